@@ -12,7 +12,7 @@ from importlib import import_module
 
 import streamlit as st
 
-from server import plotly_script, sessions, workers
+from server import jobs, plotly_script, sessions
 from server.middleware import MIDDLEWARE
 
 _AT_THE_END = 1.0  # seconds that requests have once the server is told to end
@@ -29,7 +29,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
         threading.Thread(target=_open_browser, daemon=True).start()
     yield
     await compressing
-    await asyncio.to_thread(workers.end_all)
+    await asyncio.to_thread(jobs.end_all)
 
 
 def _open_browser() -> None:

@@ -45,7 +45,7 @@ table, fit, which, files = st.tabs(["Table", "Does this ε fit?", "Which estimat
 with table:
     with st.container(horizontal=True, gap="medium"):
         results.search_box(analysed)
-        results.chart_size()
+        results.chart_size(analysed, order)
     results.table(analysed, choice, order)
     results.left_out(analysed)
 with fit:

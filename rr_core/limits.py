@@ -26,9 +26,7 @@ TARGET_MIN = 1e-7  # the least share that a target can name
 CONFIDENCE_MIN, CONFIDENCE_MAX = 0.5, 0.9999
 
 # What reading one upload may cost.
-READ_BYTES_MAX = 2 * 1024**3  # decoded in all, piece after piece
 READ_ROWS_MAX = 100_000_000
 READ_SECONDS_MAX = 30.0
 READ_TEXT_BYTES_MAX = 300 * 1024**2  # of a text in UTF-8, which may be longer than in the file's encoding
 HELD_BYTES_MAX, HELD_ROWS_MAX = 192 * 1024**2, 8_000_000  # of a table of counts, which is held whole
-BATCH_BYTES_MAX = 64 * 1024**2  # of one batch of Parquet

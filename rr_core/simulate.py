@@ -20,8 +20,9 @@ results of each, so each simulation keeps its own:
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,7 @@ from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
 from rr_core.sampling import Counts
 
+T = TypeVar("T")
 # Called with the number of collections done; returns True to stop.
 Progress = Callable[[int], bool]
 # (rows, k) reports, and (rows, k) true counts of the users, None where the sampler does not draw them first.
@@ -95,6 +97,15 @@ def kept_then_poisson(collector: Collector, rows: int, rng: np.random.Generator)
     else:
         kept += sampling.uniform_multinomial(thrown, k, rng)
     return kept, None
+
+
+def last_of(growing: Callable[[], Iterable[T]], done: Callable[[T], int], progress: Progress) -> T:
+    """The last of the results that ``growing()`` yields, or the one at which ``progress``, called with ``done`` of each,
+    returned True."""
+    for result in growing():
+        if progress(done(result)):
+            break
+    return result
 
 
 @dataclass(frozen=True, eq=False)

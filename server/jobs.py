@@ -1,212 +1,425 @@
-"""The queue of a server's sweeps.
+"""All heavy work: worker processes, with progress, Stop, limits of time and memory, and a fair queue.
 
-One sweep runs at a time on a server; the others wait in order of arrival. Sessions that request the same sweep without
-an uploaded population share one run of it, and its result once it is finished.
+Python runs one thread at a time: what is computed in a worker does not keep other pages waiting, and what swells or
+crashes is a worker. No Streamlit here: workers import this, too. They are loky's, not multiprocessing's: a process of
+the latter begins by running the main script again, and under Streamlit that is the page.
 """
 
 from __future__ import annotations
 
-import logging
+import math
+import os
 import threading
 import time
-from collections.abc import Callable, Mapping
-from concurrent.futures import Executor
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import cache, partial
+from importlib import import_module
+from itertools import count
+from typing import Any, Literal, TypeVar, get_args
+from weakref import WeakSet
 
-from rr_core.experiments.grid import Cell, Sweep
-from rr_core.experiments.run import RunProgress, SweepResult, run
-from rr_core.populations import Population
-from server import sessions
-from server.priority import stand_back
-from server.workers import are_ending, end_workers, start_workers, worker_count
+from loky import ProcessPoolExecutor
+from loky.backend import get_context
+from loky.process_executor import ShutdownExecutorError
 
-State = Literal["waiting", "running", "stopped", "finished", "failed"]
-_LOG = logging.getLogger(__name__)
-# Seconds after which a run that nobody looks at makes way, if others wait.
-_PATIENCE = 60.0
-# Seconds after which somebody else's Stop need not heed a session: it was closed, or reloaded and is another one now.
-_GONE = 20.0
-_MOST_JOBS = 20  # runs that wait or run; a visitor can open as many sessions as he likes
-_MOST_RESULTS = 8  # finished results, of a few megabytes each at most
+from server.priority import TURNS, stand_back
+
+T = TypeVar("T")
+Look = Callable[[int, Any], object]
+# What a page waits for; and, of low priority: reading a file, a run of seconds, and one of minutes, of which there is one
+# at a time.
+Lane = Literal["page", "file", "run", "large"]
+_LOADED = (
+    "rr_core.io",
+    "rr_core.ibu",
+    "rr_core.repeats",
+)  # by every worker that does jobs, with low priority
+_MOST_WORKERS = 16
+# The lowest: several work beside the server, and whoever moves a dial goes first. No thread of the server waits for them.
+NICENESS = 19
+_ENDING = threading.Event()  # set when the interpreter begins to end
+_LOOK = 1.0  # seconds between two looks of a worker at its parent
+# One thread for each; and allocators that take addresses as they need them, for those are bounded: Arrow's own takes a
+# gigabyte at once, the C library's 64 MB for each thread.
+_ENVIRONMENT = {
+    **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "MALLOC_ARENA_MAX": "2",
+}
+_IDLE = 30.0  # seconds after which a worker that nobody needs ends, and gives its memory back
+_BETWEEN_LOOKS = 0.05  # seconds between two looks at a job, and between two reports of its progress
+_PATIENCE = 10.0  # seconds that a job has to end once it is told to stop
+_AT_LEAST = 384 * 2**20  # bytes that every job may take
+_LARGE = 2**28  # bytes: a worker that has more after a job is replaced by another
+
+
+class Lost(RuntimeError):
+    """A job ended before its result: out of memory or time, or with its worker. ``str(error)`` is one plain sentence."""
+
+
+def cores() -> int:
+    """How many cores this server may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def worker_count() -> int:
+    """How many processes a sweep gets where there is memory for them: one per core that this server may use."""
+    return min(cores(), _MOST_WORKERS)
+
+
+def start_workers(number: int) -> Executor:
+    """So many processes of low priority; hand them to `end_workers` when the run is over."""
+    return _Workers(number, NICENESS)
+
+
+def end_workers(pool: Executor) -> None:
+    """End the processes at once, also in the middle of a cell."""
+    assert isinstance(pool, _Workers)
+    pool.inner.shutdown(wait=False, kill_workers=True)
+
+
+def are_ending() -> bool:
+    """Whether the interpreter has begun to end, and all workers with it."""
+    return _ENDING.is_set()
+
+
+class _Workers(Executor):
+    """An executor on loky's processes that returns futures of its own: loky fails on cancelled futures when
+    it is shut down."""
+
+    def __init__(self, number: int, niceness: int, idle: float | None = None, pipe: Any = None) -> None:
+        self.inner = ProcessPoolExecutor(
+            number,
+            timeout=idle,
+            initializer=prepare_worker,
+            initargs=(os.getpid(), niceness, pipe),
+            env=_ENVIRONMENT,
+        )
+        _RUNNING.add(self)
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        handed: Future[Any] = Future()
+        self.inner.submit(function, *args, **kwargs).add_done_callback(partial(_pass_on, handed))
+        _end_with_the_interpreter()
+        return handed
+
+
+_RUNNING: WeakSet[_Workers] = WeakSet()
+
+
+@cache
+def _end_with_the_interpreter() -> None:
+    """Have all workers ended first of all when the interpreter ends.
+
+    To be called after work was handed to loky: what is registered last is called first, and loky's own end, registered
+    then, waits for the cells at work, which may take minutes.
+    """
+    threading._register_atexit(end_all)  # type: ignore[attr-defined]
+
+
+def end_all() -> None:
+    """End all workers at once, and return when they have ended."""
+    _ENDING.set()
+    for workers in list(_RUNNING):
+        workers.inner.shutdown(kill_workers=True)
+
+
+def _pass_on(handed: Future[Any], inner: Future[Any]) -> None:
+    if not handed.set_running_or_notify_cancel():
+        return
+    try:
+        handed.set_result(inner.result())
+    except (Exception, CancelledError) as error:
+        handed.set_exception(error)
+
+
+_pipe: Any = None  # of a worker that does jobs, to the server
+
+
+def prepare_worker(parent: int, niceness: int, pipe: Any = None) -> None:
+    """Give this process its priority, where the system can (Windows cannot), and let it end with its parent; one that
+    does jobs loads what most of them need."""
+    global _pipe
+    _pipe = pipe
+    if hasattr(os, "nice") and os.nice(0) < niceness:  # it may have inherited one
+        os.nice(niceness)
+    threading.Thread(target=_end_after, args=(parent,), name="parent", daemon=True).start()
+    if pipe is not None:
+        _standing_back(lambda: [import_module(name) for name in _LOADED])
+
+
+def _end_after(parent: int) -> None:
+    """End this process once its parent is gone, however that ended: orphans are handed to another process."""
+    while os.getppid() == parent:
+        time.sleep(_LOOK)
+    os._exit(1)
+
+
+@dataclass(frozen=True)
+class _Call:
+    """What a worker is to do.
+
+    Attributes:
+        number: of the job, in what is sent about it.
+        memory: bytes that it may take.
+        lane: "page" for the usual priority; others have a low one.
+    """
+
+    number: int
+    memory: int
+    lane: Lane
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    named: dict[str, Any]
+    reports: bool
+
+    def do(self) -> tuple[Any, bool]:
+        """The result, and whether the worker has become large; run by the worker."""
+        named = self.named | ({"progress": _Reporter(self.number)} if self.reports else {})
+        with _within(self.memory):
+            if self.lane == "page":
+                result = self.function(*self.args, **named)
+            else:
+                result = _standing_back(self.function, *self.args, **named)
+        return result, _taken()[1] > _LARGE
+
+
+def _standing_back(function: Callable[..., T], /, *args: Any, **named: Any) -> T:
+    """What the function returns, run in a thread of low priority: few systems let a thread take its own back."""
+    with ThreadPoolExecutor(1, initializer=stand_back, initargs=(NICENESS,)) as thread:
+        return thread.submit(function, *args, **named).result()
+
+
+def _taken() -> tuple[int, int]:
+    """Bytes that this process has: of addresses, and of memory. 0 where the system does not tell (Linux does)."""
+    try:
+        with open("/proc/self/statm") as file:
+            addresses, memory = map(int, file.read().split()[:2])
+    except OSError:
+        return 0, 0
+    page = os.sysconf("SC_PAGE_SIZE")
+    return addresses * page, memory * page
+
+
+@contextmanager
+def _within(memory: int) -> Iterator[None]:
+    """Let this process take so many bytes more and no more, where the system can see to it (Linux can)."""
+    taken = _taken()[0]
+    if not taken:
+        yield
+        return
+    import resource  # which Windows has not
+
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    most = taken + memory
+    resource.setrlimit(
+        resource.RLIMIT_AS, (most if before[1] == resource.RLIM_INFINITY else min(most, before[1]), before[1])
+    )
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+class _Reporter:
+    """Reports the progress of a job to the server; returns True once that says to stop."""
+
+    def __init__(self, number: int) -> None:
+        self._number, self._reported, self._stops = number, -math.inf, False
+
+    def __call__(self, done: float) -> bool:
+        now = time.monotonic()
+        if now - self._reported >= _BETWEEN_LOOKS:
+            self._reported = now
+            _pipe.send((self._number, done))
+            while _pipe.poll():
+                self._stops |= _pipe.recv() == self._number
+        return self._stops
 
 
 @dataclass(eq=False)
-class Job:
-    """A sweep in the queue.
+class _Worker:
+    """One process, started with its first job and again after it ended, and the pipe to it."""
 
-    Attributes:
-        sweep: the sweep to compute.
-        populations: uploaded populations of its cells, by key; emptied when the run is over.
-        result: the cells completed so far.
-        state: "stopped" and "failed" leave a partial result.
-        progress: the latest progress report; None before the run starts.
-        watchers: by session that requested the run, the time in seconds at which it last displayed it.
-        ending: whether a stop was requested and the run has not ended yet.
-    """
+    stays: bool
+    executor: _Workers | None = None
+    here: Any = None
+    there: Any = None
 
-    sweep: Sweep
-    populations: Mapping[str, Population]
-    result: SweepResult
-    state: State = "waiting"
-    progress: RunProgress | None = None
-    watchers: dict[str, float] = field(default_factory=dict)
-    ending: bool = False
+    def submit(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
+        if self.executor is not None:
+            try:
+                return self.executor.submit(function, *args)
+            except BrokenExecutor:  # it died since its last job
+                self.end()
+        self.here, self.there = get_context("loky").Pipe()
+        self.executor = _Workers(1, 0, None if self.stays else _IDLE, self.there)
+        return self.executor.submit(function, *args)
 
-    @property
-    def is_over(self) -> bool:
-        return self.state in ("stopped", "finished", "failed")
+    def end(self) -> None:
+        if self.executor is not None:
+            end_workers(self.executor)
+            self.here.close()
+            self.there.close()
+            self.executor = None
+
+    def latest(self, number: int) -> float | None:
+        """What the job reported last; None where it has reported nothing new."""
+        done = None
+        while self.here.poll():
+            of, what = self.here.recv()
+            if of == number:
+                done = what
+        return done
+
+    def stop(self, number: int) -> None:
+        with suppress(OSError):
+            self.here.send(number)
 
 
 @dataclass(eq=False)
-class SweepQueue:
-    """All runs of a server, one at a time; thread-safe.
+class Pool:
+    """Workers that do one job each; who comes when all are at work waits in the order of its lane.
 
     Attributes:
-        start: makes the executor of one run, with so many workers.
-        end: ends an executor at once.
-        clock: current time in seconds.
+        most: how many there may be, two or more. One of them is kept for what pages wait for.
     """
 
-    start: Callable[[int], Executor]
-    end: Callable[[Executor], None]
-    clock: Callable[[], float] = time.monotonic
-    _jobs: list[Job] = field(default_factory=list)  # the first one runs
-    _finished: dict[Sweep, SweepResult] = field(default_factory=dict)
-    _at_work: bool = False
-    _lock: threading.RLock = field(default_factory=threading.RLock)
+    most: int
+    _idle: list[_Worker] = field(default_factory=list)
+    _waiting: dict[Lane, deque[object]] = field(
+        default_factory=lambda: {one: deque() for one in get_args(Lane)}
+    )
+    _at_work: Counter[Lane] = field(default_factory=Counter)
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+    _numbers: Iterator[int] = field(default_factory=count)
 
-    def join(
+    def __post_init__(self) -> None:
+        self._idle = [_Worker(stays=number == 0) for number in range(self.most)][::-1]
+
+    def warm_up(self) -> None:
+        """Start a worker."""
+        worker = self._take("page", lambda *_: None)
+        worker.submit(os.getpid).add_done_callback(lambda _: self._give_back("page", worker))
+
+    def is_free(self) -> bool:
+        """Whether a job of a page would begin at once, in a worker that has begun."""
+        with self._changed:
+            return bool(self._idle) and self._idle[-1].executor is not None and not self._waiting["page"]
+
+    def run(
         self,
-        sweep: Sweep,
-        watcher: str,
-        done: SweepResult | None = None,
-        populations: Mapping[str, Population] | None = None,
-    ) -> Job | None:
-        """Add a run for a session, or make the session a watcher of an existing run of the same sweep; None where as
-        many runs wait as the server takes.
+        function: Callable[..., T],
+        /,
+        *args: Any,
+        look: Look,
+        reports: bool = False,
+        memory: int = 0,
+        seconds: float = math.inf,
+        lane: Lane = "page",
+        **named: Any,
+    ) -> T:
+        """What the function returns, computed by a worker; what it raises is raised here.
 
         Args:
-            sweep: what to run.
-            watcher: identifier of the session.
-            done: an earlier, partial result of the same sweep, to be completed.
-            populations: uploaded populations by key; a run with any is not shared between sessions.
+            function, args, named: such as can be sent to a process.
+            look: called about every 0.05 s while this waits, with the number of jobs ahead, 0 once it is at work, and
+                what it reported since; what this raises ends the job, and True asks it to stop.
+            reports: whether the function has an argument ``progress``, a function that it tells how far it is: once that
+                returns True it is to stop and to return what it has.
+            memory: bytes that it may take, 384 MB at least.
+            seconds: that it may take once it is at work.
+            lane: what kind of job it is.
+
+        Raises:
+            Lost: it took more memory or time, or its worker died.
         """
-        with self._lock:
-            if not populations and sweep in self._finished:
-                return Job(sweep, {}, self._finished[sweep], "finished")
-            job = None if populations else self._same(sweep)
-            if job is None:
-                if self.is_full:
-                    return None
-                job = Job(sweep, dict(populations or {}), done or SweepResult(sweep, ()))
-                self._jobs.append(job)
-            job.watchers[watcher] = self.clock()
-            if not self._at_work:
-                self._at_work = True
-                threading.Thread(target=self._work, name="sweeps", daemon=True).start()
-            return job
-
-    def _same(self, sweep: Sweep) -> Job | None:
-        """The run of this sweep that other sessions may join; None where there is none."""
-        return next(
-            (one for one in self._jobs if one.sweep == sweep and not one.populations and not one.ending), None
-        )
-
-    def watch(self, job: Job, watcher: str) -> None:
-        """Record that a session displays its run now."""
-        with self._lock:
-            if watcher in job.watchers:
-                job.watchers[watcher] = self.clock()
-
-    @property
-    def is_full(self) -> bool:
-        """Whether as many runs wait as the server takes."""
-        with self._lock:
-            return len(self._jobs) >= _MOST_JOBS
-
-    def ahead(self, job: Job) -> int:
-        """Number of runs that precede this one in the queue; 0 when it is running or over."""
-        with self._lock:
-            return self._jobs.index(job) if job in self._jobs else 0
-
-    def running_same_cells(self, cells: tuple[Cell, ...]) -> Job | None:
-        """A waiting or running run of exactly these cells without uploaded populations; None where there is
-        none."""
-        with self._lock:
-            return next((job for job in self._jobs if job.sweep.cells == cells and not job.populations), None)
-
-    def leave(self, job: Job, watcher: str) -> None:
-        """Withdraw a session from a run, as when it presses Stop.
-
-        Unless another session that still looks asked for the run too, it ends: at once when it waits, and at its next
-        report of progress, a fraction of a second later, when it runs.
-        """
-        with self._lock:
-            now = self.clock()
-            job.watchers = {
-                other: seen for other, seen in job.watchers.items() if other != watcher and now - seen < _GONE
-            }
-            if not job.watchers and job.state == "waiting":
-                self._close(job, "stopped")
-
-    def _work(self) -> None:
-        """Run the waiting jobs in order until the queue is empty."""
-        stand_back()  # the workers, too, which take a second each to start
-        while True:
-            with self._lock:
-                if not self._jobs:
-                    self._at_work = False
-                    return
-                job = self._jobs[0]
-                job.state = "running"
-            self._do(job)
-
-    def _do(self, job: Job) -> None:
-        def report(progress: RunProgress) -> bool:
-            with self._lock:
-                job.progress, job.result = progress, progress.so_far
-                job.ending = self._is_unwanted(job)
-                return job.ending
-
-        def is_given_up() -> bool:
-            with self._lock:
-                job.ending = self._is_unwanted(job)
-                return job.ending or are_ending()
-
-        state: State = "failed"
-        executor = None
+        worker, number, memory = self._take(lane, look), next(self._numbers), max(memory, _AT_LEAST)
+        call = _Call(number, memory, lane, function, args, named, reports)
+        is_kept, is_told, end = False, False, time.monotonic() + seconds
         try:
-            largest = max((cell.k for cell in job.sweep.cells), default=0)
-            with sessions.room_for_workers(largest, worker_count(), is_given_up) as workers:
-                if not workers:
-                    state = "stopped"
-                    return
-                executor = self.start(workers)
-                job.result = run(job.sweep, executor, report, job.result, job.populations)
-                state = "finished" if job.result.finished else "stopped"
-        except Exception:
-            if not are_ending():
-                _LOG.exception("a sweep broke off")
+            future = worker.submit(call.do)
+            while not wait((future,), _BETWEEN_LOOKS).done:
+                if look(0, worker.latest(number)) and not is_told:
+                    worker.stop(number)
+                    is_told, end = True, min(end, time.monotonic() + _PATIENCE)
+                if time.monotonic() > end:
+                    raise Lost("That takes longer than one piece of work may take here.")
+            is_kept = isinstance(future.exception(), Exception) and not isinstance(
+                future.exception(), MemoryError | BrokenExecutor
+            )
+            result, is_large = future.result()
+            is_kept = not is_large
+            return result  # type: ignore[no-any-return]
+        except MemoryError:
+            raise Lost("That takes more memory than one piece of work may take here.") from None
+        except (BrokenExecutor, CancelledError, ShutdownExecutorError):
+            raise Lost("That broke off before its end. Try again, or with less of it.") from None
         finally:
-            if executor is not None:
-                self.end(executor)
-            with self._lock:
-                self._close(job, state)
+            if not is_kept:
+                worker.end()
+            self._give_back(lane, worker)
 
-    def _is_unwanted(self, job: Job) -> bool:
-        """Whether every session left, or none has looked for _PATIENCE seconds while other runs wait."""
-        last = max(job.watchers.values(), default=-float("inf"))
-        return not job.watchers or (len(self._jobs) > 1 and self.clock() - last > _PATIENCE)
+    def _take(self, lane: Lane, look: Look) -> _Worker:
+        mine, waiting = object(), self._waiting[lane]
+        with self._changed:
+            waiting.append(mine)
+        try:
+            while True:
+                with self._changed:
+                    if waiting[0] is mine and self._has_place(lane):
+                        self._at_work[lane] += 1
+                        return self._idle.pop()
+                    self._changed.wait(_BETWEEN_LOOKS)
+                    ahead = waiting.index(mine) + 1
+                look(ahead, None)
+        finally:
+            with self._changed:
+                waiting.remove(mine)
+                self._changed.notify_all()
 
-    def _close(self, job: Job, state: State) -> None:
-        if state == "finished" and not job.populations:
-            while len(self._finished) >= _MOST_RESULTS:
-                del self._finished[next(iter(self._finished))]
-            self._finished[job.sweep] = job.result
-        job.state, job.populations = state, {}
-        self._jobs.remove(job)
+    def _has_place(self, lane: Lane) -> bool:
+        runs = self._at_work["run"] + self._at_work["large"]
+        if not self._idle or (lane in ("run", "large") and runs >= self.most - 1):
+            return False
+        return lane != "large" or not self._at_work["large"]
+
+    def _give_back(self, lane: Lane, worker: _Worker) -> None:
+        with self._changed:
+            self._at_work[lane] -= 1
+            # Those that have begun are taken first.
+            self._idle.insert(len(self._idle) if worker.executor is not None else 0, worker)
+            self._changed.notify_all()
 
 
-# Of this process. Not one of Streamlit's caches: whoever opens a connection can clear those, and two sweeps would run.
-SERVER = SweepQueue(start_workers, end_workers)
+# Of this server.
+POOL = Pool(worker_count() + 1)
+_opened = threading.Event()
+
+
+def open_pool() -> None:
+    """Have `run` use workers from now on; the first is started."""
+    if not _opened.is_set():
+        _opened.set()
+        POOL.warm_up()
+
+
+def is_free() -> bool:
+    """Whether a job of a page would begin at once."""
+    return _opened.is_set() and cores() > 1 and POOL.is_free()
+
+
+def run(function: Callable[..., T], /, *args: Any, look: Look, reports: bool = False, **named: Any) -> T:
+    """`Pool.run` by the workers of this server; done here in a test of a page alone, which has none."""
+    if _opened.is_set():
+        TURNS.end()  # who waits here needs no interpreter
+        return POOL.run(function, *args, look=look, reports=reports, **named)
+    for name in ("memory", "seconds", "lane"):
+        named.pop(name, None)
+    if reports:
+        named["progress"] = partial(look, 0)
+    return function(*args, **named)

@@ -153,7 +153,7 @@ class Turns:
 TURNS = Turns()
 
 
-def stand_back() -> None:
+def stand_back(niceness: int = NICENESS) -> None:
     """Give this thread, and the processes that it starts, a low priority until it ends, and end its turn. Only Linux has
     threads with priorities of their own; elsewhere they stay as they are.
 
@@ -162,4 +162,4 @@ def stand_back() -> None:
     TURNS.end()
     if os.path.exists("/proc/self/task"):
         with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), niceness)

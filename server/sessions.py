@@ -35,6 +35,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from threadpoolctl import threadpool_limits
 
 from rr_core.limits import MAX_UPLOAD_BYTES
+from server import jobs
 from server.middleware import GATE
 from server.priority import TURNS, stand_back
 
@@ -615,7 +616,7 @@ def _return_memory(least: float = 0.0) -> int:
 def prepare() -> None:
     """Once, when the server starts, or with its first page where it was started without `app.py`: one thread for each
     product of matrices, the interpreter handed on soon, no garbage collection of what the imports made, and full
-    collections of garbage seldom; and the memory watched, uploads bounded.
+    collections of garbage seldom; and the memory watched, uploads bounded, a worker started.
 
     The threads of BLAS wait for each other at full speed. Where other sessions hold the processors, products of small
     matrices took up to a hundred times as long with two threads as with one. A full collection keeps a hundred sessions
@@ -629,6 +630,7 @@ def prepare() -> None:
     gc.set_threshold(youngest, younger, _YOUNGER_COLLECTIONS_BETWEEN_FULL_ONES)
     if _server() is not None:
         _start_watching()
+        jobs.open_pool()
 
 
 def _start_watching() -> None:

@@ -2,11 +2,14 @@
 
 import pytest
 import scipy.linalg  # noqa: F401  Before the limit of its threads.
+from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
 from tests import MANY_EXAMPLES
 
 threadpool_limits(1, "blas")
+settings.register_profile("untimed", deadline=None)  # the machine's load is no fault of an example
+settings.load_profile("untimed")
 
 
 @pytest.fixture(params=[pytest.param(min(2_000, MANY_EXAMPLES // 5), marks=pytest.mark.slow)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from operator import attrgetter
 
 import streamlit as st
 
@@ -21,7 +22,7 @@ from rr_core.mle_search import mle_search
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.repeats import Repeats, repeat
 from rr_core.scenario import Draw
-from rr_core.simulate import Progress
+from rr_core.simulate import last_of
 
 _TARGETS: dict[Target, str] = {"users": "These users", "population": "Their population"}
 _AGAINST: dict[Target, str] = {
@@ -37,16 +38,17 @@ _FEWEST, _MOST = 4, 15  # digits
 
 def pick_target() -> Target:
     """Widget for the truth: the users' own histogram, or the population that they were drawn from."""
-    chosen = widget(
+    chosen: Target = widget(
         st.segmented_control,
         "The truth to compare with",
         list(_TARGETS),
+        required=True,
         default="users",
         format_func=_TARGETS.__getitem__,
         key="target",
         disabled=truth.hidden(),
     )
-    return chosen or "users"
+    return chosen
 
 
 def error_table(result: Comparison, draw: Draw) -> None:
@@ -145,7 +147,7 @@ def repeated_section(work: Work, target: Target) -> None:
         about = (work.draw.scenario, work.draw.population.key, target, times)
         start = long_run.start_button(_NAME, "Repeat", about)
     if start:
-        run = partial(_repeat, work.draw, times, target)
+        run = partial(last_of, partial(repeat, work.draw, times, target), attrgetter("done"))
         # A result keeps four numbers per category.
         shared = work.is_shared and work.draw.scenario.k <= LARGE
         long_run.run_with_progress(
@@ -156,22 +158,18 @@ def repeated_section(work: Work, target: Target) -> None:
         _show_repeats(result, times)
 
 
-def _repeat(draw: Draw, times: int, target: Target, progress: Progress) -> Repeats:
-    return long_run.last_of(repeat(draw, times, target), lambda result: result.done, progress)
-
-
 def _show_repeats(result: Repeats, times: int) -> None:
     if result.done < times:
         long_run.stopped(result.done, times, "collections")
     metric = st.segmented_control(
         "Error measure",
         RANKED,
+        required=True,
         default="mse",
         format_func=lambda metric: starred(METRIC_NAMES[metric].title),
         key="repeat_metric",
         persist_state="page",
     )
-    metric = metric or "mse"
     chart.show(error_distribution(result, metric), "error_distribution")
     if cost := cost_of_the_advice(result, metric):
         st.caption(cost)

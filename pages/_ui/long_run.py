@@ -8,41 +8,32 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterable
-from typing import Any, TypeVar
+from collections.abc import Callable, Hashable
+from typing import Any
 
 import streamlit as st
 
+from pages._ui import dials
 from pages._ui.work import LARGE
-from rr_core.simulate import Progress
-from server import sessions
-from server.priority import stand_back
-from server.workers import cores
+from rr_core.figures.wording import counted
+from server import jobs, sessions
 
-T = TypeVar("T")
-# Told how much is done; True asks to stop.
 _PATIENCE = 3.0  # seconds
 _COLLECTIONS = (50, 200, 1000)
-# Of a whole server: more runs than cores only take turns. Those of many categories take minutes and have a place of their
-# own, so that the others need not wait for them.
-_PLACES = threading.BoundedSemaphore(max(2, cores()))
-_LARGE_PLACE = threading.BoundedSemaphore(1)
-_LOOK = 0.3  # seconds between two looks for a free place
 _GONE = 5.0  # seconds without its visitor after which a run is stopped
 
 
 def how_many(key: str) -> int:
     """Widget for the number of repeated collections; returns it."""
-    usual = _COLLECTIONS[1]
-    chosen = st.segmented_control(
+    return st.segmented_control(
         "How many collections",
         _COLLECTIONS,
-        default=usual,
+        required=True,
+        default=_COLLECTIONS[1],
         key=key,
         persist_state="page",
         format_func="{:,}".format,
     )
-    return chosen or usual
 
 
 def stopped(done: int, total: int, unit: str) -> None:
@@ -68,21 +59,20 @@ def run_with_progress(
     about: Hashable,
     total: int,
     unit: str,
-    work: Callable[[Progress], Any],
+    work: Callable[..., Any],
     *,
     k: int,
     shared: bool,
 ) -> None:
-    """Do the work under a progress bar, store its result, and rerun the page. While as many runs as the server takes are
-    at work, wait for a place.
+    """Have the work done under a progress bar, store its result, and rerun the page. While the server is at work on as
+    many runs as it takes, wait for a place.
 
     Args:
         name: of this kind of work, unique among the pages.
         about: key of the result.
         total: number of steps.
         unit: noun for a step, in the plural.
-        work: called with a progress callback, returns the result. The callback takes the number of steps done and
-            returns True when the work is to stop.
+        work: a job with ``progress``, as in `jobs.run`: told the number of steps done.
         k: number of categories, which says how much memory the work takes.
         shared: whether a finished result may be shown to other sessions.
     """
@@ -93,30 +83,30 @@ def run_with_progress(
     interruption: list[BaseException] = []
     here = [time.monotonic()]  # when the visitor was last seen
 
-    def progress(done: int) -> bool:
+    def look(ahead: int, done: int | None) -> bool:
+        if ahead:
+            bar.progress(0.0, f"Waiting: this server is busy with {counted(ahead, 'run')} of others…")
         now = time.monotonic()
         held.used, here[0] = now, here[0] if sessions.has_left(held.session) else now
         if now - here[0] > _GONE:  # Streamlit itself would run on for nobody
             return True
         try:
-            bar.progress(min(done / total, 1.0), f"{done:,} of {total:,} {unit}")
+            if done is None:
+                dials.look()
+            else:
+                bar.progress(min(done / total, 1.0), f"{done:,} of {total:,} {unit}")
         except BaseException as stop:  # how Streamlit ends a run; what was reached is kept before it may
             interruption.append(stop)
         return bool(interruption)
 
-    if sessions.is_served():
-        stand_back()
-    places = _LARGE_PLACE if k > LARGE else _PLACES
+    size, lane = sessions.BYTES_PER_CATEGORY * k, "large" if k > LARGE else "run"
     try:
-        while not places.acquire(timeout=_LOOK):
-            bar.progress(0.0, "Waiting: this server is busy with the runs of others…")
-        try:
-            with sessions.room(sessions.BYTES_PER_CATEGORY * k, in_turn=False):
-                result = work(progress)
-        finally:
-            places.release()
+        with sessions.room(size, in_turn=False):
+            result = jobs.run(work, look=look, reports=True, memory=size, lane=lane)
         held.put(f"{name}_result", (about, result))
-    except sessions.NoRoom as error:
+    except (sessions.NoRoom, jobs.Lost) as error:
+        if interruption:
+            raise interruption[0] from None
         _withdraw(name)
         bar.empty()
         st.warning(f"{error}")
@@ -129,15 +119,6 @@ def run_with_progress(
         sessions.SHARED.put((name, about), result)
     _withdraw(name)
     st.rerun()
-
-
-def last_of(growing: Iterable[T], done: Callable[[T], int], progress: Progress) -> T:
-    """The last item of ``growing``, or the item at which ``progress``, called with ``done`` of each item,
-    returned True."""
-    for result in growing:
-        if progress(done(result)):
-            break
-    return result
 
 
 def result(name: str, about: Hashable) -> Any:

@@ -15,9 +15,12 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from rr_core.io import UnreadableFile
+from rr_core.io.decoding import COUNT_FIRST
+from rr_core.limits import READ_SECONDS_MAX
 from rr_core.populations import Population
-from server import sessions
+from server import jobs, sessions
 
+_TOO_MUCH = f"Reading the file takes more memory or time than it may. {COUNT_FIRST}"
 T = TypeVar("T")
 
 
@@ -149,26 +152,66 @@ def cached(name: str, about: Hashable, make: Callable[[], T]) -> T:
     return latest[1]
 
 
-def read_once(name: str, about: Hashable, files: Iterable[File], make: Callable[[], T]) -> T:
-    """``make()``, which reads these uploaded files, or its refusal, cached as by `cached`: a file is not read again each
+def read_by_worker(
+    size: int, job: Callable[[], Callable[..., T]], look: jobs.Look, *, reports: bool = False
+) -> T:
+    """What the job makes of an upload; ``size`` are the bytes that this may take, ``job`` as in `read_once`, ``look`` and
+    ``reports`` as in `jobs.run`.
+
+    Raises:
+        UnreadableFile: what is wrong with it; also that reading it takes too much.
+        NoRoom: the server is short of memory, and the files are large.
+    """
+    with sessions.room(size):
+        try:
+            return jobs.run(
+                job(), look=look, reports=reports, memory=size, seconds=READ_SECONDS_MAX, lane="file"
+            )
+        except jobs.Lost:
+            raise UnreadableFile(_TOO_MUCH) from None
+
+
+def read_once(
+    name: str,
+    about: Hashable,
+    files: Iterable[File],
+    job: Callable[[], Callable[..., T]],
+    words: str = "",
+) -> T:
+    """What the job makes of these uploaded files, or its refusal, cached as by `cached`: a file is not read again each
     time the page is drawn.
+
+    Args:
+        job: makes what a worker is to call, see `jobs.run`: it holds the bytes of the files.
+        words: what a bar says, if the job reports how much of the files it has read.
 
     Raises:
         UnreadableFile: the refusal.
         NoRoom: the server is short of memory, and the files are large.
     """
 
-    def outcome() -> tuple[T | None, str]:
-        with sessions.room(sum(sessions.to_read(file.name, file.size) for file in files)):
-            try:
-                return make(), ""
-            except UnreadableFile as error:
-                return None, str(error)
+    def outcome() -> tuple[Any, str]:
+        place = st.empty()
+
+        def look(ahead: int, done: float | None) -> None:
+            if ahead:
+                place.info("Waiting: this server is busy with the files of others…")
+            elif done is not None:
+                place.progress(min(done, 1.0), f"{words}: {done:.0%}")
+            sessions.held()  # ends a run that was overtaken
+
+        size = sum(sessions.to_read(file.name, file.size) for file in files)
+        try:
+            return read_by_worker(size, job, look, reports=bool(words)), ""
+        except UnreadableFile as error:
+            return None, f"{error}"
+        finally:
+            place.empty()
 
     made, refusal = cached(name, about, outcome)
-    if made is None:
+    if refusal:
         raise UnreadableFile(refusal)
-    return made
+    return made  # type: ignore[no-any-return]
 
 
 def widget_arguments(

@@ -7,6 +7,7 @@ kept in this session only.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -70,7 +71,10 @@ def _confirm(file: state.File) -> None:
     about = (file.file_id, *options.values())
     with st.spinner("Reading the file…"):
         read = state.read_once(
-            "reading", about, [file], lambda: read_distribution(file.bytes(), file.name, **options)
+            "reading",
+            about,
+            [file],
+            lambda: partial(read_distribution, file.bytes(), file.name, **options),
         )
     if read.sum_of_others is not None:
         leave_out = st.toggle(
@@ -96,7 +100,7 @@ def _preview(file: state.File, has_header: bool | None) -> Preview:
         f"look_{has_header}",
         file.file_id,
         [file],
-        lambda: inspect(file.bytes(), file.name, has_header=has_header),
+        lambda: partial(inspect, file.bytes(), file.name, has_header=has_header),
     )
 
 

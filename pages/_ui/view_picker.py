@@ -32,7 +32,9 @@ def pick(work: Work, *, by_reports: bool = False) -> View:
     k, labels = work.draw.scenario.k, work.draw.population.labels
     if k <= MOST_BARS:
         return bars(natural_order(k), labels, "Category")
-    choice = widget(st.segmented_control, "Show", [_ALL, _TOP, _CHOSEN], default=_ALL, key="view_shown")
+    choice = widget(
+        st.segmented_control, "Show", [_ALL, _TOP, _CHOSEN], required=True, default=_ALL, key="view_shown"
+    )
     if choice == _TOP:
         most = widget(st.slider, "How many categories", 5, MOST_BARS, 30, key="view_most", width=260)
         order, which = most_frequent(work)

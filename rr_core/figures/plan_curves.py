@@ -24,7 +24,7 @@ from rr_core.figures.style import (
     percent,
     round_up,
 )
-from rr_core.figures.wording import METRIC_NAMES, practically_equal, times
+from rr_core.figures.wording import METRIC_NAMES, as_small, practically_equal, times
 from rr_core.plan.bounds import Bound, BoundCurves
 from rr_core.plan.landscape import SimulatedCurve
 from rr_core.plan.protocol_choice import RmseCurves
@@ -154,7 +154,7 @@ def _rmse_figure(curves: RmseCurves, x: dict[str, Any], symbol: str, reads: str)
         traces.append(vertical_line(name, curves.single, span, "dash"))
     traces.append(_protocols_here(curves))
     least = min(curves.rmse_here.values())
-    best = [key for key, rmse in curves.rmse_here.items() if rmse <= least * (1 + _ROUNDING)]
+    best = [key for key, rmse in curves.rmse_here.items() if as_small((rmse / least) ** 2)]
     names = " and ".join(_IN_A_SENTENCE.get(key, PROTOCOLS[key].name) for key in best)
     error = "RMSE per category"
     rival = "" if "rr" in best else f" (k-RR {percent(curves.rmse_here['rr'])})"

@@ -11,7 +11,7 @@ from rr_core._validate import Array
 from rr_core.figures.plan_curves import PROTOCOLS
 from rr_core.figures.plan_sentences import PROTOCOL_NAMES
 from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, percent
-from rr_core.figures.wording import listed, practically_equal, times
+from rr_core.figures.wording import as_small, listed, relative_users
 from rr_core.protocols import HadamardResponse
 from rr_core.protocols.laws import KEYS, Key, support
 
@@ -86,7 +86,7 @@ def expected_errors(k: int, epsilon: float, n: int, truth: Array | None) -> dict
 
 def _reading(keys: Sequence[Key], expected: Mapping[Key, float], k: int, epsilon: float) -> str:
     least, where = expected[keys[0]], f"At K = {k:,} and ε = {epsilon:g}"
-    same = [key for key in keys if practically_equal((expected[key] / least) ** 2)]
+    same = [key for key in keys if as_small((expected[key] / least) ** 2)]
     names = listed([_inner(key) for key in same])
     has = f"has the smallest expected error, {percent(least)}"
     if same == ["rr"]:
@@ -94,8 +94,9 @@ def _reading(keys: Sequence[Key], expected: Mapping[Key, float], k: int, epsilon
     if "rr" in same:
         return f"{where} {names} share the smallest expected error, {percent(least)}."
     has = has if len(same) == 1 else has.replace("has", "have", 1)
-    users = times((expected["rr"] / least) ** 2)
-    return f"{where} {names} {has}; k-RR needs {users} as many users for the same."
+    users = relative_users((expected["rr"] / least) ** 2)
+    needs = "but k-RR needs hardly more" if users == "hardly more" else f"k-RR needs {users} the"
+    return f"{where} {names} {has}; {needs} users for the same."
 
 
 def _inner(key: Key) -> str:
@@ -107,7 +108,7 @@ def _inner(key: Key) -> str:
 def report_table(k: int, epsilon: float, n: int, truth: Array | None) -> str:
     """What a report is and costs, as a markdown table; arguments as of `expected_errors`."""
     expected = expected_errors(k, epsilon, n, truth)
-    least = min(expected.values())
+    best = min(expected, key=expected.__getitem__)
     whats = {
         "rr": "one category",
         "subset": "a set of categories",
@@ -116,11 +117,10 @@ def report_table(k: int, epsilon: float, n: int, truth: Array | None) -> str:
         "olh": "a hash function and a hashed value",
         "hr": "a column of a table of +1 and −1, in which each category owns a row",
     }
-    head = "| Protocol | A report is | Bits | Users, compared with the best |\n|:--|:--|--:|--:|"
+    head = "| Protocol | A report is | Bits | Users for the same error |\n|:--|:--|--:|--:|"
     lines = []
     for key in KEYS:
-        ratio = (expected[key] / least) ** 2
-        users = "as many" if practically_equal(ratio) else times(ratio)
+        users = "best" if key == best else relative_users((expected[key] / expected[best]) ** 2)
         bits = support(key, k, epsilon).bits(k)
         lines.append(f"| {PROTOCOL_NAMES[key]} | {whats[key]} | {bits:,} | {users} |")
     return "\n".join([head, *lines])

@@ -19,6 +19,7 @@ from rr_core.populations import SHAPES, TABLES
 
 WHOSE: Mapping[Users, str] = {"fixed": "These people", "sampled": "Their population"}
 _ALIKE = 1.005  # a ratio below it is no difference worth a number
+_SAME = 1e-9
 _NEAR_ONE, _THOUSAND, _MILLION = 1.1, 1e3, 1e6
 _PLACES = 14  # of distances, which are the same up to rounding
 _ROUNDING = 1e-12  # of a certificate, which is a difference from 1
@@ -193,6 +194,17 @@ def roughly(ratio: float) -> str:
 def roughly_times(ratio: float) -> str:
     """`roughly`, preceded by "about"."""
     return roughly(ratio) if math.isinf(ratio) else f"about {roughly(ratio)}"
+
+
+def as_small(ratio: float) -> bool:
+    """Whether two squared errors, of which this is the ratio, at least 1, differ by rounding alone."""
+    return ratio < 1 + _SAME
+
+
+def relative_users(ratio: float) -> str:
+    """Users that a protocol needs for the error of the best, relative to that one's, as text."""
+    factor = number(ratio, 4)
+    return "the same" if as_small(ratio) else "hardly more" if factor == "1" else f"{factor} times"
 
 
 def practically_equal(ratio: float) -> bool:

@@ -8,6 +8,7 @@ import io
 import itertools
 import math
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,8 +16,7 @@ import numpy as np
 
 from rr_core import typed
 from rr_core._validate import Array
-from rr_core.io.budget import Budget, decoded
-from rr_core.io.decoding import UnreadableFile, quote
+from rr_core.io.decoding import UnreadableFile, decoded, quote
 
 MOST_ROWS, MOST_COLUMNS = 200, 400
 # Of a file: such a matrix with long numbers, blank lines and remarks among its rows.
@@ -29,6 +29,10 @@ _OF_R = re.compile(r"\[(?:(\d{1,6}),|,(\d{1,6}))\]")  # how R prints the number 
 _WHOLE = re.compile(r"\d{1,18}", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"\d+,\d+%?")
 _NUMBER = re.compile(r"\d+(,\d+)?%?")
+_ROW_OF_LIST = re.compile(r"\[([^\[\]]*)\]")  # of a matrix as Python, NumPy or JSON write it
+_AROUND_ROWS = re.compile(r"\s*((np|numpy)\.)?(array)?[\s,()\[\]]*")
+_RULE = re.compile(r"[\s|:+-]*-[\s|:+-]*")  # the line below the header of a table in Markdown
+_BEFORE_COLON = re.compile(r'\s*"?([^:",;|\t]*[^:",;|\t\s])"?\s*:(?:\s+|\s*[,;|\t]\s*)(?=[\d.¼-¾⅐-⅞])')
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,18 +58,18 @@ def read_matrix_file(data: bytes, name: str) -> MatrixFile:
     Raises:
         UnreadableFile: one plain sentence for the person whose file it is.
     """
-    found = decoded(data, name, Budget(_MOST_BYTES, _MOST_LINES, advice=_SMALLER))
+    found = decoded(data, name, _MOST_BYTES, _MOST_LINES, _SMALLER)
     if found.kind != "text":
         raise UnreadableFile("A matrix is read from a text file: save the table as CSV and upload that.")
     return read_matrix(found.data.decode())
 
 
 def read_matrix(text: str) -> MatrixFile:
-    """The matrix in a text: rows are lines (or parts between semicolons, in a single line), numbers are like 0.25, 25%,
-    1/4 or, between semicolons, tabs or blanks, 0,25. A first line and a first column of names are taken as such; names
-    may be numbers, where the rest alone holds distributions, and as R prints them ("[1,]", or a line shorter by one).
-    Rows that sum to one but for rounding, or to 100, are divided by their sum; where only the columns sum to one, rows
-    and columns are swapped.
+    """The matrix in a text: rows are lines (or parts between semicolons, in a single line, or lists between
+    brackets), numbers are like 0.25, 25%, 1/4, ¼ or, between semicolons, tabs, bars or blanks, 0,25. A first line and
+    a first column of names are taken as such; names may be numbers, where the rest alone holds distributions, and as
+    R prints them ("[1,]", or a line shorter by one). Rows that sum to one but for rounding, or to 100, are divided by
+    their sum; where only the columns sum to one, rows and columns are swapped.
 
     Raises:
         UnreadableFile: one plain sentence that names the row and what to mend.
@@ -160,20 +164,40 @@ def _hold_distributions(rows: Sequence[Sequence[str]], within: float) -> bool:
 
 
 def _cells(text: str) -> list[list[str]]:
-    Budget(_MOST_BYTES, _MOST_LINES, advice=_SMALLER).spend(len(text), text.count("\n"))
-    lines = [line for line in text.lstrip("\ufeff").splitlines() if re.search(r"[^\s;,]", line)]
+    if len(text) > _MOST_BYTES or text.count("\n") > _MOST_LINES:
+        raise UnreadableFile(
+            f"The table has more than {_MOST_LINES:,} lines or {_MOST_BYTES:,} characters. {_SMALLER}"
+        )
+    text = text.lstrip("\ufeff")
+    if "[" in text and _AROUND_ROWS.fullmatch(_ROW_OF_LIST.sub("", text)):
+        text = "\n".join(" ".join(row.split()) for row in _ROW_OF_LIST.findall(text))
+    lines = [line for line in text.splitlines() if re.search(r"[^\s;,|]", line) and not _RULE.fullmatch(line)]
     if len(lines) == 1 and ";" in lines[0]:
         lines = [line for line in lines[0].split(";") if line.strip()]
     if not lines:
         raise UnreadableFile("There are no numbers: write one row for each truth, like 0.8, 0.2.")
+    named = [_BEFORE_COLON.match(line) for line in lines]
+    if len(lines) > 1 and all(named[1:]):
+        rest = [line[name.end() :] if name else line for name, line in zip(named, lines, strict=True)]
+        rows = zip(named, _fields(rest), strict=True)
+        return [[name[1].strip(), *row] if name else row for name, row in rows]
+    return _fields(lines)
+
+
+def _fields(lines: Sequence[str]) -> list[list[str]]:
+    """The cells of each line."""
     together = "\n".join(lines)
     separator = next((one for one in ";\t" if one in together), None)
+    if separator is None and all("|" in line for line in lines):
+        separator, together = "|", "\n".join(line.strip().removeprefix("|") for line in lines)
     if separator is None:
         separator = "," if "," in together and not _are_decimal_commas(lines) else None
-    if separator is None:
+    if separator is None and ('"' not in together or together.count('"') % 2):
         return [line.split() for line in lines]
+    if separator is None:
+        separator, together = " ", "\n".join(map(str.strip, lines))
     try:
-        rows = list(csv.reader(io.StringIO(together), delimiter=separator))
+        rows = list(csv.reader(io.StringIO(together), delimiter=separator, skipinitialspace=True))
     except csv.Error:
         raise UnreadableFile(
             "A quotation mark is never closed, so the rows cannot be told apart: close it, or leave it out."
@@ -199,7 +223,9 @@ def _value(cell: str) -> float | None:
     """The number in a cell, None where there is none."""
     if len(cell) > typed.LONGEST:
         return None
-    text = cell.strip().replace(",", ".").replace("−", "-").replace("_", "x")
+    text = cell.strip().replace(",", ".").replace("−", "-").replace("_", "x").replace("⁄", "/")
+    if len(text) == 1 and not text.isascii() and unicodedata.decomposition(text).startswith("<fraction>"):
+        return unicodedata.numeric(text)
     percent = text.endswith("%")
     above, slash, below = text.rstrip("% ").partition("/")
     try:
@@ -214,8 +240,15 @@ def _value(cell: str) -> float | None:
 def _numbers(rows: Sequence[Sequence[str]], first: int) -> Array:
     """The numbers of the rows; ``first`` is the number of the first one's line."""
     if len(rows) < 2:
-        raise UnreadableFile("A matrix has at least two rows, one for each truth: write a second one.")
+        raise UnreadableFile(
+            "A matrix has at least two rows of numbers, one for each truth, and here is one: write each row on "
+            "its own line."
+        )
     width = len(rows[0])
+    if not width:
+        raise UnreadableFile(
+            "There are no numbers beside the names: separate them by blanks, commas, semicolons or tabs."
+        )
     if len(rows) > MOST_ROWS or width > MOST_COLUMNS:
         raise UnreadableFile(
             f"The matrix has {len(rows):,} rows and {width:,} columns; at most {MOST_ROWS} truths and {MOST_COLUMNS} "

@@ -3,8 +3,10 @@ counts."""
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -45,6 +47,14 @@ PERSON_WORDS = _set(
 WEIGHT_WORDS = _set("weight weights wt wgt weighting fnlwgt")
 """Words in the name of a column of survey weights."""
 
+# Words that say for sure that numbers are counts, others that say so where they are not a number of something else
+# ("number of children"), and words beside which those still do.
+_COUNTS = _set("count counts cnt freq freqs frequency frequencies")
+_WIDE = _set("population total")
+_OF_REPORTS = _set(
+    "of the in per each a all no observed raw report reports answer answers response responses sum with row rows"
+)
+
 # Names that head a column of answers, and are hardly an answer among different ones.
 _TITLES = _set(
     "code codes icd icd9 icd10 icd-10 icd11 zip zipcode postcode plz url urls uri link domain website "
@@ -54,8 +64,10 @@ _TITLES = _set(
 _PLAIN_NAME = re.compile(r"[^\W\d_][\w \-]*")
 _UNLIKE_A_NAME = (re.compile(r"\d"), re.compile(r"[./:@]"))
 _SERIAL_LEAST, _MARKED = 8, 0.95
+_SHORTEST_NUMBERING, _CONSTANT_LEAST, _MEETINGS = 5, 30, 7
 _UUID = re.compile(r"(?=.*\d)[0-9a-f]{8}[0-9a-f\-]{4,}|[0-9]{6,}", re.IGNORECASE)
 _WHOLE = re.compile(r"[0-9]{1,18}")
+_BIT_STRING = re.compile(r"[01]{2,}")
 MIN_SIDEWAYS = 2
 BITS_LEAST = 3
 """So many columns of 0 and 1 are the bits of unary encoding; fewer may be questions of their own."""
@@ -75,12 +87,28 @@ class Hint:
         Whether there are at most half as many distinct values as rows: answers rather than counts.
     bits
         Whether all values are 0 or 1.
+    constant
+        Whether all of at least `_CONSTANT_LEAST` values are the same.
+    again
+        Whether a value occurs more than once.
+    serial
+        Whether they are consecutive numbers from 0 or 1, in any order: rows that somebody numbered.
+    unlike_counts
+        Whether they are whole numbers, each larger than the one before; or all different in a range in which so many
+        drawn at random would meet `_MEETINGS` times.
+    bit_strings
+        Whether all values are words of 0 and 1, two letters or more, of the same length.
     """
 
     differs: bool = False
     looks_like_ids: bool = False
     repeats: bool = False
     bits: bool = False
+    constant: bool = False
+    again: bool = False
+    serial: bool = False
+    unlike_counts: bool = False
+    bit_strings: bool = False
 
 
 def hints(rows: Sequence[Row], width: int) -> tuple[Hint, ...]:
@@ -91,15 +119,27 @@ def hints(rows: Sequence[Row], width: int) -> tuple[Hint, ...]:
 def _hint(cells: list[str]) -> Hint:
     filled = [cell for cell in cells if cell]
     distinct = set(filled)
-    if len(filled) < _SERIAL_LEAST:
-        return Hint(bits=bool(filled) and distinct <= {"0", "1"})
-    unlike = len(distinct) == len(filled)
+    unlike, many = len(distinct) == len(filled), len(filled) >= _SERIAL_LEAST
+    whole = unlike and len(filled) >= _SHORTEST_NUMBERING and all(map(_WHOLE.fullmatch, filled))
+    serial = whole and is_serial(filled)
     return Hint(
-        differs=unlike,
-        looks_like_ids=unlike and (is_serial(filled) or all(map(_UUID.fullmatch, filled))),
-        repeats=2 * len(distinct) <= len(filled),
-        bits=distinct <= {"0", "1"},
+        differs=many and unlike,
+        looks_like_ids=many and unlike and (serial or all(map(_UUID.fullmatch, filled))),
+        repeats=many and 2 * len(distinct) <= len(filled),
+        bits=bool(filled) and distinct <= {"0", "1"},
+        constant=len(distinct) == 1 and len(filled) >= _CONSTANT_LEAST,
+        again=not unlike,
+        serial=serial,
+        unlike_counts=whole and _are_unlike_counts(list(map(int, filled))),
+        bit_strings=bool(filled)
+        and len(set(map(len, distinct))) == 1
+        and all(map(_BIT_STRING.fullmatch, distinct)),
     )
+
+
+def _are_unlike_counts(different: list[int]) -> bool:
+    pairs, width = math.comb(len(different), 2), max(different) - min(different) + 1
+    return pairs >= _MEETINGS * width or all(one < other for one, other in itertools.pairwise(different))
 
 
 def is_serial(cells: list[str]) -> bool:
@@ -251,25 +291,88 @@ def column_names(header: Row) -> tuple[str, ...]:
 
 def is_share_name(name: str) -> bool:
     """Whether the name of a column means probabilities."""
-    return bool(_words(name) & SHARE_WORDS) or name.strip() == "%"
+    return bool(_words(name) & SHARE_WORDS) or "%" in name
 
 
 def suggest(table: Described) -> Choice:
     """The layout and columns to propose.
 
     Counts when a column of numbers is called count (or similar), or when one of exactly two columns
-    holds numbers or is called so; else one value per row. Two columns of which one numbers people, and the
-    other holds codes that come again, are one value per row as well.
+    holds numbers or is called so; else one value per row. Two columns of which one numbers people (or rows), or of which
+    one holds values that come again and the other is not called count, are one value per row as well.
     """
     width = len(table.columns)
     numbers = [i for i in range(width) if table.numeric[i]]
     # With two columns the name is enough: if its numbers are bad, the error tells where.
-    named = [i for i in (range(width) if width == 2 else numbers) if is_count_name(table.columns[i])]
+    named = [
+        i
+        for i in count_columns(table, range(width) if width == 2 else numbers)
+        if not (_is_loose(table.columns[i]) and table.hints[likely_category(table, i)].repeats)
+    ]
     count = named[0] if named else numbers[-1] if width == 2 and numbers else None
-    people = [i for i in range(width) if is_person_id(table, i)]
-    if width == 1 or count is None or (not named and width == 2 and len(people) == 1):
-        return Choice("values", _category(table, None, people), None)
-    return Choice("counts", _category(table, count), count)
+    people = [i for i in range(width) if is_person_id(table, i) or (i == count and _numbers_rows(table, i))]
+    if width == 1 or count is None:
+        return Choice("values", likely_category(table, None, people), None)
+    category = likely_category(table, count)
+    if not named and (len(people) == 1 or table.hints[category].repeats):
+        return Choice("values", likely_category(table, None, people), None)
+    return Choice("counts", category, count)
+
+
+def count_columns(table: Described, columns: Iterable[int]) -> list[int]:
+    """Those of the columns that are called count or similar and do not number the rows; what is surely a count comes
+    before populations and totals, and these before shares."""
+    named = [i for i in columns if is_count_name(table.columns[i]) and not _numbers_rows(table, i)]
+    return sorted(named, key=lambda i: _remoteness(table.columns[i]))
+
+
+def sure_counts(table: Described, columns: Iterable[int]) -> list[int]:
+    """Those of them that are called count, n or frequency, and hardly hold a number of something else."""
+    names = table.columns
+    return [i for i in count_columns(table, columns) if not (_remoteness(names[i]) or _is_loose(names[i]))]
+
+
+def _remoteness(name: str) -> int:
+    """0 for the name of a column of counts, more for one that may as well mean something else."""
+    if is_share_name(name):
+        return 3
+    words = _words(name)
+    return 0 if words & (_COUNTS | {"n"}) else 2 if words & _WIDE else 1
+
+
+def _is_loose(name: str) -> bool:
+    """Whether a name with a word for counts may mean a number of something else, as "number of children" does."""
+    words = _words(name) - {""}
+    return not (words & _COUNTS or words <= COUNT_WORDS | SHARE_WORDS | _OF_REPORTS)
+
+
+def _numbers_rows(table: Described, index: int) -> bool:
+    """Whether a column numbers the rows, or people, whose answers are in another one, whatever its name."""
+    hint, name = table.hints[index], table.columns[index]
+    others = [other for i, other in enumerate(table.hints) if i != index]
+    if hint.serial and any(other.again for other in others):
+        return True
+    is_number_of = re.search(r"\S\W+number\W*$", name.replace("_", " "), re.IGNORECASE) is not None
+    return (
+        is_count_name(name)
+        and hint.differs
+        and (hint.unlike_counts or is_number_of)
+        and any(other.repeats for other in others)
+    )
+
+
+def unused_numbers(table: Described, choice: Choice) -> tuple[str, ...]:
+    """A sentence where the other one of two columns holds numbers that were not taken for counts, and does not number
+    people."""
+    if choice.count is not None or len(table.columns) != 2:
+        return ()
+    other = 1 - choice.category
+    names_people = is_person_id(table, other) or "id" in _words(table.columns[other])
+    if not table.numeric[other] or names_people or _numbers_rows(table, other):
+        return ()
+    return (
+        f"Each row was counted once: the numbers in the column {quote(table.columns[other])} were not taken for counts.",
+    )
 
 
 def is_person_id(table: Described, index: int) -> bool:
@@ -281,6 +384,8 @@ def is_person_id(table: Described, index: int) -> bool:
     if words & PERSON_WORDS:
         return True
     hint = table.hints[index]
+    if words == {"id"} and hint.serial and any(other.again for other in others):
+        return True
     alone = hint.differs if words == {"id"} else hint.looks_like_ids
     return alone and any(other.repeats for other in others)
 
@@ -301,8 +406,8 @@ def choose(
         A column that is not there, the same column twice, counts asked for where no column can hold
         them, or nothing chosen and only words to choose from.
     """
-    picked = None if category is None else _find(table, category)
-    counted = None if count is None else _find(table, count)
+    picked = None if category is None else find(table, category)
+    counted = None if count is None else find(table, count)
     suggested = suggest(table)
     layout = layout or ("counts" if counted is not None else suggested.layout)
     if layout == "values":
@@ -323,7 +428,7 @@ def _choose_counts(table: Table, picked: int | None, counted: int | None) -> Cho
         )
     if counted is None:
         candidates = [i for i, numeric in enumerate(table.numeric) if numeric and i != picked]
-        named = [i for i in candidates if is_count_name(table.columns[i])]
+        named = count_columns(table, candidates)
         others = [i for i in range(len(table.columns)) if i != picked]
         # With two columns the other one is meant, even if it holds no numbers: the error then
         # names its first bad line.
@@ -334,7 +439,7 @@ def _choose_counts(table: Table, picked: int | None, counted: int | None) -> Cho
                 " of each category."
             )
         counted = candidates[0]
-    picked = _category(table, counted) if picked is None else picked
+    picked = likely_category(table, counted) if picked is None else picked
     if picked == counted:
         raise UnreadableFile(
             f"The column {quote(table.columns[picked])} is chosen for both category and count. Pick two"
@@ -343,15 +448,17 @@ def _choose_counts(table: Table, picked: int | None, counted: int | None) -> Cho
     return Choice("counts", picked, counted)
 
 
-def _category(table: Described, count: int | None, people: Sequence[int] = ()) -> int:
+def likely_category(table: Described, count: int | None, people: Sequence[int] = ()) -> int:
     """The most likely category column, not one of `people`: the first with a usual name, else the first of words that
-    come again, else of anything that does, else of words, else the first. Times and free texts are all different."""
+    come again, else of anything that does, else of words, else the first. Times and free texts are all different; a
+    column with one value in all rows comes behind those that come again."""
     others = [i for i in range(len(table.columns)) if i != count and i not in people]
     others = others or [i for i in range(len(table.columns)) if i != count]
     named = [i for i in others if _words(table.columns[i]) & CATEGORY_WORDS]
     again = [i for i in others if table.hints[i].repeats]
     words = [i for i in others if not table.numeric[i]]
-    return next(iter([*named, *(i for i in words if i in again), *again, *words, *others]))
+    order = [*named, *(i for i in words if i in again), *again]
+    return next(iter([*(i for i in order if not table.hints[i].constant), *order, *words, *others]))
 
 
 def refuse_sideways(table: Described, has_header: bool) -> None:
@@ -375,7 +482,14 @@ def refuse_sideways(table: Described, has_header: bool) -> None:
     )
 
 
-def _find(table: Table, column: str | int) -> int:
+def find(table: Described, column: str | int) -> int:
+    """The position of a column given by its name or position.
+
+    Raises
+    ------
+    UnreadableFile
+        There is none.
+    """
     if isinstance(column, int):
         column = int(column)  # True is a position, not the name of a column
         if 0 <= column < len(table.columns):

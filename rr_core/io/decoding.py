@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
 
-from rr_core.limits import MAX_UPLOAD_BYTES, READ_TEXT_BYTES_MAX
+from rr_core.limits import MAX_UPLOAD_BYTES, READ_ROWS_MAX, READ_TEXT_BYTES_MAX
 from rr_core.plain_text import plain
 
 TEXT_EXTENSIONS = ("csv", "tsv", "txt")
@@ -194,7 +194,7 @@ def decode(data: bytes, tick: Tick = ignore) -> tuple[bytes, str]:
     Raises
     ------
     UnreadableFile
-        Binary data, an empty text, a picture or the like, more than READ_TEXT_BYTES_MAX in UTF-8.
+        Binary data, an unknown encoding, an empty text, a picture or the like, more than READ_TEXT_BYTES_MAX in UTF-8.
     """
     if data.startswith(codecs.BOM_UTF8):
         text, encoding = _decode_utf8(data[3:], tick), "UTF-8 with BOM"
@@ -217,6 +217,42 @@ def decode(data: bytes, tick: Tick = ignore) -> tuple[bytes, str]:
         )
     _refuse_foreign(text)
     return text, encoding
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """An upload that was unpacked: Parquet, or text in UTF-8 with ``\n`` line ends and the encoding that it had."""
+
+    data: bytes
+    kind: Literal["text", "parquet"]
+    compression: Literal["gzip"] | None
+    encoding: str | None
+
+
+def decoded(
+    data: bytes,
+    name: str,
+    limit: int | None = None,
+    lines: int = READ_ROWS_MAX,
+    advice: str = COUNT_FIRST,
+    tick: Tick = ignore,
+) -> Decoded:
+    """Unpack and decode an upload: every reader gets its text from here. At most `limit` bytes (None: MAX_UNPACKED_BYTES)
+    and so many `lines` of text; `advice` is what to do with more.
+
+    Raises
+    ------
+    UnreadableFile
+        As in `unpack` and `decode`, or for more lines.
+    """
+    content = unpack(data, name, limit, advice, lambda done: tick(done / 2))
+    if content.kind == "parquet":
+        return Decoded(content.data, "parquet", content.compression, None)
+    compression = content.compression
+    text, encoding = decode(content.data, lambda done: tick((1 + done) / 2))
+    if text.count(b"\n") > lines:
+        raise UnreadableFile(f"The file has more than {lines:,} lines. {advice}")
+    return Decoded(text, "text", compression, encoding)
 
 
 def _extension(name: str) -> str:
@@ -317,5 +353,9 @@ def _decode_bytes(data: bytes, tick: Tick) -> tuple[bytes | None, str]:
     if all(len(chunk.translate(None, _C1)) == len(chunk) for chunk in _chunks(data, tick)):
         return _recode(data, "latin-1", tick), "Latin-1"
     text = _recode(data, "cp1252", tick)
-    # Five bytes mean nothing in Windows-1252; as Latin-1 they are control characters, dropped later.
-    return (text, "Windows-1252") if text is not None else (_recode(data, "latin-1", tick), "Latin-1")
+    if text is None:  # which has no letter for five bytes; DOS and Japanese, Chinese or Korean encodings do
+        raise UnreadableFile(
+            "The encoding of the text is not known: it is neither UTF-8 nor Windows-1252, so letters would be lost. Save "
+            "the table again in the encoding UTF-8 (Excel: “CSV UTF-8”)."
+        )
+    return text, "Windows-1252"

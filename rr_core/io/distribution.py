@@ -1,6 +1,6 @@
 """From an uploaded file to a `Preview` (what was understood) and a `Distribution` (what is used).
 
-The way of a byte: `budget.decoded` checks its file's size, decompresses it, tells text from Parquet and makes UTF-8 of
+The way of a byte: `decoding.decoded` checks its file's size, decompresses it, tells text from Parquet and makes UTF-8 of
 a text, within what one upload may cost; `text.open_text` or `parquet.open_parquet` finds separator, header and columns;
 `columns.choose` says which of them are names and counts, unless the person did; `tables` reads these piece by piece and
 counts values; `labels.clean` makes names of cells and `numbers.parse` numbers; and here they become labels with weights.
@@ -17,8 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rr_core.io import numbers
-from rr_core.io.budget import Budget
-from rr_core.io.columns import Hint, Layout, choose, is_share_name, refuse_sideways, suggest
+from rr_core.io.columns import Hint, Layout, choose, is_share_name, refuse_sideways, suggest, unused_numbers
 from rr_core.io.decoding import UnreadableFile, quote
 from rr_core.io.labels import Codes, Labels, as_objects, clean, name_order
 from rr_core.io.tables import (
@@ -32,6 +31,7 @@ from rr_core.io.tables import (
     number_columns,
     open_table,
     sum_of_others,
+    totals_of_groups,
 )
 from rr_core.io.text import TextTable
 from rr_core.plain_text import plain
@@ -118,9 +118,7 @@ class Distribution:
         return len(self.labels)
 
 
-def inspect(
-    data: bytes, name: str, *, has_header: bool | None = None, budget: Budget | None = None
-) -> Preview:
+def inspect(data: bytes, name: str, *, has_header: bool | None = None) -> Preview:
     """Look at the first lines of an uploaded file.
 
     Parameters
@@ -129,8 +127,6 @@ def inspect(
         The bytes and the file name of the upload.
     has_header
         Overrides what is detected; ignored for Parquet.
-    budget
-        What reading may cost; None: of one upload.
 
     Raises
     ------
@@ -141,7 +137,7 @@ def inspect(
     >>> found.columns, found.layout, found.separator
     (('town', 'people'), 'counts', ';')
     """
-    opened = open_table(data, name, has_header, budget=budget)
+    opened = open_table(data, name, has_header)
     table = opened.table
     refuse_sideways(table, table.has_header if isinstance(table, TextTable) else True)
     suggested = suggest(table)
@@ -236,7 +232,7 @@ def read_distribution(
         total=read.total,
         dropped=read.dropped,
         merged=0 if read.kind == "values" else read.rows - len(names),
-        notes=(*table.notes, *read.labels.notes, *read.notes),
+        notes=(*table.notes, *read.labels.notes, *read.notes, *unused_numbers(table, choice)),
         category_name=table.columns[choice.category],
         count_name=None if choice.count is None else table.columns[choice.count],
         has_header=table.has_header if isinstance(table, TextTable) else None,
@@ -300,27 +296,29 @@ def _from_numbers(table: AnyTable, category: int, count: int) -> _Weighted:
     columns = number_columns(table, [category, count])
     distinct, number_codes = columns.columns[1]
     labels = _labels(*columns.columns[0], table.columns[category])
-    kept = labels.codes >= 0
-    # Usually nothing is dropped, and then nothing is copied.
-    used = slice(None) if kept.all() else kept
+    named = labels.codes >= 0
     is_share = is_share_name(table.columns[count])
     parsed = numbers.parse(distinct, shares=is_share)
-    numbers.check(table, distinct, parsed.values, number_codes, kept)
+    numbers.check(table, distinct, parsed.values, number_codes, named)
+    totals, found = totals_of_groups(table, category, count, labels.codes, parsed.values[number_codes])
+    kept = named & ~totals
+    # Usually nothing is dropped, and then nothing is copied.
+    used = slice(None) if kept.all() else kept
     values = numbers.as_integers(parsed.values[number_codes[used]])
     if not values.any():
         raise UnreadableFile(
             f"All numbers in the column {quote(table.columns[count])} are zero. At least one category"
             " needs a count above 0."
         )
-    nameless = np.flatnonzero(~kept)
+    nameless = np.flatnonzero(~named)
     dropped = left_out(table, columns.blank, nameless.size, int(nameless[0]) if nameless.size else 0)
     sums = np.asarray(np.bincount(labels.codes[used], values, len(labels.names)), dtype=np.float64)
     rows = int(np.count_nonzero(kept))
     if values.dtype.kind == "i" and not (parsed.percent or is_share):
         counts, total = _counts(sums)
-        return _Weighted(labels, counts, "counts", rows, total, dropped, parsed.notes)
+        return _Weighted(labels, counts, "counts", rows, total, dropped, (*parsed.notes, *found))
     shares, total_share, notes = _shares(sums)
-    return _Weighted(labels, shares, "shares", rows, total_share, dropped, (*parsed.notes, *notes))
+    return _Weighted(labels, shares, "shares", rows, total_share, dropped, (*parsed.notes, *found, *notes))
 
 
 def _labels(distinct: Any, codes: Codes, column: str) -> Labels:

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 from rr_core.experiments import storage
 from rr_core.experiments.run import SweepResult
-from rr_core.io.budget import Budget, decoded
 from rr_core.io.csv_files import csv_bytes, csv_cell
-from rr_core.io.decoding import UnreadableFile, quote
+from rr_core.io.decoding import UnreadableFile, decoded, quote
 from rr_core.io.parquet import is_number, is_text, open_parquet
 from rr_core.io.tables import read_columns
 from rr_core.io.text import MAX_COLUMNS
@@ -73,18 +72,17 @@ def read(name: str, data: bytes) -> SweepResult:
     """
     if not data.strip():
         raise UnreadableFile(f"The file is empty. {_AGAIN}")
-    budget = Budget()
-    found = decoded(data, name, budget)
+    found = decoded(data, name)
     try:
-        return _in_parquet(found.data, budget) if found.kind == "parquet" else _in_csv(found.data)
+        return _in_parquet(found.data) if found.kind == "parquet" else _in_csv(found.data)
     except UnreadableFile:
         raise
     except ValueError as error:
         raise UnreadableFile(f"The file does not hold a whole sweep: {error}. {_AGAIN}") from None
 
 
-def _in_parquet(data: bytes, budget: Budget) -> SweepResult:
-    opened = open_parquet(data, budget)
+def _in_parquet(data: bytes) -> SweepResult:
+    opened = open_parquet(data)
     file = pq.ParquetFile(pa.BufferReader(data))
     schema = file.schema_arrow
     _check_rows(file.metadata.num_rows)

@@ -16,7 +16,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rr_core.io.decoding import UnreadableFile, megabytes
-from rr_core.io.memory import give_back
 from rr_core.io.numbers import DECIMAL
 from rr_core.io.parquet import is_text, to_text
 
@@ -79,13 +78,11 @@ def _factorize_sorted(text: Any) -> tuple[Any, Codes]:
     codes[order] = np.repeat(ranks, np.diff(starts, append=len(order)))
     firsts = firsts[by_first]
     del order, is_new, starts, ranks, by_first
-    give_back()
     return (text if len(firsts) == len(codes) else text.take(pa.array(firsts))), codes
 
 
 def as_objects(names: Any) -> npt.NDArray[np.object_]:
     """Arrow text as an array of str, made in small pieces: in one, Arrow compares them all once more."""
-    give_back()
     objects = np.empty(len(names), dtype=object)
     for start in range(0, len(names), _SLICE):
         objects[start : start + _SLICE] = names.slice(start, _SLICE).to_pylist()
@@ -107,7 +104,6 @@ def clean(distinct: Any, codes: Codes) -> Labels:
     if not unchanged:
         trimmed = pa.chunked_array([piece for piece, _ in pieces], pa.large_string())
         pieces.clear()
-        give_back()
         trimmed = pa.chunked_array([trimmed.combine_chunks()])
         names, merged = factorize(trimmed)
         del trimmed
@@ -117,7 +113,6 @@ def clean(distinct: Any, codes: Codes) -> Labels:
         # Take the empty name out, and move the codes above it down by one.
         names = pc.filter(names, pc.not_equal(names, ""))
         merged = np.where(merged == empty, -1, merged - (merged > empty)).astype(np.int32)
-    give_back()
     names, notes = _shorten(names)
     _check_names(names)
     return Labels(names, merged[codes] if len(codes) else codes, notes)

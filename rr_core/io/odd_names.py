@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from rr_core.io.domain import Domain, Listed, Names, Size, among, renamed
 from rr_core.io.labels import caseless_form, similar_labels, value_form, visible_form
 from rr_core.io.reports import Reports
-from rr_core.io.tables import Counts, likely_total, sum_of_others
+from rr_core.io.tables import TOTALS, Counts, likely_total, sum_of_others, total_form
 from rr_core.mechanism import RandomizedResponse
 from rr_core.reports.low_counts import strays
 
@@ -69,27 +69,13 @@ _MISSING = frozenset(
             "(empty)",
             "(none)",
         ),
+        # Excel's name of an empty cell in a pivot table, in other languages.
+        *("(leer)", "(Leer)", "(vide)", "(en blanco)", "(vuoto)", "(leeg)", "(vazio)", "(puste)"),
         *("-", "--", "---", "\u2013", "\u2014", ".", ".."),
     }
 )
 _PERHAPS_MISSING = frozenset({"none", "?", "missing", "empty", "blank", "na", "nan", "nat", "nil", "null"})
-_TOTALS = frozenset(
-    {
-        *(
-            "total",
-            "totals",
-            "grand total",
-            "sum",
-            "subtotal",
-            "overall",
-            "all",
-            "gesamt",
-            "insgesamt",
-            "summe",
-        ),
-        *("gesamtsumme", "total général", "suma", "totale", "totaal"),
-    }
-)
+_IN_GROUP = re.compile(r"\s*[:/|>,;\u2013\u2014-]\s*(?=\S)")  # between the names of a group and of one of it
 _MOST_LISTS = 10_000  # names that are looked at
 _NEARLY_ALL = 0.9  # of the rest: a total may be rounded, or lack a category
 
@@ -171,12 +157,13 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
     text, missing = pc.utf8_lower(written), _one_of(written, _MISSING)
     none = np.zeros(len(labels), dtype=bool)
     of_counts = reports.layout == "counts"
-    total = _one_of(text, _TOTALS) if of_counts else none
+    grouped = _sums_of_groups(labels, counts) if of_counts else none
+    total = _one_of(total_form(written), TOTALS) | grouped if of_counts else none
     rest = counts[~missing & ~total].sum()
     sums = total & (counts >= _NEARLY_ALL * rest) & (counts > 0)
     added = sum_of_others(np.where(missing, 0, counts)) if of_counts and not sums.any() else none
     # At an end of the table a sum is its total; amid the others it may be one by chance.
-    sums |= added & likely_total(counts)
+    sums |= (added & likely_total(counts)) | grouped
     declared = none if of_counts else counts == 0
     same, nearly, values = _twins(labels, counts)
     own = ~missing & ~sums & ~declared & (same < 0)
@@ -219,6 +206,23 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
             reason = "too few reports"
         odd.append(Odd(labels[i], int(counts[i]), reason, None if twin is None else labels[twin], settled))
     return OddNames(_most_first(odd), level)
+
+
+def _sums_of_groups(labels: Labels, counts: Counts) -> Mask:
+    """Whether a name, as "A", has the sum of two or more others that begin with it, as "A: yes" and "A: no"."""
+    if len(labels) > _MOST_LISTS:
+        return np.zeros(len(labels), dtype=bool)
+    groups: dict[str, list[int]] = {}
+    for label, count in zip(labels.tolist(), counts.tolist(), strict=True):
+        for mark in _IN_GROUP.finditer(label):
+            groups.setdefault(label[: mark.start()], []).append(count)
+    return np.array(
+        [
+            len(groups.get(label, ())) > 1 and count == sum(groups[label]) > 0
+            for label, count in zip(labels.tolist(), counts.tolist(), strict=True)
+        ],
+        dtype=bool,
+    )
 
 
 def _several_answers(names: Any) -> Mask:

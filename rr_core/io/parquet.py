@@ -11,29 +11,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from rr_core.io.budget import Budget
 from rr_core.io.columns import Columns, Hint, hints, numeric_columns
-from rr_core.io.decoding import MAX_UNPACKED_BYTES, NoRows, UnreadableFile, megabytes, quote
-from rr_core.io.parquet_pages import Chunk, chunks, pages
+from rr_core.io.decoding import NoRows, UnreadableFile, quote
 from rr_core.io.text import DETECT_ROWS, MAX_COLUMNS, SAMPLE_ROWS
-from rr_core.limits import BATCH_BYTES_MAX, READ_ROWS_MAX
+from rr_core.limits import READ_ROWS_MAX
 
 MAX_ROWS = READ_ROWS_MAX
 """A Parquet file of a few bytes can claim any number of rows; a text of 200 MB has at most this."""
 
 _PIECE_ROWS = 1 << 18
-# What the file says of its columns and parts takes ten times as much when it is read.
-_MOST_ABOUT = 2 << 20
-# The encodings of pages that Arrow can read as a dictionary: plain, and positions in a dictionary (two names).
-_WITH_DICTIONARY = frozenset({0, 2, 8})
+# The encodings that Arrow can read as a dictionary, and that of levels.
+_WITH_DICTIONARY = frozenset({"PLAIN", "PLAIN_DICTIONARY", "RLE_DICTIONARY", "RLE"})
 _SAMPLE_LETTERS = 1000
 _DAMAGED = (
     "The Parquet file is damaged or uses something that cannot be read here. Export it again, or save"
     " the table as CSV."
 )
-
-
-_Groups = tuple[tuple[Chunk, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -45,8 +38,6 @@ class ParquetTable:
     sample: tuple[tuple[str, ...], ...]
     numeric: tuple[bool, ...]
     hints: tuple[Hint, ...]
-    groups: _Groups = field(repr=False)
-    budget: Budget = field(default_factory=Budget, repr=False)
     declares: tuple[bool, ...] = ()
     notes: tuple[str, ...] = ()
     unit: Literal["line", "row"] = "row"
@@ -61,15 +52,9 @@ class ParquetTable:
         """
         with _faults_as_damage():
             file = _open(self.data)
-            looks = [_look(self.data, file, self.groups, index, self.budget) for index in indices]
-            names = [look.name for look in looks]
-            size = min((look.batch for look in looks), default=_PIECE_ROWS)
-            file, rows = (
-                _open(self.data, [look.name for look in looks if look.as_dictionary], file.metadata),
-                0,
-            )
-            for batch in file.iter_batches(size, columns=names, use_threads=False):
-                self.budget.spend(batch.nbytes)
+            names = [_readable(file, index) for index in indices]
+            file, rows = _open(self.data, _as_dictionary(file, indices), file.metadata), 0
+            for batch in file.iter_batches(_PIECE_ROWS, columns=names, use_threads=False):
                 # A damaged file may hold text that is not UTF-8, or positions beyond a dictionary.
                 batch.validate(full=True)
                 rows += batch.num_rows
@@ -81,7 +66,7 @@ class ParquetTable:
         return row + 1
 
 
-def open_parquet(data: bytes, budget: Budget | None = None) -> ParquetTable:
+def open_parquet(data: bytes) -> ParquetTable:
     """Read the schema and a sample.
 
     Raises
@@ -94,18 +79,10 @@ def open_parquet(data: bytes, budget: Budget | None = None) -> ParquetTable:
             "The Parquet file is cut short: its end is missing. Copy or export it again and wait until it"
             " is complete."
         )
-    about = int.from_bytes(data[-8:-4], "little")
-    if about > _MOST_ABOUT:
-        raise UnreadableFile(
-            f"The description of columns and row groups at the end of the Parquet file takes {megabytes(about)}, and at"
-            f" most {megabytes(_MOST_ABOUT)} are read. Export the columns category and count alone, in few row groups."
-        )
-    budget = budget or Budget()
     with _faults_as_damage():
         file = _open(data)
         _check_shape(file)
-        groups = chunks(data, budget.spend)
-        sample = _sample(data, file, groups, budget)
+        sample = _sample(data, file)
     schema = file.schema_arrow
     # Numbers written as text are judged by the first rows.
     as_text = numeric_columns(sample, len(schema))
@@ -115,9 +92,7 @@ def open_parquet(data: bytes, budget: Budget | None = None) -> ParquetTable:
     )
     looks = hints(sample, len(schema))
     declares = tuple(map(pa.types.is_dictionary, schema.types))
-    return ParquetTable(
-        data, tuple(schema.names), sample[:SAMPLE_ROWS], numeric, looks, groups, budget, declares
-    )
+    return ParquetTable(data, tuple(schema.names), sample[:SAMPLE_ROWS], numeric, looks, declares)
 
 
 def is_number(kind: Any) -> bool:
@@ -139,13 +114,17 @@ def _faults_as_damage() -> Iterator[None]:
         yield
     except UnreadableFile:
         raise
+    except MemoryError:
+        raise UnreadableFile(
+            "Reading the Parquet file takes more memory than there is, or it is damaged. Export the columns category and"
+            " count alone, or save the table as CSV."
+        ) from None
     except (
         pa.ArrowException,
         OSError,
         ValueError,
         LookupError,
         ArithmeticError,
-        MemoryError,
         StopIteration,
         TypeError,
     ) as error:
@@ -176,69 +155,44 @@ def _check_shape(file: pq.ParquetFile) -> None:
         raise UnreadableFile(f"Two columns are called {quote(repeated)}. Give every column its own name.")
 
 
-@dataclass(frozen=True)
-class _Look:
-    """How a column is to be read: in batches of so many rows; as a dictionary, repeated text of any length costs
-    four bytes per row."""
-
-    name: str
-    as_dictionary: bool
-    batch: int
-
-
-def _look(
-    data: bytes, file: pq.ParquetFile, groups: _Groups, index: int, budget: Budget, rows: int | None = None
-) -> _Look:
-    """What the pages of a column say, all of them or those of its first rows.
-
-    A value is at most as long as a page unpacked, but some encodings write a long value again in a few bytes:
-    batches are so small that even this fits.
-    """
-    name, kind = file.schema_arrow.names[index], _storage(file.schema_arrow.types[index])
-    if pa.types.is_nested(kind):
+def _readable(file: pq.ParquetFile, index: int) -> str:
+    """The name of a column of single values."""
+    name: str = file.schema_arrow.names[index]
+    if pa.types.is_nested(_storage(file.schema_arrow.types[index])):
         raise UnreadableFile(
             f"The column {quote(name)} holds lists or records, not single values. Save a table with one plain"
             " column for the category."
         )
-    leaf = next(i for i in range(file.metadata.num_columns) if file.schema.column(i).path == name)
-    size = largest = values = 0
-    encodings: set[int] = set()
-    for group in groups:
-        budget.spend()
-        for page in pages(data, group[leaf]):
-            budget.spend()
-            size, largest, values = size + page.size, max(largest, page.size), values + page.values
-            encodings.add(page.encoding)
-            if size > MAX_UNPACKED_BYTES:
-                raise UnreadableFile(
-                    f"The column {quote(name)} unpacks to more than {megabytes(MAX_UNPACKED_BYTES)}. Count the"
-                    " values first and upload one row per category with its count."
-                )
-            if rows is not None and values >= rows:
-                break
-        if rows is not None and values >= rows:
-            break
-    as_dictionary = is_text(kind) and encodings <= _WITH_DICTIONARY
-    bounded = as_dictionary or is_number(kind) or pa.types.is_temporal(kind) or pa.types.is_boolean(kind)
-    batch = _PIECE_ROWS if bounded else max(1, min(_PIECE_ROWS, BATCH_BYTES_MAX // max(1, largest)))
-    return _Look(name, as_dictionary, batch)
+    return name
 
 
-def _sample(
-    data: bytes, file: pq.ParquetFile, groups: _Groups, budget: Budget
-) -> tuple[tuple[str, ...], ...]:
+def _as_dictionary(file: pq.ParquetFile, indices: Sequence[int]) -> list[str]:
+    """The names of those columns of text that can be read as a dictionary: repeated text then costs 4 bytes per row."""
+    about, schema = file.metadata, file.schema_arrow
+    paths = [file.schema.column(i).path for i in range(about.num_columns)]
+    groups = [about.row_group(number) for number in range(about.num_row_groups)]
+    return [
+        schema.names[index]
+        for index in indices
+        if is_text(_storage(schema.types[index]))
+        and all(
+            set(group.column(paths.index(schema.names[index])).encodings) <= _WITH_DICTIONARY
+            for group in groups
+        )
+    ]
+
+
+def _sample(data: bytes, file: pq.ParquetFile) -> tuple[tuple[str, ...], ...]:
     """The first rows as text, read column by column; a column of lists or records shows "…"."""
     schema = file.schema_arrow
     cells: dict[str, list[str]] = {}
     for index, column in enumerate(schema):
         if pa.types.is_nested(_storage(column.type)):
             continue
-        look = _look(data, file, groups, index, budget, DETECT_ROWS)
-        one = _open(data, [look.name] if look.as_dictionary else [], file.metadata)
-        batch = next(one.iter_batches(min(look.batch, DETECT_ROWS), columns=[look.name], use_threads=False))
-        budget.spend(batch.nbytes)
+        one = _open(data, _as_dictionary(file, [index]), file.metadata)
+        batch = next(one.iter_batches(DETECT_ROWS, columns=[column.name], use_threads=False))
         batch.validate(full=True)
-        cells[look.name] = _beginnings(batch.column(0))
+        cells[column.name] = _beginnings(batch.column(0))
     rows = min(map(len, cells.values()), default=0)
     return tuple(
         tuple(cells[name][row] if name in cells else "…" for name in schema.names) for row in range(rows)

@@ -14,7 +14,7 @@ from rr_core.io.domain import AS_WRITTEN, Collected, Names
 from rr_core.io.reports import Reports
 from rr_core.mechanism import RandomizedResponse
 from rr_core.reports.analysis import ALL_ROWS, Analysis, Rows
-from rr_core.reports.epsilon_fit import FitTest, PlausibleEpsilon
+from rr_core.reports.epsilon_fit import FitTest, Simulations
 from rr_core.reports.intervals import Interval
 
 DomainKind = Literal["seen", "size", "listed"]
@@ -83,19 +83,6 @@ class ReportsInUse:
     def by_reports(self) -> NDArray[np.intp]:
         """(k,) categories from the most to the least reported, ties in the order of the domain."""
         return np.argsort(-self.collected.counts, kind="stable")
-
-
-@dataclass(frozen=True, eq=False)
-class Simulations:
-    """The test of epsilon, and the search for plausible epsilons (None when it was not needed or not begun)."""
-
-    fit: FitTest
-    plausible: PlausibleEpsilon | None = None
-
-    @property
-    def finished(self) -> bool:
-        """Whether none of the simulations was stopped early."""
-        return self.fit.done == self.fit.requested and (self.plausible is None or self.plausible.finished)
 
 
 @dataclass(frozen=True, eq=False)

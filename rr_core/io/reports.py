@@ -21,7 +21,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rr_core.io import decoding, numbers
-from rr_core.io.budget import Budget
 from rr_core.io.columns import (
     CATEGORY_WORDS,
     COUNT_WORDS,
@@ -35,6 +34,7 @@ from rr_core.io.columns import (
     is_share_name,
     refuse_sideways,
     suggest,
+    unused_numbers,
 )
 from rr_core.io.decoding import NoRows, Tick, UnreadableFile, megabytes, quote
 from rr_core.io.distribution import Preview, inspect
@@ -52,6 +52,7 @@ from rr_core.io.tables import (
     has_name,
     number_columns,
     open_table,
+    totals_of_groups,
     with_names,
 )
 from rr_core.io.text import TextTable, open_text
@@ -161,6 +162,7 @@ class Shape:
     columns: tuple[str, ...]
     has_header: bool
     choice: Choice
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -264,7 +266,7 @@ def _trimmed(written: int, codes: Codes, cleaned: Labels) -> list[str]:
 
 
 def _notes(read: Sequence[ReadFile], shape: Shape, names: Any, counts: Counts) -> list[str]:
-    notes = list(dict.fromkeys(note for file in read for note in file.counted.notes))
+    notes = [*shape.notes, *dict.fromkeys(note for file in read for note in file.counted.notes)]
     first_with = {file.sha256: file for file in reversed(read)}
     for file in read:
         first = first_with[file.sha256]
@@ -331,10 +333,10 @@ def inspect_reports(source: Source, *, has_header: bool | None = None) -> Previe
     UnreadableFile
         When the file is no table at all.
     """
-    data, budget = bytes(source.data), Budget()
-    preview = inspect(data, source.name, has_header=has_header, budget=budget)
+    data = bytes(source.data)
+    preview = inspect(data, source.name, has_header=has_header)
     if has_header is None and preview.has_header is False and is_headed(preview):
-        preview = inspect(data, source.name, has_header=True, budget=budget)
+        preview = inspect(data, source.name, has_header=True)
     choice = propose(preview)
     return dataclasses.replace(preview, layout=choice.layout, category=choice.category, count=choice.count)
 
@@ -348,7 +350,6 @@ def read_reports(
     has_header: bool | None = None,
     all_zero: bool = False,
     progress: Callable[[float], bool] | None = None,
-    budget: Budget | None = None,
 ) -> Reports:
     """Count the reports in one or more files of the same columns.
 
@@ -369,8 +370,6 @@ def read_reports(
         Told the done part, 0 to 1, every 50 ms or a little more while pieces are read, and 1 at the end. True
         asks to stop. Single steps cannot be stopped: cleaning a million names, or adding up a table of counts
         with millions of rows, takes seconds.
-    budget
-        What reading all of them may cost; None: of one upload.
 
     Raises
     ------
@@ -401,7 +400,7 @@ def read_reports(
     shape: Shape | None = None
     read: list[ReadFile] = []
     empty: list[tuple[str, UnreadableFile]] = []
-    unpacked, budget = 0, budget or Budget()
+    unpacked = 0
     for source, start, end in _rows_first(files, ends.tolist(), has_header):
         with _naming(source.name if len(files) > 1 else None):
             meter.tell(start)
@@ -409,7 +408,7 @@ def read_reports(
             data = source.data if isinstance(source.data, bytes) else bytes(source.data)
             header = shape.has_header if shape else has_header
             try:
-                table = open_table(data, source.name, header, meter.part(start, opened), budget).table
+                table = open_table(data, source.name, header, meter.part(start, opened)).table
             except NoRows as error:
                 if len(files) == 1:
                     raise
@@ -420,7 +419,8 @@ def read_reports(
                 if layout is None:
                     refuse_sideways(table, _has_header(table))
                 choice = pick(table, layout, category, count)
-                shape = Shape(source.name, table.columns, _has_header(table), choice)
+                assumed = _assumed(table, choice)
+                shape = Shape(source.name, table.columns, _has_header(table), choice, assumed)
             _check_shape(table, shape)
             counted = count_reports(table, shape.choice, meter.part(opened, end))
             about = f"{quote(source.name)}: " if len(files) > 1 else ""
@@ -459,9 +459,12 @@ def _has_one_line(data: bytes) -> bool:
 
 def propose(table: Described) -> Choice:
     """The suggestion of `columns.suggest`, with two exceptions: a column called "report" next to user numbers
-    holds no counts, and weights are counts only in a table of distinct categories without further columns."""
+    holds no counts, and weights are counts only in a table of distinct categories without further columns.
+
+    Numbers beside categories are counts where their column is called "report count", or where it is called "report" and
+    no category comes again."""
     width = range(len(table.columns))
-    reports = [i for i in width if REPORT_WORDS & _words(table.columns[i])]
+    reports = [i for i in width if REPORT_WORDS & _words(table.columns[i]) and not _are_counts(table, i)]
     weights = [i for i in width if is_weight_name(table.columns[i])]
     others = [table.columns[i].strip().casefold() for i in width if i not in (*reports[:1], *weights)]
     if reports and not any(is_count_name(name) or name in CATEGORY_WORDS for name in others):
@@ -476,6 +479,28 @@ def propose(table: Described) -> Choice:
     if counts:
         return Choice("counts", next(i for i in (*answers, *width) if i != counts[0]), counts[0])
     return Choice("values", next(iter((*answers, choice.category))), None)
+
+
+def _are_counts(table: Described, index: int) -> bool:
+    """Whether a column with "report" in its name counts the categories in another one, none of which says who."""
+    others = [i for i in range(len(table.columns)) if i != index and not is_person_id(table, i)]
+    if not table.numeric[index] or not others:
+        return False
+    if is_count_name(table.columns[index]):
+        return True
+    hint, beside = table.hints[index], table.hints[others[0]]
+    names_once = not table.numeric[others[0]] and not beside.again
+    return len(table.columns) == 2 and names_once and not (hint.repeats or hint.bits)
+
+
+def _assumed(table: Described, choice: Choice) -> tuple[str, ...]:
+    """A sentence where it is not sure whether the numbers of a column are counts."""
+    if choice.count is None:
+        return () if any(map(is_weight_name, table.columns)) else unused_numbers(table, choice)
+    name = table.columns[choice.count]
+    if is_count_name(name) or not REPORT_WORDS & _words(name):
+        return ()
+    return (f"The numbers in the column {quote(name)} were taken for counts of reports.",)
 
 
 def is_weight_name(name: str) -> bool:
@@ -530,10 +555,13 @@ def _sum_counts(table: AnyTable, category: int, count: int, tick: Tick) -> Count
         )
     numbers.check(table, distinct_amounts, parsed.values, amount_codes, kept, people=True)
     people = np.where(kept, parsed.values[amount_codes], 0).astype(np.int64)
+    totals, notes = totals_of_groups(table, category, count, codes, people)
+    people[totals] = 0
     check_total(people)
     k = len(names)
-    tallied = Tallied(names, np.bincount(codes, minlength=k), add_up(codes, people, k))
-    return with_names(table, tallied, named, read.blank, int(np.argmin(kept)), parsed.notes)
+    rows = np.bincount(codes[~totals], minlength=k)
+    tallied = Tallied(names, rows, add_up(codes, people, k))
+    return with_names(table, tallied, named, read.blank, int(np.argmin(kept)), (*parsed.notes, *notes))
 
 
 def check_total(people: Counts) -> None:
@@ -571,7 +599,7 @@ def _has_header(table: AnyTable) -> bool:
 def _headed(table: AnyTable, has_header: bool | None) -> AnyTable:
     """The first table, with its first row as header if that says "report"."""
     if has_header is None and isinstance(table, TextTable) and not table.has_header and is_headed(table):
-        headed = open_text(table.data, has_header=True, budget=table.budget)
+        headed = open_text(table.data, has_header=True)
         return dataclasses.replace(headed, above=table.above, notes=table.notes)
     return table
 

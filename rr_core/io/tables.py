@@ -14,11 +14,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rr_core.io.budget import Budget, decoded
 from rr_core.io.columns import Columns
-from rr_core.io.decoding import Tick, UnreadableFile, ignore, megabytes, quote
+from rr_core.io.decoding import Tick, UnreadableFile, decoded, ignore, megabytes, quote
 from rr_core.io.labels import Codes, factorize
-from rr_core.io.memory import give_back
 from rr_core.io.parquet import ParquetTable, open_parquet, to_text
 from rr_core.io.text import TextTable, open_text
 from rr_core.limits import HELD_BYTES_MAX, HELD_ROWS_MAX, K_MAX, K_MIN
@@ -29,6 +27,44 @@ Counts = npt.NDArray[np.int64]
 MIN_CATEGORIES, MAX_CATEGORIES = K_MIN, K_MAX
 
 _FEWEST_SUMMED, _ROUNDED = 3, 1e-9  # rows, of which one is the sum of the others
+# Words for a total, in small letters; and of a table with groups: bytes that are looked at, and groups.
+TOTALS = frozenset(
+    {
+        *(
+            "total",
+            "totals",
+            "grand total",
+            "sum",
+            "subtotal",
+            "overall",
+            "all",
+            "gesamt",
+            "insgesamt",
+            "summe",
+        ),
+        *(
+            "gesamtsumme",
+            "gesamtergebnis",
+            "total général",
+            "total general",
+            "total geral",
+            "suma",
+            "suma total",
+        ),
+        *(
+            "totale",
+            "totale complessivo",
+            "totaal",
+            "eindtotaal",
+            "alle",
+            "tous",
+            "todos",
+            "both",
+            "both sexes",
+        ),
+    }
+)
+_WITH_GROUPS, _MOST_GROUPS, _MOST_GROUPINGS = 1 << 22, 1000, 5
 _PENDING, _PENDING_BYTES = 1 << 20, 1 << 26
 # Cleaning may unite a few names, not every two of them: with more, do not wait for the end.
 _DISTINCT = 2
@@ -74,22 +110,18 @@ class Counted:
     notes: tuple[str, ...] = ()
 
 
-def open_table(
-    data: bytes, name: str, has_header: bool | None, tick: Tick = ignore, budget: Budget | None = None
-) -> Opened:
-    """Unpack and decode an upload and find its columns. `tick` hears of the unpacking, which takes time of `budget`
-    (None: one of its own), as what is read later does.
+def open_table(data: bytes, name: str, has_header: bool | None, tick: Tick = ignore) -> Opened:
+    """Unpack and decode an upload and find its columns. `tick` hears of the unpacking.
 
     Raises
     ------
     UnreadableFile
         When the file is no table at all.
     """
-    budget = budget or Budget()
-    found = decoded(data, name, budget, tick)
+    found = decoded(data, name, tick=tick)
     if found.kind == "parquet":
-        return Opened(open_parquet(found.data, budget), found.compression, None)
-    return Opened(open_text(found.data, has_header, budget), found.compression, found.encoding)
+        return Opened(open_parquet(found.data), found.compression, None)
+    return Opened(open_text(found.data, has_header), found.compression, found.encoding)
 
 
 @dataclass(frozen=True)
@@ -233,7 +265,6 @@ class Distinct:
         sizes, whole = list(map(len, self._parts)), pa.chunked_array(self._parts)
         self._parts = []  # so that the pieces are gone once they are one
         whole = pa.chunked_array([whole.combine_chunks()])
-        give_back()
         values, codes = factorize(whole)
         self._renumber(codes, sizes, len(values))
         self._parts = [values]
@@ -333,6 +364,63 @@ def likely_total(amounts: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     ends = np.zeros(len(amounts), dtype=bool)
     ends[[0, -1]] = np.count_nonzero(amounts) > _FEWEST_SUMMED
     return ends
+
+
+def total_form(names: Any) -> Any:
+    """Arrow text in small letters without marks at its end: "Total %", "Total (n)" and "Total:" are "total"."""
+    return pc.replace_substring_regex(pc.utf8_lower(names), r"\s*(\(?[n%]\)?|:)?\s*$", "")
+
+
+def totals_of_groups(
+    table: AnyTable, category: int, count: int, codes: Codes, amounts: npt.NDArray[Any]
+) -> tuple[npt.NDArray[np.bool_], tuple[str, ...]]:
+    """Which rows of a table of counts hold totals of the others: those with a word for a total in another column ("all"
+    beside "m" and "f"), which have, in every category, the sum of the rows with other words. And a sentence on each such
+    word, also where the sums differ, and on the first or last of three or more groups that has the sums without the word.
+
+    Parameters
+    ----------
+    codes, amounts
+        (n,) the category of each row, -1 for none, and its number.
+    """
+    left_out, notes = codes < 0, list[str]()
+    nameless = left_out.copy()
+    columns = [
+        i
+        for i, hint in enumerate(table.hints)
+        if i not in (category, count) and hint.again and not (table.numeric[i] or hint.bits)
+    ][:_MOST_GROUPINGS]
+    if not columns or len(table.data) > _WITH_GROUPS:
+        return left_out & ~nameless, ()
+    for column in columns:
+        try:
+            ((names, groups),) = number_columns(table, [column]).columns
+        except UnreadableFile:  # a column that nobody chose is no reason to refuse the table
+            continue
+        if not 2 <= len(names) <= _MOST_GROUPS:
+            continue
+        text = to_text(names)
+        words = pc.is_in(
+            total_form(pc.utf8_trim_whitespace(text)), pa.array(sorted(TOTALS), pa.large_string())
+        )
+        words = pc.fill_null(words, False).to_numpy(zero_copy_only=False)
+        ends = {0, len(names) - 1} if len(names) > _FEWEST_SUMMED else set()
+        for group in sorted({*np.flatnonzero(words).tolist(), *ends}):
+            rows = (groups == group) & ~left_out
+            own, whole = (np.bincount(codes[some], amounts[some]) for some in (rows, ~left_out))
+            own = np.pad(own, (0, len(whole) - len(own)))
+            are_sums = np.count_nonzero(own) > 1 and np.allclose(2 * own, whole, rtol=_ROUNDED, atol=0)
+            about = f"with {quote(text[group].as_py() or '')} in the column {quote(table.columns[column])}"
+            if words[group] and are_sums:
+                left_out |= rows
+                notes.append(f"The rows {about} have the sums of the others, and were left out.")
+            elif words[group] and rows.any():
+                notes.append(f"The rows {about} are not the sums of the others, and were counted.")
+            elif are_sums:
+                notes.append(
+                    f"The rows {about} have the sums of the others: take them out if they are totals."
+                )
+    return left_out & ~nameless, tuple(notes)
 
 
 def check_size(k: int, column: str, fewest: int | None = None) -> None:

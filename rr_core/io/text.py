@@ -14,7 +14,6 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
-from rr_core.io.budget import Budget
 from rr_core.io.columns import (
     Columns,
     Hint,
@@ -37,14 +36,17 @@ DETECT_ROWS = 1000
 # The longest line that can be read: Arrow needs a whole line in one block.
 _BLOCK = 4 << 20
 _PIECE_BLOCKS = 4
-# So many records are read, and so many lines are skipped, between two looks at the clock; records may be long.
-_STRETCH, _LOOK_AFTER = 16, 4096
+_STRETCH = 16  # records that are read at a time: they may be long
 _EMPTY_LINES: Any = re.compile(rb"\n*")
 # Tried in this order when two explain the file equally well. A comma comes last: it may be a
 # decimal comma ("a;0,25") or part of a name.
 _SEPARATORS = ("\t", ";", ",")
 _SAID = re.compile(rb'"?sep=([;,\t|])"?[;,\t ]*\n', re.IGNORECASE)
 _REMARK = re.compile(rb"\s*#")
+# A quotation mark within a quotation as MySQL writes it; as other programs do, it would end the field.
+_ESCAPED: Any = re.compile(rb'(?:^|[\n,;\t|])"[^"\n]*\\"[^"\n,;\t|]')
+_IMPORT_ID = re.compile(r'\s*\{\s*"ImportId"\s*:')
+_SURVEY_MONKEY = {"response", "open-ended response"}
 # Blank lines behind which another table is looked for, and lines and bytes of it that are looked at.
 _MOST_BREAKS, _MOST_NEXT, _NEXT_BYTES = 100, 5, 4096
 _FEWEST_NAMED = 2  # rows, with the header, that may be named as R does
@@ -57,15 +59,11 @@ class _Ragged:
     """Handler that Arrow calls for each line with too many or too few fields; blank lines are skipped."""
 
     delimiter: str
-    budget: Budget
     skipped: int = 0
     broken: str = ""
 
     def __call__(self, row: arrow_csv.InvalidRow) -> str:
-        # Arrow hears of no exception from here, and calls for each of millions of lines.
-        if _is_blank(row.text.split(self.delimiter)) and not (
-            self.skipped % _LOOK_AFTER == 0 and self.budget.is_over
-        ):
+        if _is_blank(row.text.split(self.delimiter)):
             self.skipped += 1
             return "skip"
         self.broken = row.text
@@ -84,7 +82,6 @@ class TextTable:
     sample: tuple[tuple[str, ...], ...]
     numeric: tuple[bool, ...]
     hints: tuple[Hint, ...]
-    budget: Budget = field(default_factory=Budget, repr=False)
     above: int = 0
     notes: tuple[str, ...] = ()
     unit: Literal["line", "row"] = "line"
@@ -97,15 +94,13 @@ class TextTable:
         UnreadableFile
             A line with more or fewer fields than the first, an endless quotation or line.
         """
-        ragged, records = _Ragged(self._delimiter, self.budget), 0
+        ragged, records = _Ragged(self._delimiter), 0
         try:
             for table, done in self._tables(self._options(indices, ragged)):
                 body = table.slice(1) if self.has_header and not records else table
                 records += table.num_rows
-                self.budget.spend(body.nbytes)
                 yield Columns(tuple(body.column(str(i)) for i in indices), done=done)
         except pa.ArrowInvalid:
-            self.budget.spend()
             raise self._unreadable(ragged.broken) from None
         yield Columns((), *self._blank_lines(records, ragged.skipped))
 
@@ -171,7 +166,6 @@ class TextTable:
                         if not remaining:
                             return line
                         remaining -= 1
-            self.budget.spend()
             start = end
         return line + 1
 
@@ -225,7 +219,6 @@ class TextTable:
                 rows.extend(itertools.islice(reader, _STRETCH))
             except csv.Error:
                 failed = True
-            self.budget.spend()
             yield start, rows
             if failed:
                 start += sum(map(_height, rows))
@@ -298,11 +291,13 @@ class TextTable:
         )
 
 
-def open_text(data: bytes, has_header: bool | None, budget: Budget | None = None) -> TextTable:
+def open_text(data: bytes, has_header: bool | None) -> TextTable:
     """Find the table in a UTF-8 text, its separator, header and columns.
 
     Remarks above it that begin with ``#``, and Excel's line ``sep=;``, are skipped. What follows a blank line and does
     not fit the columns is another table, which is not read. R's names of rows, above which there is no name, get one.
+    What Qualtrics and SurveyMonkey write between the header and the answers is skipped, and MySQL's quotation marks are
+    read.
 
     Raises
     ------
@@ -315,6 +310,9 @@ def open_text(data: bytes, has_header: bool | None, budget: Budget | None = None
     data, separator = _below_remarks(data, notes)
     above = whole.count(b"\n", 0, len(whole) - len(data))
     del whole
+    if b'\\"' in data and _ESCAPED.search(data):
+        data = data.replace(b"\\\\", b"\x00").replace(b'\\"', b'""').replace(b"\x00", b"\\")
+        notes.append("Quotation marks behind a backslash were read as parts of their text.")
     if separator is None:
         separator = _detect_separator(_head(data))
     data = _empty_leading_lines(data, separator)
@@ -327,6 +325,15 @@ def open_text(data: bytes, has_header: bool | None, budget: Budget | None = None
             data = b"".join([data[:start], b'""', separator.encode(), memoryview(data)[start:]])
             rows[0].insert(0, "")
             notes.append("Above the first column there is no name: it was taken for R's names of rows.")
+    explained = 0 if has_header is False else _explanations(rows)
+    if explained:
+        data, lines = _without_explanations(data, rows[: 1 + explained])
+        above, rows, has_header = above + lines, [rows[0], *rows[1 + explained :]], True
+        what = "line" if explained == 1 else f"{explained} lines"
+        was = "was" if explained == 1 else "were"
+        notes.append(
+            f"The {what} below the header, which {was} written by the survey's program, {was} skipped."
+        )
     if not rows:
         raise UnreadableFile("The first line is far too long for a table. Put each category on its own line.")
     width = len(rows[0])
@@ -350,7 +357,6 @@ def open_text(data: bytes, has_header: bool | None, budget: Budget | None = None
         tuple(tuple(row) for row in body[:SAMPLE_ROWS]),
         numeric_columns(body, width),
         hints(body, width),
-        budget or Budget(),
         above,
         tuple(notes),
     )
@@ -435,6 +441,24 @@ def _first_table(data: bytes, separator: str, rows: list[list[str]], above: int,
             )
             return data[: found.start() + 1]
     return data
+
+
+def _explanations(rows: list[list[str]]) -> int:
+    """How many records below the header say what was asked: two of Qualtrics, one of SurveyMonkey."""
+    if len(rows) > 2 and all(map(_IMPORT_ID.match, rows[2])):
+        return 2
+    below = [cell.strip().casefold() for cell in rows[1]] if len(rows) > 1 else []
+    return int(len(below) > 1 and not below[0] and not _SURVEY_MONKEY.isdisjoint(below))
+
+
+def _without_explanations(data: bytes, rows: list[list[str]]) -> tuple[bytes, int]:
+    """The text without the first records but the header, and how many lines these took."""
+    header, lines = _height(rows[0]), sum(map(_height, rows[1:]))
+    begin = end = len(data) - len(data.lstrip(b"\n"))
+    for line in range(header + lines):
+        end = data.find(b"\n", end) + 1 or len(data)
+        begin = end if line < header else begin
+    return data[:begin] + data[end:], lines
 
 
 def _has_row_names(rows: list[list[str]]) -> bool:

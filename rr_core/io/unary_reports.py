@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,21 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rr_core.io.budget import Budget
-from rr_core.io.columns import ONES, ZEROS, Layout, is_count_name
+from rr_core.io.columns import (
+    ONES,
+    ZEROS,
+    Choice,
+    Described,
+    Layout,
+    count_columns,
+    find,
+    is_count_name,
+    likely_category,
+    sure_counts,
+)
 from rr_core.io.decoding import UnreadableFile, quote
-from rr_core.io.reports import Reports, Source, read_reports
+from rr_core.io.distribution import Preview
+from rr_core.io.reports import Reports, Source, inspect_reports, read_reports
 from rr_core.io.tables import AnyTable, open_table
 
 # Bits that are held, one byte each.
@@ -25,7 +36,10 @@ _BITS = re.compile(r"[01]{2,}")
 _NAMES_OF_ONES = ("one", "ones", "support")
 _MISSING = {"", "na", "n/a", "nan", "null", "none"}  # among bits: to be told, with their place
 _FEWEST = 2  # categories
-_MOST_PATTERNS = 20  # bits whose patterns are looked through
+_SHORTEST_BESIDE = 3  # bits of a string beside columns of bits: 10 may as well be a number
+# Columns of 0 and 1 with such a word in their name are rather about the person; those of sex, if there is one alone.
+_OF_SEX = {"female", "male", "woman", "man", "sex", "gender"}
+_OF_PERSON = {"consent", "consented", "complete", "completed", "finished", "valid"}
 
 
 class OneBit(UnreadableFile):
@@ -44,6 +58,7 @@ class UnaryReports:
         times: (r,) int64, how often each of ``bits`` occurred.
         notes: a plain sentence for each thing that was understood.
         columns: names of the columns of bits, or of those of bit strings, or of the categories and of their ones.
+        count: name of the column that says how often each row of bits occurred, None where each did once.
     """
 
     labels: tuple[str, ...]
@@ -53,6 +68,90 @@ class UnaryReports:
     times: npt.NDArray[np.int64] | None
     notes: tuple[str, ...]
     columns: tuple[str, ...]
+    count: str | None = None
+
+
+@dataclass(frozen=True)
+class BitColumns:
+    """Where a file seems to hold its bits.
+
+    Attributes:
+        columns: names of all columns of 0 and 1, where there are two or more.
+        suggested: those of them that are taken for categories; none where bit strings stand beside them.
+        counts: names of the columns of numbers that may say how often each row of bits occurred.
+        count: that one of them which is called so, None where there is none.
+        choice: the layout and columns where the reports are not in columns of 0 and 1.
+        strings: names of all columns of bit strings.
+    """
+
+    columns: tuple[str, ...]
+    suggested: tuple[str, ...]
+    counts: tuple[str, ...]
+    count: str | None
+    choice: Choice
+    strings: tuple[str, ...]
+
+    def not_read(self, category: str) -> tuple[str, ...]:
+        """A sentence where other columns than ``category`` hold bit strings."""
+        others = [name for name in self.strings if name != category]
+        if not others or category not in self.strings:
+            return ()
+        hold = "column holds" if len(others) == 1 else "columns hold"
+        return (f"Not read, though the {hold} bit strings as well: {', '.join(map(quote, others[:5]))}.",)
+
+
+def bits_in(preview: Preview) -> BitColumns:
+    """Where the file of a preview seems to hold its bits."""
+    width, names = range(len(preview.columns)), preview.columns
+    bits = [i for i in width if _seems_bits(preview, i)]
+    if len(bits) < _FEWEST:
+        bits = []
+    shortest = _SHORTEST_BESIDE if bits else _FEWEST
+    strings = [
+        i
+        for i in width
+        if preview.hints[i].bit_strings
+        and not is_count_name(names[i])
+        and len(preview.sample[0][i].strip()) >= shortest
+    ]
+    counts = [i for i in width if preview.numeric[i] and i not in bits and i not in strings]
+    count = next(iter(sure_counts(preview, counts)), None)
+    return BitColumns(
+        columns=tuple(names[i] for i in bits),
+        suggested=() if strings else tuple(names[i] for i in _categories(preview, bits)),
+        counts=tuple(names[i] for i in counts),
+        count=None if count is None else names[count],
+        choice=_choice(preview, strings, counts),
+        strings=tuple(names[i] for i in strings),
+    )
+
+
+def _categories(preview: Preview, bits: Sequence[int]) -> Sequence[int]:
+    """The columns of 0 and 1 without those that are rather about the person: by their name, or all 1."""
+    words = {i: {*re.split(r"[\W\d_]+", preview.columns[i].casefold())} for i in bits}
+    of_sex = [i for i in bits if words[i] & _OF_SEX]
+    left = [
+        i
+        for i in bits
+        if not (words[i] & _OF_PERSON or of_sex == [i])
+        and not (preview.hints[i].constant and preview.sample[0][i].strip().casefold() in ONES)
+    ]
+    return left if len(left) >= _FEWEST else bits
+
+
+def _choice(preview: Preview, strings: Sequence[int], counts: Sequence[int]) -> Choice:
+    """Bit strings rather than numbers; but a column called ones has the ones of the names beside it."""
+    ones = [i for i in counts if {*preview.columns[i].casefold().split()} & {*_NAMES_OF_ONES}]
+    if ones and len(preview.columns) > 1:
+        return Choice("counts", likely_category(preview, ones[0]), ones[0])
+    if not strings:
+        return Choice(preview.layout, preview.category, preview.count)
+    numbering = [i for i in counts if preview.hints[i].serial and preview.hints[i].differs]
+    rest = [i for i in counts if i not in numbering]
+    sure = sure_counts(preview, rest)
+    if not preview.hints[strings[0]].again:
+        sure = sure or count_columns(preview, rest)
+    return Choice("counts", strings[0], sure[0]) if sure else Choice("values", strings[0], None)
 
 
 def read_unary(
@@ -61,12 +160,17 @@ def read_unary(
     category: str | None = None,
     count: str | None = None,
     has_header: bool | None = None,
+    columns: Sequence[str] | None = None,
 ) -> UnaryReports:
     """Read reports of unary encoding, or the number of ones of each category.
 
     Args:
         source: the file.
-        layout, category, count, has_header: as in `read_reports`, where it has no columns of 0 and 1.
+        layout, category, count, has_header: as in `read_reports`, where it has no columns of 0 and 1, or these are not
+            read.
+        columns: names of the columns of 0 and 1, a category each; None: as `bits_in` suggests; none of them: bit strings
+            or numbers of ones are read. With such columns ``count`` is the one that says how often each row occurred,
+            and ``layout`` "values" means that each did once.
 
     Raises:
         UnreadableFile: one plain sentence for the person whose file it is.
@@ -76,29 +180,45 @@ def read_unary(
     >>> read_unary(Source("bits.txt", b"010\\n110\\n010\\n")).support.tolist()
     [1, 3, 0]
     """
-    budget = Budget()
-    return read_bit_columns(source, budget) or unary_of(
-        read_reports(
-            [source],
-            layout=layout,
-            category=category,
-            count=count,
-            has_header=has_header,
-            all_zero=True,
-            budget=budget,
-        )
+    found = bits_in(inspect_reports(source, has_header=has_header))
+    chosen = found.suggested if columns is None else columns
+    if chosen:
+        counted = found.count if layout is None and count is None else count if layout != "values" else None
+        return read_bit_columns(source, chosen, counted)
+    choice: tuple[Layout | None, str | int | None, str | int | None] = (layout, category, count)
+    if choice == (None, None, None):
+        choice = (found.choice.layout, found.choice.category, found.choice.count)
+    reports = read_reports(
+        [source],
+        layout=choice[0],
+        category=choice[1],
+        count=choice[2],
+        has_header=has_header,
+        all_zero=True,
     )
+    read = unary_of(reports)
+    return replace(read, notes=(*read.notes, *found.not_read(reports.category_name)))
 
 
-def read_bit_columns(source: Source, budget: Budget | None = None) -> UnaryReports | None:
-    """The columns of 0 and 1 of a file; None where it has fewer than two. ``budget`` is what the reading may take.
+def read_bit_columns(
+    source: Source, columns: Sequence[str] | None = None, count: str | None = None
+) -> UnaryReports:
+    """The columns of 0 and 1 of a file with these names (None: all that begin so), each row as often as the column
+    ``count`` says (None: once).
 
     Raises:
         UnreadableFile: one plain sentence.
     """
-    table = open_table(bytes(source.data), source.name, None, budget=budget).table
-    columns = [index for index in range(len(table.columns)) if _seems_bits(table, index)]
-    return _from_columns(table, columns) if len(columns) >= _FEWEST else None
+    table = open_table(bytes(source.data), source.name, None).table
+    if columns is None:
+        columns = [name for index, name in enumerate(table.columns) if _seems_bits(table, index)]
+    if len(set(columns)) < _FEWEST:
+        raise UnreadableFile(
+            "Unary encoding has a column of 0 and 1 for each of two or more categories: leave two."
+        )
+    return _from_columns(
+        table, [find(table, name) for name in columns], None if count is None else find(table, count)
+    )
 
 
 def unary_of(reports: Reports) -> UnaryReports:
@@ -120,8 +240,9 @@ def unary_of(reports: Reports) -> UnaryReports:
         return _from_strings(labels, reports)
     if reports.layout != "counts":
         raise UnreadableFile(
-            "The file has neither columns of 0 and 1, nor bit strings like 0110, nor a category and its number of ones "
-            "in each row: save the reports in one of these forms."
+            f"The column {quote(reports.category_name)} does not hold bit strings like 0110: choose the column that "
+            "does, or a category and its number of ones in each row, or a file with a column of 0 and 1 for each "
+            "category."
         )
     if len(labels) < _FEWEST:
         raise UnreadableFile("There is one category only: unary encoding has a bit for each of two or more.")
@@ -129,18 +250,18 @@ def unary_of(reports: Reports) -> UnaryReports:
     return UnaryReports(tuple(labels), reports.counts, None, None, None, reports.notes, columns)
 
 
-def _seems_bits(table: AnyTable, index: int) -> bool:
+def _seems_bits(table: Described, index: int) -> bool:
     """Whether a column starts with 0 and 1: what else it holds further down is a mistake to be told."""
     cells = [row[index].strip().casefold() for row in table.sample if index < len(row)]
     bits = [cell for cell in cells if cell not in _MISSING]
     return table.hints[index].bits or (2 * len(bits) > len(cells) and {*bits} <= ONES | ZEROS)
 
 
-def _from_columns(table: AnyTable, columns: Sequence[int]) -> UnaryReports:
+def _from_columns(table: AnyTable, columns: Sequence[int], count: int | None) -> UnaryReports:
     names = [table.columns[index] for index in columns]
-    counted = [i for i, name in enumerate(table.columns) if i not in columns and is_count_name(name)][:1]
+    counted = [] if count is None else [count]
     pieces: list[npt.NDArray[np.uint8]] = []
-    times: list[npt.NDArray[np.int64] | None] = []
+    times: list[npt.NDArray[np.int64]] = []
     rows = 0
     for piece in table.pieces([*columns, *counted]):
         if not piece.arrays:
@@ -149,43 +270,48 @@ def _from_columns(table: AnyTable, columns: Sequence[int]) -> UnaryReports:
         for column, array in enumerate(piece.arrays[: len(columns)]):
             block[:, column] = _bits(array, names[column], table, rows)
         pieces.append(block)
-        times.append(_counts(piece.arrays[-1]) if counted else None)
+        times.append(
+            _counts(piece.arrays[-1], table.columns[counted[0]])
+            if counted
+            else np.ones(len(block), dtype=np.int64)
+        )
         rows += len(block)
         _check_bits(rows * len(columns))
     if not rows:
         raise UnreadableFile(
             "The file has names of columns, but no reports below them: add one row per report."
         )
-    bits, each = np.concatenate(pieces), np.ones(rows, dtype=np.int64)
-    numbers = [one for one in times if one is not None]
-    # Rows that all differ, and whole numbers of each, are patterns and how often each occurred.
-    if rows and len(numbers) == len(pieces) and rows <= 2 ** min(bits.shape[1], _MOST_PATTERNS):
-        patterns = len(np.unique(bits, axis=0)) == rows
-        each = np.concatenate(numbers) if patterns else each
-        counted = counted if patterns else []
-    else:
-        counted = []
+    bits, each = np.concatenate(pieces), np.concatenate(times)
+    if not each.any():
+        raise UnreadableFile(
+            f"All counts in the column {quote(table.columns[counted[0]])} are zero: choose another column or file."
+        )
     others = [name for index, name in enumerate(table.columns) if index not in (*columns, *counted)]
     notes = table.notes
     if counted:
         notes += (f"Each row counts as often as its column {quote(table.columns[counted[0]])} says.",)
     if others:
-        notes += (f"Not read, for they hold more than 0 and 1: {', '.join(map(quote, others[:5]))}.",)
+        more = f" and {len(others) - 5:,} more" if len(others) > 5 else ""
+        notes += (f"Not read: {', '.join(map(quote, others[:5]))}{more}.",)
     ones = each @ bits
-    return UnaryReports(tuple(names), ones, int(each.sum()), bits, each, notes, tuple(names))
+    counts = table.columns[counted[0]] if counted else None
+    return UnaryReports(tuple(names), ones, int(each.sum()), bits, each, notes, tuple(names), counts)
 
 
-def _counts(array: Any) -> npt.NDArray[np.int64] | None:
-    """A piece of a column as whole numbers above 0 that can be added up; None where it holds anything else."""
+def _counts(array: Any, name: str) -> npt.NDArray[np.int64]:
+    """A piece of a column as whole numbers that can be added up."""
     combined = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
     try:
         numbers = pc.cast(pc.utf8_trim_whitespace(pc.cast(combined, pa.string())), pa.int64())
+        found: npt.NDArray[np.int64] = pc.fill_null(numbers, -1).to_numpy(zero_copy_only=False)
     except pa.ArrowInvalid:
-        return None
-    if numbers.null_count or not len(numbers):
-        return None
-    found: npt.NDArray[np.int64] = numbers.to_numpy(zero_copy_only=False)
-    return found if found.min() > 0 and found.max() <= MOST_BITS_HELD * 2**20 else None
+        found = np.array([-1])
+    if found.min(initial=0) < 0 or found.max(initial=0) > MOST_BITS_HELD * 2**20:
+        raise UnreadableFile(
+            f"The column {quote(name)} holds something else than whole numbers, so it cannot say how often each row of "
+            "bits occurred: mend it, or let each row count once."
+        )
+    return found
 
 
 def _bits(array: Any, name: str, table: AnyTable, before: int) -> npt.NDArray[np.uint8]:

@@ -343,3 +343,34 @@ def _statistics(rows: Counts, mechanism: RandomizedResponse) -> tuple[Array, NDA
     ratio, dropped = likelihood_ratio(profile(rows, table_size(rows)), mechanism)
     sparse = rows[0].sum() * mechanism.q < _SPARSE
     return ratio, dropped, ratio if sparse else normal_score(ratio, dropped)
+
+
+@dataclass(frozen=True, eq=False)
+class Simulations:
+    """The test of epsilon, and the search for plausible epsilons (None when it was not needed or not begun)."""
+
+    fit: FitTest
+    plausible: PlausibleEpsilon | None = None
+
+    @property
+    def finished(self) -> bool:
+        """Whether none of the simulations was stopped early."""
+        return self.fit.done == self.fit.requested and (self.plausible is None or self.plausible.finished)
+
+
+def simulations(
+    counts: ArrayLike, mechanism: RandomizedResponse, replicates: int, progress: Progress | None = None
+) -> Simulations:
+    """`fit_test` and, where it rejects the stated epsilon, `plausible_epsilon` above it.
+
+    Args:
+        counts: (k,) reports per category.
+        mechanism: the stated one.
+        replicates: number of simulated collections of the test.
+        progress: called with the number of collections done; True asks to stop.
+    """
+    tested, plausible = fit_test(counts, mechanism, replicates, progress=progress), None
+    if tested.done == replicates and tested.rejects():
+        again = None if progress is None else lambda _: progress(replicates)
+        plausible = plausible_epsilon(counts, mechanism.k, above=mechanism.epsilon, progress=again)
+    return Simulations(tested, plausible)

@@ -12,16 +12,21 @@ The tests of fit give the chance of what was seen, or bound it, whatever the tru
 - Unary encoding: the ones of all reports together are Binomial(N, p) + Binomial(N (k - 1), q), and those of a category
   are at least Binomial(N, q) and at most Binomial(N, p). So three chances are compared: of the total, by the normal law,
   of the smallest and of the largest support; the least of them times three is a bound.
+- Unary encoding whose bits are known: the ones of a report are S ~ Bernoulli(p) + Binomial(k - 1, q), independently of
+  those of others. Two more chances: of how many reports have how many ones, by Pearson's chi-squared over the values of
+  S, neighbours put together until `LEAST_EXPECTED` reports are expected; and of the report with the fewest or the most
+  ones, at most 2 N Pr(S as far out). The least of the five times five is a bound.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
+from scipy import special, stats
 
 from rr_core import _validate, sampling
 from rr_core._validate import Array
@@ -42,6 +47,8 @@ LEAST_EXPECTED = 5.0
 _DRAWN = 2000
 _ROUNDING = 1e-9
 
+Tested = Literal["reports", "sums", "bits"]
+
 
 @dataclass(frozen=True, eq=False)
 class OtherAnalysis:
@@ -59,6 +66,8 @@ class OtherAnalysis:
         simulated: how many simulated collections ``fit`` is the share of, these reports counted in; 0 where it is none.
         few: whether fewer than `LEAST_EXPECTED` of some kind of report are expected, so that intervals and ``fit`` are
             rough.
+        tested: what ``fit`` compares with the protocol: the reports, the sums of their bits over all reports and for each
+            category, or these and the ones of each report.
     """
 
     n: int
@@ -71,6 +80,7 @@ class OtherAnalysis:
     few: bool
     exact: bool = False
     simulated: int = 0
+    tested: Tested = "reports"
 
     @property
     def rejected(self) -> bool:
@@ -220,7 +230,7 @@ def analyse_unary(
         "inv_p": inv_p_unary(support, protocol, n),
     }
     variance = protocol.inv_variance(estimates["inv_p"], n, users=users)
-    certificate = None
+    certificate, chances = None, _chances_of_sums(ones, protocol, n)
     if bits is not None:
         if not isinstance(bits, tuple) or len(bits) != 2:
             raise ValueError(
@@ -228,6 +238,10 @@ def analyse_unary(
             )
         best = mle_unary(bits[0], protocol, counts=bits[1])
         estimates["mle"], certificate = best.theta, max(best.gap, 0.0)
+        of_each = np.bincount(
+            np.sum(bits[0], axis=1, dtype=np.int64), np.asarray(bits[1], dtype=float), protocol.k + 1
+        )
+        chances += _chances_of_each(of_each.astype(float), protocol)
     return OtherAnalysis(
         n,
         protocol.k,
@@ -235,19 +249,43 @@ def analyse_unary(
         estimates,
         _intervals(estimates["inv"], variance, level),
         certificate,
-        _fit_of_unary(ones, protocol, n),
+        min(1.0, len(chances) * min(chances)),
         n * protocol.q < LEAST_EXPECTED,
+        tested="sums" if bits is None else "bits",
     )
 
 
-def _fit_of_unary(support: Array, protocol: UnaryEncoding, n: int) -> float:
+def _chances_of_sums(support: Array, protocol: UnaryEncoding, n: int) -> list[float]:
+    """Bounds of the chances of the total, of the smallest and of the largest support."""
     p, q, k = protocol.p, protocol.q, protocol.k
     spread = math.sqrt(n * (p * (1 - p) + (k - 1) * q * (1 - q)))
     off = abs(float(support.sum()) - n * (p + (k - 1) * q))
     total = 2 * float(special.ndtr(-off / spread)) if spread > 0 else float(off == 0)
     smallest = k * float(special.bdtr(float(support.min()), n, q))
     largest = k * float(special.bdtrc(float(support.max()) - 1, n, p)) if support.max() > 0 else 1.0
-    return min(1.0, 3 * min(total, smallest, largest))
+    return [total, smallest, largest]
+
+
+def _chances_of_each(reports: Array, protocol: UnaryEncoding) -> list[float]:
+    """Of the numbers of reports with 0, 1, ... k ones, (k + 1,): the chance of Pearson's chi-squared, and a bound of that
+    of the report furthest out."""
+    p, n, ones = protocol.p, float(reports.sum()), np.arange(protocol.k + 1)
+    others = stats.binom(protocol.k - 1, protocol.q)  # the ones of a report outside its owner's category
+    expected = n * (p * others.pmf(ones - 1) + (1 - p) * others.pmf(ones))
+    starts, since = [0], 0.0
+    for s, more in enumerate(expected.tolist(), start=1):
+        since += more
+        if since >= LEAST_EXPECTED:
+            starts.append(s)
+            since = 0.0
+    starts = starts[: max(1, len(starts) - 1)]  # what is left over belongs to the last group
+    together, wanted = np.add.reduceat(reports, starts), np.add.reduceat(expected, starts)
+    spread = float(((together - wanted) ** 2 / wanted).sum()) if len(starts) > 1 else 0.0
+    seen = np.flatnonzero(reports)
+    fewest = p * others.cdf(seen[0] - 1) + (1 - p) * others.cdf(seen[0])
+    most = p * others.sf(seen[-1] - 2) + (1 - p) * others.sf(seen[-1] - 1)
+    pearson = float(special.chdtrc(len(starts) - 1, spread)) if len(starts) > 1 else 1.0
+    return [pearson, 2 * n * float(min(fewest, most))]
 
 
 def _intervals(inv: Array, variance: Array, level: float) -> tuple[Interval, Interval]:

@@ -18,10 +18,10 @@ from rr_core.io import (
     report_files,
     within,
 )
-from rr_core.io.report_results import DomainKind, ReportSettings, ReportsInUse, Results, Simulations
+from rr_core.io.report_results import DomainKind, ReportSettings, ReportsInUse, Results
 from rr_core.mechanism import RandomizedResponse
 from rr_core.reports.analysis import analyse
-from rr_core.reports.epsilon_fit import fit_test, plausible_epsilon
+from rr_core.reports.epsilon_fit import Simulations, fit_test, plausible_epsilon
 
 HOSTILE = [
     "</script><img src=x onerror=alert(1)>",

@@ -14,7 +14,7 @@ from rr_core.experiments.claims import claims
 from rr_core.experiments.grid import Settings, Sweep, over
 from rr_core.experiments.run import SweepResult, run
 from rr_core.figures.experiments_sentences import evidence, paper_says
-from server.jobs import SweepQueue
+from server.sweeps import SweepQueue
 from tests.app.opening import checked, opened, widget
 
 OWN = "sweep=own&pop=1.3&ks=5,10&es=1,2&ns=100,1000&seeds=4"

@@ -22,10 +22,10 @@ from rr_core.figures.reports import reports_floor, with_intervals
 from rr_core.figures.style import QUANTITIES, reading
 from rr_core.figures.view import bars
 from rr_core.io.domain import Collected
-from rr_core.io.report_results import ReportSettings, ReportsInUse, Results, Simulations
+from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.reports.analysis import analyse
-from rr_core.reports.epsilon_fit import PlausibleEpsilon, fit_test, plausible_epsilon
+from rr_core.reports.epsilon_fit import PlausibleEpsilon, Simulations, fit_test, plausible_epsilon
 from rr_core.reports.low_counts import floor
 from tests.sentences import recomputes
 from tests.sentences.spoken import (
@@ -598,6 +598,8 @@ def test_reports_outside_the_categories_are_counted_and_named(many, said):
             )
             assert ("not on the list" in texts[0]) == (found.used.settings.domain == "listed")
             assert all(label in texts[0] for label, _ in outside[:5])
+            assert bool(re.search("a (category|name) that is not", texts[0])) == (len(outside) == 1)
+            assert bool(re.search("(categories that|names that) are not", texts[0])) == (len(outside) > 1)
 
 
 def rows_of(table: str) -> list[list[str]]:

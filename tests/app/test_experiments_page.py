@@ -541,7 +541,7 @@ def test_the_runs_of_a_session_count_and_may_be_let_go_of(house):
 
 
 def test_a_server_takes_so_many_sweeps_and_no_more(house, monkeypatch):
-    monkeypatch.setattr("server.jobs._MOST_JOBS", 2)
+    monkeypatch.setattr("server.sweeps._MOST_JOBS", 2)
     first, second = started(house), opened("experiments", "sweep=own&ks=7")
     press(second, "Run")
     third = opened("experiments", "sweep=own&ks=8")

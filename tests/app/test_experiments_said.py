@@ -28,7 +28,7 @@ from rr_core.experiments.storage import stored_result
 from rr_core.figures import experiments_curves
 from rr_core.figures.experiments_sentences import paper_says
 from rr_core.populations import DISTRIBUTIONS, TABLES, UPLOAD
-from server.jobs import Job
+from server.sweeps import Job
 from tests.core.sweeps import THREE, made
 from tests.sentences import recomputes
 from tests.sentences.drawn import drawn, said, texts

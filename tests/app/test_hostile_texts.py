@@ -27,7 +27,7 @@ from rr_core.figures.view import find
 from rr_core.geometry.simplex import parse_reports
 from rr_core.ibu.starts import parse_weights
 from rr_core.scenario import FIELDS
-from tests import FEW_EXAMPLES, MANY_EXAMPLES, SAME_EXAMPLES, is_of_libraries
+from tests import FEW_EXAMPLES, LENGTHY, MANY_EXAMPLES, SAME_EXAMPLES, is_of_libraries
 
 _SECONDS = 2.0
 _PAGES = Path(pages.__path__[0])
@@ -87,6 +87,8 @@ def _parameters(read: Reader) -> list[str]:
     return sorted(links[0].names | links[1].names)
 
 
+# They are read by the same function as the main one's.
+_OTHER_MAPS = [f"map of {key}" for key in CELLS if key != "main"]
 _PARAMETERS = {name: _parameters(read) for name, read in _LINKS.items()}
 _BOXES: dict[str, Callable[[str], Any]] = {
     "number": typed.number,
@@ -193,7 +195,7 @@ def test_a_link_is_read_or_its_values_are_left_out_in_a_sentence(name):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Generating overly large repr")
-@pytest.mark.parametrize("name", _LINKS)
+@pytest.mark.parametrize("name", [one for one in _LINKS if LENGTHY or one not in _OTHER_MAPS])
 def test_many_links(name):
     @settings(max_examples=MANY_EXAMPLES, deadline=None, derandomize=SAME_EXAMPLES)
     @given(query=links(name))

@@ -1,36 +1,39 @@
-"""Work that takes seconds: a server does so many at a time, and who comes later waits for a place."""
+"""Work that takes seconds: a job with progress and Stop, whose result is kept, and whose end is told."""
 
 from __future__ import annotations
 
-import threading
-
 from pages._ui import estimators, long_run
-from server import sessions
+from rr_core.repeats import repeat
+from server import jobs, sessions
 from tests.app.opening import charts, checked, opened, widget
 
 
-def test_a_run_waits_while_the_server_is_busy_and_gives_its_place_back(monkeypatch):
-    places, freed, began = threading.BoundedSemaphore(1), [], []
-    monkeypatch.setattr(long_run, "_PLACES", places)
-    repeat = estimators.repeat
-
-    def watched(*given):
-        began.append(len(freed))
-        return repeat(*given)
-
-    def leave():
-        freed.append(True)
-        places.release()
-
-    monkeypatch.setattr(estimators, "repeat", watched)
-    page = opened("estimators", "part=repeat")
-    places.acquire()  # somebody else's run
-    threading.Timer(1.0, leave).start()
+def start(query=""):
+    """The page, whose next run repeats the draw."""
+    page = opened("estimators", f"{query}&part=repeat")
     checked(page.button_group(key="repeat_times").set_value(50).run())
-    checked(widget(page, "Repeat").click().run())
-    assert began == [1]  # not before the other one had ended
-    assert len(charts(page)) == 4
-    assert places.acquire(blocking=False)
+    widget(page, "Repeat").click()
+    return page
+
+
+def test_a_run_is_a_job_of_its_memory_with_low_priority_and_those_of_many_categories_come_one_by_one(
+    monkeypatch,
+):
+    given = []
+    run = jobs.run
+
+    def watched(*args, memory, lane, **named):
+        given.append((memory, lane))
+        return run(*args, **named)
+
+    monkeypatch.setattr(jobs, "run", watched)
+    for k in (50, 30_000):
+        page = checked(start(f"dist=zipf&k={k}").run())
+        assert len(charts(page)) == 4
+    assert given == [
+        (50 * sessions.BYTES_PER_CATEGORY, "run"),
+        (30_000 * sessions.BYTES_PER_CATEGORY, "large"),
+    ]
 
 
 def test_a_run_waits_for_room_and_says_when_there_is_none(monkeypatch):
@@ -40,18 +43,56 @@ def test_a_run_waits_for_room_and_says_when_there_is_none(monkeypatch):
         asked.append(size)
         raise sessions.NoRoom("There is no room.")
 
-    page = opened("estimators", "dist=zipf&k=20&part=repeat")
-    checked(page.button_group(key="repeat_times").set_value(50).run())
+    page = start("dist=zipf&k=20")
     monkeypatch.setattr(sessions, "room", no_room)
-    checked(widget(page, "Repeat").click().run())
+    checked(page.run())
     assert asked == [20 * sessions.BYTES_PER_CATEGORY]
     assert "There is no room." in [box.value for box in page.warning]
+
+
+def test_a_run_that_is_lost_is_told_and_can_be_started_again(monkeypatch):
+    def lost(*args, **named):
+        raise jobs.Lost("It broke off.")
+
+    page = start()
+    monkeypatch.setattr(jobs, "run", lost)
+    checked(page.run())
+    assert "It broke off." in [box.value for box in page.warning]
+    monkeypatch.undo()
+    checked(widget(page, "Repeat").click().run())
+    assert len(charts(page)) == 4
+
+
+def test_a_run_that_waits_says_how_many_come_first(monkeypatch):
+    said = []
+
+    class Bar:
+        def progress(self, part, text=""):
+            said.append(text)
+
+        def empty(self):
+            pass
+
+    def waits(work, look, **named):
+        look(2, None)
+        look(1, None)
+        look(0, 30)
+        raise jobs.Lost("It broke off.")
+
+    page = start()
+    monkeypatch.setattr(jobs, "run", waits)
+    monkeypatch.setattr(long_run.st, "progress", lambda *_: Bar())
+    checked(page.run())
+    assert said == [
+        "Waiting: this server is busy with 2 runs of others…",
+        "Waiting: this server is busy with 1 run of others…",
+        "30 of 50 collections",
+    ]
 
 
 def test_a_run_ends_when_its_visitor_has_left(monkeypatch):
     """Streamlit itself would run on for nobody."""
     now, steps = 0.0, []
-    repeat = estimators.repeat
 
     def one_by_one(draw, times, target):
         nonlocal now
@@ -63,40 +104,5 @@ def test_a_run_ends_when_its_visitor_has_left(monkeypatch):
     monkeypatch.setattr(long_run.time, "monotonic", lambda: now)
     monkeypatch.setattr(sessions, "has_left", lambda session: len(steps) > 3)
     monkeypatch.setattr(estimators, "repeat", one_by_one)
-    page = opened("estimators", "part=repeat")
-    checked(page.button_group(key="repeat_times").set_value(50).run())
-    checked(widget(page, "Repeat").click().run())
+    checked(start().run())
     assert len(steps) == 6  # three with a visitor, and until he was gone for more than _GONE
-
-
-def test_a_run_that_fails_gives_its_place_back(monkeypatch):
-    places = threading.BoundedSemaphore(1)
-    monkeypatch.setattr(long_run, "_PLACES", places)
-    monkeypatch.setattr(estimators, "repeat", lambda *given: 1 / 0)
-    page = opened("estimators", "part=repeat")
-    widget(page, "Repeat").click().run()
-    assert page.exception
-    assert places.acquire(blocking=False)
-
-
-def test_a_long_run_of_many_categories_takes_no_place_of_the_others(monkeypatch):
-    places, large = threading.BoundedSemaphore(1), threading.BoundedSemaphore(1)
-    monkeypatch.setattr(long_run, "_PLACES", places)
-    monkeypatch.setattr(long_run, "_LARGE_PLACE", large)
-    taken = []
-    repeat = estimators.repeat
-
-    def watched(*given):
-        free = [one.acquire(blocking=False) for one in (places, large)]
-        taken.append(free)
-        for one, was_free in zip((places, large), free, strict=True):
-            if was_free:
-                one.release()
-        return repeat(*given)
-
-    monkeypatch.setattr(estimators, "repeat", watched)
-    for k in (50, 30_000):
-        page = opened("estimators", f"dist=zipf&k={k}&part=repeat")
-        checked(page.button_group(key="repeat_times").set_value(50).run())
-        checked(widget(page, "Repeat").click().run())
-    assert taken == [[False, True], [True, False]]

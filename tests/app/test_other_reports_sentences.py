@@ -204,6 +204,26 @@ def test_the_certificate_and_the_most_bits_are_those_of_the_analysis(monkeypatch
     assert page.session_state["_held"].get("other_reports")[1].result.certificate is None
 
 
+@holds(
+    "**This table cannot tell the truths apart**: other shares may explain the reports as well as MLE's.",
+    "There are no intervals: this table cannot tell the truths apart.",
+)
+def test_a_table_that_cannot_tell_the_truths_apart_may_still_have_one_best():
+    channel = Channel([[0.9, 0.1], [0.1, 0.9], [0.5, 0.5]])
+    assert not channel.identified
+    for reports, unique in (([950, 50], True), ([900, 100], True), ([640, 360], False)):
+        found = analyse_channel(reports, channel)
+        log = [
+            np.dot(reports, np.log(channel.expected(np.array([a, b, 100 - a - b]) / 100)))
+            for a in range(101)
+            for b in range(101 - a)
+        ]
+        best = np.dot(reports, np.log(channel.expected(found.estimates["mle"])))
+        assert (sum(best - one < 1e-6 for one in log) == 1) == unique
+        text = answer_sentences(Analysed(("a", "b", "c"), None, "Reports", found, (), "", "typed"))
+        assert "other shares may explain" in text
+
+
 @recomputes(other_protocols._settled)
 def test_names_that_are_left_out_of_the_ones_are_told():
     page = given(opened("unary"), "name,ones\nA,30\na,5\nb,20\nc,9\nNA,4\n")
@@ -214,7 +234,7 @@ def test_names_that_are_left_out_of_the_ones_are_told():
     one(page.number_input, "Reports N").set_value(100)
     checked(page.run())
     text = said(page).replace("\\", "")
-    assert "Left out, for they are no categories: “NA”." in text
-    assert "The ones of 1 of the names were added to those of another spelling." in text
+    assert "Left out, for it is no category: “NA”." in text
+    assert "The ones of 1 name were added to those of another spelling." in text
     found = page.session_state["_held"].get("other_reports")[1]
     assert dict(zip(found.labels, found.counts.tolist(), strict=True)) == {"A": 35, "b": 20, "c": 9}

@@ -193,7 +193,7 @@ def test_as_many_collections_are_simulated_as_is_said(many, monkeypatch):
             text = said(drawn(sections.simulated_errors, Work(scenario.draw()), plan), "no simple formula")
             _, about, total, unit, run = runs.pop()
             points = np.array(about[3])
-            times = run.args[4]
+            times = run.args[5]
             n = min(plan.n, 10**9)
             tells(text.replace("N, ", ""), times, points.size, plan.epsilon, float(n))
             assert (total, unit) == (times * points.size, "simulated collections")

@@ -16,8 +16,9 @@ from pages._ui.plan.results import Plan, make_plan
 from pages._ui.plan.settings import PlanSettings
 from rr_core import zipf
 from rr_core.figures import plan_curves
+from rr_core.figures import protocols as side_by_side
 from rr_core.figures.plan_curves import error_and_bounds
-from rr_core.figures.plan_sentences import at_least
+from rr_core.figures.plan_sentences import PROTOCOL_NAMES, at_least
 from rr_core.figures.style import reading
 from rr_core.plan import bounds, shuffling
 from rr_core.plan.shuffling import shuffled
@@ -335,6 +336,31 @@ def test_the_luck_of_a_sample_is_compared_at_equal_shares_and_says_so():
         assert sentences.compared_protocols(found)[0].rmse == pytest.approx(uniform.value, rel=1e-12)
 
 
+@pytest.mark.parametrize(("k", "epsilon"), [(3000, 1.0), (40_000, 3.0), (40, 3.6), (2, 1.0), (None, None)])
+def test_what_is_as_small_is_the_same_beside_the_plan_and_side_by_side(k, epsilon):
+    rng = np.random.default_rng(14)
+    settings = (
+        [(k, epsilon)]
+        if k
+        else [(int(2 * 10 ** rng.uniform(0, 5)), rng.uniform(0.1, 12)) for _ in range(100)]
+    )
+    for k, epsilon in settings:
+        rows = sentences.compared_protocols(planned("rmse", k, epsilon, 1000))
+        cells = {PROTOCOL_NAMES[row.key]: sentences.protocol_cells(row) for row in rows}
+        lines = side_by_side.report_table(k, epsilon, 1000, None).splitlines()[2:]
+        told = {line.split(" | ")[0].lstrip("| "): line.rstrip(" |").split(" | ")[-1] for line in lines}
+        assert told == {name: users for name, (_, _, users, _) in cells.items()}
+        expected = side_by_side.expected_errors(k, epsilon, 1000, None)
+        read = side_by_side._reading(sorted(expected, key=expected.__getitem__), expected, k, epsilon)
+        least = {name for name, (_, _, users, _) in cells.items() if users in ("best", "the same")}
+        named = read.partition("smallest expected error")[0]
+        assert {name for name in cells if sentences._in_a_sentence(name) in named} == least
+        assert {cells[name][1] for name in least} == {
+            re.search("error, ([^;]+?%)", read)[1]
+        }  # equal as printed
+        assert ("hardly more users" in read) == (cells[PROTOCOL_NAMES["rr"]][2] == "hardly more")
+
+
 def test_hardly_more_users_are_not_the_same():
     near = 0.5 * math.log1p(40 * 37 / 2) - 1e-5  # where one category per report is as good as two
     rows = [
@@ -342,6 +368,11 @@ def test_hardly_more_users_are_not_the_same():
         for row in sentences.compared_protocols(planned("rmse", 40, near, 1000))
     ]
     assert rows[:2] == ["hardly more", "best"]
+    expected = side_by_side.expected_errors(40, near, 1000, None)
+    keys = sorted(expected, key=expected.__getitem__)
+    assert side_by_side._reading(keys, expected, 40, near).endswith(
+        "but k-RR needs hardly more users for the same."
+    )
     assert (
         sentences.protocol_cells(sentences.compared_protocols(planned("rmse", 40, near + 0.1, 1000))[1])[2]
         == "the same"

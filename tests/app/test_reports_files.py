@@ -26,8 +26,8 @@ from rr_core.figures.style import reading
 from rr_core.figures.view import bars
 from rr_core.io import AllSeen, Size, read_list, report_files
 from rr_core.io.csv_files import csv_cell
-from rr_core.io.report_results import Results, Simulations
-from rr_core.reports.epsilon_fit import PlausibleEpsilon
+from rr_core.io.report_results import Results
+from rr_core.reports.epsilon_fit import PlausibleEpsilon, Simulations
 from tests.app.analysed import COUNTS, HOSTILE, analysed, counts_csv, json_of, parquet_of
 from tests.sentences import holds
 

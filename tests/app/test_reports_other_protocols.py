@@ -18,6 +18,7 @@ from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.reports.other_protocols import analyse_channel, analyse_unary
 from tests.app.opening import ROOT, charts, checked
 from tests.app.test_reports_page import one, said
+from tests.sentences import recomputes
 
 YES_NO = "yes, 640\nno, 360"
 PROTOCOL = UnaryEncoding(3, 1.5)
@@ -201,7 +202,7 @@ def test_an_interval_that_does_not_hold_the_estimate_says_so(as_stated):
     [
         ("bus,car\n" + "1,0\n" * 300 + "1,2\n", "Line 302 has “2” in the column “car”"),
         ("010\n01\n", "has 2 bits, the first one 3"),
-        ("bus\ncar\nbus\n", "neither columns of 0 and 1"),
+        ("bus\ncar\nbus\n", "does not hold bit strings like 0110"),
     ],
 )
 def test_broken_files_of_bits(text, sentence):
@@ -499,7 +500,7 @@ def test_a_total_is_no_category_of_the_ones_either(name, total, tmp_path):
     one(page.number_input, "Reports N").set_value(20_000)
     checked(page.run())
     assert sorted(shown(page)["Ones"], reverse=True) == [12345, 8001, 6200, 5100, 4990]
-    assert f"Left out, for they are no categories: “{total}”." in said(page).replace("\\", "")
+    assert f"Left out, for it is no category: “{total}”." in said(page).replace("\\", "")
     found = page.session_state["_held"].get("other_reports")[1]
     repeated: dict[str, Any] = {}
     exec(found.script, repeated)
@@ -547,15 +548,6 @@ def test_an_epsilon_beyond_all_is_told_plainly():
     )
 
 
-def test_nothing_is_computed_while_no_encoding_is_chosen():
-    page = typed(given(opened("unary"), CSV), epsilon="1.5")
-    assert charts(page)
-    one(page.button_group, "Encoding").set_value(None)
-    checked(page.run())
-    assert "Say which encoding" in page.info[0].value
-    assert not charts(page)
-
-
 @pytest.mark.parametrize("order", ["yes, 640\nno, 360", "no, 360\nyes, 640"])
 def test_columns_without_names_are_those_of_the_rows_whatever_order_the_reports_come_in(order):
     page = typed(opened("own"), typed=order, matrix="no 0.8 0.2\nyes 0.3 0.7")
@@ -592,9 +584,7 @@ def test_what_stays_in_use_is_told_of_those_it_was_worked_out_for():
     page = typed(opened("warner"), typed="yes, 60\nno, 40", p="0.9")
     assert "of these people" in said(page)
     page = typed(page, p="2")
-    (whose,) = [box for box in page.button_group if box.key == "reports_target"]
-    whose.set_value(whose.options[1])
-    checked(page.run())
+    assert one(page.button_group, "Whose shares").disabled
     assert "stays in use" in said(page).replace("\\", "")
     assert "of these people" in said(page)
 
@@ -637,3 +627,71 @@ def test_bit_strings_with_their_numbers_are_reports():
     text = said(page) + "".join(box.value for box in page.success)
     assert "50 reports" in text
     assert "say so where you are asked" not in text
+
+
+def of_columns(header: str, *columns: Any) -> str:
+    return header + "\n" + "".join(",".join(map(str, row)) + "\n" for row in zip(*columns, strict=True))
+
+
+def repeated(page: AppTest, tmp_path: Any, monkeypatch: pytest.MonkeyPatch, text: str) -> dict[str, Any]:
+    (tmp_path / "reports.csv").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    found: dict[str, Any] = {}
+    exec(page.session_state["_held"].get("other_reports")[1].script, found)
+    return found
+
+
+@recomputes(other_protocols._unary)
+def test_columns_of_0_and_1_about_the_person_can_be_left_out(tmp_path, monkeypatch):
+    """“female” was called the most frequent category, and nothing on the page could take it out."""
+    text = of_columns("female,tall,bus,car,train", [1, 0] * 250, [1, 1, 0, 0] * 125, *BITS.T)
+    page = typed(given(opened("unary"), text), epsilon="1.5")
+    box = one(page.multiselect, "Leave out (about the person)")
+    assert (box.options, box.value) == (["female", "tall", "bus", "car", "train"], ["female"])
+    assert "“tall”, “bus”, “car”, “train” of reports.csv, a category each: K = 4. 500 reports." in said(page)
+    box.set_value(["female", "tall"])
+    checked(page.run())
+    found = analyse_unary(BITS.sum(axis=0), PROTOCOL, 500, bits=(BITS, np.ones(500)))
+    assert sorted(shown(page)["MLE %"]) == pytest.approx(sorted(100 * found.estimates["mle"]), abs=1e-6)
+    again = repeated(page, tmp_path, monkeypatch, text)
+    assert again["names"] == ("bus", "car", "train")
+    np.testing.assert_array_equal(again["found"].estimates["mle"], found.estimates["mle"])
+    one(page.multiselect, "Leave out (about the person)").set_value(["female", "tall", "bus", "car"])
+    checked(page.run())
+    assert "Fewer than two columns of 0 and 1 are left" in page.error[0].value
+
+
+def test_bit_strings_beside_columns_of_0_and_1_are_the_reports(tmp_path, monkeypatch):
+    """Shown: “Most frequent: urban, 78.8%”."""
+    strings = ["".join(map(str, row)) for row in BITS.tolist()]
+    text = of_columns("new_client,urban,week,bits", [0, 1] * 250, [1, 1, 0, 1] * 125, [3] * 500, strings)
+    page = typed(given(opened("unary"), text), epsilon="1.5")
+    assert one(page.selectbox, "The reports are in").value is False
+    assert one(page.selectbox, "Report column").value == 3
+    assert sorted(shown(page)["Ones"]) == sorted(BITS.sum(axis=0).tolist())
+    again = repeated(page, tmp_path, monkeypatch, text)
+    np.testing.assert_array_equal(again["support"], BITS.sum(axis=0))
+    one(page.selectbox, "The reports are in").set_value(True)
+    checked(page.run())
+    assert one(page.selectbox, "Each row counts").value is None
+    assert sorted(shown(page)["Ones"]) == [250, 375]
+    one(page.selectbox, "Each row counts").set_value("week")
+    checked(page.run())
+    assert sorted(shown(page)["Ones"]) == [750, 1125]
+    again = repeated(page, tmp_path, monkeypatch, text)
+    assert (again["read"].n, again["support"].tolist()) == (1500, [750, 1125])
+
+
+@pytest.mark.parametrize("header", ["id,bits", "bits,id"])
+def test_bit_strings_beside_an_id_are_suggested(header):
+    strings = ["".join(map(str, row)) for row in BITS.tolist()]
+    columns = {"id": range(1, 501), "bits": strings}
+    page = typed(
+        given(opened("unary"), of_columns(header, *(columns[name] for name in header.split(",")))),
+        epsilon="1.5",
+    )
+    assert not page.error
+    assert sorted(shown(page)["Ones"]) == sorted(BITS.sum(axis=0).tolist())
+    one(page.selectbox, "Report column").set_value(header.split(",").index("id"))
+    checked(page.run())
+    assert "The column “id” does not hold bit strings like 0110" in page.error[0].value

@@ -7,6 +7,7 @@ import pytest
 
 from rr_core import Scenario
 from rr_core.arrivals import follow_estimates, follow_reports
+from tests import LENGTHY
 from tests.browser.film import Film
 
 LINK = "dist=zipf&k=12&s=1.5&eps=1&n=300&seed=5"
@@ -23,7 +24,8 @@ PAGES = {
 MARKS = {"noisy_histogram": 3 * 12, "estimators": 5 * 12}
 
 
-@pytest.mark.parametrize("page", PAGES)
+# The film of /ibu plays by the same script.
+@pytest.mark.parametrize("page", PAGES if LENGTHY else ["estimators"])
 def test_the_reports_come_in_without_the_server_by_mouse_and_by_keyboard(open_lab, page):
     key, trace, expected = PAGES[page]
     film = Film(open_lab(), f"/{page}?{LINK}", key, r"^([\d,]+) of 300 reports")

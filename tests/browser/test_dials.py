@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.browser.expected import LINK, QUERY
-from tests.browser.lab import COUNT_FRAMES, FRAMES_COUNTED, LEAD, PAGES, PATIENCE, PHONE, PROJECTOR
+from tests.browser.lab import (
+    COUNT_FRAMES,
+    FRAMES_COUNTED,
+    LEAD,
+    PAGES,
+    PATIENCE,
+    PHONE,
+    PROJECTOR,
+    SCENARIO_PAGES,
+)
 
-WATCHED = ("Noisy histogram", "Inv and its negatives", "Estimators", "Geometry", "IBU → MLE*")
 # The part of the main figure between the top of the window and what stands at its foot.
 SEEN = """() => {
   const figure = document.querySelector('.st-key-lead .js-plotly-plot').getBoundingClientRect();
@@ -23,11 +33,25 @@ def dial(lab, name):
     return lab.page.locator(place).get_by_role("slider", name=name, exact=True)
 
 
+def follow_next(lab) -> None:
+    """Go from a page to the one that it leads on to."""
+    path, link = (
+        lab.path,
+        lab.page.get_by_test_id("stMain").get_by_role("link", name=re.compile("Next: ")).first,
+    )
+    with lab.rerun():
+        link.evaluate("link => link.click()")
+    lab.page.wait_for_url(lambda url: not url.startswith(f"{lab.server}{path}?"))
+    lab.settle()
+
+
 @pytest.mark.parametrize("size", [PROJECTOR, PHONE], ids=["projector", "phone"])
 def test_figure_and_dials_stand_on_the_first_screen(open_lab, size):
-    lab = open_lab(f"/?{LINK}", viewport=size)
-    for label in WATCHED:
-        lab.open(f"/{PAGES[label]}?{LINK}")
+    lab = open_lab(f"/{PAGES[SCENARIO_PAGES[1]]}?{LINK}", viewport=size)
+    for label in SCENARIO_PAGES[1:]:
+        if label != SCENARIO_PAGES[1]:
+            follow_next(lab)
+        assert lab.path == f"/{PAGES[label]}"
         assert lab.page.evaluate("() => scrollY") == 0
         assert lab.page.evaluate(SEEN) >= 2 / 3, label
         grey = lab.greyed()  # such a dial is its reason

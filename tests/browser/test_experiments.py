@@ -5,10 +5,6 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
-import pytest
-
-from tests.browser.test_dials import SEEN
-
 CENTRE = """(plot, [x, y]) => { const {xaxis, yaxis} = plot._fullLayout, box = plot.getBoundingClientRect();
   return [box.x + xaxis._offset + xaxis.c2p(x), box.y + yaxis._offset + yaxis.c2p(y)] }"""
 
@@ -21,11 +17,6 @@ def press(lab, name):
 def wait_for(lab, text):
     """A run gives way to other tests' browsers, so it may take its time."""
     lab.page.get_by_text(re.compile(text)).first.wait_for(timeout=150_000)
-
-
-def open_part(lab):
-    """The tab that is open."""
-    return lab.page.get_by_role("tab", selected=True).inner_text()
 
 
 def reading(lab, key):
@@ -94,37 +85,3 @@ def test_a_click_on_the_map_offers_its_cell_and_back_brings_the_scenario_from_be
     assert reading(lab, "exp_map") == seen
     lab.forward()
     assert {name: lab.query.get(name) for name in cell} == cell
-
-
-@pytest.mark.parametrize("size", [(1280, 720), (390, 844)])
-def test_the_map_stands_on_the_first_screen(open_lab, size):
-    lab = open_lab("/experiments", viewport={"width": size[0], "height": size[1]})
-    assert lab.page.evaluate(SEEN) >= 2 / 3
-    lab.must_be_fine()
-
-
-def test_the_map_fills_the_window_and_gives_it_back(open_lab):
-    lab = open_lab("/experiments")
-    before = lab.chart("exp_map").bounding_box()["height"]
-    lab.page.get_by_role("button", name="Figure in full window").click()
-    lab.page.wait_for_function("() => document.querySelector('.st-key-lead .main-svg').clientWidth > 1200")
-    assert lab.chart("exp_map").bounding_box()["height"] > before
-    lab.page.keyboard.press("Escape")
-    lab.page.wait_for_function("() => document.querySelector('.st-key-lead .main-svg').clientWidth < 1000")
-    lab.must_be_fine()
-
-
-def test_a_chosen_tab_is_in_the_address_survives_reload_and_back_returns_to_the_one_before(open_lab):
-    lab = open_lab("/experiments")
-    assert "part" not in lab.query
-    for name, key in (("Another figure", "figure"), ("The paper's claims", "claims")):
-        lab.part(name)
-        assert (lab.query["part"], open_part(lab)) == (key, name)
-    lab.reload()
-    assert (lab.query["part"], open_part(lab)) == ("claims", "The paper's claims")
-    lab.back()
-    assert (lab.query["part"], open_part(lab)) == ("figure", "Another figure")
-    lab.back()
-    assert "part" not in lab.query
-    assert open_part(lab) == "What is simulated"
-    lab.must_be_fine()

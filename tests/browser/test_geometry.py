@@ -101,8 +101,8 @@ def test_the_triangle_stays_where_it_is_and_a_click_outside_takes_the_nearest_po
     assert legend["y"] + legend["height"] <= lab.chart("geometry").evaluate(_TOP)
 
 
-def test_a_link_is_the_first_thing_a_fresh_server_sees_and_restores_the_point(fresh_server, open_lab):
-    lab = open_lab(f"{LINK}&phi=62,33,5", on=fresh_server)
+def test_a_link_restores_the_point(open_lab):
+    lab = open_lab(f"{LINK}&phi=62,33,5")
     assert (lab.path, lab.query["phi"]) == ("/geometry", "62,33,5")
     assert rows(lab)["Observed φ"] == ["62%", "33%", "5%"]
     lab.slide("Privacy ε")

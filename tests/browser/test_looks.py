@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.browser.expected import LINK, QUERY, SIDEBAR
 from tests.browser.lab import PAGES, QUESTIONS, SCENARIO_PAGES
 from tests.browser.test_links import title
@@ -116,19 +114,14 @@ def test_every_page_keeps_the_scenario_fits_names_its_charts_and_sets_its_formul
     assert formulas(lab)
 
 
-def test_dark_and_light_are_different_and_charts_follow(open_lab):
+def test_dark_and_light_are_different_charts_follow_and_words_stand_out_from_their_ground(open_lab):
     grounds = {}
     for theme in ("light", "dark"):
-        lab = open_lab(f"/?{LINK}", color_scheme=theme)
+        lab = open_lab(f"/ibu?{LINK}", color_scheme=theme)
         app = lab.page.get_by_test_id("stApp")
         grounds[theme] = app.evaluate("e => getComputedStyle(e).backgroundColor")
         chart = lab.page.locator(".js-plotly-plot .main-svg").first
         assert chart.evaluate("e => e.style.background") in (grounds[theme], "rgba(0, 0, 0, 0)")
+        contrasts = lab.page.evaluate(CONTRASTS)
+        assert min(contrasts.values()) >= 4.5, contrasts
     assert grounds["light"] != grounds["dark"]
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_words_stand_out_from_their_ground(open_lab, theme):
-    lab = open_lab(f"/ibu?{LINK}", color_scheme=theme)
-    contrasts = lab.page.evaluate(CONTRASTS)
-    assert min(contrasts.values()) >= 4.5, contrasts

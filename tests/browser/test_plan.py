@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from rr_core import zipf
 from rr_core.plan.solve import required_n
 from rr_core.plan.targets import Target
-from tests.browser.test_dials import SEEN
 
 LINK = (
     "dist=zipf&k=40&s=1.2&eps=2&n=30000&seed=7&target=max&value=2.5&conf=90&find=n&guess=worst&whose=sampled"
@@ -54,10 +51,3 @@ def _click_on_the_map(lab):
     assert lab.query["target"] == "max"
     assert lab.figure("plan") != before
     assert lab.alerts() == []
-
-
-@pytest.mark.parametrize("size", [(1280, 720), (390, 844)])
-def test_the_map_stands_on_the_first_screen(open_lab, size):
-    lab = open_lab("/plan", viewport={"width": size[0], "height": size[1]})
-    assert lab.page.evaluate(SEEN) >= 2 / 3
-    lab.must_be_fine()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.browser.expected import LINK, QUERY
 from tests.browser.lab import PAGES, PHONE, PROJECTOR, SCENARIO_PAGES
 
@@ -112,15 +110,20 @@ def test_a_lecture_by_keyboard_alone(open_lab):
     lab.must_be_fine()
 
 
-@pytest.mark.parametrize("label", SCENARIO_PAGES)
-def test_from_the_back_of_the_room(open_lab, label):
-    lab = open_lab(f"/{PAGES[label]}?{SCENARIO}&present=on", viewport=PROJECTOR)
-    found = letters(lab)
-    assert [one for one in found if one[1] < 22] == []
-    assert {"New draw", "Exit", "Privacy ε", "Users N"} <= {text for text, _ in found}
-    assert lab.page.evaluate("() => document.documentElement.scrollWidth") <= 1280
-    assert min(lab.page.evaluate(IN_SIGHT)) > 0.99
-    lab.must_be_fine()
+def test_from_the_back_of_the_room(open_lab):
+    lab = open_lab(f"/?{SCENARIO}&present=on", viewport=PROJECTOR)
+    for label in SCENARIO_PAGES:
+        if label != SCENARIO_PAGES[0]:
+            with lab.rerun():
+                lab.page.get_by_role("link", name="Next").evaluate("link => link.click()")
+            lab.page.wait_for_url(f"**/{PAGES[label]}?**")
+            lab.settle()
+        found = letters(lab)
+        assert [one for one in found if one[1] < 22] == [], label
+        assert {"New draw", "Exit", "Privacy ε", "Users N"} <= {text for text, _ in found}
+        assert lab.page.evaluate("() => document.documentElement.scrollWidth") <= 1280
+        assert min(lab.page.evaluate(IN_SIGHT)) > 0.99, label
+        lab.must_be_fine()
 
 
 def test_presented_on_a_phone(open_lab):

@@ -16,9 +16,15 @@ def legend(lab, key):
     return names
 
 
+def must_be_on_the_first_screen(lab, button) -> None:
+    box = lab.page.get_by_role("button", name=button, exact=True).bounding_box()
+    assert box["y"] + box["height"] <= 720
+
+
 def test_a_hidden_truth_stays_hidden_until_it_is_revealed(open_lab):
-    lab = open_lab(f"/noisy_histogram?{SCENARIO}")
+    lab = open_lab(f"/noisy_histogram?{SCENARIO}", viewport=PROJECTOR)
     whole, numbers = lab.figure("noisy_histogram"), lab.metrics()
+    must_be_on_the_first_screen(lab, "Hide the truth")
     lab.press("Hide the truth")
     assert lab.query == HIDDEN
     assert legend(lab, "noisy_histogram") == ["Observed reports"]
@@ -34,6 +40,7 @@ def test_a_hidden_truth_stays_hidden_until_it_is_revealed(open_lab):
     assert legend(lab, "estimators") == ["Inv", "InvN", "InvP", "MLE*"]
     stranger = open_lab(lab.page.url, stranger=True)
     assert legend(stranger, "estimators") == ["Inv", "InvN", "InvP", "MLE*"]
+    must_be_on_the_first_screen(lab, "Reveal the truth")
     lab.press("Reveal the truth")
     assert "truth" not in lab.query
     assert legend(lab, "estimators")[0] == "Truth"
@@ -56,11 +63,3 @@ def test_hide_and_a_click_on_a_page_link_right_behind_it(open_lab):
     lab.page.wait_for_url(lambda url: "truth=hidden" in url)
     lab.settle()
     assert legend(lab, "estimators") == ["Inv", "InvN", "InvP", "MLE*"]
-
-
-def test_the_button_is_on_the_first_screen(open_lab):
-    lab = open_lab(f"/estimators?{SCENARIO}", viewport=PROJECTOR)
-    for name in ("Hide the truth", "Reveal the truth"):
-        box = lab.page.get_by_role("button", name=name, exact=True).bounding_box()
-        assert box["y"] + box["height"] <= 720
-        lab.press(name)

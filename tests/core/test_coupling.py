@@ -102,7 +102,7 @@ def test_the_noise_is_independent_of_who_the_users_are():
     n, share = 4, 0.6
     population = Population.from_weights([share, 1 - share])
     draws = []
-    for seed in range(6000):
+    for seed in range(2500):
         users = Scenario("upload", k=2, epsilon=0.7, n=n, seed=seed).users(population)
         draw = Scenario("upload", k=2, epsilon=1.2, n=n, seed=seed).collect(users)
         draws.append((int(draw.true_counts[0]), int(draw.counts[0])))
@@ -123,7 +123,7 @@ def test_the_noise_is_independent_of_who_the_users_are():
 )  # fmt: skip
 def test_users_and_reports_have_the_moments_of_multinomials(k, s, epsilon, n):
     scenario = Scenario("zipf", k, s, epsilon, n)
-    draws = [replace(scenario, seed=seed).draw() for seed in range(2500)]
+    draws = [replace(scenario, seed=seed).draw() for seed in range(1000)]
     shares, expected = zipf(k, s), scenario.mechanism.expected(zipf(k, s))
     for samples, law in (([d.true_counts for d in draws], shares), ([d.counts for d in draws], expected)):
         # Without the last category the covariance has full rank; rare categories are left to the laws above.
@@ -197,7 +197,7 @@ def test_the_next_person_is_drawn_from_the_population_whoever_is_there(weights, 
     shares = np.array(weights) / sum(weights)
     k = len(weights)
     pairs = []
-    for seed in range(6000):
+    for seed in range(2500):
         uniforms = uniforms_of(seed, k)
         now, then = (coupling.multinomial(size, shares, uniforms) for size in (n, n + 1))
         pairs.append((*now, int((then - now).argmax())))

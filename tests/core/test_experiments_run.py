@@ -78,8 +78,8 @@ def test_over_processes(whole, monkeypatch):
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Two worker processes; nothing listens beyond this machine."""
-    with LocalCluster(2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0") as cluster:
+    """A worker process of two threads; nothing listens beyond this machine."""
+    with LocalCluster(1, threads_per_worker=2, host="127.0.0.1", dashboard_address="127.0.0.1:0") as cluster:
         yield cluster
 
 

@@ -251,7 +251,7 @@ def test_what_starts_at_zero_is_never_revived(epsilon):
 def test_the_sum_stays_one_where_nearly_every_report_is_a_redraw():
     """There each iteration multiplies by a rounded one: 200,000 of them would gather 1e-11."""
     rng = np.random.default_rng(0)
-    for k in range(7, 11):
+    for k in (7, 10):
         path = ibu_path(rng.integers(1, 50, k), RandomizedResponse(k, 1e-6), [200_000])
         assert path.estimate(0).sum() == pytest.approx(1, abs=1e-14)
 

@@ -22,6 +22,7 @@ from rr_core.protocols import (
     unary_estimation,
     update_factors_unary,
 )
+from tests import LENGTHY
 from tests.core.test_protocols_unary import ROOTS, chance_of_report, encoding, exact_chances
 
 # Errors of logarithms and sums.
@@ -330,7 +331,7 @@ def test_errors_name_argument_range_and_value(call, message):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("optimized", [False, True])
+@pytest.mark.parametrize("optimized", [False, True] if LENGTHY else [True])
 def test_a_thousand_categories_and_434_195_reports(optimized):
     """As many as in the taxi data of Lopuhaa-Zwakenberg et al., section 5, which left unary encoding out there."""
     k, n = 1000, 434_195

@@ -11,7 +11,9 @@ from scipy import stats
 
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.protocols.channel_estimation import inv_covariance_channel
+from rr_core.reports import other_protocols
 from rr_core.reports.other_protocols import analyse_channel, analyse_unary
+from tests.sentences import holds
 
 CHANNELS = {
     "warner": Channel.warner(1 / 6),
@@ -151,6 +153,55 @@ def test_the_fit_of_unary_encoding(optimized, counts):
     other = UnaryEncoding(3, 1.0, not optimized)
     many = other.randomize_support([20 * count for count in counts], rng)
     assert analyse_unary(many, protocol, 20 * n).fit < 1e-6
+
+
+@holds(
+    "The test compares sums alone with what this way of asking allows, whatever the truth is: all ones together, and "
+    "those of the categories with the fewest and the most.",
+    "The test compares the ones with what this way of asking allows, whatever the truth is: all together, those of the "
+    "categories with the fewest and the most, and how many of them each report has.",
+)
+def test_the_fit_of_bits_sees_how_the_ones_are_spread_over_the_reports():
+    protocol = UnaryEncoding(2, 2.0)
+    sums = analyse_unary([50, 50], protocol, 100)
+    bits = analyse_unary([50, 50], protocol, 100, bits=(np.array([[1, 1], [0, 0]]), np.array([50, 50])))
+    assert (sums.tested, bits.tested) == ("sums", "bits")
+    assert not sums.rejected
+    # Both bits alike: p q + (1 - p)(1 - q), whatever the truth is.
+    assert 1e-41 < (2 * protocol.q * (1 - protocol.q)) ** 100 < bits.fit < 1e-30
+    # One report that cannot be, among many that are as they should: too few for groups of five.
+    wide = UnaryEncoding(20, 8.0)
+    reports = wide.randomize(np.zeros(200, dtype=np.int64), 3)
+    reports[0] = 1
+    seen = analyse_unary(reports.sum(axis=0), wide, 200, bits=(reports, np.ones(200, dtype=np.int64)))
+    assert seen.fit < 1e-6
+
+
+@pytest.mark.parametrize("optimized", [False, True])
+@pytest.mark.parametrize(("k", "n"), [(2, 40), (2, 1000), (3, 300), (20, 40), (20, 1000)])
+def test_the_fit_of_bits_is_seldom_small_when_the_encoding_is_right(k, n, optimized, monkeypatch):
+    class Unsolved:
+        theta, gap = np.full(k, 1 / k), 0.0
+
+    monkeypatch.setattr(other_protocols, "mle_unary", lambda *_, **__: Unsolved)  # the fit needs none
+    rng, times, once = np.random.default_rng(12), 400, np.ones(n, dtype=np.int64)
+    protocol, small = UnaryEncoding(k, 1.5, optimized), 0
+    for truth in (np.zeros(n, dtype=np.int64), np.arange(n) % k):
+        for _ in range(times // 2):
+            reports = protocol.randomize(truth, rng)
+            small += analyse_unary(reports.sum(axis=0), protocol, n, bits=(reports, once)).rejected
+    assert small <= stats.binom.ppf(1 - 1e-6, times, 0.05)
+
+
+def test_the_law_of_the_ones_of_a_report_is_that_of_its_bits():
+    for protocol in (UnaryEncoding(4, 1.3), UnaryEncoding(4, 2.0, optimized=True)):
+        law = np.zeros(5)
+        for bits in itertools.product((0, 1), repeat=4):
+            chances = [protocol.p, *[protocol.q] * 3]
+            law[sum(bits)] += math.prod(c if bit else 1 - c for c, bit in zip(chances, bits, strict=True))
+        reports = np.array([600.0, 800, 900, 500, 300])
+        pearson, _ = other_protocols._chances_of_each(reports, protocol)
+        assert pearson == pytest.approx(stats.chisquare(reports, law * reports.sum()).pvalue, rel=1e-9)
 
 
 def test_the_bits_bring_the_mle_and_count_as_often_as_they_occurred():

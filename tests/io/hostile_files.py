@@ -9,13 +9,10 @@ import gzip
 import importlib
 import inspect
 import io
-import json
 import pkgutil
 import struct
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +21,6 @@ import pyarrow.parquet as pq
 
 import rr_core.io
 from rr_core.io import Source, UnreadableFile, WrongDomain
-from rr_core.io.budget import Budget
 
 Reader = Callable[[bytes, str], Any]
 
@@ -44,8 +40,6 @@ def _found() -> dict[str, Reader]:
             about, key = inspect.signature(function).parameters, f"{info.name}.{name}"
             kinds = {one: str(parameter.annotation) for one, parameter in about.items()}
             needed = {"has_header": None} if "has_header" in kinds else {}
-            if "Budget" in kinds.values():
-                needed["budget"] = Budget
             first = next(iter(kinds), "")
             if kinds.get(first) == "Sequence[Source]":
                 found[key] = lambda data, name, f=function: f([Source(name, data)])
@@ -233,41 +227,11 @@ HUGE: dict[str, Callable[[], bytes]] = {
 """Files near the largest that is taken."""
 
 
-def answers(data: bytes, name: str, readers: list[str]) -> list[tuple[str, str, float, str | None]]:
-    """For each of these readers the file, its name, the seconds of work, and its sentence (None: it was read)."""
-    found = []
-    for reader in readers:
-        began, said = time.process_time(), None
-        try:
-            READERS[reader](data, name)
-        except (UnreadableFile, WrongDomain) as error:
-            said = str(error)
-        found.append((name, reader, time.process_time() - began, said))
-    return found
-
-
-def _peak() -> int:
-    status = Path("/proc/self/status").read_text()
-    return int(status.partition("VmHWM:")[2].split()[0]) // 1024
-
-
-def _read(readers: list[str], paths: list[Path]) -> None:
-    """Read each file with each of these readers, and print the answers and the megabytes above those before."""
-    idle, found = 0, []
-    for path in paths:
-        data = path.read_bytes()
-        idle = idle or _peak()
-        found += answers(data, path.name, readers)
-    print(json.dumps({"megabytes": _peak() - idle, "answers": found}))
-
-
-def _write(folder: Path) -> None:
-    for name, make in {**QUICK, **LARGE, **{f"huge {name}": make for name, make in HUGE.items()}}.items():
-        (folder / name).write_bytes(make())
-
-
-if __name__ == "__main__":
-    if sys.argv[1] == "--read":
-        _read(sys.argv[2].split(","), [Path(path) for path in sys.argv[3:]])
-    else:
-        _write(Path(sys.argv[1]))
+def answer(data: bytes, name: str, reader: str) -> tuple[float, str | None]:
+    """The seconds of work, and the reader's sentence; None: it was read."""
+    began, said = time.process_time(), None
+    try:
+        READERS[reader](data, name)
+    except (UnreadableFile, WrongDomain) as error:
+        said = str(error)
+    return time.process_time() - began, said

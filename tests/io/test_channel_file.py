@@ -191,3 +191,52 @@ def test_whole_numbers_above_more_rows_than_columns_are_told_to_be_chances():
     assert any(
         "as the chances of a truth" in note for note in read_matrix("0 1\n0.5 0.5\n0.2 0.8\n0.1 0.9").notes
     )
+
+
+TWO = [[0.75, 0.25], [0.125, 0.875]]
+
+
+@pytest.mark.parametrize(
+    ("text", "truths", "reports"),
+    [
+        ('"yes" "no"\n"yes" 0.75 0.25\n"no" 0.125 0.875', ("yes", "no"), ("yes", "no")),  # R's write.table
+        (
+            '"very  good" "no"\n"very  good" 0.75 0.25\n"no" 0.125 0.875',
+            ("very  good", "no"),
+            ("very  good", "no"),
+        ),
+        ("yes: 0.75 0.25\nno: 0.125 0.875", ("yes", "no"), None),
+        ("very good: 3/4 1/4\nno: 12.5% 87.5%", ("very good", "no"), None),
+        ("yes, no\nyes: 0.75, 0.25\nno: 0.125, 0.875", ("yes", "no"), ("yes", "no")),
+        ('"a: b",0.75,0.25\nc,0.125,0.875', ("a: b", "c"), None),
+        ("\tyes\tno\nyes\t0.75\t0.25\nno\t0.125\t0.875", ("yes", "no"), ("yes", "no")),
+        ("0.75|0.25\n0.125|0.875", None, None),
+        (
+            "|t|yes|no|\n|---|:--|--:|\n|yes|0.75|0.25|\n|no|0.125|0.875|",
+            ("yes", "no"),
+            ("yes", "no"),
+        ),  # Markdown
+        ("[[0.75, 0.25],\n [0.125, 0.875]]", None, None),
+        ("[0.75, 0.25], [0.125, 0.875]", None, None),
+        ("np.array([[0.75 0.25]\n [0.125\n  0.875]])", None, None),
+        ("¾ ¼\n⅛ ⅞", None, None),
+        ("a: ¾ 1⁄4\nb: ⅛ ⅞", ("a", "b"), None),
+    ],
+)
+def test_tables_are_read_however_programs_and_people_set_them(text, truths, reports):
+    """Names kept their quotation marks and colons, and bars, brackets and fractions gave a false sentence."""
+    read = read_matrix(text)
+    assert read.matrix.tolist() == TWO
+    assert (read.truths, read.reports) == (truths, reports)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("yes\nno", "no numbers beside the names"),
+        ("a b\nc d", "two rows of numbers, one for each truth, and here is one"),
+    ],
+)
+def test_a_table_without_its_numbers_is_told_truly(text, said):
+    with pytest.raises(UnreadableFile, match=said):
+        read_matrix(text)

@@ -613,8 +613,6 @@ def test_parquet_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert complaint(TABLE, "a.parquet").startswith("The Parquet file has more than 99 rows.")
     monkeypatch.setattr(parquet_module, "MAX_ROWS", 100)
     assert read_distribution(TABLE, "a.parquet").k == 2
-    monkeypatch.setattr(parquet_module, "MAX_UNPACKED_BYTES", 10)
-    assert "unpacks to more than" in complaint(TABLE, "a.parquet")
 
 
 def test_parquet_text_that_is_not_utf8() -> None:

@@ -178,3 +178,113 @@ def test_shares_have_decimal_points():
 def test_a_note_on_separators_names_a_number_of_the_file(cells, note):
     data = "town;people\n" + "".join(f"{name};{cell}\n" for name, cell in zip("ab", cells, strict=True))
     assert read_distribution(data.encode(), "a.csv").notes[0] == note
+
+
+YES = np.array(["no", "yes"])[RNG.integers(0, 2, 1000)]
+THREE = np.array(list("abc"))[RNG.integers(0, 3, 500)]
+MANY = RNG.integers(1, 1500, 500)
+
+
+@pytest.mark.parametrize(
+    ("data", "column", "rows"),
+    [
+        (table("participant number,answer", range(1, 1001), YES), "answer", 1000),
+        (table("n,answer", RNG.permutation(1000) + 1, YES), "answer", 1000),
+        (table("case number,answer", range(1001, 2001), YES), "answer", 1000),
+        (table("phone_number,answer", RNG.permutation(10**6)[:1000], YES), "answer", 1000),
+        (table("n,answer,region", range(1, 1001), YES, RNG.permutation(YES)), "answer", 1000),
+        (table("n,answer", range(1, 7), YES[:6]), "answer", 6),
+        (table("code,id", MANY, range(1, 501)), "code", 500),
+        (table("id,code", range(1, 501), MANY), "code", 500),
+        (table("id,answer,number of children", range(500), THREE, RNG.integers(0, 5, 500)), "answer", 500),
+    ],
+)
+def test_a_column_that_numbers_the_rows_is_no_count_whatever_its_name(data, column, rows):
+    """`participant number,answer` of 1,000 people gave 500,500 reports."""
+    found = read_reports([Source("a.csv", data)])
+    assert (found.layout, found.category_name, found.total) == ("values", column, rows)
+    whole = read_distribution(data, "a.csv")
+    assert (whole.category_name, whole.total) == (column, rows)
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        RNG.integers(18, 90, 500),
+        RNG.integers(1950, 2006, 500),
+        RNG.integers(1, 9000, 500),
+        RNG.integers(1, 5, 500),
+        np.full(500, 2),
+    ],
+)
+@pytest.mark.parametrize("name", ["age", "people in household"])
+def test_numbers_beside_answers_that_come_again_are_no_counts_and_that_is_said(numbers, name):
+    """`choice,age` of 500 people gave 27,086 reports."""
+    said = f"Each row was counted once: the numbers in the column “{name}” were not taken for counts."
+    for data in (table(f"choice,{name}", THREE, numbers), table(f"{name},choice", numbers, THREE)):
+        found, whole = read_reports([Source("a.csv", data)]), read_distribution(data, "a.csv")
+        assert (found.layout, found.category_name, found.total) == ("values", "choice", 500)
+        assert (whole.category_name, whole.total) == ("choice", 500)
+        assert found.notes == whole.notes == (said,)
+    counted = read_reports([Source("a.csv", table("choice,count", THREE, np.full(500, 2)))])
+    assert (counted.total, counted.notes) == (1000, ())
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ("city,report count", False),
+        ("Row Labels,Count of answer", False),
+        ("product,report frequency", False),
+        ("mode,reported", True),
+        ("mode,output", True),
+    ],
+)
+def test_numbers_of_reports_beside_categories_are_counts(header, said):
+    """`city,report count` gave 3 reports."""
+    found = read_reports([Source("a.csv", table(header, "ABC", [640, 360, 360]))])
+    assert (found.total, found.labels.tolist(), found.count_name) == (1360, list("ABC"), header.split(",")[1])
+    note = f"The numbers in the column “{header.split(',')[1]}” were taken for counts of reports."
+    assert found.notes == ((note,) if said else ())
+
+
+def test_a_numbered_report_of_a_person_is_no_count():
+    for header in ("user,report number", "person,reported"):
+        found = read_reports([Source("a.csv", table(header, range(70, 82), [3, 5, 7] * 4))])
+        assert (found.layout, found.total, found.category_name) == ("values", 12, header.split(",")[1])
+
+
+@pytest.mark.parametrize(
+    ("header", "before"),
+    [
+        ("answer,percent,count", [64, 36]),
+        ("Answer Choices,Response Percent,Response Count", ["64%", "36%"]),
+        ("Answer,%,Count", ["64%", "36%"]),
+        ("city,population,count", [60_000, 30_000]),
+        ("answer,respondents,count", [1000, 1000]),
+        ("answer,total,n", [1000, 1000]),
+        ("answer,anteil in %,frequency", ["64%", "36%"]),
+    ],
+)
+def test_the_column_called_count_is_taken_whatever_stands_before_it(header, before):
+    """These were refused as shares, or the population was counted."""
+    data = table(header, ["yes", "no"], before, [640, 360])
+    for read in (read_reports([Source("a.csv", data)]), read_distribution(data, "a.csv")):
+        assert (read.total, read.count_name) == (1000, header.split(",")[2])
+    numbered = read_reports(
+        [Source("a.csv", table(f"#,{header}", [1, 2], ["yes", "no"], before, [640, 360]))]
+    )
+    assert (numbered.total, numbered.labels.tolist()) == (1000, ["yes", "no"])
+
+
+def test_shares_alone_are_refused_still():
+    with pytest.raises(UnreadableFile, match="“Anteil in %” holds shares"):
+        read_reports([Source("a.csv", table("Antwort,Anteil in %", ["yes", "no"], [64, 36]))])
+
+
+def test_a_column_with_one_value_in_all_rows_is_not_the_answer_beside_one_that_varies():
+    same, answers = ["2026-05-01"] * 40, ["bus", "car"] * 20
+    for header, *columns in (("day,q1", same, answers), ("q1,region", answers, same)):
+        read = read_reports([Source("a.csv", table(header, *columns))])
+        assert (read.category_name, read.labels.tolist()) == ("q1", ["bus", "car"])
+    assert inspect_reports(Source("a.csv", table("q1,id", ["yes"] * 40, range(40)))).category == 0

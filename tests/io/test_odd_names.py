@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import random
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,11 +14,13 @@ from rr_core import RandomizedResponse
 from rr_core.io import (
     AllSeen,
     Names,
+    Reports,
     Size,
     Source,
     WrongDomain,
     decisions_on,
     odd_names,
+    read_distribution,
     read_list,
     read_reports,
     too_few,
@@ -210,7 +215,7 @@ LABELS = st.sampled_from(
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(
     st.dictionaries(LABELS, st.integers(1, 400), min_size=3), st.sampled_from([None, 0.5, 3.0]), st.booleans()
 )
@@ -310,3 +315,75 @@ def test_a_sum_is_the_total_at_an_end_and_asked_about_amid() -> None:
         }
     assert found(table({"a": 50, "b": 50, "c": 0})) == {}
     assert found(table({"a": 50, "b": 30, "c": 20, "x": 99})) == {}
+
+
+def a_table(text: str) -> Reports:
+    return read_reports([Source("a.csv", text.encode())])
+
+
+@pytest.mark.parametrize("word", ["all", "Total", "Gesamt:", "both sexes"])
+@pytest.mark.parametrize("place", [0, 2])
+def test_totals_of_groups_are_left_out_and_that_is_said(word: str, place: int) -> None:
+    """`all,yes,12` and `all,no,14` were counted once more: 52 people for 26."""
+    groups = ["m,yes,7\nm,no,5\n", "f,yes,5\nf,no,9\n"]
+    groups.insert(place, f"{word},yes,12\n{word},no,14\n")
+    text = "gender,answer,n\n" + "".join(groups)
+    said = f"The rows with “{word}” in the column “gender” have the sums of the others, and were left out."
+    found, whole = a_table(text), read_distribution(text.encode(), "a.csv", category="answer", count="n")
+    assert found.counts.tolist() == whole.weights.tolist() == [12, 14]
+    assert (found.rows, whole.rows) == (4, 4)
+    assert found.notes == whole.notes == (said,)
+
+
+def test_totals_of_two_groupings() -> None:
+    rows = [(r, s, a, 3 + i) for i, (r, s, a) in enumerate(itertools.product("NS", "mf", ["yes", "no"]))]
+    for which in (0, 1):
+        sums: dict[tuple[str, ...], int] = {}
+        for row in rows:
+            key = tuple("all" if i == which else row[i] for i in range(3))
+            sums[key] = sums.get(key, 0) + row[3]
+        rows += [(*key, number) for key, number in sums.items()]
+    random.Random(1).shuffle(rows)
+    text = "region,sex,answer,n\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
+    found = a_table(text)
+    assert found.total == sum(range(3, 11))
+    assert len(found.notes) == 2
+
+
+def test_rows_that_are_only_called_totals_or_only_are_the_sums_are_counted_and_told() -> None:
+    not_sums = a_table("gender,answer,n\nm,yes,7\nm,no,5\nf,yes,5\nf,no,9\nall,yes,13\nall,no,14\n")
+    assert not_sums.total == 53
+    assert not_sums.notes == (
+        "The rows with “all” in the column “gender” are not the sums of the others, and were counted.",
+    )
+    rows = "n,yes,7\nn,no,5\ns,yes,5\ns,no,9\nw,yes,1\nw,no,1\nland,yes,13\nland,no,15\n"
+    no_word = a_table(f"region,answer,n\n{rows}")
+    assert no_word.total == 56
+    assert no_word.notes == (
+        "The rows with “land” in the column “region” have the sums of the others: take them out if they are totals.",
+    )
+    assert a_table("region,answer,n\nn,yes,7\nn,no,5\ns,yes,7\ns,no,5\n").notes == ()
+
+
+def test_a_name_that_begins_others_and_has_their_sum_is_their_total() -> None:
+    """A: 1,000 and B: 30 were counted beside their answers: 2,060 people for 1,030."""
+    read = a_table("name,count\nA: yes,640\nA: no,360\nA,1000\nB: yes,10\nB: no,20\nB,30\nC-3,4\nC,4\n")
+    odd = odd_names(read, AllSeen())
+    assert [(one.label, one.reason, one.by_default) for one in odd.names] == [
+        ("A", "a total", True),
+        ("B", "a total", True),
+    ]
+    assert within(read, AllSeen(), odd.default_decisions()).total == 1038
+
+
+@pytest.mark.parametrize("name", ["(leer)", "(Leer)", "(vide)"])
+def test_an_empty_cell_of_a_pivot_table_is_no_answer(name: str) -> None:
+    (odd,) = odd_names(a_table(f"name,count\nyes,640\nno,360\n{name},7\n"), AllSeen()).names
+    assert (odd.label, odd.reason, odd.by_default) == (name, "no answer", True)
+
+
+@pytest.mark.parametrize("name", ["Total %", "Total (n)", "Total:", "Gesamtergebnis"])
+def test_a_total_is_one_with_a_mark_behind_it(name: str) -> None:
+    for number, settled in ((1000, True), (100, False)):
+        (odd,) = odd_names(a_table(f"name,count\nyes,640\nno,360\n{name},{number}\n"), AllSeen()).names
+        assert (odd.label, odd.reason, odd.by_default) == (name, "a total", settled)

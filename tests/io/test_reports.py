@@ -25,6 +25,7 @@ from rr_core.io import (
     Reports,
     Source,
     Stopped,
+    UnreadableFile,
     inspect_reports,
     parquet,
     read_distribution,
@@ -309,3 +310,47 @@ def test_the_zero_that_a_program_writes_above_a_series_is_no_answer(text):
 def test_a_zero_among_codes_is_an_answer():
     read = read_reports([Source("codes.csv", b"0\n1\n2\n1\n")])
     assert read.total == 4
+
+
+QUALTRICS = (
+    "StartDate,QID1,QID2\n"
+    'Start Date,"Which, one\ndo you take?",Other?\n'
+    '"{""ImportId"":""startDate"",""timeZone"":""Z""}","{""ImportId"":""QID1""}","{""ImportId"":""QID2_TEXT""}"\n'
+)
+
+
+def test_what_qualtrics_and_survey_monkey_write_below_the_header_is_no_answer() -> None:
+    text = f"{QUALTRICS}2026-01-01,bus,3\n2026-01-02,car,4\n2026-01-03,bus,\n\n2026-01-04,,1\n"
+    for data in (text, text.encode("utf-16"), text.replace("\n", "\r\n")):
+        found = read(data, layout="values", category="QID1")
+        assert pairs(found) == [("bus", 2), ("car", 1)]
+        assert found.notes == (
+            "The 2 lines below the header, which were written by the survey's program, were skipped.",
+        )
+        assert [one.first_line for one in found.dropped] == [8, 9]
+    alone = "Q1\nWhich?\n" + '"{""ImportId"":""QID1""}"\n' + "bus\ncar\nbus\n"
+    assert pairs(read(alone)) == [("bus", 2), ("car", 1)]
+    assert len(read(alone, has_header=False).labels) == 5
+    with pytest.raises(UnreadableFile, match="nothing below it"):
+        read(QUALTRICS)
+    monkey = "Respondent ID,Do you?,Why?\n,Response,Open-Ended Response\n7,yes,a\n8,no,b\n"
+    assert pairs(read(monkey, layout="values", category=1)) == [("yes", 1), ("no", 1)]
+    assert pairs(read("report,Response\nResponse,Response\nx,y\n", layout="values", category=0))[0] == (
+        "Response",
+        1,
+    )
+
+
+def test_quotation_marks_behind_a_backslash_belong_to_the_text() -> None:
+    """`"say \\"yes\\""` became `say \\yes\\""`."""
+    data = 'id,answer\n1,"say \\"yes\\""\n2,"a \\\\ b"\n3,"say \\"yes\\""\n'
+    found = read(data, layout="values", category=1)
+    assert pairs(found) == [('say "yes"', 2), ("a \\ b", 1)]
+    assert "Quotation marks behind a backslash" in found.notes[0]
+    for plainly in (
+        'id,answer\n1,"C:\\"\n2,"C:\\"\n',
+        'id,answer\n1,"{""a"": ""\\""b\\""""}"\n2,x\n',
+        'a\n5\\"x\n',
+    ):
+        assert read(plainly, layout="values", category=0).notes[:1] != found.notes[:1]
+    assert pairs(read('id,answer\n1,"C:\\"\n2,"C:\\"\n', layout="values", category=1)) == [("C:\\", 2)]

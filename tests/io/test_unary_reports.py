@@ -75,7 +75,7 @@ def test_the_number_of_ones_of_each_category_has_no_number_of_reports():
         ((b"bus,car\n" + b"1,0\n" * 2000 + b"1,2\n"), "Line 2,002 has “2” in the column “car”"),
         ((b"bus,car\n" + b"1,0\n" * 2000 + b"1,\n"), "Line 2,002 has nothing in the column “car”"),
         (b"010\n110\n01\n", "The report “01” has 2 bits, the first one 3"),
-        (b"bus\ncar\nbus\n", "neither columns of 0 and 1"),
+        (b"bus\ncar\nbus\n", "does not hold bit strings like 0110"),
         (b"category,ones\nbus,412\n", "one category only"),
         (b"clicked\n1\n0\n1\n", "one bit is Warner's design"),
         (b"", "empty"),
@@ -154,3 +154,123 @@ def test_true_and_false_are_bits():
 def test_names_of_zeros_and_ones_in_a_table_of_ones_are_names():
     read = read_unary(Source("ones.csv", b"age,ones\n10,640\n11,400\n"))
     assert (read.labels, read.n) == (("10", "11"), None)
+
+
+RNG = np.random.default_rng(8)
+BIT = RNG.integers(0, 2, (300, 40))
+STRINGS = ["".join(map(str, row[:12])) for row in BIT]
+
+
+def table(header, *columns):
+    rows = zip(*columns, strict=True)
+    return f"{header}\n{''.join(','.join(map(str, row)) + chr(10) for row in rows)}".encode()
+
+
+@pytest.mark.parametrize(
+    ("header", "columns", "labels"),
+    [
+        ("new_client,urban,bits", [*BIT[:, :2].T, STRINGS], tuple(map(str, range(1, 13)))),
+        ("female,a,b,c,d", BIT[:, :5].T, tuple("abcd")),
+        ("consent,a,b,c,d", [[1] * 300, *BIT[:, :4].T], tuple("abcd")),
+        ("a,b,c,d,done", [*BIT[:, :4].T, [1] * 300], tuple("abcd")),
+        ("male,female", BIT[:, :2].T, ("male", "female")),  # these are the categories
+        ("batch,a,b,c", [[10, 11] * 150, *BIT[:, :3].T], tuple("abc")),  # 10 and 11 are no bit strings here
+        ("n,a,b,c", [[1000] * 300, *BIT[:, :3].T], tuple("abc")),
+    ],
+)
+def test_columns_about_the_person_are_no_categories(header, columns, labels):
+    """“urban” was the most frequent category, with 78.8%."""
+    data = table(header, *columns)
+    read = read_unary(Source("a.csv", data))
+    assert read.labels == labels
+    if header.startswith("n,"):
+        return
+    assert read.n == 300
+    ones = BIT[:, : len(labels)] if header != "female,a,b,c,d" else BIT[:, 1:5]
+    np.testing.assert_array_equal(read.support, ones.sum(axis=0))
+
+
+def test_the_columns_of_bits_can_be_chosen():
+    data = table("female,a,b,bits,users", *BIT[:, :3].T, STRINGS, [2] * 300)
+    assert read_unary(Source("a.csv", data)).columns == ("bits",)
+    read = read_unary(Source("a.csv", data), columns=["a", "b"])
+    assert (read.labels, read.n, read.support.tolist()) == (("a", "b"), 300, BIT[:, 1:3].sum(axis=0).tolist())
+    assert read.notes == ("Not read: “female”, “bits”, “users”.",)
+    read = read_unary(Source("a.csv", data), columns=["a", "b"], count="users")
+    assert (read.n, read.count, read.support.tolist()) == (
+        600,
+        "users",
+        (2 * BIT[:, 1:3].sum(axis=0)).tolist(),
+    )
+    columns = table("a,b,users", *BIT[:, 1:3].T, [2] * 300)
+    assert (
+        read_unary(Source("a.csv", columns), layout="counts", category="a", count="users", columns=()).n
+        is None
+    )
+    for wrong, said in (
+        ({"columns": ["a"]}, "two or more categories"),
+        ({"columns": ["a", "c"]}, "no column “c”"),
+        ({"columns": ["a", "b"], "count": "bits"}, "something else than whole numbers"),
+    ):
+        with pytest.raises(UnreadableFile, match=said):
+            read_unary(Source("a.csv", data.replace(b"000", b"x00")), **wrong)
+    with pytest.raises(UnreadableFile, match="“users” are zero"):
+        read_unary(
+            Source("a.csv", table("a,b,users", *BIT[:, :2].T, [0] * 300)), columns=["a", "b"], count="users"
+        )
+
+
+@pytest.mark.parametrize(
+    ("header", "numbers"),
+    [
+        ("number", range(1, 301)),
+        ("n", range(1, 301)),
+        ("people in household", RNG.integers(1, 7, 300)),
+        ("age", RNG.integers(18, 80, 300)),
+    ],
+)
+def test_numbers_of_persons_are_not_how_often_their_bits_occurred(header, numbers):
+    """A column `number` of 1 to 300 gave 45,150 reports."""
+    for data in (
+        table(f"{header},{','.join(f'c{i}' for i in range(40))}", numbers, *BIT.T),
+        table(f"{header},bits", numbers, STRINGS),
+        table(f"bits,{header}", STRINGS, numbers),
+    ):
+        read = read_unary(Source("a.csv", data))
+        assert (read.n, read.support[3]) == (300, BIT[:, 3].sum())
+
+
+@pytest.mark.parametrize(
+    ("header", "columns"),
+    [
+        ("bits,id", [STRINGS, range(1, 301)]),
+        ("id,bits", [range(1, 301), STRINGS]),
+        ("timestamp,bits", [[f"2026-01-02 10:00:{i}" for i in range(300)], STRINGS]),
+        ("region,bits", [["N", "S", "N"] * 100, STRINGS]),
+        ("device,bits,version", [[f"d{i}" for i in range(300)], STRINGS, [1, 2, 3] * 100]),
+        ("bits,week", [STRINGS, [*range(1, 7)] * 50]),
+    ],
+)
+def test_bit_strings_are_seen_beside_anything(header, columns):
+    """`id,bits` gave 300 names with 12,014,365,210,476 ones."""
+    read = read_unary(Source("a.csv", table(header, *columns)))
+    assert (read.n, read.columns, read.notes) == (300, ("bits",), ())
+    np.testing.assert_array_equal(read.support, BIT[:, :12].sum(axis=0))
+
+
+def test_of_two_columns_of_bit_strings_one_is_read_and_that_is_said():
+    other = ["".join(map(str, row[12:24])) for row in BIT]
+    read = read_unary(Source("a.csv", table("day1,day2", STRINGS, other)))
+    assert (read.n, read.columns) == (300, ("day1",))
+    assert read.notes == ("Not read, though the column holds bit strings as well: “day2”.",)
+
+
+def test_the_ones_are_taken_before_the_number_of_reports():
+    read = read_unary(Source("a.csv", b"category,ones,n\nbus,412,1000\ncar,655,1000\n"))
+    assert (read.support.tolist(), read.n, read.columns) == ([412, 655], None, ("category", "ones"))
+
+
+def test_patterns_of_each_group_count_as_often_as_they_say():
+    """Rows that come again were taken for one report each."""
+    data = b"region,bus,car,count\nN,1,0,30\nN,0,1,20\nS,1,0,9\nS,0,0,0\n"
+    assert read_unary(Source("a.csv", data)).support.tolist() == [39, 20]

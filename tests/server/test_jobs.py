@@ -1,351 +1,241 @@
-"""Sweeps take turns, are shared, stopped, taken up again, and make way when nobody looks."""
+"""Jobs: results, progress, Stop, limits of time and memory, lost workers, and who comes first."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
+import math
 import os
 import signal
-import subprocess
 import sys
+import threading
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
-import streamlit as st
-from websockets.exceptions import ConnectionClosed
 
-from pages._ui.experiments import runs
-from rr_core import Population
-from rr_core.experiments.grid import Cell, Settings, Sweep, over
-from rr_core.experiments.run import run
-from server import sessions
-from server.jobs import _MOST_RESULTS, SweepQueue
-from server.workers import end_workers, start_workers, worker_count
-from tests.app.opening import ROOT
-from tests.benchmarks.visitor import Visitor, finish
-from tests.browser.server import serving
+from pages._ui.ibu import results
+from pages._ui.work import Work
+from rr_core import Scenario
+from rr_core.ibu.starts import Start
+from server import jobs, sessions
+from server.jobs import NICENESS, Lost, Pool
+from server.priority import FIGURE, GO_ON, Turns
+from tests.server import work_of_jobs
 
-SWEEP = Sweep(over(s=1.3, k=(5, 10), epsilon=(1, 2), n=(100, 1000)), Settings(4))
-OTHER = Sweep(SWEEP.cells, Settings(5))
-THIRD, LAST = (Sweep(SWEEP.cells, Settings(seeds)) for seeds in (6, 7))
-UPLOAD = Population.from_weights(np.arange(1, 6))
-UPLOADED = Sweep((Cell(UPLOAD.key, 5, 1.0, UPLOAD.total),), Settings(3))
+SCENARIO = Scenario(dist="zipf", s=1.3, k=50, epsilon=2.0, n=10_000)
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds and tells of threads")
 
 
-def test_one_at_a_time_in_the_order_they_came(house):
-    jobs = [
-        house.queue.join(sweep, name) for name, sweep in zip("abcd", (SWEEP, OTHER, THIRD, LAST), strict=True)
-    ]
-    house.queue.leave(jobs[3], "d")  # one that waits is stopped without having run
-    for number, job in enumerate(jobs[:3]):
-        house.gate(number, 8)
-        assert [house.queue.ahead(one) for one in jobs[:3]] == [max(0, i - number) for i in range(3)]
-        assert [one.state for one in jobs[number:3]] == ["running", *["waiting"] * (2 - number)]
-        house.gates[number].step()
-        house.wait(lambda job=job: job.progress is not None and job.progress.done == 1)
-        house.finish(number, job)
-        assert job.progress.done == 8
-    assert [job.state for job in jobs] == [*["finished"] * 3, "stopped"]
-    assert all(job.result.same(run(job.sweep)) for job in jobs[:3])
-    assert not jobs[3].result.cells
-    assert len(house.gates) == 3
-    assert all(gate.ended for gate in house.gates)
+def unmoved(ahead, done):
+    return None
 
 
-def test_the_same_sweep_is_run_once_for_all(house):
-    jobs = [house.queue.join(SWEEP, str(session)) for session in range(100)]
-    assert len(set(map(id, jobs))) == 1
-    house.gate(0, 8)
-    for session in range(99):
-        house.queue.leave(jobs[0], str(session))
-    time.sleep(0.25)  # two looks at whether to stop
-    assert jobs[0].state == "running"
-    house.finish(0, jobs[0])
-    late = house.queue.join(SWEEP, "late")
-    assert late.state == "finished"
-    assert late.result is jobs[0].result
-    assert len(house.gates) == 1
+@pytest.fixture(scope="module")
+def pool():
+    """The same one for all tests: a process takes seconds to start."""
+    made = Pool(3)
+    yield made
+    for worker in made._idle:
+        worker.end()
 
 
-def test_so_many_runs_wait_and_no_more_however_many_ask_at_once(house, monkeypatch):
-    """Everybody may have found a free place before the first one took it."""
-    monkeypatch.setattr("server.jobs._MOST_JOBS", 2)
-    jobs = [house.queue.join(sweep, "one") for sweep in (SWEEP, OTHER, THIRD, SWEEP)]
-    assert [job is not None for job in jobs] == [True, True, False, True]
-    assert jobs[3] is jobs[0]  # who joins another's run takes no place
-    for job in jobs[:2]:
-        house.queue.leave(job, "one")
+def test_a_job_is_done_in_a_process_without_pages_and_a_second_one_in_the_same(pool):
+    first = pool.run(os.getpid, look=unmoved)
+    assert first != os.getpid()
+    assert pool.run(os.getpid, look=unmoved) == first
+    loaded = pool.run(eval, "list(__import__('sys').modules)", look=unmoved)
+    assert not {"streamlit", "plotly", "pages"} & set(loaded)
+    with pytest.raises(ZeroDivisionError):  # the function's own errors are its own
+        pool.run(divmod, 1, 0, look=unmoved)
+    assert pool.run(os.getpid, look=unmoved) == first
 
 
-def test_a_stop_does_not_heed_sessions_that_are_gone(house):
-    job = house.queue.join(SWEEP, "reloaded")
-    house.gate(0, 8)
-    house.now = 25
-    assert house.queue.join(SWEEP, "a") is job
-    house.queue.leave(job, "a")
-    house.wait(lambda: job.is_over)
-    assert job.state == "stopped"
+@LINUX
+def test_what_no_page_waits_for_has_a_low_priority_and_the_next_job_has_the_usual_one(pool):
+    usual = os.nice(0)
+    assert pool.run(work_of_jobs.niceness, look=unmoved) == usual
+    assert pool.run(work_of_jobs.niceness, look=unmoved, lane="run") == max(usual, NICENESS)
+    assert pool.run(work_of_jobs.niceness, look=unmoved) == usual
 
 
-def test_what_is_under_way_is_told_but_no_upload(house):
-    job = house.queue.join(SWEEP, "a")
-    house.queue.join(UPLOADED, "b", populations={UPLOAD.key: UPLOAD})
-    assert house.queue.running_same_cells(SWEEP.cells) is job
-    assert house.queue.running_same_cells(UPLOADED.cells) is None
-    assert house.queue.running_same_cells(SWEEP.cells[1:]) is None
-    house.finish(0, job)
-    assert house.queue.running_same_cells(SWEEP.cells) is None
+def test_progress_is_reported_and_stop_keeps_what_was_reached(pool):
+    seen = []
 
-
-def test_a_run_that_is_being_stopped_is_not_joined(house):
-    job = house.queue.join(SWEEP, "a")
-    house.gate(0, 8)
-    house.queue.leave(job, "a")
-    house.wait(lambda: job.ending)
-    assert house.queue.join(SWEEP, "b") is not job
-
-
-@pytest.mark.slow
-def test_one_that_nobody_looks_at_makes_way_only_when_others_wait(house):
-    lonely = house.queue.join(SWEEP, "a")
-    house.gate(0, 8)
-    house.now = 61
-    time.sleep(0.25)
-    assert lonely.state == "running"
-    house.queue.watch(lonely, "a")
-    eager = house.queue.join(OTHER, "b")
-    house.now = 120
-    house.queue.watch(eager, "b")
-    time.sleep(0.25)
-    assert lonely.state == "running"
-    house.now = 122
-    house.wait(lambda: lonely.is_over)
-    assert lonely.state == "stopped"
-    house.finish(1, eager)
-
-
-def test_an_upload_is_shared_with_nobody_and_given_up(house):
-    given = {UPLOAD.key: UPLOAD}
-    mine = house.queue.join(UPLOADED, "a", populations=given)
-    theirs = house.queue.join(UPLOADED, "b", populations=given)
-    assert mine is not theirs
-    house.finish(0, mine)
-    house.finish(1, theirs)
-    assert mine.state == theirs.state == "finished"
-    assert mine.populations == {}
-    assert not house.queue._finished
-
-
-def test_only_the_latest_results_are_kept(house):
-    sweeps = [Sweep(SWEEP.cells[:1], Settings(1, seed=seed)) for seed in range(_MOST_RESULTS + 2)]
-    for number, sweep in enumerate(sweeps):
-        house.finish(number, house.queue.join(sweep, "a"))
-    assert list(house.queue._finished) == sweeps[2:]
-
-
-def test_what_breaks_does_not_hold_up_the_next_and_no_executor_is_a_failure_too(house, caplog):
-    job, after = house.queue.join(SWEEP, "a"), house.queue.join(OTHER, "b")
-    house.gate(0, 8).step()
-    house.wait(lambda: len(job.result.cells) == 1)
-    house.gates[0].waiting.pop(0)[0].set_exception(MemoryError("no more"))
-    house.finish(1, after)
-    assert (job.state, len(job.result.cells), after.state) == ("failed", 1, "finished")
-    assert "broke off" in caplog.text
-
-    def refuse(workers):
-        raise OSError("no process can be started")
-
-    job = SweepQueue(refuse, lambda executor: None).join(SWEEP, "a")
-    house.wait(lambda: job.is_over)
-    assert job.state == "failed"
-
-
-def test_a_sweep_waits_for_room_and_gets_as_many_processes_as_there_is_room_for(house, monkeypatch):
-    """On a server of two gigabytes; a process takes 66 MB, and 150 MB more for 1.5 million categories."""
-    taken, started = [1500], []
-    monkeypatch.setattr(sessions, "limit", lambda: 2048 * 2**20)
-    monkeypatch.setattr(sessions, "resident", lambda: taken[0] * 2**20)
-    monkeypatch.setattr(sessions, "_resident_of_workers", lambda: 0)
-    monkeypatch.setattr(sessions, "_LOOK", 0.01)
-    monkeypatch.setattr("server.jobs.worker_count", lambda: 16)
-    start = house.queue.start
-    house.queue.start = lambda workers: started.append(workers) or start(workers)
-    house.finish(0, house.queue.join(SWEEP, "a"))
-    assert started == [5]  # of the 343 MB below nine tenths
-    taken[0] = 1840
-    waits = house.queue.join(OTHER, "a")
-    time.sleep(0.1)
-    assert (waits.state, len(started)) == ("running", 1)
-    given_up = house.queue.join(THIRD, "a")
-    house.queue.leave(waits, "a")
-    house.wait(lambda: waits.is_over)
-    assert waits.state == "stopped"
-    taken[0] = 300
-    house.finish(1, given_up)
-    assert started[1:] == [15]  # half of the limit
-    with sessions.room_for_workers(1_500_000, 16, lambda: False) as workers:
-        assert workers == 4
-        monkeypatch.setattr(sessions, "_PATIENCE", 0.0)
-        with pytest.raises(sessions.NoRoom), sessions.room(1000 * 2**20):  # which the workers will take
-            pass
-    with sessions.room(1000 * 2**20):
-        pass
-
-
-@pytest.mark.slow
-def test_processes_of_their_own(house, caplog):
-    """The real pool: the same numbers, of low priority, gone at once when ended, and quiet about cancelled work."""
-    job = SweepQueue(start_workers, end_workers).join(SWEEP, "a")
-    while not job.is_over:
-        time.sleep(0.02)
-    assert job.result.same(run(SWEEP))
-    executor = start_workers(worker_count())
-    assert executor.submit(os.nice, 0).result() == 10
-    with pytest.raises(ZeroDivisionError):
-        executor.submit(divmod, 7, 0).result()
-    sleeping = [executor.submit(time.sleep, 600) for _ in range(40)]
-    time.sleep(0.2)
-    assert sum(one.cancel() for one in sleeping) > 10
-    pids, thread = list(executor.inner._processes), executor.inner._executor_manager_thread
-    end_workers(executor)
-    thread.join(10)
-    assert not caplog.records
-    for pid in pids:
-        with pytest.raises(ProcessLookupError):
-            os.kill(pid, 0)
-
-
-# A server in the middle of cells that take an hour each; it prints the numbers of its workers, and ends.
-_SERVER = """
-import os, time
-from server import jobs
-from rr_core.experiments.grid import Settings, Sweep, over
-
-started = []
-jobs.SERVER.start = lambda workers: started.append(jobs.start_workers(workers)) or started[-1]
-job = jobs.SERVER.join(Sweep(over(s=1.3, k=1_000_000, epsilon=(1, 2, 3), n=10**9), Settings(100_000)), "a")
-while not (started and started[0].inner._processes and job.state == "running"):
-    assert not job.is_over
-    time.sleep(0.05)
-time.sleep(1)
-print(*started[0].inner._processes, flush=True)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name == "nt", reason="a process of Windows keeps the number of its parent")
-@pytest.mark.parametrize("ending", ["pass", "os.kill(os.getpid(), 9)"], ids=["ends", "is killed"])
-def test_a_server_ends_at_once_and_its_workers_with_it(ending):
-    with subprocess.Popen(
-        [sys.executable, "-c", _SERVER + ending],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-    ) as server:
-        assert server.stdout is not None
-        pids = [int(number) for number in server.stdout.readline().split()]
-        try:
-            begin = time.monotonic()
-            assert len(pids) == worker_count()
-            server.wait(30)
-            while any(map(is_running, pids)):
-                time.sleep(0.05)
-                # Half a second on a machine with nothing else to do, and on a busy one as long as slow workers take
-                # to start; it was an hour, and for good.
-                assert time.monotonic() - begin < 40
-        finally:
-            kill([server.pid, *pids])
-        assert server.stderr is not None
-        assert "Traceback" not in server.stderr.read()
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux's /proc")
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "Ctrl-C"])
-def test_a_signal_ends_the_app_and_its_sweep_within_three_seconds(how, tmp_path):
-    seconds = seconds_to_end(how, tmp_path)
-    if seconds > 3:  # a busy machine may stall once
-        seconds = seconds_to_end(how, tmp_path)
-    assert seconds <= 3
-
-
-def seconds_to_end(how: signal.Signals, home: Path) -> float:
-    """From the signal in the middle of a long sweep until the server and its workers are gone."""
-    workers: list[int] = []
-    begin = 0.0
-
-    async def begin_a_sweep(address: str, server: int) -> None:
-        nonlocal begin
-        async with Visitor.at(address) as visitor:
-            await visitor.open("experiments", "dist=zipf&s=1.3&k=1500000&eps=1&n=1000000000&part=own")
-            await visitor.press("Run", wait=3)
-            end = time.monotonic() + 60
-            while len(workers) < worker_count():
-                assert time.monotonic() < end
-                await asyncio.sleep(0.1)
-                workers[:] = [one for one in children(server) if b"popen_loky" in command(one)]
-            await asyncio.sleep(1)
-            begin = time.monotonic()
-            os.kill(server, how)
-
-    before = set(children(os.getpid()))
-    with serving("app.py", ROOT, home) as address:
-        (server,) = set(children(os.getpid())) - before
-        try:
-            with contextlib.suppress(ConnectionClosed):
-                finish(begin_a_sweep(address, server))
-            while any(map(is_running, [server, *workers])):
-                time.sleep(0.02)
-                assert time.monotonic() - begin < 30
-            return time.monotonic() - begin
-        finally:
-            kill([server, *workers])
-
-
-def children(process: int) -> list[int]:
-    found: list[int] = []
-    for thread in Path(f"/proc/{process}/task").glob("*/children"):
-        with contextlib.suppress(OSError):
-            found += map(int, thread.read_text().split())
-    return found
-
-
-def command(process: int) -> bytes:
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{process}/cmdline").read_bytes()
-    return b""
-
-
-def kill(processes: list[int]) -> None:
-    for one in processes:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(one, signal.SIGKILL)
-
-
-def is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+    def look(ahead, done):
+        assert ahead == 0
+        seen.extend([] if done is None else [done])
         return False
-    with contextlib.suppress(OSError):  # nobody has asked yet how it ended
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    return True
+
+    assert pool.run(work_of_jobs.steps, 20, look=look, reports=True) == ("finished", 20)
+    assert seen == sorted(seen)
+    assert len(seen) > 2
+    told, step = pool.run(work_of_jobs.steps, 10**6, look=lambda _, done: (done or 0) > 3, reports=True)
+    assert told == "stopped"
+    assert step < 1000
+    assert pool.run(work_of_jobs.steps, 5, look=unmoved, reports=True) == (
+        "finished",
+        5,
+    )  # no stop is left over
 
 
-def test_nobody_can_make_the_server_forget_its_queue():
-    """Every connection may clear Streamlit's caches."""
-    before = runs._queue()
-    st.cache_resource.clear()
-    st.cache_data.clear()
-    assert runs._queue() is before
+def test_a_job_that_does_not_heed_stop_is_ended(pool, monkeypatch):
+    monkeypatch.setattr(jobs, "_PATIENCE", 0.2)
+    with pytest.raises(Lost):
+        pool.run(time.sleep, 30, look=lambda *_: True)
+    assert pool.run(abs, -1, look=unmoved) == 1
 
 
-def test_a_visitor_cannot_have_the_stored_runs_computed_again():
-    """Any connection can send clear_cache; what was computed of a stored run is kept with it."""
-    first = runs._stored("main")
-    st.cache_resource.clear()
-    st.cache_data.clear()
-    assert runs._stored("main") is first
+@pytest.mark.parametrize(
+    ("work", "words"),
+    [
+        pytest.param(work_of_jobs.much, "more memory", marks=LINUX),
+        pytest.param(work_of_jobs.arrow, "more memory", marks=LINUX),
+        (work_of_jobs.death, "broke off"),
+        (work_of_jobs.endless, "longer"),
+    ],
+)
+def test_a_job_that_swells_dies_or_never_ends_costs_its_worker_alone(pool, work, words):
+    before = pool.run(os.getpid, look=unmoved)
+    with pytest.raises(Lost, match=words):
+        pool.run(work, look=unmoved, seconds=2 if work is work_of_jobs.endless else math.inf)
+    assert pool.run(os.getpid, look=unmoved) != before
+    assert len(pool._idle) == 3
+
+
+@LINUX
+def test_small_files_of_arrow_are_read_again_and_again_within_the_least_memory(pool):
+    """Arrow's own allocator took a gigabyte of addresses at once: a file of 400 kB was called damaged."""
+    assert pool.run(work_of_jobs.allocator, look=unmoved) == "system"
+    for _ in range(20):
+        assert pool.run(work_of_jobs.threads_that_read, look=unmoved) == 4
+
+
+@LINUX
+def test_a_worker_that_a_job_let_grow_is_replaced(pool):
+    before = pool.run(os.getpid, look=unmoved)
+    pool.run(abs, -1, look=unmoved, memory=2**30)  # which it did not take
+    assert pool.run(os.getpid, look=unmoved) == before
+    pool.run(work_of_jobs.keeps, 3 * 2**27, look=unmoved, memory=2**30)
+    assert pool.run(os.getpid, look=unmoved) != before
+
+
+def test_what_the_look_raises_ends_the_job(pool):
+    def overtaken(ahead, done):
+        raise KeyboardInterrupt
+
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        pool.run(time.sleep, 30, look=overtaken)
+    assert time.monotonic() - begin < 10
+    assert len(pool._idle) == 3
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
+def test_a_worker_that_died_between_two_jobs_is_replaced(pool):
+    os.kill(pool.run(os.getpid, look=unmoved), signal.SIGKILL)
+    time.sleep(0.5)
+    assert pool.run(abs, -1, look=unmoved) == 1
+
+
+class Held:
+    """A job in a thread, which ends when it is told to."""
+
+    def __init__(self, pool, lane, tmp_path):
+        self.ahead, self.done = [], False
+        self.go = tmp_path / f"{id(self)}"
+        self.thread = threading.Thread(target=self._run, args=(pool, lane))
+        self.thread.start()
+
+    def _run(self, pool, lane):
+        pool.run(work_of_jobs.until, str(self.go), look=lambda ahead, _: self.ahead.append(ahead), lane=lane)
+        self.done = True
+
+    def is_at_work(self):
+        return bool(self.ahead) and self.ahead[-1] == 0
+
+    def end(self):
+        self.go.touch()
+        self.thread.join(30)
+        assert self.done
+
+
+def until(ready):
+    end = time.monotonic() + 30
+    while not ready():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_runs_wait_in_order_leave_a_worker_for_pages_and_large_ones_come_one_by_one(pool, tmp_path):
+    large = [Held(pool, "large", tmp_path)]
+    until(large[0].is_at_work)
+    large += [Held(pool, "large", tmp_path)]
+    runs = [Held(pool, "run", tmp_path)]
+    until(runs[0].is_at_work)  # past the large one that waits
+    for ahead in (1, 2):
+        runs.append(Held(pool, "run", tmp_path))
+        until(lambda ahead=ahead: runs[-1].ahead[-1:] == [ahead])
+    assert large[1].ahead[-1] == 1
+    assert pool.run(abs, -1, look=unmoved) == 1
+    runs[0].end()
+    until(runs[1].is_at_work)
+    assert not runs[2].is_at_work()
+    assert not large[1].is_at_work()
+    for one in (runs[1], runs[2], large[0], large[1]):
+        until(one.is_at_work)
+        one.end()
+    assert len(pool._idle) == 3
+
+
+def test_ibu_is_computed_by_a_worker_while_others_wait_and_goes_on_first(monkeypatch):
+    turns, calls, others_had_a_turn = Turns(), [], threading.Event()
+
+    def elsewhere(function, *args, look, seconds, **named):
+        calls.append(function)
+        assert others_had_a_turn.wait(5)
+        return function(*args, **named)
+
+    monkeypatch.setattr(results, "TURNS", turns)
+    monkeypatch.setattr(results.jobs, "is_free", lambda: True)
+    monkeypatch.setattr(results.jobs, "run", elsewhere)
+    monkeypatch.setattr(results.dials, "look", lambda: None)
+    sessions.SHARED.clear()
+    work = Work(SCENARIO.draw())
+    alone = results.ibu_run(work, Start(), 1000)
+    assert not calls  # nobody waits
+
+    sessions.SHARED.clear()
+    turns.take(FIGURE, lambda: None)
+
+    def other():
+        turns.take(FIGURE, lambda: None)
+        others_had_a_turn.set()
+        time.sleep(0.05)
+        turns.end()
+
+    waiting = threading.Thread(target=other)
+    waiting.start()
+    while not turns.are_wanted():
+        time.sleep(0.01)
+    path = results.ibu_run(work, Start(), 1000)
+    assert len(calls) == 1
+    assert turns._turn.request.thread is threading.current_thread()
+    assert turns._turn.request.due < time.monotonic() + GO_ON + 1
+    np.testing.assert_array_equal(path.thetas, alone.thetas)
+    np.testing.assert_array_equal(path.every.certificate, alone.every.certificate)
+    turns.end()
+    waiting.join()
+
+
+def test_ibu_is_computed_by_the_page_where_its_worker_is_lost(monkeypatch):
+    def lost(*args, **named):
+        raise Lost("broke off")
+
+    turns = Turns()
+    monkeypatch.setattr(results, "TURNS", turns)
+    monkeypatch.setattr(turns.__class__, "are_wanted", lambda _: True)
+    monkeypatch.setattr(results.jobs, "is_free", lambda: True)
+    monkeypatch.setattr(results.jobs, "run", lost)
+    monkeypatch.setattr(results.dials, "look", lambda: None)
+    sessions.SHARED.clear()
+    assert results.ibu_run(Work(SCENARIO.draw()), Start(), 100).iterations[-1] == 100
+    turns.end()

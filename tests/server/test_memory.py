@@ -87,7 +87,7 @@ def test_a_server_stays_below_its_limit_and_gives_back_what_it_took(tmp_path, mo
         watched, at_rest = Watched(), Watched.now()
         watched.thread.start()
         errors = finish(all_at_once(address))
-        end = time.monotonic() + 60
+        end = time.monotonic() + 120  # 40 s on a machine with nothing else to do
         while Watched.now() > at_rest + 350 * MEGABYTE and time.monotonic() < end:
             time.sleep(1)
         watched.ended.set()

@@ -490,12 +490,13 @@ def test_what_bounds_the_memory_is_no_cache_that_a_visitor_can_clear(monkeypatch
     started: list[object] = []
     monkeypatch.setattr(sessions, "_server", lambda: object())
     monkeypatch.setattr(sessions, "_start_watching", lambda: started.append(1))
+    monkeypatch.setattr(sessions.jobs, "open_pool", lambda: started.append(2))
     sessions.prepare.cache_clear()
     sessions.prepare()
     st.cache_resource.clear()
     st.cache_data.clear()
     sessions.prepare()
-    assert len(started) == 1
+    assert started == [1, 2]
 
 
 def test_what_was_left_is_given_back_within_a_minute(session, monkeypatch):

@@ -36,7 +36,7 @@ from rr_core.parameters import LIST_HELP, Number, RefusedSettings
 from rr_core.populations import TABLES, UPLOAD, Population, build
 from rr_core.registry import ESTIMATORS
 from rr_core.scenario import Scenario
-from server.workers import worker_count
+from server.jobs import worker_count
 
 _MOST_NAMED = 6
 
@@ -194,6 +194,7 @@ def _measuring_fields(own_sweep: OwnSweep) -> None:
         st.segmented_control(
             "Whose shares",
             list(WHOSE),
+            required=True,
             format_func=WHOSE.__getitem__,
             help="The same people report every time and errors are against their own shares, as in the paper; or new "
             "people every time, and errors are against the population they come from.",

@@ -40,7 +40,6 @@ from rr_core.io.csv_files import csv_bytes
 from rr_core.metrics import Users
 from rr_core.parameters import Choice, Number
 from rr_core.protocols.collection import MOST_BITS
-from rr_core.simulate import Progress
 
 _RUN = "exp_protocols_run"
 _COLLECTIONS = 100  # as in the paper
@@ -137,15 +136,24 @@ def _widgets() -> ProtocolSettings:
             st.segmented_control(
                 "Unary encoding",
                 list(_ENCODINGS),
+                required=True,
                 format_func={"oue": "Optimised", "rappor": "Symmetric (RAPPOR)"}.__getitem__,
                 **_bound("encoding", settings.encoding),
             )
         if len({row.truth for row in rows}) > 1:
             st.segmented_control(
-                "Compared with", list(WHOSE), format_func=_whose, **_bound("truth", settings.truth)
+                "Compared with",
+                list(WHOSE),
+                required=True,
+                format_func=_whose,
+                **_bound("truth", settings.truth),
             )
         st.segmented_control(
-            "Shown", list(_SHOWN), format_func=_SHOWN.__getitem__, **_bound("shown", settings.shown)
+            "Shown",
+            list(_SHOWN),
+            required=True,
+            format_func=_SHOWN.__getitem__,
+            **_bound("shown", settings.shown),
         )
         guidance.words("Unary encoding", "Inv", "InvP", "Maximum likelihood", "Randomized response")
     return SETTINGS.current()
@@ -156,11 +164,10 @@ def _whose(truth: Users) -> str:
 
 
 def _bound(field: str, value: object) -> dict[str, Any]:
-    """Arguments of the widget of a field; taking back a choice keeps it."""
+    """Arguments of the widget of a field."""
 
     def changed(chosen: object) -> ProtocolSettings:
-        settings = SETTINGS.current()
-        return settings if chosen is None else replace(settings, **{field: chosen})  # type: ignore[arg-type]
+        return replace(SETTINGS.current(), **{field: chosen})  # type: ignore[arg-type]
 
     return SETTINGS.widget_arguments(f"exp_protocols_{field}", value, changed)
 
@@ -255,7 +262,7 @@ def _run_anew() -> None:
 
 def _simulated(setting: Setting) -> None:
     if long_run.start_button(_RUN, f"Simulate {_COLLECTIONS} collections", setting):
-        work = partial(_measured, setting)
+        work = partial(measure, setting, _COLLECTIONS)
         long_run.run_with_progress(_RUN, setting, _COLLECTIONS, "collections", work, k=setting.k, shared=True)
     found: tuple[Errors, ...] | None = long_run.result(_RUN, setting)
     if found is None:
@@ -266,10 +273,6 @@ def _simulated(setting: Setting) -> None:
     if found[0].collections < _COLLECTIONS:
         long_run.stopped(found[0].collections, _COLLECTIONS, "collections")
     st.markdown(starred("\n".join(f"- **{WHOSE[row.truth]}.** {errors_in_words(row)}" for row in found)))
-
-
-def _measured(setting: Setting, progress: Progress) -> tuple[Errors, ...]:
-    return measure(setting, _COLLECTIONS, progress=progress)
 
 
 def _csv(rows: list[Errors]) -> bytes:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from pages._ui import chart, guidance, link
+from pages._ui import chart, guidance, link, state
 from pages._ui.experiments import controls, runs, winner_map
 from pages._ui.experiments.runs import SweepView, cached
 from pages._ui.experiments.settings import HISTOGRAM
@@ -45,6 +46,7 @@ from rr_core.figures.wording import METRIC_NAMES, SYMBOLS, counted, listed, popu
 from rr_core.io import experiments as files
 from rr_core.io.decoding import UnreadableFile
 from rr_core.scenario import WORST_AVERAGE, Scenario
+from server import sessions
 
 _INTRODUCTION = (
     "Collections are simulated, and in each all estimates are made from the same reports. Which of **InvN**, **InvP** "
@@ -272,9 +274,9 @@ class _Pickers:
             return default
         key = self._key(label, options, default)
         picked = st.segmented_control(
-            label, options, format_func=words, key=key, persist_state="page", help=help
+            label, options, required=True, format_func=words, key=key, persist_state="page", help=help
         )
-        return self._remember(key, default if picked is None else picked)
+        return self._remember(key, picked)
 
     def some(
         self,
@@ -289,7 +291,7 @@ class _Pickers:
         picked = st.pills(
             label, options, selection_mode="multi", format_func=words, key=key, persist_state="page"
         )
-        return tuple(self._remember(key, [one for one in options if one in picked] or list(default)))
+        return tuple(self._remember(key, [one for one in options if one in picked]))
 
     def one_or_all(
         self,
@@ -309,7 +311,7 @@ class _Pickers:
 
     def _key(self, label: str, options: Sequence[Any], default: Any) -> str:
         key = f"exp_curves_{label.replace('ε', 'eps').lower()}_{self._name}"
-        if key not in st.session_state:
+        if not _listed(st.session_state.get(key)):  # the last one stays
             st.session_state[key] = st.session_state.get(_PICKED, {}).get(key, default)
         if not set(_listed(st.session_state[key])) <= set(options):
             st.session_state[key] = default
@@ -507,12 +509,16 @@ def _open_file() -> None:
         return
     st.session_state.pop("_exp_broken", None)
     try:
-        result = files.read(file.name, file.getvalue())
+        result = state.read_by_worker(
+            sessions.to_read(file.name, file.size),
+            lambda: partial(files.read, file.name, file.getvalue()),
+            lambda *_: None,
+        )
         if not result.cells:
             raise UnreadableFile(
                 "The sweep in the file has no cell that is done, so there is nothing to show."
             )
-    except UnreadableFile as problem:
+    except (UnreadableFile, sessions.NoRoom) as problem:
         st.session_state["_exp_broken"] = str(problem)
         return
     controls.show_sweep(runs.open_result(result, file.name).key)

@@ -20,8 +20,8 @@ from rr_core.experiments.storage import stored_result
 from rr_core.figures.style import duration
 from rr_core.figures.wording import counted
 from rr_core.populations import Population
-from server import jobs, sessions
-from server.jobs import Job, SweepQueue
+from server import sessions, sweeps
+from server.sweeps import Job, SweepQueue
 
 
 def _read_sweep(query: Mapping[str, str]) -> tuple[str, tuple[str, ...]] | None:
@@ -193,7 +193,7 @@ def say_if_let_go() -> None:
 
 
 def _queue() -> SweepQueue:
-    return jobs.SERVER
+    return sweeps.SERVER
 
 
 def queue_is_full() -> bool:

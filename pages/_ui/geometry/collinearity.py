@@ -4,6 +4,7 @@ each applies, and one category pushed down."""
 from __future__ import annotations
 
 from functools import partial
+from operator import attrgetter
 
 import streamlit as st
 
@@ -21,8 +22,7 @@ from rr_core.figures.style import number, percent
 from rr_core.geometry.push_down import PushDown
 from rr_core.geometry.replicates import AlignmentCounts, count_alignment
 from rr_core.plain_text import plain
-from rr_core.scenario import Draw
-from rr_core.simulate import Progress
+from rr_core.simulate import last_of
 
 
 def theorem_section(work: Work) -> None:
@@ -151,7 +151,7 @@ def _repeated_draws(work: Work) -> None:
         start = long_run.start_button(_NAME, "Collect again and again", about)
     if start:
         shared = work.is_shared
-        run = partial(_count, work.draw, times)
+        run = partial(last_of, partial(count_alignment, work.draw, times), attrgetter("n_collections"))
         long_run.run_with_progress(
             _NAME, about, times, "collections", run, k=work.draw.scenario.k, shared=shared
         )
@@ -171,10 +171,6 @@ def _repeated_draws(work: Work) -> None:
             st.markdown(
                 "In every one of these collections the three lie on one line or are one point: none is off it."
             )
-
-
-def _count(draw: Draw, times: int, progress: Progress) -> AlignmentCounts:
-    return long_run.last_of(count_alignment(draw, times), lambda counts: counts.n_collections, progress)
 
 
 def _push_down(work: Work) -> None:

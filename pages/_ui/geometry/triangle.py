@@ -194,6 +194,7 @@ def _pick_view(result: ThreeEstimates) -> tuple[Frame, Layers]:
         zeros_of = st.segmented_control(
             "Colour by zeros of",
             _ZEROS,
+            required=False,  # no zeros are coloured at first
             format_func=lambda name: QUANTITIES[name].name.replace("*", "\\*"),
             key="triangle_zeros",
             persist_state="page",
@@ -349,12 +350,13 @@ def bias_section(work: Work) -> None:
     where = st.segmented_control(
         "The truth of the three categories",
         TRUTH_PLACES,
+        required=True,
         default="edge",
         format_func=_PLACE_LABELS.__getitem__,
         key=_CLOUDS,
         persist_state="page",
     )
-    clouds = work.geometry.clouds(where or "edge")
+    clouds = work.geometry.clouds(where)
     names = [display(name, _LONGEST_AXIS_NAME) for name in category_names(work.geometry.three)]
     left, right = st.columns([3, 2], gap="medium")
     with left:

@@ -3,6 +3,7 @@ to download."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -21,11 +22,11 @@ from rr_core.ibu.starts import Start
 from rr_core.io.csv_files import csv_bytes
 from rr_core.mechanism import RandomizedResponse
 from rr_core.scenario import Scenario
-from rr_core.simulate import Progress
+from server import jobs
 from server.priority import TURNS
-from server.workers import HELPER
 
 _NAME = "ibu_longer"
+_LONGEST = 10.0  # seconds that a page waits for a worker
 About = tuple[Scenario, str, Start, int]
 
 
@@ -63,7 +64,7 @@ def offer_rest(work: Work, start: Start, length: int, path: IBUPath) -> None:
     with st.container(horizontal=True):
         start_now = long_run.start_button(_NAME, "Run to the end", about)
     if start_now:
-        run = partial(_compute, work, start, length)
+        run = partial(ibu_path, *_given(work, start, length), in_full=True)
         long_run.run_with_progress(
             _NAME, about, length, "iterations", run, k=work.draw.scenario.k, shared=work.is_shared
         )
@@ -71,10 +72,6 @@ def offer_rest(work: Work, start: Start, length: int, path: IBUPath) -> None:
 
 def _about(work: Work, start: Start, length: int) -> About:
     return work.draw.scenario, work.draw.population.key, start, length
-
-
-def _compute(work: Work, start: Start, length: int, progress: Progress | None = None) -> IBUPath:
-    return ibu_path(*_given(work, start, length), progress, in_full=True)
 
 
 def _given(
@@ -89,11 +86,17 @@ def _given(
 def _affordable_run(work: Work, start: Start, length: int) -> IBUPath:
     """The first part of the run, short enough to compute while the page is drawn."""
     most = affordable_iterations(work.draw.counts, length)
-    if work.draw.scenario.k > LARGE or not (TURNS.are_wanted() and HELPER.is_ready()):
-        return _compute(work, start, most)
-    # Half of all that the figures of a busy class compute: others have their turn meanwhile.
-    TURNS.end()
-    return HELPER.run(dials.look, ibu_path, *_given(work, start, most), in_full=True)
+    if work.draw.scenario.k <= LARGE and TURNS.are_wanted() and jobs.is_free():
+        # Half of all that the figures of a busy class compute: others have their turn meanwhile.
+        with suppress(jobs.Lost):
+            return jobs.run(
+                ibu_path,
+                *_given(work, start, most),
+                look=lambda *_: dials.look(),
+                seconds=_LONGEST,
+                in_full=True,
+            )
+    return ibu_path(*_given(work, start, most), in_full=True)
 
 
 def downloads_row(work: Work, path: IBUPath, start: Start, figure: go.Figure) -> None:

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from pages._ui import chart, long_run
+from pages._ui import chart, long_run, state
 from pages._ui.work import Work
 from rr_core.figures.ibu import compared_runs, triangle_path
 from rr_core.figures.style import duration, number, percent
@@ -128,6 +128,7 @@ def _pace(rate: LocalRate) -> str:
 
 _HERE, _PAPER = "These users", "The paper's Figure 4"
 _EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+_CHOSEN = "_ibu_epsilons"
 _NAME = "ibu_several"
 _TABLE_DISTANCES = (1e-2, 1e-3, 1e-4)  # squared
 
@@ -135,16 +136,24 @@ _TABLE_DISTANCES = (1e-2, 1e-3, 1e-4)  # squared
 def comparison_section(work: Work, length: int, tolerance: float) -> None:
     """Choose what to compare, run it in one batch with progress and a stop, and show the curves."""
     st.markdown("### Does more privacy make it slower?")
-    what = (
-        st.segmented_control(
-            "What to compare", (_HERE, _PAPER), default=_HERE, key="ibu_compare", persist_state="page"
-        )
-        or _HERE
+    what = st.segmented_control(
+        "What to compare",
+        (_HERE, _PAPER),
+        required=True,
+        default=_HERE,
+        key="ibu_compare",
+        persist_state="page",
     )
     if what == _HERE:
         _these_users(work, length, tolerance)
     else:
         _paper_figure(work.draw.scenario.seed, tolerance)
+
+
+def _choose_epsilons(chosen: list[float]) -> None:
+    """Keep what was chosen; the last ε stays."""
+    if chosen:
+        st.session_state[_CHOSEN] = chosen
 
 
 def _these_users(work: Work, length: int, tolerance: float) -> None:
@@ -153,12 +162,12 @@ def _these_users(work: Work, length: int, tolerance: float) -> None:
             "At these ε",
             _EPSILONS,
             selection_mode="multi",
-            default=_EPSILONS[1:4],
             format_func="{:g}".format,
-            key="ibu_epsilons",
-            persist_state="page",
+            **state.widget_arguments(
+                "ibu_epsilons", st.session_state.get(_CHOSEN, list(_EPSILONS[1:4])), _choose_epsilons
+            ),
         )
-        epsilons = tuple(sorted(chosen)) or _EPSILONS[1:4]
+        epsilons = tuple(sorted(chosen))
         about = (work.draw.scenario, work.draw.population.key, epsilons, length)
         start = long_run.start_button(_NAME, "Run them", about)
     if start:

@@ -28,11 +28,9 @@ from rr_core.figures.plan_sentences import budget, number_of_users
 from rr_core.figures.style import number
 from rr_core.figures.wording import METRIC_NAMES
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, K_MAX, K_MIN, N_MAX, N_MIN
-from rr_core.metrics import Users
 from rr_core.plan import protocol_choice, shuffling
 from rr_core.plan.landscape import METRICS, Along, SimulatedCurve, inv_curve, simulate_curve
 from rr_core.plan.solve import Find
-from rr_core.simulate import Progress
 
 _CLICKED_DIGITS = 3
 _SIMULATION = "plan_curves"
@@ -138,12 +136,12 @@ def simulated_errors(work: Work, plan: Plan) -> None:
         along = st.segmented_control(
             "Error against",
             list(_ALONG),
+            required=True,
             default="epsilon",
             format_func=_ALONG.__getitem__,
             key="plan_along",
             persist_state="page",
         )
-        along = along or "epsilon"
         points = simulated_points(along, plan.epsilon, n)
         fixed_value = n if along == "epsilon" else plan.epsilon
         users = plan.settings.users
@@ -152,6 +150,7 @@ def simulated_errors(work: Work, plan: Plan) -> None:
         metric = st.segmented_control(
             "Error measure",
             list(METRICS),
+            required=True,
             default="rmse",
             format_func=lambda metric: METRIC_NAMES[metric].button,
             key="plan_metric",
@@ -160,7 +159,17 @@ def simulated_errors(work: Work, plan: Plan) -> None:
         wanted = long_run.start_button(_SIMULATION, "Simulate", about)
     total = times * points.size
     if wanted:
-        run = partial(_simulate, work, along, points, fixed_value, times, users)
+        run = partial(
+            simulate_curve,
+            work.draw.scenario.k,
+            work.draw.population.probabilities,
+            along,
+            points if along == "epsilon" else points.astype(np.int64),
+            fixed_value,
+            times,
+            users=users,
+            seed=work.draw.scenario.seed,
+        )
         shared = work.is_shared
         long_run.run_with_progress(
             _SIMULATION, about, total, "simulated collections", run, k=work.draw.scenario.k, shared=shared
@@ -171,7 +180,7 @@ def simulated_errors(work: Work, plan: Plan) -> None:
         return
     if not curve.finished:
         long_run.stopped(int(curve.completed.sum()), total, "simulated collections")
-    _show_errors(work, plan, curve, fixed_value, metric or "rmse")
+    _show_errors(work, plan, curve, fixed_value, metric)
 
 
 def simulated_points(along: Along, epsilon: float, n: int) -> Array:
@@ -195,30 +204,6 @@ def _points_around(here: float, low: float, high: float) -> Array:
 def replicates(k: int) -> int:
     """Number of collections per point, which decreases with k."""
     return min(max(_CELLS // k, _FEWEST), _MOST)
-
-
-def _simulate(
-    work: Work,
-    along: Along,
-    points: Array,
-    fixed_value: float,
-    times: int,
-    users: Users,
-    progress: Progress,
-) -> SimulatedCurve:
-    theta, seed = work.draw.population.probabilities, work.draw.scenario.seed
-    values = points if along == "epsilon" else points.astype(np.int64)
-    return simulate_curve(
-        work.draw.scenario.k,
-        theta,
-        along,
-        values,
-        fixed_value,
-        times,
-        users=users,
-        seed=seed,
-        progress=progress,
-    )
 
 
 def _show_errors(work: Work, plan: Plan, curve: SimulatedCurve, fixed_value: float, metric: str) -> None:

@@ -19,7 +19,7 @@ from rr_core.figures.plan_sentences import (
     users_text,
 )
 from rr_core.figures.style import number, percent, round_up
-from rr_core.figures.wording import practically_equal, times
+from rr_core.figures.wording import practically_equal, relative_users, times
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, N_MAX
 from rr_core.plan import bounds, protocol_choice
 from rr_core.plan.bounds import BoundCurves
@@ -39,7 +39,6 @@ _RANDOMNESS = {
     "fixed": "The truth is that of the very people who report: only the noise is by chance.",
     "sampled": "The truth is that of the population that the users are drawn from: who is drawn is by chance, too.",
 }
-_ROUNDING = 1e-9  # relative: below, two errors differ by rounding alone
 _BOUND_POINTS = 61
 _FEW_USERS = 1000  # a sample of more has shares within some 3 points of the population's
 
@@ -186,10 +185,7 @@ def protocol_cells(row: Protocol) -> tuple[str, str, str, str]:
     """Name, RMSE, users relative to the best, and bits as sent and ideally coded."""
     short, full = PROTOCOLS[row.key].name, PROTOCOL_NAMES[row.key]
     name = short if short == full else f"{short}: {_in_a_sentence(full)}"
-    factor = number(row.users_relative, 4)
-    ratio = row.users_relative
-    users = "best" if row.best else "the same" if ratio < 1 + _ROUNDING else f"{factor} times"
-    users = "hardly more" if users == "1 times" else users
+    users = "best" if row.best else relative_users(row.users_relative)
     return name, percent(row.rmse), users, f"{row.bits:,} ({number(row.coded_bits)})"
 
 

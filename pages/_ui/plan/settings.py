@@ -172,6 +172,7 @@ def controls(k: int, settings: PlanSettings) -> None:
         st.segmented_control(
             "Guess of the population",
             list(GUESSES),
+            required=True,
             format_func=GUESSES.__getitem__,
             disabled=not settings.needs_guess,
             help="There is no worst case for a ranking: with equal shares no number of reports puts them in order."
@@ -189,6 +190,7 @@ def controls(k: int, settings: PlanSettings) -> None:
         st.segmented_control(
             "Whose shares",
             list(WHOSE),
+            required=True,
             format_func=WHOSE.__getitem__,
             help="The shares among the very people who report, or in the population that they are a random sample of: "
             "then the luck of the sample counts too.",

@@ -255,11 +255,22 @@ def _own_matrix(settings: ChannelSettings) -> MatrixFile:
     last that was read."""
     with st.expander("My table", expanded=True):
         left, right = st.columns(2, gap="medium")
+        with right:
+            st.file_uploader("Or a file", type=["csv", "tsv", "txt", "gz"], key="channel_file")
+            files = state.chosen_files("channel_file")
+            if not files:
+                state.say_if_let_go()
+            else:
+                st.caption(
+                    "The file stays in this session, and is forgotten when you leave the page. A link has the table "
+                    "that is typed instead."
+                )
         with left:
             st.text_area(
                 "A row for each truth",
                 max_chars=_LONGEST_TEXT,
                 height=130,
+                disabled=bool(files),
                 help="Numbers like 0.25, 25% or 1/4, in lines or with semicolons between rows. A first line and a first "
                 "column of names may be there.",
                 **SETTINGS.widget_arguments(
@@ -269,18 +280,14 @@ def _own_matrix(settings: ChannelSettings) -> MatrixFile:
                     keep_entry=True,
                 ),
             )
-        with right:
-            st.file_uploader("Or a file", type=["csv", "tsv", "txt", "gz"], key="channel_file")
-            files = state.chosen_files("channel_file")
-            if not files:
-                state.say_if_let_go()
-            else:
-                st.caption("The file stays in this session, and is forgotten when you leave the page.")
         try:
             if files:
                 file = files[0]
                 read = state.read_once(
-                    "channel", file.file_id, [file], lambda: read_matrix_file(file.bytes(), file.name)
+                    "channel",
+                    file.file_id,
+                    [file],
+                    lambda: partial(read_matrix_file, file.bytes(), file.name),
                 )
                 return _noted(read)
             read = read_matrix(settings.matrix)
@@ -404,7 +411,12 @@ def _details(shown: _Shown) -> None:
     collected = shown.collected
     looks = ["The table", "IBU"] + (["How good can it get?"] if collected.channel.identified else [])
     look = st.segmented_control(
-        "Look closer", looks, default=looks[0], key=f"channel_look_{len(looks)}", persist_state="page"
+        "Look closer",
+        looks,
+        required=True,
+        default=looks[0],
+        key=f"channel_look_{len(looks)}",
+        persist_state="page",
     )
     if look == "IBU":
         _ibu(shown)

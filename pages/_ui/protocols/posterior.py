@@ -88,6 +88,7 @@ def section(page: Page) -> None:
             st.segmented_control,
             "Prior",
             list(NAMES),
+            required=True,
             format_func=NAMES.__getitem__,
             **PRIOR.widget_arguments("prior_kind", settings.kind, lambda kind: replace(settings, kind=kind)),
         )
@@ -160,11 +161,18 @@ def _details(work: Work, settings: PriorSettings) -> None:
         rows = sorted((row for row in prior_errors() if row.prior == prior), key=lambda row: row.truth)
         chart.show(wrong_priors(rows), "posterior_wrong")
         st.caption(
-            f"Measured beforehand, {rows[0].replicates:,} collections at each point. Dotted: the prior itself. With many "
-            "categories a prior can outweigh every report: of 100,000 users with ε = 1 and K = 1,000, 40% had one "
-            "category, and the others equally many each. On average MLE\\* gave it over 20%, the posterior mean of "
-            "Jeffreys' prior under 0.2%."
+            f"{_nearest(settings.parameter, prior)}Measured beforehand, {rows[0].replicates:,} collections at each "
+            "point. Dotted: this prior itself. With many categories a prior can outweigh every report: of 100,000 users "
+            "with ε = 1 and K = 1,000, 40% had one category, and the others equally many each. On average MLE\\* gave it "
+            "over 20%, the posterior mean of Jeffreys' prior under 0.2%."
         )
+
+
+def _nearest(parameter: float, prior: float) -> str:
+    """Which measured prior stands for one that was not."""
+    if parameter == prior:
+        return ""
+    return f"**This is the prior {prior:g}, not yours of {parameter:.4g}**, which was not measured. "
 
 
 def _distances(work: Work, prior: float) -> dict[str, Array]:

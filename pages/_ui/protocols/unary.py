@@ -59,13 +59,12 @@ def section(page: Page) -> None:
             st.segmented_control,
             "Encoding",
             list(ENCODINGS),
+            required=True,
             format_func=ENCODINGS.__getitem__,
             **ENCODING.widget_arguments("unary_encoding", ENCODING.current(), lambda key: key),
         )
         guidance.words("Unary encoding", "Inv", "InvN", "InvP", "Maximum likelihood", "Certificate", "Nat")
-    protocol = UnaryEncoding(
-        draw.scenario.k, draw.scenario.epsilon, (encoding or ENCODING.current()) == "oue"
-    )
+    protocol = UnaryEncoding(draw.scenario.k, draw.scenario.epsilon, encoding == "oue")
     collected = _collected(page, protocol)
     estimates = {"inv": collected.inv, "inv_n": collected.inv_n, "inv_p": collected.inv_p}
     if collected.reports is not None and not dials.moving() and collected.mle is not None:

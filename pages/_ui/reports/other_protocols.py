@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,16 @@ from pages._ui.figure_controls import row
 from pages._ui.link import binding_of_choice
 from pages._ui.reports import other_results, upload
 from pages._ui.reports.other_results import Analysed
-from pages._ui.reports.results import level_and_target
+from pages._ui.reports.results import chosen_level_and_target, level_and_target
+from pages._ui.reports.sentences import n_reports
 from pages._ui.safe_text import markdown
 from rr_core import typed
 from rr_core.figures.style import number
+from rr_core.figures.wording import counted
 from rr_core.io import Reports, Source, UnreadableFile, WrongDomain
 from rr_core.io.channel_file import MatrixFile, read_matrix, read_matrix_file
 from rr_core.io.typed_counts import read_typed
-from rr_core.io.unary_reports import OneBit, UnaryReports, read_bit_columns, unary_of
+from rr_core.io.unary_reports import BitColumns, OneBit, UnaryReports, bits_in, read_bit_columns, unary_of
 from rr_core.limits import EPSILON_MAX, EPSILON_MIN
 from rr_core.metrics import Users
 from rr_core.parameters import Choice
@@ -50,10 +53,12 @@ _WHAT = {
     "own": "For each truth, the chance of each report: PRAM, noise between neighbours, or any other.",
 }
 _MOST_FORCED = 12
+_FEWEST_BITS = 2
 _ZERO = re.compile(r"0+([.,]0*)?\s*%?|0+/\d+", re.ASCII)
 _YES = {"yes", "y", "1", "true", "ja", "oui", "si", "sí", "sim", "tak"}
 _LONGEST_TABLE, _LONGEST_COUNTS, _LONGEST_SENTENCE = 20_000, 20_000, 800
 _TYPED = "typed here"
+_NOTHING = "Nothing is computed yet."
 _EXAMPLE = "0.8 0.1 0.1\n0.1 0.8 0.1\n0.1 0.1 0.8"
 
 
@@ -87,26 +92,34 @@ def section(made: str) -> None:
     )
     about = st.container(border=True)
     place = st.container()
-    with row():
-        level, target = level_and_target()
-        guidance.words("Inv", "InvN", "InvP", "Maximum likelihood", "Certificate", "Confidence interval")
+    controls = row()
+    level, target = chosen_level_and_target()
     users: Users = "fixed" if target == "users" else "sampled"
+    unused, analysed = "", None
     try:
         with about:
             analysed = _entered(made, level, users)
+        if analysed.result.intervals is None:
+            unused = "There are no intervals: this table cannot tell the truths apart."
     except _Missing as missing:  # nothing is computed of what was entered before
+        unused = _NOTHING
         sessions.held().pop("other_reports")
         if f"{missing}":
             about.info(markdown(f"{missing}", _LONGEST_SENTENCE))
-        return
     except (UnreadableFile, _Unclear, sessions.NoRoom) as error:
         before: tuple[str, Analysed] | None = sessions.held().get("other_reports")
         kept = before[1] if before is not None and before[0] == made else None
         stays = "" if kept is None else " What you entered before stays in use."
         about.error(markdown(f"{error}{stays}", _LONGEST_SENTENCE), icon=":material/error:")
-        if kept is None:
-            return
-        analysed = kept
+        analysed, unused = (
+            kept,
+            _NOTHING if kept is None else "What you entered before stays as it was computed.",
+        )
+    with controls:
+        level_and_target(unused)
+        guidance.words("Inv", "InvN", "InvP", "Maximum likelihood", "Certificate", "Confidence interval")
+    if analysed is None:
+        return
     sessions.held().put("other_reports", (made, analysed))
     with place:
         figure = other_results.answer(analysed)
@@ -309,20 +322,22 @@ def _forced(given: _Given) -> _Way:
 
 
 def _own(given: _Given) -> _Way:
-    text = st.text_area(
+    typed_here = st.container()  # a file takes its place
+    st.file_uploader("or a file", type=["csv", "tsv", "txt", "gz"], key="other_matrix_file")
+    files = state.chosen_files("other_matrix_file")
+    text = typed_here.text_area(
         "A row for each truth, a column for each report",
         placeholder=_EXAMPLE,
         key="other_matrix",
         max_chars=_LONGEST_TABLE,
         height=100,
+        disabled=bool(files),
         help="Numbers like 0.25, 25% or 1/4. A first line and a first column of names may be there.",
     )
-    st.file_uploader("or a file", type=["csv", "tsv", "txt", "gz"], key="other_matrix_file")
-    files = state.chosen_files("other_matrix_file")
     if files:
         file = files[0]
         read = state.read_once(
-            "other_matrix", file.file_id, [file], lambda: read_matrix_file(file.bytes(), file.name)
+            "other_matrix", file.file_id, [file], lambda: partial(read_matrix_file, file.bytes(), file.name)
         )
     elif text.strip():
         read = read_matrix(text)
@@ -406,6 +421,7 @@ def _unary(level: float, users: Users) -> Analysed:
         encoding = st.segmented_control(
             "Encoding",
             ["rappor", "oue"],
+            required=True,
             default="rappor",
             format_func={"rappor": "Symmetric (basic RAPPOR)", "oue": "Optimised (OUE)"}.__getitem__,
             key="other_encoding",
@@ -413,22 +429,32 @@ def _unary(level: float, users: Users) -> Analysed:
         text = st.text_input("ε of one report", key="other_epsilon", placeholder="1.5 or ln 3", width=150)
     if not files:
         raise _Missing("")
-    if encoding is None:  # a click on the chosen one takes the choice away
-        raise _Missing("Say which encoding made the reports.")
     if len(files) > 1:
         raise _Unclear(
             "Reports of unary encoding are read from one file: take the others away, or put them together."
         )
     file = files[0]
-    columns = state.read_once(
-        "unary", file.file_id, [file], lambda: (read_bit_columns(Source(file.name, file.bytes())),)
-    )
-    read, reading = columns[0], ""
-    if read is not None:
+    held = bits_in(upload.preview_of(file, None))
+    with left:
+        columns, counted = _bit_columns(held, file)
+    if columns:
+        read = state.read_once(
+            "unary",
+            (file.file_id, columns, counted),
+            [file],
+            lambda: partial(read_bit_columns, Source(file.name, file.bytes()), columns, counted),
+        )
         named = ", ".join(f"“{plain(one, 40)}”" for one in read.columns[:_MOST_FORCED])
         more = len(read.columns) - _MOST_FORCED
         source = f"the columns {named}{f' and {more:,} more' if more > 0 else ''} of {plain(file.name, 80)}"
-        left.success(markdown(f"Understood: {source}.", _LONGEST_SENTENCE))
+        left.success(
+            markdown(
+                f"Understood: {source}, a category each: K = {len(columns):,}. {n_reports(read.n or 0)}.",
+                _LONGEST_SENTENCE,
+            )
+        )
+        layout = "values" if counted is None else "counts"
+        reading = f", layout={layout!r}, count={counted!r}, columns={list(columns)!r}"
     else:
         with left:
             found = upload.from_files(files, "one")
@@ -441,10 +467,11 @@ def _unary(level: float, users: Users) -> Analysed:
                 raise
             if read.bits is None:
                 read = _settled(read, found[0])
+        read = replace(read, notes=(*read.notes, *held.not_read(found[0].category_name)))
         source, table = _source(*found), found[0]
         reading = (
             f", layout={table.layout!r}, category={table.category_name!r}, count={table.count_name!r}, "
-            f"has_header={table.has_header}"
+            f"has_header={table.has_header}, columns=()"
         )
     n = read.n
     if n is None:
@@ -452,7 +479,7 @@ def _unary(level: float, users: Users) -> Analysed:
             n = st.number_input("Reports N", 1, None, None, key=f"other_n_{file.file_id}", width=200)
         if n is None:
             raise _Missing(
-                "Say how many reports there are: the file has only the number of ones of each category."
+                "Say how many reports there are: what was read of the file is only the number of ones of each category."
             )
         if n < read.support.max():
             most = plain(read.labels[int(read.support.argmax())], 40)
@@ -474,6 +501,54 @@ def _unary(level: float, users: Users) -> Analysed:
     return _analysed_bits(read, int(n), protocol, level, users, file, source, reading)
 
 
+def _bit_columns(held: BitColumns, file: state.File) -> tuple[tuple[str, ...], str | None]:
+    """Widgets for the columns of 0 and 1 that are categories, and for the one that says how often each row occurred
+    (None: once); no columns where the reports are in another form."""
+    if not held.columns:
+        return (), None
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        in_columns = True
+        if held.strings or held.counts:
+            in_columns = st.selectbox(
+                "The reports are in",
+                [True, False],
+                index=0 if held.suggested else 1,
+                format_func={
+                    True: "columns of 0 and 1",
+                    False: "bit strings, or numbers of ones",
+                }.__getitem__,
+                key=f"other_form_{file.file_id}",
+                width=230,
+            )
+        if not in_columns:
+            return (), None
+        about_person = st.multiselect(
+            "Leave out (about the person)",
+            held.columns,
+            [name for name in held.columns if held.suggested and name not in held.suggested],
+            format_func=lambda name: plain(name, 40),
+            placeholder="None of these columns",
+            help="A column of 0 and 1 may say something about the person, such as “female” or “consent”. Every one "
+            "that is read is a category.",
+            key=f"other_no_bits_{file.file_id}",
+            width=330,
+        )
+        counted = None
+        if held.counts:
+            counted = st.selectbox(
+                "Each row counts",
+                [None, *held.counts],
+                index=0 if held.count is None else 1 + held.counts.index(held.count),
+                format_func=lambda name: "once" if name is None else f"as “{plain(name, 40)}” says",
+                key=f"other_times_{file.file_id}",
+                width=230,
+            )
+    columns = tuple(name for name in held.columns if name not in about_person)
+    if len(columns) < _FEWEST_BITS:
+        raise _Unclear("Fewer than two columns of 0 and 1 are left: leave out fewer.")
+    return columns, counted
+
+
 def _settled(read: UnaryReports, ones: Reports) -> UnaryReports:
     """Widgets for the odd names among those of a table of ones; what is left.
 
@@ -488,9 +563,10 @@ def _settled(read: UnaryReports, ones: Reports) -> UnaryReports:
     merged = len(ones.labels) - len(left.labels) - len(out)
     notes = read.notes
     if out:
-        notes += (f"Left out, for they are no categories: {', '.join(out[:_MOST_FORCED])}.",)
+        why = "it is no category" if len(out) == 1 else "they are no categories"
+        notes += (f"Left out, for {why}: {', '.join(out[:_MOST_FORCED])}.",)
     if merged:
-        notes += (f"The ones of {merged:,} of the names were added to those of another spelling.",)
+        notes += (f"The ones of {counted(merged, 'name')} were added to those of another spelling.",)
     return replace(read, labels=tuple(map(str, left.labels)), support=left.counts, notes=notes)
 
 

@@ -26,9 +26,16 @@ from rr_core.metrics import Users
 from rr_core.plain_text import plain
 from rr_core.reports.epsilon_fit import REJECTION_LEVEL
 from rr_core.reports.intervals import Interval
-from rr_core.reports.other_protocols import OtherAnalysis
+from rr_core.reports.other_protocols import OtherAnalysis, Tested
 
 _MOST_DRAWN, _LONGEST_SENTENCE = 20, 800
+_TESTED: dict[Tested, str] = {
+    "reports": "The test compares the reports with the best that this way of asking allows, whatever the truth is.",
+    "sums": "The test compares sums alone with what this way of asking allows, whatever the truth is: all ones together, "
+    "and those of the categories with the fewest and the most. It does not see how the ones are spread over the reports.",
+    "bits": "The test compares the ones with what this way of asking allows, whatever the truth is: all together, those "
+    "of the categories with the fewest and the most, and how many of them each report has.",
+}
 _ROUNDING = 1e-9  # of a share
 _ALIKE = 1e-6  # shares that the maximum of the likelihood is not found more closely than
 
@@ -103,8 +110,8 @@ def answer_sentences(analysed: Analysed) -> str:
     lines = [f"**{result.n:,} {'report' if result.n == 1 else 'reports'}, K = {result.k:,}, {granted}.**"]
     if result.intervals is None:
         lines.append(
-            "**This table cannot tell the truths apart**: other shares explain the reports as well as MLE's. Nothing but "
-            "another way of asking mends that."
+            "**This table cannot tell the truths apart**: other shares may explain the reports as well as MLE's. Nothing "
+            "but another way of asking mends that."
         )
     else:
         each, share = result.intervals[0], float(leading[first])
@@ -182,10 +189,8 @@ def table(analysed: Analysed) -> None:
 def fit(analysed: Analysed) -> None:
     if not analysed.result.rejected:  # else it stands above the answer
         st.success(markdown(fit_sentence(analysed.result), _LONGEST_SENTENCE))
-    st.markdown(
-        "The test compares the reports with the best that this way of asking allows, whatever the truth is. It sees a "
-        "wrong table or a wrong ε only where they show: reports may fit a wrong one too."
-    )
+    seen = "It sees a wrong table or a wrong ε only where they show: reports may fit a wrong one too."
+    st.markdown(" ".join([_TESTED[analysed.result.tested], seen]))
 
 
 def fit_sentence(result: OtherAnalysis) -> str:

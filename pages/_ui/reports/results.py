@@ -45,6 +45,8 @@ _SCOPES = ("Each category", "All at once")
 _MOST = (10, 20, 50, 100)
 MOST_ROWS = 1000
 _FIND, _CHART_SIZE = "reports_find", "reports_most"
+_LEVEL, _TARGET = "reports_level", "reports_target"
+_USUAL_LEVEL = 0.95
 _MOST_OUTSIDE = 200
 _MANY = 50  # categories, from which on the luck of those at the top is warned of
 _HEIGHT, _ROW = 390, 35  # of the table and of its rows, in pixels
@@ -77,22 +79,37 @@ class Choice:
     simultaneous: bool
 
 
-def level_and_target() -> tuple[float, Target]:
-    """Widgets for the confidence level and the target; returns both. Call it inside a horizontal container,
-    as the following ones."""
+def level_and_target(unused: str = "") -> tuple[float, Target]:
+    """Widgets for the confidence level and the target, grey with the reason where they are ``unused``; returns both. Call
+    it inside a horizontal container, as the following ones."""
     target = st.segmented_control(
         "Whose shares",
         list(_TARGETS),
+        required=True,
         default="users",
         format_func=_TARGETS.__getitem__,
-        key="reports_target",
-        help="The shares among the very people who reported, or in the population that they are a random sample of: "
+        key=_TARGET,
+        disabled=bool(unused),
+        help=unused
+        or "The shares among the very people who reported, or in the population that they are a random sample of: "
         "then the luck of the sample counts too.",
     )
     level = st.segmented_control(
-        "Confidence", _LEVELS, default=0.95, format_func="{:.0%}".format, key="reports_level"
+        "Confidence",
+        _LEVELS,
+        required=True,
+        default=_USUAL_LEVEL,
+        format_func="{:.0%}".format,
+        key=_LEVEL,
+        disabled=bool(unused),
+        help=unused or None,
     )
-    return level or 0.95, target or "users"
+    return level, target
+
+
+def chosen_level_and_target() -> tuple[float, Target]:
+    """What is chosen in these widgets, before they are drawn."""
+    return st.session_state.get(_LEVEL, _USUAL_LEVEL), st.session_state.get(_TARGET, "users")
 
 
 def estimator_and_scope(results: Results) -> Choice:
@@ -102,6 +119,7 @@ def estimator_and_scope(results: Results) -> Choice:
     name = st.segmented_control(
         "Estimator",
         list(ESTIMATORS),
+        required=True,
         default=leading,
         format_func=lambda name: QUANTITIES[name].name.replace("*", "\\*"),
         key=f"reports_estimator_{results.used.key}",
@@ -111,11 +129,12 @@ def estimator_and_scope(results: Results) -> Choice:
     scope = st.segmented_control(
         "Intervals hold for",
         _SCOPES,
+        required=True,
         default=_SCOPES[0],
         key="reports_scope",
         help="Each category: every interval alone is meant to be right this often. All at once: all K together are.",
     )
-    return Choice(name or leading, scope == _SCOPES[1])
+    return Choice(name, scope == _SCOPES[1])
 
 
 def _zoom(*, on: bool) -> bool:
@@ -136,9 +155,22 @@ def search_box(results: Results) -> None:
         st.caption("No category has such a name: the most reported ones are shown.")
 
 
-def chart_size() -> None:
-    """Widget for the number of categories in the chart, read by `_chart_categories`."""
-    st.segmented_control("In the chart", _MOST, default=_MOST[1], key=_CHART_SIZE)
+def chart_size(results: Results, order: NDArray[np.intp]) -> None:
+    """Widget for the number of categories in the chart, read by `_chart_categories`; grey where that has no choice."""
+    unused = ""
+    if _ticked(order).size:
+        unused = "The chart shows the ticked rows."
+    elif order.size and results.used.mechanism.k <= _MOST[0]:
+        unused = "The chart shows all categories."
+    st.segmented_control(
+        "In the chart",
+        _MOST,
+        required=True,
+        default=_MOST[1],
+        key=_CHART_SIZE,
+        disabled=bool(unused),
+        help=unused or None,
+    )
 
 
 def table_order(results: Results) -> NDArray[np.intp]:
@@ -174,7 +206,7 @@ def _chart_categories(results: Results, chosen: NDArray[np.intp]) -> Bars:
         order,
         labels,
         "The most reported categories",
-        min(st.session_state.get(_CHART_SIZE) or _MOST[1], order.size),
+        min(st.session_state.get(_CHART_SIZE, _MOST[1]), order.size),
     )
 
 
@@ -293,15 +325,20 @@ def left_out(results: Results) -> None:
     if collected.outside:
         few = ", ".join(markdown(label, 30) for label, _ in collected.outside[:5])
         few += f" and {len(collected.outside) - 5:,} more" if len(collected.outside) > 5 else ""
+        alone = len(collected.outside) == 1
         if results.used.settings.domain == "listed":
             st.warning(
-                f"{sentences.outside_domain(results)}, for a category that is not on the list: {few}. Randomized "
-                "response reports nothing outside its categories: either the list or the file is not what people had."
+                f"{sentences.outside_domain(results)}, for {'a category that is' if alone else 'categories that are'} "
+                f"not on the list: {few}. Randomized response reports nothing outside its categories: either the list or "
+                "the file is not what people had."
             )
         else:
-            st.info(
-                f"{sentences.outside_domain(results)}, under names that are not counted as categories: {few}."
+            names = (
+                "a name that is not counted as a category"
+                if alone
+                else "names that are not counted as categories"
             )
+            st.info(f"{sentences.outside_domain(results)}, under {names}: {few}.")
     with st.expander("What was read, left out and assumed"):
         lines = [f"{file.name}: {sentences.file_read(file)}" for file in reports.files]
         st.markdown(

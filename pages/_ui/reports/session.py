@@ -38,15 +38,14 @@ from rr_core.io import (
     within,
 )
 from rr_core.io.csv_files import csv_bytes, csv_cell
-from rr_core.io.report_results import ReportSettings, ReportsInUse, Results, Simulations
+from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
 from rr_core.limits import EPSILON_MAX, EPSILON_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users
 from rr_core.plain_text import plain
 from rr_core.reports import analysis
-from rr_core.reports.epsilon_fit import collections_for, fit_test, plausible_epsilon
+from rr_core.reports.epsilon_fit import collections_for, simulations
 from rr_core.scenario import Draw
-from rr_core.simulate import Progress
 from server import sessions
 
 _NAME = "your_reports"
@@ -147,28 +146,17 @@ def offer_simulations(results: Results) -> bool:
 
 def run_simulations(results: Results) -> None:
     """Run the simulations under a progress bar at this place, then rerun the page."""
-    run = partial(_run, results.used)
+    counts, mechanism = results.used.collected.counts, results.used.mechanism
+    replicates = collections_for(mechanism.k)
     long_run.run_with_progress(
         _NAME,
         results.used.key,
-        collections_for(results.used.mechanism.k),
+        replicates,
         "simulated collections",
-        run,
-        k=results.used.mechanism.k,
+        partial(simulations, counts, mechanism, replicates),
+        k=mechanism.k,
         shared=False,
     )
-
-
-def _run(used: ReportsInUse, progress: Progress) -> Simulations:
-    counts, mechanism = used.collected.counts, used.mechanism
-    replicates = collections_for(mechanism.k)
-    tested = fit_test(counts, mechanism, replicates, progress=progress)
-    plausible = None
-    if tested.done == replicates and tested.rejects():
-        plausible = plausible_epsilon(
-            counts, mechanism.k, above=mechanism.epsilon, progress=lambda _: progress(replicates)
-        )
-    return Simulations(tested, plausible)
 
 
 _MOST_NAMED = 3
@@ -188,7 +176,11 @@ def reports_of(files: Sequence[state.File], options: dict[str, Any]) -> tuple[Re
     if not files and used is not None:
         return used.reports, used.name
     about = (tuple(file.file_id for file in files), tuple(options.items()))
-    reports = state.read_once("reports", about, files, lambda: _read(files, options))
+
+    def job() -> Callable[..., Reports]:
+        return partial(read_reports, [Source(one.name, one.bytes()) for one in files], **options)
+
+    reports = state.read_once("reports", about, files, job, "Reading the files")
     names = ", ".join(plain(file.name) for file in files[:_MOST_NAMED])
     return reports, names + (f" and {len(files) - _MOST_NAMED} more" if len(files) > _MOST_NAMED else "")
 
@@ -364,19 +356,6 @@ def _csv(draw: Draw, written: Callable[[str], str]) -> bytes:
     return csv_bytes({"category": names, "count": pa.array(draw.counts)})
 
 
-def _read(files: Sequence[state.File], options: dict[str, Any]) -> Reports:
-    bar = st.progress(0.0, "Reading the files…")
-
-    def progress(fraction: float) -> bool:
-        bar.progress(min(fraction, 1.0), f"Reading the files: {fraction:.0%}")
-        return False
-
-    try:
-        return read_reports([Source(f.name, f.bytes()) for f in files], progress=progress, **options)
-    finally:
-        bar.empty()
-
-
 def _room_for(reports: Reports) -> AbstractContextManager[None]:
     """Room for work on the names of all categories."""
     return sessions.room(sessions.BYTES_PER_CATEGORY * len(reports.labels))
@@ -400,10 +379,10 @@ def _domain(settings: ReportSettings) -> Domain | None:
     if settings.domain == "listed":
         file: state.File | None = st.session_state.get("_reports_list")
 
-        def read() -> Listed:
-            return read_list(Source(file.name, file.bytes()) if file else settings.listed)
+        def job() -> Callable[[], Listed]:
+            return partial(read_list, Source(file.name, file.bytes()) if file else settings.listed)
 
-        return state.read_once("list", _list_key(settings), [file] if file else [], read)
+        return state.read_once("list", _list_key(settings), [file] if file else [], job)
     return None
 
 

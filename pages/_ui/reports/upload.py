@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, get_args
 
 import pandas as pd
@@ -34,6 +35,7 @@ from rr_core.io import (
 from rr_core.io.labels import difference
 from rr_core.io.report_results import DomainKind, PrivacyKind, ReportSettings
 from rr_core.io.reports import OF_BIT_VECTORS
+from rr_core.io.unary_reports import bits_in
 from rr_core.limits import TYPED_LETTERS_MAX
 from rr_core.plain_text import plain
 from server import sessions
@@ -117,7 +119,7 @@ def from_files(files: Sequence[state.File], counted: str = "report") -> tuple[Re
         NoRoom: the server is short of memory.
     """
     # The largest: a part of a folder may be empty.
-    options, preview = _pick_columns(max(files, key=lambda file: file.size))
+    options, preview = _pick_columns(max(files, key=lambda file: file.size), counted)
     if options["category"] is None:
         return None
     # Of N people all may have sent zeros, but a collection has a report.
@@ -170,15 +172,13 @@ def _entered_settings(before: ReportSettings) -> ReportSettings:
     """Widgets for privacy and domain; returns ``before`` with what is entered in them."""
     left, right = st.columns(2, gap="large")
     with left, st.container(horizontal=True, vertical_alignment="bottom"):
-        kind = (
-            st.segmented_control(
-                "Privacy given as",
-                list(_PRIVACY),
-                default=before.privacy_kind,
-                format_func=_PRIVACY.__getitem__,
-                key="reports_privacy_kind",
-            )
-            or "epsilon"
+        kind = st.segmented_control(
+            "Privacy given as",
+            list(_PRIVACY),
+            required=True,
+            default=before.privacy_kind,
+            format_func=_PRIVACY.__getitem__,
+            key="reports_privacy_kind",
         )
         privacy = st.text_input(
             f"Value of {_SYMBOLS[kind]}",
@@ -236,7 +236,7 @@ def _show_problem(problem: str) -> None:
     st.error(markdown(f"{problem}{stays}"), icon=":material/error:")
 
 
-def _pick_columns(first: state.File) -> tuple[dict[str, Any], Preview]:
+def _pick_columns(first: state.File, counted: str) -> tuple[dict[str, Any], Preview]:
     """Options for `read_reports`, by looking at the first file, and what that seems to be.
 
     The category is None as long as the person has not chosen one of many columns of 0 and 1.
@@ -244,7 +244,7 @@ def _pick_columns(first: state.File) -> tuple[dict[str, Any], Preview]:
     Raises:
         UnreadableFile: when it is no table.
     """
-    preview = _preview(first, None)
+    preview = preview_of(first, None, counted)
     has_header: bool | None = None
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layouts = list(_LAYOUTS)
@@ -261,9 +261,13 @@ def _pick_columns(first: state.File) -> tuple[dict[str, Any], Preview]:
                 "First row is a header", preview.has_header, key=f"reports_header_{first.file_id}"
             )
             if has_header != preview.has_header:
-                preview = _preview(first, has_header)
+                preview = preview_of(first, has_header, counted)
         options: dict[str, Any] = {"layout": layout, "has_header": has_header}
-        are_bits = layout == "values" and sum(hint.bits for hint in preview.hints) >= BITS_LEAST
+        are_bits = (
+            counted == "report"
+            and layout == "values"
+            and sum(hint.bits for hint in preview.hints) >= BITS_LEAST
+        )
         options["category"] = _column(
             "Report column" if layout == "values" else "Category column",
             None if are_bits else preview.category,
@@ -281,14 +285,23 @@ def _pick_columns(first: state.File) -> tuple[dict[str, Any], Preview]:
     return options, preview
 
 
-def _preview(file: state.File, has_header: bool | None) -> Preview:
+def preview_of(file: state.File, has_header: bool | None, counted: str = "report") -> Preview:
+    """What the file seems to be; where ones are ``counted``, with the column of bit strings, or of ones, suggested.
+
+    Raises:
+        UnreadableFile: when it is no table.
+    """
     about = (file.file_id, has_header)
-    return state.read_once(
+    preview = state.read_once(
         f"preview_{has_header}",
         about,
         [file],
-        lambda: inspect_reports(Source(file.name, file.bytes()), has_header=has_header),
+        lambda: partial(inspect_reports, Source(file.name, file.bytes()), has_header=has_header),
     )
+    if counted != "one":
+        return preview
+    choice = bits_in(preview).choice
+    return dataclasses.replace(preview, layout=choice.layout, category=choice.category, count=choice.count)
 
 
 def _column(label: str, suggested: int | None, preview: Preview) -> int | None:

@@ -1,0 +1,122 @@
+"""Parts of reading that once took long or much, or read wrongly. Whole files: test_hostile_files.py."""
+
+from __future__ import annotations
+
+import time
+
+import pyarrow as pa
+import pytest
+
+from rr_core.io import UnreadableFile, decoding, inspect, labels, read_distribution, reports, tables, text
+from rr_core.io.columns import column_names
+from rr_core.io.decoding import decode
+from rr_core.io.text import open_text
+from tests.io.hostile_files import parquet
+
+
+def test_text_in_the_encoding_of_prefixes_is_read() -> None:
+    table = pa.table({"category": ["ab", "abc", "b"], "count": [1, 2, 3]})
+    encodings = {"category": "DELTA_BYTE_ARRAY", "count": "DELTA_BINARY_PACKED"}
+    read = read_distribution(parquet(table, use_dictionary=False, column_encoding=encodings), "t.parquet")
+    assert read.labels.tolist() == ["ab", "abc", "b"]
+    assert read.weights.tolist() == [1, 2, 3]
+
+
+def test_json_in_parquet_is_read_as_text() -> None:
+    texts = pa.ExtensionArray.from_storage(pa.json_(), pa.array(['{"a":1}', "2"]))
+    read = read_distribution(parquet(pa.table({"category": texts, "count": [1, 3]})), "t.parquet")
+    assert read.labels.tolist() == ['{"a":1}', "2"]
+
+
+def test_a_thousand_equal_names_are_numbered_at_once() -> None:
+    began = time.thread_time()
+    names = column_names(["n"] * 1000)
+    assert time.thread_time() - began < 0.05
+    assert names[:3] == ("n", "n (2)", "n (3)")
+    assert column_names(["n", "n (2)", "n", "n"]) == ("n", "n (2)", "n (3)", "n (4)")
+
+
+def test_a_bad_last_count_is_found_without_parsing_each_line_again() -> None:
+    data = b"category,count\n" + b"".join(b"name%d,1\n" % (i % 1000) for i in range(3_000_000)) + b"z,oops\n"
+    table = open_text(data, None)
+    began = time.thread_time()
+    assert table.place(3_000_000) == 3_000_002
+    assert time.thread_time() - began < 1.0
+
+
+@pytest.mark.parametrize("blank", [b"\n", b",,\n", b" , ,\n", " , \u00a0, \n".encode(), b",\n"])
+def test_the_line_of_a_row_counts_blank_lines_and_not_rows_of_blanks(blank: bytes) -> None:
+    data = b"name,count\na,1\n" + blank + b"b,2\n" + blank + b"c,bad\n"
+    table = open_text(data, True)
+    rows = [line for line, fields in table._records() if not table._skips(fields)]
+    assert [table.place(row) for row in range(len(rows) - 1)] == rows[1:]
+
+
+def test_long_texts_are_cut_in_the_sample_only() -> None:
+    texts = ["a" * 5000, "b" * 5000]
+    data = parquet(pa.table({"category": texts, "count": [1, 2]}))
+    assert inspect(data, "t.parquet").columns == ("category", "count")
+    assert len(read_distribution(data, "t.parquet").labels[0]) == 200
+
+
+def test_too_many_different_names_are_refused_before_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "MAX_CATEGORIES", 100)
+    monkeypatch.setattr(tables, "_PENDING", 50)
+    monkeypatch.setattr(text, "_BLOCK", 200)
+    monkeypatch.setattr(reports, "EVERY_SECONDS", 0.0)
+    heard: list[float] = []
+    for row in (b"name %d\n", b"name %d,1\n"):
+        data = b"".join(row % i for i in range(10_000))
+        heard.clear()
+        with pytest.raises(
+            UnreadableFile, match=r"more than 200 different values, and at most 100 categories"
+        ):
+            reports.read_reports(
+                [reports.Source("a.csv", data)], progress=lambda done: bool(heard.append(done))
+            )
+        assert max(heard) < 0.5
+
+
+def test_many_names_are_told_apart_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["b", "a", "", "a", "c", "b", "ä", "c" * 300, "a"] * 3
+    column = pa.chunked_array([names[:5], names[5:]], pa.large_string())
+    few = labels.factorize(column)
+    monkeypatch.setattr(labels, "_MANY", 1)
+    monkeypatch.setattr(labels, "_SLICE", 4)
+    many = labels.factorize(column)
+    assert many[0].to_pylist() == few[0].to_pylist() == list(dict.fromkeys(names))
+    assert many[1].tolist() == few[1].tolist()
+    once = pa.chunked_array([["b", "a", "c"]], pa.string())
+    assert labels.factorize(once)[0].to_pylist() == ["b", "a", "c"]
+
+
+def test_names_that_are_too_large_together_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(labels, "NAMES_BYTES_MAX", 40)
+    for letter, most in (("a", 40), ("\u4e00", 20), ("\U0001f600", 10)):
+        for size in (most, most + 1):
+            found = labels.factorize(pa.chunked_array([[letter * (size - 1), letter]], pa.large_string()))
+            if size == most:
+                assert len(labels.clean(*found).names) == 2
+            else:
+                with pytest.raises(UnreadableFile, match="names of the 2 categories are longer than"):
+                    labels.clean(*found)
+
+
+def test_the_line_of_a_row_among_quotations_is_found_in_stretches() -> None:
+    rows = [b'"a\nb",1\n', b"c,2\n", b"\n", b",,\n", b'"d",3\n'] * 40
+    data = b"name,count\n" + b"".join(rows)
+    table = open_text(data, True)
+    records = [line for line, fields in table._records() if not table._skips(fields)]
+    assert [table.place(row) for row in range(len(records) - 1)] == records[1:]
+    line, expected = 2, []
+    for row in rows:
+        expected += [line] if row.strip(b",\n") else []
+        line += row.count(b"\n")
+    assert records[1:] == expected
+
+
+def test_a_text_that_grows_in_utf_8_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoding, "READ_TEXT_BYTES_MAX", 1000)
+    assert decode(b"\xe4" * 499 + b"\n")[1] == "Latin-1"
+    with pytest.raises(UnreadableFile, match="in UTF-8"):
+        decode(b"\xe4" * 501)
