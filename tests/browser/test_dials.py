@@ -146,9 +146,15 @@ def test_the_figure_fills_the_window_with_its_dials_and_gives_it_back(open_lab):
 def test_what_the_legend_hides_stays_hidden(open_lab):
     lab = open_lab(f"/estimators?{LINK.replace('k=1000', 'k=50')}")
     hidden = "plot => plot.data.filter(t => t.visible === 'legendonly').map(t => t.name).join()"
-    lab.chart("lead").locator(".legendtoggle").first.click()
-    lab.settle()
-    assert lab.chart("lead").evaluate(hidden) == "Truth"
+
+    def click(then: str) -> None:
+        """On the legend's first entry; Plotly waits whether a second click follows."""
+        lab.chart("lead").locator(".legendtoggle").first.click()
+        lab.page.wait_for_function(
+            f"then => ({hidden})(document.querySelector('.rr-figure')) === then", arg=then, timeout=PATIENCE
+        )
+
+    click("Truth")
     lab.press("New draw")
     assert lab.chart("lead").evaluate(hidden) == "Truth"
     box = dial(lab, "Privacy ε").bounding_box()
@@ -164,9 +170,7 @@ def test_what_the_legend_hides_stays_hidden(open_lab):
     with lab.rerun():
         lab.page.keyboard.press("p")
     assert lab.chart("lead").evaluate(hidden) == "Truth"
-    lab.chart("lead").locator(".legendtoggle").first.click()
-    lab.settle()
-    assert lab.chart("lead").evaluate(hidden) == ""
+    click("")
     lab.must_be_fine()
 
 
