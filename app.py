@@ -12,7 +12,7 @@ from importlib import import_module
 
 import streamlit as st
 
-from server import jobs, sessions
+from server import jobs, plotly_script, sessions
 from server.middleware import MIDDLEWARE
 
 _AT_THE_END = 1.0  # seconds that requests have once the server is told to end
@@ -23,10 +23,12 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     """Prepare what all pages share, so that the first visitor does not wait for it."""
     import_module("pages._ui")  # once there is the runtime that caches and components need
     sessions.prepare()
+    compressing = asyncio.create_task(asyncio.to_thread(plotly_script.compressed))
     _end_soon()
     if not st.get_option("server.headless"):
         threading.Thread(target=_open_browser, daemon=True).start()
     yield
+    await compressing
     await asyncio.to_thread(jobs.end_all)
 
 
@@ -61,7 +63,7 @@ def _end(number: int) -> None:
     signal.raise_signal(number)
 
 
-app = st.App("home.py", lifespan=lifespan, middleware=MIDDLEWARE)
+app = st.App("home.py", lifespan=lifespan, middleware=MIDDLEWARE, routes=[plotly_script.ROUTE])
 
 if __name__ == "__main__":
     with suppress(KeyboardInterrupt):

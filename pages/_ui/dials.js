@@ -1,11 +1,8 @@
 // Dials that answer while the hand moves. At most one run of the page is under way: what was set meanwhile is remembered,
-// the newest value alone, and sent when the server has answered and the figure is on screen. So a busy server makes the
-// dial slower, and never lets moves pile up.
-// Milliseconds until an answer counts as lost; until a figure counts as painted; that an old picture stays at most.
-const GIVE_UP = 8000, PAINT = 400, LONGEST = 3000;
+// the newest value alone, and sent when the server has answered. So a busy server makes the dial slower, and never lets
+// moves pile up.
+const GIVE_UP = 8000;  // milliseconds until an answer counts as lost
 
-const chart = () => document.querySelector('.st-key-lead [data-testid="stPlotlyChart"]');  // the newest comes first
-const figure = () => chart()?.querySelector('.main-svg');
 const text = (dial, value) => dial.whole ? value.toLocaleString('en-US') : String(Number(value.toPrecision(6)));
 
 // Where a key is a letter that is typed.
@@ -23,7 +20,6 @@ const fill = full => {
   document.body.style.setProperty('--rr-page', getComputedStyle(app).backgroundColor);
   document.body.classList.toggle('rr-fills', full);
   for (const root of document.querySelectorAll('.rr-dials')) root.dials?.name();
-  window.dispatchEvent(new Event('resize'));
   if (full) document.querySelector('.st-key-foot .rr-range')?.focus();
 };
 if (!window.rrLeave) {
@@ -49,15 +45,7 @@ if (!window.rrDrawer) {
   });
 }
 
-// Watches the page and its main figure.
-//
-// Its place: a page that comes at once, without an empty one before it, would be where the last one was scrolled to.
-//
-// Its picture: Streamlit puts a new chart in the place of the old one, and for a moment there is neither; the old one stays
-// in the page, hidden, until a run comes to its end. While the hand moves, the old picture stays on screen until the new one
-// is drawn, and is then thrown away: else a long drag would pile up hundreds of them.
-//
-// Its legend: what a click hides is told to the page, which keeps it hidden in later figures.
+// Watches the page. A page that comes at once, without an empty one before it, would be where the last one was scrolled to.
 class Lead {
   constructor() {
     new MutationObserver(() => this.look()).observe(document.body, {childList: true, subtree: true});
@@ -66,9 +54,6 @@ class Lead {
 
   look() {
     this.showTop();
-    const now = chart();
-    this.listen(now?.querySelector('.js-plotly-plot'));
-    this.bridge(now);
     this.showTab();
   }
 
@@ -88,54 +73,10 @@ class Lead {
     if (tab.right > seen.right || tab.left < seen.left) list.scrollLeft += tab.left - seen.left - 24;
   }
 
-  listen(plot) {
-    if (!plot?.on || plot === this.plot) return;
-    this.plot = plot;
-    plot.on('plotly_restyle', () => {
-      const hidden = plot._fullData.filter(trace => trace.visible === 'legendonly').map(trace => trace.name);
-      this.send?.('hidden', {names: hidden});
-    });
-  }
+  fill() { fill(!isFull()) }
 
   // Present the page, or stop presenting it.
   present() { this.send?.('presents', {on: !this.presenting}) }
-
-  // From now on, for a while, a picture that goes is kept.
-  keep() {
-    this.until = performance.now() + GIVE_UP;
-    this.chart = chart();
-    this.picture = this.chart?.querySelector('.svg-container');
-    this.place = this.picture?.getBoundingClientRect();
-  }
-
-  bridge(now) {
-    if (!(performance.now() < this.until) && !this.ghost) return;
-    const drawn = now?.querySelector('.main-svg .plot path, .main-svg .xtick');
-    if (now && now !== this.chart && this.picture) {
-      if (!drawn && !this.ghost) this.put(this.picture);
-      this.chart = this.picture = null;
-    }
-    if (!drawn) return;
-    if (this.ghost) {
-      const ghost = this.ghost;
-      this.ghost = null;
-      requestAnimationFrame(() => requestAnimationFrame(() => ghost.remove()));
-    }
-    for (const old of document.querySelectorAll('.st-key-lead [data-stale="true"] .svg-container')) {
-      if (!now.contains(old)) old.remove();
-    }
-  }
-
-  put(picture) {
-    const {left, top, width, height} = this.place;
-    const ghost = document.createElement('div');
-    ghost.className = 'rr-ghost';
-    Object.assign(ghost.style, {left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px`});
-    ghost.append(picture);
-    document.body.append(ghost);
-    this.ghost = ghost;
-    setTimeout(() => { ghost.remove(); if (this.ghost === ghost) this.ghost = null }, LONGEST);
-  }
 }
 
 class Dials {
@@ -181,7 +122,7 @@ class Dials {
     const answered = this.waiting && data.answered >= this.sent;
     this.sent = Math.max(this.sent, data.answered);
     for (const dial of data.dials) this.update(dial);
-    if (answered) this.painted(this.drawn, performance.now());
+    if (answered) this.free();
   }
 
   name() {
@@ -190,25 +131,17 @@ class Dials {
     this.button.title = words();
   }
 
-  painted(before, since) {
-    const now = figure();
-    if ((now && now !== before) || performance.now() - since > PAINT || (now && !this.hand && !this.wanted)) {
-      clearTimeout(this.waiting);
-      this.waiting = null;
-      if (!this.hand && !this.wanted) window.rrLead.until = 0;
-      this.next();
-    } else {
-      requestAnimationFrame(() => this.painted(before, since));
-    }
+  free() {
+    clearTimeout(this.waiting);
+    this.waiting = null;
+    this.next();
   }
 
   next() {
     if (this.waiting || !this.wanted) return;
     const move = {...this.wanted, number: ++this.sent};
     this.wanted = null;
-    this.drawn = figure();
-    window.rrLead.keep();
-    this.waiting = setTimeout(() => { this.waiting = null; this.next() }, GIVE_UP);
+    this.waiting = setTimeout(() => this.free(), GIVE_UP);
     this.send('moved', move);
   }
 

@@ -23,8 +23,7 @@ from rr_core import limits
 from rr_core.parameters import Number
 from rr_core.scenario import FIELDS
 
-_LONGEST = 40  # characters of a typed number, and of a name in a legend
-_MOST_HIDDEN = 20
+_LONGEST = 40  # characters of a typed number
 # In seconds: without a move after which the hand counts as resting; between two looks for a move.
 _PATIENCE, _LOOK = 0.4, 0.01
 _LONGEST_HOLD = 30.0  # seconds; a browser that is gone never says that its hand has let go
@@ -70,11 +69,10 @@ _component = component("dials", '<div class="rr-dials"></div>')
 
 @dataclass(slots=True)
 class _Hand:
-    """When a hand on a dial last moved it, minus infinity once it has let go; whether that was its first move; by key of
-    the dials the number of the last move; what was typed and refused."""
+    """When a hand on a dial last moved it, minus infinity once it has let go; by key of the dials the number of the last
+    move; what was typed and refused."""
 
     moved: float = -math.inf
-    first: bool = False
     answered: dict[str, int] = field(default_factory=dict)
     error: tuple[str, str] = ("", "")  # name of the dial, one plain sentence
 
@@ -123,26 +121,14 @@ def draw(key: str, *names: str, grey: Mapping[str, str], compact: bool = False) 
             "presenting": link.presenting(),
         },
         on_moved_change=partial(_moved, key),
-        on_hidden_change=partial(_hid, key),
         on_presents_change=partial(_presents, key),
         on_draws_change=link.new_draw,
     )
 
 
-def hidden() -> tuple[str, ...]:
-    """Names of what was hidden by the legend of the main figure of the page on screen."""
-    names: tuple[str, ...] = st.session_state.get("_hidden", {}).get(link.page(), ())
-    return names
-
-
 def moving() -> bool:
     """Whether a hand is on a dial of this session."""
     return time.monotonic() - _hand().moved < _LONGEST_HOLD
-
-
-def dragging() -> bool:
-    """Whether a hand is on a dial of this session and has moved it more than once."""
-    return moving() and not _hand().first
 
 
 def wait_for_the_hand() -> None:
@@ -160,14 +146,6 @@ def look() -> None:
     _hand()
 
 
-def _hid(key: str) -> None:
-    event = told(key).get("hidden")
-    names = event.get("names") if isinstance(event, dict) else None
-    if isinstance(names, list):
-        kept = tuple(str(name)[:_LONGEST] for name in names[:_MOST_HIDDEN])
-        st.session_state["_hidden"] = {**st.session_state.get("_hidden", {}), link.page(): kept}
-
-
 def _presents(key: str) -> None:
     event = told(key).get("presents")
     if isinstance(event, dict):
@@ -181,7 +159,6 @@ def _moved(key: str) -> None:
     hand, name = _hand(), str(move["name"])
     number = move.get("number")
     hand.answered[key] = number if isinstance(number, int) else 0
-    hand.first = not moving()
     hand.moved = time.monotonic() if move.get("moving") is True else -math.inf
     try:
         value = _DIALS[name].field.entered(str(move.get("text", "")).strip()[:_LONGEST])

@@ -14,16 +14,16 @@ from rr_core.figures.film import BACK, CONTROLS, PAUSE, PLAY, START, STEP
 # error, so it is not reported as one.
 _SCRIPT = """<style>
 /* At the top Plotly's toolbar would lie on a film's buttons. */
-[data-testid="stPlotlyChart"]:has(.updatemenu-button) .modebar-container {top: auto !important; bottom: 1.9rem;}
+.js-plotly-plot:has(.updatemenu-button) .modebar-container {top: auto !important; bottom: 1.9rem;}
 </style>
 <script>
 (() => {
   if (window.filmKeys) return;
   window.filmKeys = true;
-  const names = %(names)s, keys = %(keys)s, chart = '[data-testid="stPlotlyChart"]', button = '.updatemenu-button';
+  const names = %(names)s, keys = %(keys)s, chart = '.js-plotly-plot', button = '.updatemenu-button';
   const label = b => b.querySelector('.updatemenu-item-text')?.textContent;
   const prepare = () => document.querySelectorAll(chart + ' ' + button).forEach(b => {
-    const name = names[label(b)], film = b.closest(chart), plot = b.closest('.js-plotly-plot');
+    const name = names[label(b)], film = b.closest(chart);
     if (b.getAttribute('aria-label') !== name) {
       b.setAttribute('role', 'button');
       b.setAttribute('tabindex', '0');
@@ -34,9 +34,10 @@ _SCRIPT = """<style>
     }
     film.tabIndex = 0;
     film.setAttribute('aria-keyshortcuts', Object.keys(keys).map(key => key.replace(' ', 'Space')).join(' '));
-    if (plot?.on && !plot.isFilm) {
-      plot.isFilm = true;
-      plot.on('plotly_animated', () => { film.dataset.playing = '' });
+    if (film.on && film.on !== film.heard) {  // another function in each new plot
+      film.heard = film.on;
+      film.dataset.playing = '';
+      film.on('plotly_animated', () => { film.dataset.playing = '' });
     }
   });
   prepare();

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -28,14 +27,7 @@ from pages._ui.link import Binding
 from pages._ui.work import LARGE, Work, work
 from rr_core.populations import UPLOAD
 from server import sessions
-from server.priority import FIGURE, GO_ON, OPENING, REST, TURNS
-
-# Seconds that the browser has to draw the figure before anything else arrives. It needs longer to refresh the fifty other
-# elements of a page than to draw the figure, and does the two together when they arrive together. Streamlit 1.67 sends
-# every 10 ms what a run has drawn, and has no way to hold back the rest. Measured: the figure is on screen 40 ms sooner,
-# at the first move of a hand 2 ms, at no cost to other sessions. In a drag it would cost pictures, and where others wait
-# for a turn, the dials would wait for one behind them.
-_HEAD_START, _HEAD_START_OF_A_MOVE = 0.05, 0.012
+from server.priority import FIGURE, OPENING, REST, TURNS
 
 # Streamlit leaves six empty lines above a title; a figure below it should not need scrolling. Its captions, the grey of
 # its charts on white, and white words on the light blue of dark buttons are too pale to read: at least 4.5 : 1 by WCAG 2.
@@ -47,20 +39,20 @@ _STYLE = """<style>
 @media (hover: none) {.st-key-film_keys {display: none;}}
 [data-testid="stPlotlyChart"] text[style*="rgb(128, 132, 149)"] {fill: #5C6070 !important;}
 /* A film's buttons, rail and words, which Plotly would leave light on a dark page. */
-[data-testid="stPlotlyChart"]:has(.updatemenu-item-rect) :is(
+.js-plotly-plot:has(.updatemenu-item-rect) :is(
   .updatemenu-item-rect, .slider-rail-rect, .slider-grip-rect, .annotation .bg) {
   fill: light-dark(#F8F8F6, #2B2B28) !important; stroke: light-dark(#CFCFC8, #6A6A64) !important;
 }
-[data-testid="stPlotlyChart"]:has(.updatemenu-item-rect) :is(.updatemenu-item-text, .annotation-text) {
+.js-plotly-plot:has(.updatemenu-item-rect) :is(.updatemenu-item-text, .annotation-text) {
   fill: light-dark(#262626, #F0F0EC) !important;
 }
 /* The first pictures of a film have bars up to its note. */
-[data-testid="stPlotlyChart"]:has(.updatemenu-item-rect) .annotation .bg {fill-opacity: 0.75 !important;}
+.js-plotly-plot:has(.updatemenu-item-rect) .annotation .bg {fill-opacity: 0.75 !important;}
 /* A halo parts a name from the curves that cross it. */
-[data-testid="stPlotlyChart"]:not(:has(.updatemenu-item-rect)) .annotation-text {
+.js-plotly-plot:not(:has(.updatemenu-item-rect)) .annotation-text {
   paint-order: stroke; stroke: light-dark(#FFFFFF, #181714); stroke-width: 4px; stroke-linejoin: round;
 }
-[data-testid="stPlotlyChart"] .annotation:not(:has(.bg[style*="fill-opacity: 0;"])) .annotation-text {
+.js-plotly-plot .annotation:not(:has(.bg[style*="fill-opacity: 0;"])) .annotation-text {
   stroke: none !important;
 }
 [data-testid="stBaseButton-primary"]:not(:disabled) {color: light-dark(#FFFFFF, #141414);}
@@ -128,10 +120,6 @@ class Page:
         grey = sidebar.grey(unused or {})
         if link.presenting():
             presenting.controls(grey)
-        if not (dials.dragging() or TURNS.are_wanted()):
-            TURNS.end()
-            time.sleep(_HEAD_START_OF_A_MOVE if dials.moving() else _HEAD_START)
-            TURNS.take(GO_ON, dials.look)
         with st.sidebar:
             links, population = st.container(key="links"), st.container()
             sidebar.draw_dials(grey)

@@ -51,7 +51,7 @@ body .st-key-foot .rr-off {{grid-template-columns: auto 1fr;}}
   [data-testid="stMainBlockContainer"] h1 {{font-size: 20px; line-height: 1.2;}}
   .st-key-lead {{inset: 4rem 0.6rem 9.5rem;}}
   .st-key-lead > :first-child {{overflow: hidden;}}
-  .st-key-lead [data-testid="stFullScreenFrame"] {{width: 156.25%; height: 156.25%;}}
+  .st-key-lead .rr-figure {{width: 156.25%; height: 156.25%;}}
   .st-key-lead .svg-container {{zoom: 0.64;}}
   .st-key-lead [data-testid="stCaptionContainer"] p {{font-size: 16px;}}
   .st-key-foot :is(.rr-dials, .rr-head label, .rr-why, button p, a :is(p, span)) {{font-size: 16px !important;}}

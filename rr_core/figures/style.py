@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from base64 import b64encode
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -159,16 +158,6 @@ def _packed(trace: dict[str, Any]) -> dict[str, Any]:
         else value
         for name, value in trace.items()
     }
-
-
-def hide(chart: go.Figure, names: Collection[str]) -> None:
-    """Show the traces with these names in the legend only, and remove the shapes with these names."""
-    if names:
-        for trace in chart.data:
-            if trace.name in names:
-                trace.visible = "legendonly"
-        if any(shape.name in names for shape in chart.layout.shapes):
-            chart.layout.shapes = [shape for shape in chart.layout.shapes if shape.name not in names]
 
 
 def for_a_room(chart: go.Figure) -> go.Figure:

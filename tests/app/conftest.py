@@ -14,12 +14,6 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(autouse=True)
-def no_head_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    """There is no browser to wait for."""
-    monkeypatch.setattr("pages._ui.frame._HEAD_START", 0)
-
-
-@pytest.fixture(autouse=True)
 def room_beside_other_tests(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """What other tests left in this process is not counted as the server's, but where its memory is what is tested."""
     from server import sessions

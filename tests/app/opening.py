@@ -81,11 +81,16 @@ class Dial:
 def dials(page: AppTest) -> list[Dial]:
     """The dials of the sidebar."""
     found = []
-    for element in page.get("bidi_component"):
-        data = json.loads(element.proto.json or element.proto.mixed.json)
+    for proto, data in components(page):
         if "dials" in data and not data["compact"]:
-            found += [Dial(page, element.proto, dial, data["answered"]) for dial in data["dials"]]
+            found += [Dial(page, proto, dial, data["answered"]) for dial in data["dials"]]
     return found
+
+
+def components(page: AppTest) -> list[tuple[Any, dict[str, Any]]]:
+    """Components of our own but the main figure: as they are sent, and their data."""
+    sent = [element.proto for element in page.get("bidi_component")]
+    return [(proto, json.loads(proto.json or proto.mixed.json)) for proto in sent if not proto.bytes]
 
 
 def widget(page: AppTest | Block, label: str) -> Any:
@@ -105,8 +110,13 @@ def labels(page: AppTest) -> list[str]:
 
 def charts(page: AppTest) -> list[dict[str, Any]]:
     """The figures on the page as they are sent, each with its text alternative as "alt"."""
-    found = [element.proto for element in page.get("plotly_chart")]
-    return [{**json.loads(proto.spec), "alt": proto.alt} for proto in found]
+    found = []
+    for element in page._tree:
+        if element.type == "plotly_chart":
+            found.append({**json.loads(element.proto.spec), "alt": element.proto.alt})
+        elif element.type == "bidi_component" and element.proto.bytes:
+            found.append(json.loads(element.proto.bytes))  # the main figure
+    return found
 
 
 def points(chart: dict[str, Any]) -> int:

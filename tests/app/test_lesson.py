@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 from rr_core.figures.style import QUANTITIES
 from rr_core.lesson import lesson
-from tests.app.opening import charts, opened
+from tests.app.opening import charts, components, opened
 
 
 def story_data(page):
-    found = [json.loads(one.proto.json or one.proto.mixed.json) for one in page.get("bidi_component")]
+    found = [data for _, data in components(page)]
     (data,) = [data for data in found if "true_counts" in data]
     return data
 

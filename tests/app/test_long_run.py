@@ -5,7 +5,7 @@ from __future__ import annotations
 from pages._ui import estimators, long_run
 from rr_core.repeats import repeat
 from server import jobs, sessions
-from tests.app.opening import checked, opened, widget
+from tests.app.opening import charts, checked, opened, widget
 
 
 def start(query=""):
@@ -29,7 +29,7 @@ def test_a_run_is_a_job_of_its_memory_with_low_priority_and_those_of_many_catego
     monkeypatch.setattr(jobs, "run", watched)
     for k in (50, 30_000):
         page = checked(start(f"dist=zipf&k={k}").run())
-        assert len(page.get("plotly_chart")) == 4
+        assert len(charts(page)) == 4
     assert given == [
         (50 * sessions.BYTES_PER_CATEGORY, "run"),
         (30_000 * sessions.BYTES_PER_CATEGORY, "large"),
@@ -60,7 +60,7 @@ def test_a_run_that_is_lost_is_told_and_can_be_started_again(monkeypatch):
     assert "It broke off." in [box.value for box in page.warning]
     monkeypatch.undo()
     checked(widget(page, "Repeat").click().run())
-    assert len(page.get("plotly_chart")) == 4
+    assert len(charts(page)) == 4
 
 
 def test_a_run_that_waits_says_how_many_come_first(monkeypatch):

@@ -323,12 +323,11 @@ registry.REGISTRY += (twin,)
 registry.ESTIMATORS["twin"], registry.RULES["twin"] = twin.estimate, twin.rule
 registry.VALID += ("twin",)
 
-from pages._ui import downloads, frame
+from pages._ui import downloads
 from pages._ui.work import Work
 from rr_core import Scenario
 from tests.app.opening import dials, charts, opened
 
-frame._HEAD_START = 0
 page = opened("estimators", "k=12&n=500&seed=1")
 table = next(block.value for block in page.markdown if "Squared error" in block.value)
 assert "Twin" in table, table
@@ -529,27 +528,11 @@ def test_pandas_is_imported_before_any_figure_is_made():
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 
 
-def test_what_the_legend_hides_stays_hidden_on_its_page():
-    def hidden(page):
-        return [trace["name"] for trace in charts(page)[0]["data"] if trace.get("visible") == "legendonly"]
-
-    page = opened("estimators", LINK)
-    assert hidden(page) == []
-    checked(dials(page)[0].tell("hidden", {"names": ["Truth", "InvN"]}))
-    assert hidden(page) == ["Truth", "InvN"]
-    checked(widget(page, "New draw").click().run())
-    assert hidden(page) == ["Truth", "InvN"]
-    checked(widget(page, "Privacy ε").set_value(3.0).run(moving=True))
-    assert [shape["name"] for shape in charts(page)[0]["layout"]["shapes"]] == ["Inv", "InvP", "MLE*"]
-    checked(dials(page)[0].tell("hidden", {"names": []}))
-    assert hidden(page) == []
-
-
 @pytest.mark.parametrize(
     "told",
     [None, 3, "Truth", {"names": "Truth"}, {"names": [None, 3, ["x"], "<b>" * 999] * 99}, {"other": 1}],
 )
-@pytest.mark.parametrize("event", ["hidden", "moved"])
+@pytest.mark.parametrize("event", ["presents", "moved"])
 def test_nothing_that_a_browser_tells_breaks_a_page(event, told):
     page = opened("noisy_histogram", LINK)
     before = charts(page)[0]

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests import LENGTHY
-from tests.app.opening import FILES, ROOT, charts, checked, dials, opened, widget
+from tests.app.opening import FILES, ROOT, charts, checked, components, dials, opened, widget
 from tests.app.test_every_view import PLACES, parts_of
 
 VALUES = {
@@ -95,7 +95,7 @@ def presented(name: str, query: str) -> tuple[tuple[Any, ...], dict[str, str]]:
     page = opened(name, f"{query}&present=on")
     assert any(one.label == "Exit" for one in page.button)
     figures = [json.dumps([one["data"], one["layout"], one["alt"]], sort_keys=True) for one in charts(page)]
-    data = [json.loads(one.proto.json or one.proto.mixed.json) for one in page.get("bidi_component")]
+    data = [data for _, data in components(page)]
     grey = {dial["name"]: dial["off"] for one in data for dial in one.get("dials", ()) if dial["off"]}
     (new,) = [one for one in page.button if one.label == "New draw"]
     if new.disabled:

@@ -63,6 +63,8 @@ def sent(page: AppTest) -> list[str]:
         fields.pop("deferredFileId", None)  # another one in every run
         if isinstance(fields.get("spec"), str):
             fields["spec"] = unpacked(json.loads(fields["spec"]))
+        elif "bytes" in fields:  # the main figure
+            fields["bytes"] = unpacked(json.loads(proto.bytes))
         texts.append(json.dumps(fields, ensure_ascii=False))
     return texts
 

@@ -115,7 +115,7 @@ async def _listen(socket: ClientConnection, heard: Heard) -> None:
         heard.over = message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
     elif kind == "delta":
         element = message.delta.new_element
-        if element.WhichOneof("type") == "plotly_chart":
+        if element.bidi_component.bytes:
             heard.figure = True
         elif element.WhichOneof("type") == "bidi_component":
             data = json.loads(element.bidi_component.json or element.bidi_component.mixed.json)

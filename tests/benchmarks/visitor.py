@@ -184,7 +184,7 @@ class Visitor:
 
     def _see(self, element: Any) -> None:
         kind = element.WhichOneof("type")
-        if kind == "plotly_chart":
+        if kind == "plotly_chart" or element.bidi_component.bytes:
             self.figure = True
         elif kind == "exception":
             self.errors.append(f"{self.page}: {element.exception.type} {element.exception.message}")

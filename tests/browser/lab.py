@@ -30,22 +30,26 @@ _SETTLED = """() => {
   const app = document.querySelector('[data-testid="stApp"]');
   return app && app.getAttribute('data-test-script-state') === 'notRunning'
     && !document.querySelector('[data-testid="stSkeleton"]')
-    && [...document.querySelectorAll('[data-testid="stPlotlyChart"]')].every(c => c.querySelector('.main-svg'))
+    && [...document.querySelectorAll('[data-testid="stPlotlyChart"], .rr-figure')].every(
+      chart => chart.querySelector('.main-svg'))
     && performance.now() - window.lastChange > 120 }"""
 # Two animation frames: what the last message changed has been painted.
 _PAINTED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+# What the first figure draws, told by the first path of each of its traces and shapes; empty while there is none.
+SEEN = """() => [...document.querySelector('.js-plotly-plot .main-svg')?.querySelectorAll('.trace, .shape-group') ?? []]
+  .map(part => part.querySelector('path'))
+  .map(path => path?.getAttribute('d') + path?.getAttribute('transform')).join()"""
 # Counts new pictures of the first figure, frames, and frames in which no picture is on screen, until it is read.
-COUNT_FRAMES = """() => { let last = null, count = {pictures: 0, frames: 0, blank: 0, since: performance.now()};
-  window.count = count;
-  const look = () => {
+COUNT_FRAMES = f"""() => {{ const seen = {SEEN}; let last = seen();
+  const count = window.count = {{pictures: 0, frames: 0, blank: 0, since: performance.now()}};
+  const look = () => {{
     if (window.count !== count) return;
-    const svg = document.querySelector('.js-plotly-plot .main-svg');
-    const drawn = svg && svg.querySelector('.barlayer path, .scatterlayer path');
+    const now = seen();
     count.frames++;
-    if (!drawn && !document.querySelector('.rr-ghost .main-svg')) count.blank++;
-    if (drawn && svg !== last) { count.pictures++; last = svg }
-    requestAnimationFrame(look) };
-  requestAnimationFrame(look) }"""
+    if (!now) count.blank++;
+    else if (now !== last) {{ count.pictures++; last = now }}
+    requestAnimationFrame(look) }};
+  requestAnimationFrame(look) }}"""
 FRAMES_COUNTED = """() => { const count = window.count; window.count = null;
   return {...count, seconds: (performance.now() - count.since) / 1000} }"""
 _FIGURE = """(plot) => JSON.stringify(plot.data.map(t => [t.name, t.x, t.y, t.base, t.customdata]))"""

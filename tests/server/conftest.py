@@ -1,5 +1,5 @@
 """The fixtures of pages, where tests of the server open some."""
 
-from tests.app.conftest import house, no_head_start, room_beside_other_tests, uploads_stay
+from tests.app.conftest import house, room_beside_other_tests, uploads_stay
 
-__all__ = ["house", "no_head_start", "room_beside_other_tests", "uploads_stay"]
+__all__ = ["house", "room_beside_other_tests", "uploads_stay"]

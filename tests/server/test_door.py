@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import sys
 import time
 import urllib.request
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from server import plotly_script
 from server.middleware import HEADERS
 from tests.benchmarks.visitor import Visitor, finish
 from tests.browser.server import ROOT, Started, started
@@ -36,6 +38,15 @@ def test_the_first_page_that_is_opened_is_there_and_so_is_home(by, script, path,
                 sent = {name: answer.headers.get_all(name) for name in HEADERS}
             if script == "app.py":
                 assert sent == {name: [text] for name, text in HEADERS.items()}
+        for encoding in ("gzip", "identity"):
+            asked = urllib.request.Request(
+                f"{server.address}/{plotly_script.ADDRESS}", headers={"Accept-Encoding": encoding}
+            )
+            with urllib.request.urlopen(asked) as answer:
+                sent = answer.read()
+                assert answer.headers.get_content_subtype() == "javascript"
+                assert ("immutable" in answer.headers["Cache-Control"]) == (script == "app.py")
+            assert b"plotly.js v" in (gzip.decompress(sent) if encoding == "gzip" else sent)[:100]
         assert "Traceback" not in server.log.read_text("utf-8")
 
 

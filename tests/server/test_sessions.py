@@ -29,7 +29,7 @@ from rr_core.scenario import Scenario
 from server import sessions
 from server.middleware import Gate
 from server.priority import NICENESS
-from tests.app.opening import ROOT, checked, opened, widget
+from tests.app.opening import ROOT, charts, checked, opened, widget
 from tests.documents import documents_with
 
 MEGABYTE = 2**20
@@ -359,7 +359,7 @@ def test_a_file_that_was_let_go_of_is_asked_for_again(server):
     page.session_state["_held"].let_go()
     text = words(checked(page.run()))
     assert "choose it again" in text
-    assert len(page.get("plotly_chart"))
+    assert charts(page)
 
 
 @pytest.fixture
