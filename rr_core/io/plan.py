@@ -106,7 +106,7 @@ print(f"k-RR is as good as subset selection up to K = {{protocol_choice.single_k
 for row in protocol_choice.compare(k, epsilon, n, 1 / k, users):
     print(f"{{row.key}}: rmse {{row.rmse:.10g}}, users {{row.users_relative:.10g}}, bits {{row.bits}}")
 found = bounds.against_epsilon([epsilon], k, epsilon, n, users)
-print(f"squared error of Inv {{found.now:.10g}}, lower bound at equal shares {{found.floor:.10g}}")
+print(f"at equal shares: squared error of Inv {{found.now:.10g}}, lower bound {{found.floor:.10g}}")
 now = shuffling.shuffled(epsilon, n, {delta!r})
 print(f"central epsilon {{now.epsilon:.10g}}, condition holds: {{now.holds}}")
 """

@@ -255,12 +255,12 @@ def bounds_sentence(curves: BoundCurves) -> str:
         return "**Nothing is better here:** no protocol with an unbiased estimate has a smaller error at equal shares."
     if practically_equal(ratio):
         return (
-            "Inv under k-RR has **hardly more than** the smallest squared error that any protocol with an unbiased "
-            "estimate can have at equal shares."
+            "At equal shares Inv under k-RR has **hardly more than** the smallest squared error that any protocol with "
+            "an unbiased estimate can have."
         )
     return (
-        f"Inv under k-RR has **{times(ratio)}** the smallest squared error that any protocol with an unbiased "
-        f"estimate can have at equal shares: **{times(ratio)} the users** for the same error."
+        f"At equal shares Inv under k-RR has **{times(ratio)}** the smallest squared error that any protocol with an "
+        f"unbiased estimate can have: **{times(ratio)} the users** for the same error."
     )
 
 
