@@ -313,7 +313,7 @@ def test_the_price_of_what_is_reachable_starts_at_the_scenario_and_equal_protoco
     found = planned(find="value")
     assert found.target.value == achieved(Target("rmse", 0.5), 40, 2.0, 30_000, theta())
     assert found.price.users[0] == pytest.approx(30_000, abs=1)
-    assert sentences.price_rows(found)[0][0] == "the plan"
+    assert sentences.price_rows(found)[0][0] == "ε of the plan"
     few = make_plan(PlanSettings("rmse", 0.7), 3, 2.0, 30_000, Guess.of(3, None))
     cells = [sentences.protocol_cells(row)[2] for row in sentences.compared_protocols(few)]
     assert cells[:2] == ["best", "the same"]

@@ -116,7 +116,7 @@ def summary(plan: Plan, population: str, delta: float, date: str) -> str:
             SummarySection(
                 "The price of privacy",
                 sentences.price_sentence(plan),
-                ("Privacy", "ε", "Users needed", "Compared to the plan"),
+                ("Privacy", "ε", "Users needed", "Compared to the first row"),
                 sentences.price_rows(plan),
             ),
             SummarySection(
