@@ -163,9 +163,7 @@ def least_users(function: Shortfall, channels: Channels) -> Array:
     if not between.size:
         return needed
     ends = np.zeros(between.size), np.full(between.size, math.log(N_MOST))
-    root = np.exp(
-        tails.decreasing_root(lambda log_n, at: short(np.exp(log_n), between[at]), *ends, ACCURACY)
-    )
+    root = np.exp(tails.decreasing_root(lambda log_n, at: short(np.exp(log_n), between[at]), *ends, ACCURACY))
     # Rounding in the last digits of the root must neither cost a user nor spare one.
     users: Array = np.maximum(np.ceil(root * (1 - 10 * ACCURACY)), 1.0)
     fewer = np.maximum(users - 1, 1.0)

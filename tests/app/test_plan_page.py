@@ -363,6 +363,13 @@ def test_script_prints_the_plan(changes, tmp_path):
     assert f"central epsilon {now.epsilon:.10g}, condition holds: {now.holds}" in lines
 
 
+def test_the_summary_tells_no_chance_as_certain():
+    page = summary(
+        make_plan(PlanSettings("rmse"), 12, 20.0, 2000, Guess.of(12, None)), "Zipf", 1e-6, "2031-02-03"
+    )
+    assert "(p = 99.999998%, q = 2.061·10⁻⁷%)" in page
+
+
 def test_summary_says_the_plan_and_needs_nothing_else():
     found = planned()
     page = summary(found, "<script>alert(1)</script> & Söhne", 1e-6, "2031-02-03")

@@ -20,7 +20,7 @@ from pages._ui.plan import sentences
 from pages._ui.plan.results import Plan
 from pages._ui.work import Work
 from rr_core.figures.plan_sentences import at_least, at_most, budget, number_of_users, promise_text
-from rr_core.figures.style import number
+from rr_core.figures.style import percent
 from rr_core.figures.wording import WHOSE
 from rr_core.io import plan as plan_files
 from rr_core.mechanism import RandomizedResponse
@@ -150,7 +150,7 @@ def _summary_settings(plan: Plan, population: str) -> list[tuple[str, str]]:
         ("Categories K", f"{plan.k:,}"),
         (
             "Privacy ε",
-            f"{budget(plan.epsilon)} (p = {number(mechanism.p, 4)}, q = {number(mechanism.q, 4)})",
+            f"{budget(plan.epsilon)} (p = {percent(mechanism.p, 4)}, q = {percent(mechanism.q, 4)})",
         ),
         ("Users N", number_of_users(plan.n)),
         ("Target", target[0].upper() + target[1:]),
