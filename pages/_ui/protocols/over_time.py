@@ -128,6 +128,8 @@ def section(page: Page) -> None:
     unused = truth.unused_without("s")
     if link.presenting():
         unused["n"] = "The figure is about one person."
+        if settings.schemes == ("memoised",):
+            unused["seed"] = "The line of memoised noise is computed, not drawn."
     page.lead(figure, "protocols", place=place, unused=unused)
     st.markdown(_explanation(settings, scenario, shown.people))
     if not dials.moving():
