@@ -215,7 +215,11 @@ WRONG = [
     ("users", "all", "The link's choice of users “all” is not one of fixed, sampled. Instead: fixed."),
     ("est", "inv,best", "The link's estimates have “best”, which is not among inv, inv_n"),
     ("est", "", "The link's estimates have “”, which is not among"),
-    ("met", "rmse", "The link's errors have “rmse”, which is not among mse, tv, max, nll. Instead: mse, nll."),
+    (
+        "met",
+        "rmse",
+        "The link's errors have “rmse”, which is not among mse, tv, max, nll. Instead: mse, nll.",
+    ),
     ("bv", "yes", "The link's choice of bias and variance “yes” is not one of 0, 1. Instead: 0."),
 ]
 
