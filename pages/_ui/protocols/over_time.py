@@ -256,6 +256,8 @@ def _budgets(settings: TimeSettings, scenario: Scenario, shown: _Shown) -> None:
         0,
         _MOST_DAYS,
         settings.every,
+        disabled=settings.days == 1,
+        help="On a single day no value changes." if settings.days == 1 else None,
         **SETTINGS.widget_arguments(
             "time_every", settings.every, lambda every: replace(SETTINGS.current(), every=every)
         ),
