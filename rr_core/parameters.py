@@ -221,8 +221,9 @@ class Several:
         given = [word.strip().lower() for word in text.split(",")]
         if set(given) <= set(self.options):
             return self.chosen(given), ""
+        unknown = next(word for word in given if word not in self.options)
         return default, (
-            f"The link's {self.label} “{typed.shorten(text)}” are not among {', '.join(self.options)}. "
+            f"The link's {self.label} have “{typed.shorten(unknown)}”, which is not among {', '.join(self.options)}. "
             f"Instead: {', '.join(default)}."
         )
 

@@ -113,8 +113,9 @@ def _more(scenario: Scenario, grey: Mapping[str, str]) -> None:
     if "seed" in grey:
         st.caption(grey["seed"])
     mechanism = scenario.mechanism
+    whose = "k-RR: " if link.page() == "protocols" else ""  # where other chances have these names, too
     st.caption(
-        f"p = {percent(mechanism.p)} · q = {percent(mechanism.q)} · eᵋ = {number(math.exp(scenario.epsilon), 4)}"
+        f"{whose}p = {percent(mechanism.p)} · q = {percent(mechanism.q)} · eᵋ = {number(math.exp(scenario.epsilon), 4)}"
     )
     st.button("Reset", on_click=_reset, width="stretch", help="Back to the first scenario.")
 

@@ -233,14 +233,17 @@ def inv_is_optimal(curves: BoundCurves) -> bool:
 
 
 def _bounds_reading(curves: BoundCurves) -> str:
-    error = f"At ε = {budget(curves.epsilon_here)} Inv under k-RR has a squared error of {number(curves.now)} in sum"
+    error = (
+        f"With all shares equal, Inv under k-RR at ε = {budget(curves.epsilon_here)} has a squared error of "
+        f"{number(curves.now)} in sum"
+    )
     if math.isnan(curves.floor):
         return f"{error}; with so few users a constant answer may be nearer than any unbiased estimate."
     if inv_is_optimal(curves):
-        return f"{error}: when all shares are equal, no protocol with an unbiased estimate can have less."
+        return f"{error}: no protocol with an unbiased estimate can have less."
     ratio = curves.now / curves.floor
     more = "hardly more than" if practically_equal(ratio) else times(ratio)
-    return f"{error}, {more} the least that any protocol with an unbiased estimate can have when all shares are equal."
+    return f"{error}, {more} the least that any protocol with an unbiased estimate can have."
 
 
 def _bound_label(row: Bound) -> str:

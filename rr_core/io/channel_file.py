@@ -115,6 +115,7 @@ def _names(rows: Sequence[Sequence[str]]) -> tuple[bool, bool]:
     shorter, or else where the table holds distributions without them, and they are different whole numbers."""
     first, below = rows[0], rows[1:]
     shorter = bool(below) and all(len(row) == len(first) + 1 for row in below)
+    shorter = shorter and all(_may_be_name(cell) for cell in (*first, *(row[0] for row in below)))
     header = shorter or any(_value(cell) is None for cell in first[1:])
     header = header or (
         bool(below) and _value(first[0]) is None and any(_value(row[0]) is not None for row in below)
@@ -142,6 +143,11 @@ def _is_row(titles: Sequence[str], alone: bool) -> bool:
     numbers and some are not, and not all numbers are whole, or a single line follows (``alone``)."""
     numbers = [title for title in titles if _value(title) is not None]
     return 0 < len(numbers) < len(titles) and (alone or not all(map(_WHOLE.fullmatch, numbers)))
+
+
+def _may_be_name(cell: str) -> bool:
+    """Whether a cell is no number, or a whole one."""
+    return _value(cell) is None or _WHOLE.fullmatch(cell) is not None
 
 
 def _are_whole(cells: Sequence[str]) -> bool:
@@ -240,9 +246,10 @@ def _value(cell: str) -> float | None:
 def _numbers(rows: Sequence[Sequence[str]], first: int) -> Array:
     """The numbers of the rows; ``first`` is the number of the first one's line."""
     if len(rows) < 2:
+        here = "here" if first == 1 else "below the first line, which was read as names,"
         raise UnreadableFile(
-            "A matrix has at least two rows of numbers, one for each truth, and here is one: write each row on "
-            "its own line."
+            f"A matrix has at least two rows of numbers, one for each truth, and {here} is {'one' if rows else 'none'}: "
+            "write each row on its own line."
         )
     width = len(rows[0])
     if not width:

@@ -97,7 +97,7 @@ def _price(target: Target, k: int, epsilon: float, n: int, guess: Guess, setting
     """Half of epsilon, and one, two and three bits less. The plan itself needs no more than its users, even where they
     are enough only by being whole people in just these shares."""
     half = epsilon / 2 / math.log(2)
-    bits = sorted({0.0, half, 1.0, 2.0, 3.0})
+    bits = sorted([0.0, half, *(whole for whole in (1.0, 2.0, 3.0) if not math.isclose(whole, half))])
     price = price_per_bit(target, k, epsilon, guess, bits, users=settings.users)
     needed = np.where(price.bits == 0, np.minimum(price.users, n), price.users)
     return replace(price, users=needed, times=needed / needed[0])

@@ -157,20 +157,23 @@ def least_users(function: Shortfall, channels: Channels) -> Array:
     def short(n: Array, at: NDArray[np.intp] = everywhere) -> Array:
         return _signed_log(function(channels.at(at), n))
 
-    low, high = np.ones(everywhere.size), np.full(everywhere.size, float(N_MOST))
-    at_one, at_most = short(low), short(high)
-    root = np.exp(
-        tails.decreasing_root(lambda log_n, at: short(np.exp(log_n), at), np.log(low), np.log(high), ACCURACY)
-    )
+    needed = np.where(short(np.ones(everywhere.size)) <= 0, 1.0, np.inf)
+    # Near 1e12 users a tail takes long, and where not even they are enough a search would stay there.
+    between = np.flatnonzero((needed > 1) & (short(np.full(everywhere.size, float(N_MOST))) <= 0))
+    if not between.size:
+        return needed
+    ends = np.zeros(between.size), np.full(between.size, math.log(N_MOST))
+    root = np.exp(tails.decreasing_root(lambda log_n, at: short(np.exp(log_n), between[at]), *ends, ACCURACY))
     # Rounding in the last digits of the root must neither cost a user nor spare one.
     users: Array = np.maximum(np.ceil(root * (1 - 10 * ACCURACY)), 1.0)
     fewer = np.maximum(users - 1, 1.0)
-    users = np.where(short(fewer) <= 0, fewer, np.where(short(users) > 0, users + 1, users))
+    one_more = np.where(short(users, between) > 0, users + 1, users)
+    users = np.where(short(fewer, between) <= 0, fewer, one_more)
     # Of few users whole people come in steps.
-    while (few := users <= _FEW).any() and (missed := few & (short(users) > 0)).any():
+    while (few := users <= _FEW).any() and (missed := few & (short(users, between) > 0)).any():
         users = users + missed
-    users = np.where(at_one <= 0, 1.0, users)
-    return np.where(at_most > 0, np.inf, users)
+    needed[between] = users
+    return needed
 
 
 def share_below_one_person(target: Target, n: float, users: Users) -> str:

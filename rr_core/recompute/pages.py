@@ -163,7 +163,7 @@ def _plan(draw: Draw, query: Mapping[str, str], *, delta: float = 1e-6) -> Recom
         "N": plan.n,
         f"reached, {settings.about.measure} ({settings.about.unit})": plan.value,
         "k-RR is as good as subset selection up to K": protocol_choice.single_k(plan.epsilon),
-        "squared error of Inv": at.now,
+        "squared error of Inv at equal shares": at.now,
         "its lower bound at equal shares": at.floor,
         "central epsilon after shuffling": now.epsilon,
         "its condition holds": now.holds,

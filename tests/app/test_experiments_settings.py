@@ -213,9 +213,13 @@ WRONG = [
     ("seeds", "5000", "1,000 is used instead"),
     ("draw", "-1", "0 is used instead"),
     ("users", "all", "The link's choice of users “all” is not one of fixed, sampled. Instead: fixed."),
-    ("est", "inv,best", "The link's estimates “inv,best” are not among inv, inv_n"),
-    ("est", "", "The link's estimates “” are not among"),
-    ("met", "rmse", "The link's errors “rmse” are not among mse, tv, max, nll. Instead: mse, nll."),
+    ("est", "inv,best", "The link's estimates have “best”, which is not among inv, inv_n"),
+    ("est", "", "The link's estimates have “”, which is not among"),
+    (
+        "met",
+        "rmse",
+        "The link's errors have “rmse”, which is not among mse, tv, max, nll. Instead: mse, nll.",
+    ),
     ("bv", "yes", "The link's choice of bias and variance “yes” is not one of 0, 1. Instead: 0."),
 ]
 

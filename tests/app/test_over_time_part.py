@@ -132,3 +132,12 @@ def test_the_printed_formula_gives_the_budget_on_screen(scheme, bits):
             assert Longitudinal(scheme, 5, epsilon, first).epsilon_after([t])[0] == pytest.approx(
                 bits * of_one
             )
+
+
+def test_on_a_single_day_no_value_changes_and_the_control_for_it_is_grey():
+    for days, grey in ((1, True), (2, False)):
+        pages = [opened("protocols", f"part=time&days={days}&change={change}") for change in (0, 1)]
+        alts = [[chart["alt"] for chart in charts(page)] for page in pages]
+        (control,) = [one for one in pages[0].number_input if one.label.startswith("A new value every")]
+        assert control.disabled == grey == (alts[0] == alts[1])
+        assert (control.help == "On a single day no value changes.") == grey

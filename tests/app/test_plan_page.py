@@ -314,7 +314,7 @@ def test_the_price_of_what_is_reachable_starts_at_the_scenario_and_equal_protoco
     found = planned(find="value")
     assert found.target.value == achieved(Target("rmse", 0.5), 40, 2.0, 30_000, theta())
     assert found.price.users[0] == pytest.approx(30_000, abs=1)
-    assert sentences.price_rows(found)[0][0] == "the plan"
+    assert sentences.price_rows(found)[0][0] == "ε of the plan"
     few = make_plan(PlanSettings("rmse", 0.7), 3, 2.0, 30_000, Guess.of(3, None))
     cells = [sentences.protocol_cells(row)[2] for row in sentences.compared_protocols(few)]
     assert cells[:2] == ["best", "the same"]
@@ -367,6 +367,13 @@ def test_script_prints_the_plan(changes, tmp_path):
     assert [tuple(map(float, row.split(","))) for row in saved] == [
         tuple(map(float, row)) for row in expected
     ]
+
+
+def test_the_summary_tells_no_chance_as_certain():
+    page = summary(
+        make_plan(PlanSettings("rmse"), 12, 20.0, 2000, Guess.of(12, None)), "Zipf", 1e-6, "2031-02-03"
+    )
+    assert "(p = 99.999998%, q = 2.061·10⁻⁷%)" in page
 
 
 def test_summary_says_the_plan_and_needs_nothing_else():

@@ -167,7 +167,7 @@ def test_the_verdict_on_protocols_is_that_of_their_definitions(many):
 @holds(
     "With so few users the bound at equal shares is not drawn here: a constant answer, 1/K for every category, may be nearer to the truth than any unbiased estimate.",  # noqa: E501
     "**Nothing is better here:** no protocol with an unbiased estimate has a smaller error at equal shares.",
-    "Inv under k-RR has **hardly more than** the smallest squared error that any protocol with an unbiased estimate can have at equal shares.",  # noqa: E501
+    "At equal shares Inv under k-RR has **hardly more than** the smallest squared error that any protocol with an unbiased estimate can have.",  # noqa: E501
 )
 @recomputes(sentences.bounds_sentence, plan_curves._bounds_reading)
 def test_how_far_from_the_best_is_the_least_over_all_sizes(many):
@@ -194,6 +194,9 @@ def test_how_far_from_the_best_is_the_least_over_all_sizes(many):
                 kind = "more", " times** the smallest squared error", " times the least"
                 tells(said, ratio, ratio)
             assert kind[1] in said, (k, epsilon, n, said)
+            # The error of sampled users depends on the shares: these numbers are of equal ones.
+            assert "equal shares" in said
+            assert read.startswith("With all shares equal, ")
             assert kind[2] in read, (k, epsilon, n, read)
             tells(read, epsilon, mine / n, *([ratio] if kind[0] == "more" else []))
             said_.add(kind[0])
@@ -265,7 +268,8 @@ def test_the_price_of_privacy_is_the_ratio_of_variances(many):
                 assert row[2:] == ("more than 10¹²", "–")
                 continue
             assert users_ == pytest.approx(needed(at), rel=1e-7, abs=1)
-            assert ("hardly more" in row[3]) == (users_ / start < 1.005)
+            assert (row[3] == "the same") == (users_ == price.users[0])
+            assert (row[3] == "hardly more") == (price.users[0] < users_ < 1.005 * start)
             if "times" in row[3]:
                 tells(row[3], float(times))
         if epsilon < 0.02 - 1e-12:
@@ -275,10 +279,26 @@ def test_the_price_of_privacy_is_the_ratio_of_variances(many):
         ratio = needed(at) / start
         step = [2, 2] if at == lower[1] and "eᵋ" in said else []
         assert ("Half the budget" in said) != bool(step)
-        assert ("out of reach" in said) == (needed(at) > 10**12)
-        assert ("hardly more users" in said) == (ratio < 1.005)
-        more = [] if "out of reach" in said or "hardly" in said else [ratio]
+        assert ("more than 10¹² users" in said) == (needed(at) > 10**12)
+        assert ("hardly more users" in said) == (1 < ratio < 1.005)
+        assert ("no more users" in said) == (ratio == 1)
+        more = [] if ratio < 1.005 else [None] if "10¹²" in said else [ratio]
         tells(said, *step, Up(at), *more)
+
+
+def test_the_rows_of_the_price_are_compared_to_the_first_whatever_the_plan_has():
+    """A billion users are far more than 99.99% needs, the most that can be asked for; of two steps alike there is one."""
+    found = planned("top", 12, 4.0, 10**9)
+    first, second = sentences.price_rows(found)[:2]
+    assert first[0] == "ε of the plan"
+    assert number(first[2], r"(.+)") < 10_000 < found.n
+    ratio = number(second[2], r"(.+)") / number(first[2], r"(.+)")
+    assert second[3] == f"{ratio:.3g} times"
+    assert "| Compared to the first row |" in sentences.price_table(found)
+    # 2 ln 2 with the digits of a link: half of it is one bit less, but for 10^-10.
+    rows = sentences.price_rows(planned("rmse", 5, 1.386294361, 10**8))
+    assert [row[0] for row in rows] == ["ε of the plan", "half of ε"]
+    assert rows[0][1] == "1.386294361"
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from tests import LENGTHY
 from tests.app.opening import FILES, ROOT, charts, checked, components, dials, opened, widget
 from tests.app.test_every_view import PLACES, parts_of
+from tests.app.test_grey_controls import CHOICES
 
 VALUES = {
     *("checkbox", "multiselect", "number_input", "pills", "radio", "segmented_control", "select_slider"),
@@ -103,12 +104,23 @@ def presented(name: str, query: str) -> tuple[tuple[Any, ...], dict[str, str]]:
     return (figures, [one.value for one in page.caption]), grey
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "part"), [(name, part) for name, part in PLACES if name in FILES])
-def test_what_can_be_moved_while_presenting_changes_the_picture(name, part):
+VIEWS = [
+    (name, part, choice)
+    for name, part in PLACES
+    if name in FILES
+    for choice in CHOICES.get((name, part or ""), [""])
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "choice"),
+    [pytest.param(*one, marks=() if "memoised" in one[2] else pytest.mark.slow) for one in VIEWS],
+)
+def test_what_can_be_moved_while_presenting_changes_the_picture(name, part, choice):
     def link(**moved: str) -> str:
         own = {"dist": "zipf", "k": "12", "s": "1.5", "eps": "1", "n": "2000", "seed": "7", **moved}
-        return "&".join(f"{key}={text}" for key, text in own.items()) + (f"&part={part}" if part else "")
+        query = "&".join(f"{key}={text}" for key, text in own.items())
+        return "&".join(filter(None, (query, part and f"part={part}", choice)))
 
     shown, grey = presented(name, link())
     for control, moves in {"epsilon": ("2", "0.1"), "n": ("500", "300000"), "seed": ("8", "9")}.items():

@@ -236,3 +236,10 @@ def test_long_names_stay_apart_in_the_data_and_a_link_is_read_whole():
         "usual",
         "The link's matrix was left out. It has more than 400 characters.",
     )
+
+
+@pytest.mark.parametrize("query", ["channel=warner", "part=unary", "part=compare"])
+def test_the_chances_beside_the_seed_say_that_they_are_those_of_k_rr(query):
+    """Other chances on this page are called p and q, too, and no report of Warner's is made with these."""
+    (said,) = [one.value for one in opened("protocols", query).caption if "eᵋ = " in one.value]
+    assert said.startswith("k-RR: p = ")

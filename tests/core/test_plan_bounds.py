@@ -66,7 +66,7 @@ def rr_error(k, epsilon, n, users="fixed"):
 
 @holds(
     "**Nothing is better here:** no protocol with an unbiased estimate has a smaller error at equal shares.",
-    "Inv under k-RR has **hardly more than** the smallest squared error that any protocol with an unbiased estimate can have at equal shares.",  # noqa: E501
+    "At equal shares Inv under k-RR has **hardly more than** the smallest squared error that any protocol with an unbiased estimate can have.",  # noqa: E501
     "any protocol with an unbiased estimator, at every N; equal shares",
 )
 @pytest.mark.parametrize("k", [2, 3, 7, 30])
@@ -94,7 +94,7 @@ def total_variance(channel, theta):
 
 @holds(
     "**Nothing is better here:** no protocol with an unbiased estimate has a smaller error at equal shares.",
-    "Inv under k-RR has **hardly more than** the smallest squared error that any protocol with an unbiased estimate can have at equal shares.",  # noqa: E501
+    "At equal shares Inv under k-RR has **hardly more than** the smallest squared error that any protocol with an unbiased estimate can have.",  # noqa: E501
     "At given shares an estimate may do better (a constant, if it is right by luck); an unbiased one may not, at any $N$.",  # noqa: E501
     "any protocol; any unbiased estimator at every N; {}",
     "any protocol with an unbiased estimator, at every N; equal shares",

@@ -231,6 +231,17 @@ def test_the_whole_hash_range_is_the_best_one(epsilon):
     assert min(variances) >= float(support("oue", 2, epsilon).variance(0.0, 1)) * (1 - 1e-12)
 
 
+@holds(
+    "A protocol: each person hashes the answer to about $e^ε + 1$ values, randomizes that, and sends it with the hash function: reports grow by 2 bits at most when K doubles."  # noqa: E501
+)
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 4.0, 20.0])
+def test_a_report_of_local_hashing_grows_with_k_by_the_hash_function_alone(epsilon):
+    bits = {k: support("olh", k, epsilon).bits(k) for k in {*range(2, 600), *(2**i for i in range(1, 24))}}
+    grown = [bits[2 * k] - bits[k] for k in bits if 2 * k in bits]
+    assert min(grown) >= 0
+    assert max(grown) == (2 if epsilon < 10 else 0)
+
+
 @pytest.mark.parametrize(("k", "bits"), [(2, 1), (3, 2), (1024, 10), (1025, 11), (1_500_000, 21)])
 def test_bits_as_sent(k, bits):
     rr, subset, sue, oue, olh, hr = compare(k, 1.0, 1)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from rr_core.plan.shuffling import against_users, shuffled, users_for, users_needed
+from tests.sentences import holds
 
 LOCAL = st.floats(0.01, 12)
 DELTAS = st.floats(1e-12, 0.5)
@@ -141,3 +142,21 @@ def test_curve_for_a_figure():
 def test_errors_name_the_argument(call, named):
     with pytest.raises(ValueError, match=named):
         call()
+
+
+@holds(
+    "Were one person's truth another, anything that may be seen would be at most eᵋ times as likely, plus δ.",
+)
+def test_delta_is_added_to_a_chance_and_is_not_the_chance_of_a_larger_loss():
+    """k = 2, epsilon0 = 1, N = 1,000: at 0.1 the loss is larger with a chance above a hundred times delta."""
+    epsilon, p = 0.1, math.e / (math.e + 1)
+    base = binom.pmf(range(1000), 999, 1 - p)
+    one, other = mixed(base, p), mixed(base, 1 - p)
+    delta = divergence(one, other, epsilon)
+    larger = one > math.exp(epsilon) * other
+    assert one[larger].sum() == pytest.approx(math.exp(epsilon) * other[larger].sum() + delta, rel=1e-9)
+    assert one[larger].sum() > 100 * delta
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        seen = rng.random(one.size) < rng.random()
+        assert one[seen].sum() <= math.exp(epsilon) * other[seen].sum() + delta

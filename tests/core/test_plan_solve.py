@@ -233,6 +233,18 @@ def test_what_cannot_be_reached_says_why():
     assert required_n(Target("rmse", 1.0), 2, 5.0, None) == 1
 
 
+def test_nothing_is_searched_for_where_not_even_a_trillion_users_are_enough():
+    channels, asked = solve.Channels.of(12, np.geomspace(0.1, 10, 33)), []
+    function = solve.shortfall_function(Target("max", 1e-9), Guess.of(12, None), "sampled")
+
+    def short(channels, n):
+        asked.append(n.size)
+        return function(channels, n)
+
+    assert np.isinf(solve.least_users(short, channels)).all()
+    assert sum(asked) == 2 * 33  # at one user, and at a trillion; a search took a minute
+
+
 def test_wrong_arguments_are_named():
     target = Target("rmse", 0.1)
     for call, words in (

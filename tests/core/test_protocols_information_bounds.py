@@ -64,6 +64,17 @@ def test_each_step_is_at_most_the_one_before(seed, users, prior):
     assert found.exact <= found.inv * (1 + 1e-9) + 5 * found.exact_error
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_no_simulated_least_is_above_what_inv_reaches(seed):
+    """The second and the third report say the same: Inv is the best, exactly, and draws are off to either side."""
+    channel = Channel([[1 / 3, 1 / 3, 1 / 3], [1 / 2, 1 / 4, 1 / 4]])
+    bounds = information_bounds(channel, rng=seed)
+    merged = information_bounds(Channel([[1 / 3, 2 / 3], [1 / 2, 1 / 2]]))
+    assert bounds.inv == pytest.approx(merged.exact, rel=1e-12)
+    assert bounds.entropy <= bounds.exact <= bounds.inv
+    assert bounds.exact == pytest.approx(merged.exact, abs=5 * bounds.exact_error)
+
+
 @pytest.mark.parametrize("alpha", [0.5, 1.0, 4.0])
 @pytest.mark.parametrize("chances", [[0.3, 0.7], [1.0, 0.0, 0.0], [0.5, 0.2, 1e-8], [0.2] * 5])
 def test_mean_logarithms_are_those_of_draws(chances, alpha):

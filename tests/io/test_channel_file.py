@@ -234,7 +234,13 @@ def test_tables_are_read_however_programs_and_people_set_them(text, truths, repo
     ("text", "said"),
     [
         ("yes\nno", "no numbers beside the names"),
-        ("a b\nc d", "two rows of numbers, one for each truth, and here is one"),
+        ("a b\nc d", "and below the first line, which was read as names, is one"),
+        ("(0.5, 0.5)\n(0.1, 0.9)", "and below the first line, which was read as names, is one"),
+        ("{0.5,0.5},{0.1,0.9}", "and below the first line, which was read as names, is none"),
+        # A line shorter by one is no names where it holds chances, or where they stand before it.
+        ("0.5 0.5\n0.2 0.8 0", "The first row has 2 numbers, row 2 has 3"),
+        ("0.5 0.5\n0.2 0.8 0\n0.3 0.7 0", "The first row has 2 numbers, row 2 has 3"),
+        ("1 0\n0.2 0.8 0", "The first row has 2 numbers, row 2 has 3"),
     ],
 )
 def test_a_table_without_its_numbers_is_told_truly(text, said):

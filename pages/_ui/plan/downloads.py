@@ -20,7 +20,7 @@ from pages._ui import downloads, state
 from pages._ui.plan import sentences
 from pages._ui.work import Work
 from rr_core.figures.plan_sentences import at_least, at_most, budget, number_of_users, promise_text
-from rr_core.figures.style import number
+from rr_core.figures.style import percent
 from rr_core.io.csv_files import csv_bytes
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import WHOSE
@@ -109,7 +109,7 @@ def summary(plan: Plan, population: str, delta: float, date: str) -> str:
             SummarySection(
                 "The price of privacy",
                 sentences.price_sentence(plan),
-                ("Privacy", "ε", "Users needed", "Compared to the plan"),
+                ("Privacy", "ε", "Users needed", "Compared to the first row"),
                 sentences.price_rows(plan),
             ),
             SummarySection(
@@ -143,7 +143,7 @@ def _summary_settings(plan: Plan, population: str) -> list[tuple[str, str]]:
         ("Categories K", f"{plan.k:,}"),
         (
             "Privacy ε",
-            f"{budget(plan.epsilon)} (p = {number(mechanism.p, 4)}, q = {number(mechanism.q, 4)})",
+            f"{budget(plan.epsilon)} (p = {percent(mechanism.p, 4)}, q = {percent(mechanism.q, 4)})",
         ),
         ("Users N", number_of_users(plan.n)),
         ("Target", target[0].upper() + target[1:]),

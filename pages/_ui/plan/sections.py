@@ -266,7 +266,8 @@ def shuffled_reports(plan: Plan) -> float:
         key="plan_delta",
         persist_state="page",
         width=260,
-        help="The chance that is left for the guarantee to fail; it should be far below 1/N.",
+        help="Were one person's truth another, anything that may be seen would be at most eᵋ times as likely, plus δ. It "
+        "should be far below 1/N.",
     )
     st.markdown(sentences.shuffling_sentence(plan, shuffling.shuffled(plan.epsilon, plan.n, delta)))
     ends = min(1e2, plan.n / 10), max(1e9, plan.n * 10.0)

@@ -95,8 +95,10 @@ def price_sentence(plan: Plan) -> str:
     name = step_name(float(price.bits[at]), plan.epsilon)
     factor = float(price.times[at])
     cost = (
-        "puts the goal out of reach"
+        "takes **more than 10¹² users** for the same goal"
         if not math.isfinite(factor)
+        else "takes no more users for the same goal"
+        if factor == 1
         else "takes hardly more users for the same goal"
         if practically_equal(factor)
         else f"takes **{number(factor)} times the users** for the same goal"
@@ -113,7 +115,7 @@ def _step_in_words(name: str) -> str:
 
 
 def price_rows(plan: Plan) -> list[tuple[str, str, str, str]]:
-    """For each step: name, epsilon, users, and their ratio to the plan; empty without a price."""
+    """For each step: name, epsilon, users, and their ratio to those needed at the plan's own; empty without a price."""
     if plan.price is None:
         return []
     price, cells = plan.price, []
@@ -124,7 +126,7 @@ def price_rows(plan: Plan) -> list[tuple[str, str, str, str]]:
         cells.append(
             (
                 step_name(float(bits), plan.epsilon),
-                number(round_up(float(epsilon), 4), 4),
+                number(round_up(float(epsilon), 4), 4) if bits else budget(plan.epsilon),
                 number_of_users(float(users)) if reached else "more than 10¹²",
                 _times_text(float(factor)) if bits and math.isfinite(factor) else "–",
             )
@@ -134,20 +136,22 @@ def price_rows(plan: Plan) -> list[tuple[str, str, str, str]]:
 
 def price_table(plan: Plan) -> str:
     """The steps as a markdown table."""
-    lines = ["| Setting | ε | Users needed | Compared to the plan |", "|:--|--:|--:|--:|"]
+    lines = ["| Setting | ε | Users needed | Compared to the first row |", "|:--|--:|--:|--:|"]
     return "\n".join(lines + [f"| {' | '.join(cells)} |" for cells in price_rows(plan)])
 
 
 def step_name(bits: float, epsilon: float) -> str:
     """Display name of a step of ``bits`` towards more privacy; each bit halves eᵋ."""
     if bits == 0:
-        return "the plan"
+        return "ε of the plan"
     if math.isclose(bits, epsilon / 2 / math.log(2)):
         return "half of ε"
     return f"eᵋ ÷ {2**bits:g}"
 
 
 def _times_text(factor: float) -> str:
+    if factor == 1:
+        return "the same"
     return "hardly more" if practically_equal(factor) else f"{number(factor)} times"
 
 
@@ -256,12 +260,12 @@ def bounds_sentence(curves: BoundCurves) -> str:
         return "**Nothing is better here:** no protocol with an unbiased estimate has a smaller error at equal shares."
     if practically_equal(ratio):
         return (
-            "Inv under k-RR has **hardly more than** the smallest squared error that any protocol with an unbiased "
-            "estimate can have at equal shares."
+            "At equal shares Inv under k-RR has **hardly more than** the smallest squared error that any protocol with "
+            "an unbiased estimate can have."
         )
     return (
-        f"Inv under k-RR has **{times(ratio)}** the smallest squared error that any protocol with an unbiased "
-        f"estimate can have at equal shares: **{times(ratio)} the users** for the same error."
+        f"At equal shares Inv under k-RR has **{times(ratio)}** the smallest squared error that any protocol with an "
+        f"unbiased estimate can have: **{times(ratio)} the users** for the same error."
     )
 
 

@@ -90,6 +90,8 @@ def section(page: Page) -> None:
     unused = truth.unused_without("s")
     if link.presenting():
         unused["n"] = "The figure is about one person."
+        if settings.schemes == ("memoised",):
+            unused["seed"] = "The line of memoised noise is computed, not drawn."
     page.lead(figure, "protocols", place=place, unused=unused)
     st.markdown(_explanation(settings, scenario, shown.people))
     if not dials.moving():
@@ -193,6 +195,8 @@ def _budgets(settings: TimeSettings, scenario: Scenario, shown: _Shown) -> None:
         0,
         MOST_DAYS,
         settings.every,
+        disabled=settings.days == 1,
+        help="On a single day no value changes." if settings.days == 1 else None,
         **SETTINGS.widget_arguments(
             "time_every", settings.every, lambda every: replace(SETTINGS.current(), every=every)
         ),
