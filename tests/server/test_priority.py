@@ -200,23 +200,17 @@ def test_pages_that_are_open_and_small_are_the_urgent_ones(monkeypatch):
         assert asked[0] == again
 
 
-def test_the_dials_wait_for_no_turn_while_others_do(monkeypatch):
+def test_the_dials_wait_for_no_turn_of_their_own(monkeypatch):
     asked = []
 
     class Asked(Turns):
-        wanted = False
-
         def take(self, urgency, look):
             asked.append(urgency)
 
-        def are_wanted(self):
-            return self.wanted
-
     monkeypatch.setattr(frame, "TURNS", Asked())
     page = opened("noisy_histogram", "k=200")
-    assert asked == [OPENING, GO_ON, REST]
+    assert asked == [OPENING, REST]
     asked.clear()
-    monkeypatch.setattr(Asked, "wanted", True)
     page.run()
     assert asked == [FIGURE, REST]
 
