@@ -56,7 +56,7 @@ from rr_core.io.tables import (
     totals_of_groups,
     with_names,
 )
-from rr_core.io.text import TextTable, open_text
+from rr_core.io.text import TextTable, open_text, refuse_printed
 from rr_core.limits import MAX_UPLOAD_BYTES
 
 REPORT_WORDS = frozenset({"report", "reported", "answer", "response", "output", "randomized", "randomised"})
@@ -353,6 +353,8 @@ def inspect_reports(source: Source, *, has_header: bool | None = None) -> Previe
     preview = inspect(data, source.name, has_header=has_header)
     if has_header is None and preview.has_header is False and is_headed(preview):
         preview = inspect(data, source.name, has_header=True)
+    if preview.format == "text":
+        refuse_printed(preview.columns, preview.sample, bool(preview.has_header))
     choice = propose(preview)
     return dataclasses.replace(preview, layout=choice.layout, category=choice.category, count=choice.count)
 
@@ -432,6 +434,8 @@ def read_reports(
                 continue
             if shape is None:
                 table = _headed(table, has_header)
+                if isinstance(table, TextTable):
+                    refuse_printed(table.columns, table.sample, table.has_header)
                 if layout is None:
                     refuse_sideways(table, _has_header(table))
                 choice = pick(table, layout, category, count)
