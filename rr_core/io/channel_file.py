@@ -29,6 +29,7 @@ _OF_R = re.compile(r"\[(?:(\d{1,6}),|,(\d{1,6}))\]")  # how R prints the number 
 _WHOLE = re.compile(r"\d{1,18}", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"\d+,\d+%?")
 _NUMBER = re.compile(r"\d+(,\d+)?%?")
+_BLANKS, _COMMAS = re.compile(r"\s+"), re.compile(r",\s+")
 _ROW_OF_LIST = re.compile(r"\[([^\[\]]*)\]")  # of a matrix as Python, NumPy or JSON write it
 _AROUND_ROWS = re.compile(r"\s*((np|numpy)\.)?(array)?[\s,()\[\]]*")
 _RULE = re.compile(r"[\s|:+-]*-[\s|:+-]*")  # the line below the header of a table in Markdown
@@ -80,6 +81,8 @@ def read_matrix(text: str) -> MatrixFile:
     rows = _cells(_OF_R.sub(r"\1\2", text))
     if len(rows) > 2 and len(rows[0]) == 1 < len(rows[1]) and _value(rows[0][0]) is None:
         rows = rows[1:]  # what the columns are, above their names
+    if len(rows) > 3 and len(rows[1]) == 1 < len(rows[0]) == len(rows[2]) and _value(rows[1][0]) is None:
+        rows = [rows[0], *rows[2:]]  # what the rows are, below them, as pandas writes it
     header, named = _names(rows)
     body = rows[1:] if header else rows
     titles = rows[0] if header else None
@@ -180,6 +183,11 @@ def _cells(text: str) -> list[list[str]]:
     lines = [line for line in text.splitlines() if re.search(r"[^\s;,|]", line) and not _RULE.fullmatch(line)]
     if len(lines) == 1 and ";" in lines[0]:
         lines = [line for line in lines[0].split(";") if line.strip()]
+    ends = [line.rstrip().removesuffix(";") for line in lines]
+    if not any(";" in line for line in ends):
+        lines = ends  # of rows, as in MATLAB
+    if _are_decimal_commas(lines, _COMMAS):
+        lines = [_COMMAS.sub(";", line.strip()) for line in lines]
     if not lines:
         raise UnreadableFile("There are no numbers: write one row for each truth, like 0.8, 0.2.")
     named = [_BEFORE_COLON.match(line) for line in lines]
@@ -197,7 +205,7 @@ def _fields(lines: Sequence[str]) -> list[list[str]]:
     if separator is None and all("|" in line for line in lines):
         separator, together = "|", "\n".join(line.strip().removeprefix("|") for line in lines)
     if separator is None:
-        separator = "," if "," in together and not _are_decimal_commas(lines) else None
+        separator = "," if "," in together and not _are_decimal_commas(lines, _BLANKS) else None
     if separator is None and ('"' not in together or together.count('"') % 2):
         return [line.split() for line in lines]
     if separator is None:
@@ -211,9 +219,10 @@ def _fields(lines: Sequence[str]) -> list[list[str]]:
     return [[cell.strip() for cell in _without_end(row)] for row in rows if row]
 
 
-def _are_decimal_commas(lines: Sequence[str]) -> bool:
-    """Whether commas stand within numbers, between blanks: "0,8 0,2". The first line may hold names, each line one."""
-    numbers = [line.split()[1:] for line in lines]
+def _are_decimal_commas(lines: Sequence[str], between: re.Pattern[str]) -> bool:
+    """Whether commas stand within numbers that blanks, or commas and blanks, part: "0,8 0,2" or "0,8, 0,2". The first
+    line may hold names, each line one."""
+    numbers = [between.split(line.strip())[1:] for line in lines]
     rows = [row for i, row in enumerate(numbers) if i or all(map(_NUMBER.fullmatch, row))]
     return all(row and all(map(_NUMBER.fullmatch, row)) for row in rows) and any(
         _DECIMAL_COMMA.fullmatch(piece) for row in rows for piece in row

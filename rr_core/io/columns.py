@@ -55,6 +55,9 @@ _OF_REPORTS = _set(
     "of the in per each a all no observed raw report reports answer answers response responses sum with row rows"
 )
 
+# Words in the name of a column of categories that may as well hold the names or numbers of people.
+_NAMES_OF_PEOPLE = _set("name names key id")
+
 # Names that head a column of answers, and are hardly an answer among different ones.
 _TITLES = _set(
     "code codes icd icd9 icd10 icd-10 icd11 zip zipcode postcode plz url urls uri link domain website "
@@ -68,6 +71,10 @@ _SHORTEST_NUMBERING, _CONSTANT_LEAST, _MEETINGS = 5, 30, 7
 _UUID = re.compile(r"(?=.*\d)[0-9a-f]{8}[0-9a-f\-]{4,}|[0-9]{6,}", re.IGNORECASE)
 _WHOLE = re.compile(r"[0-9]{1,18}")
 _BIT_STRING = re.compile(r"[01]{2,}")
+_TIME = re.compile(
+    r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ,]+\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?",
+    re.ASCII,
+)
 MIN_SIDEWAYS = 2
 BITS_LEAST = 3
 """So many columns of 0 and 1 are the bits of unary encoding; fewer may be questions of their own."""
@@ -98,6 +105,10 @@ class Hint:
         drawn at random would meet `_MEETINGS` times.
     bit_strings
         Whether all values are words of 0 and 1, two letters or more, of the same length.
+    empty
+        Whether there is no value.
+    times
+        Whether all values are dates or times of day.
     """
 
     differs: bool = False
@@ -109,6 +120,8 @@ class Hint:
     serial: bool = False
     unlike_counts: bool = False
     bit_strings: bool = False
+    empty: bool = False
+    times: bool = False
 
 
 def hints(rows: Sequence[Row], width: int) -> tuple[Hint, ...]:
@@ -134,6 +147,8 @@ def _hint(cells: list[str]) -> Hint:
         bit_strings=bool(filled)
         and len(set(map(len, distinct))) == 1
         and all(map(_BIT_STRING.fullmatch, distinct)),
+        empty=not filled,
+        times=bool(filled) and all(map(_TIME.fullmatch, distinct)),
     )
 
 
@@ -307,7 +322,7 @@ def suggest(table: Described) -> Choice:
     named = [
         i
         for i in count_columns(table, range(width) if width == 2 else numbers)
-        if not (_is_loose(table.columns[i]) and table.hints[likely_category(table, i)].repeats)
+        if not (_may_be_of_a_row(table, i) and table.hints[likely_category(table, i)].repeats)
     ]
     count = named[0] if named else numbers[-1] if width == 2 and numbers else None
     people = [i for i in range(width) if is_person_id(table, i) or (i == count and _numbers_rows(table, i))]
@@ -344,6 +359,13 @@ def _is_loose(name: str) -> bool:
     """Whether a name with a word for counts may mean a number of something else, as "number of children" does."""
     words = _words(name) - {""}
     return not (words & _COUNTS or words <= COUNT_WORDS | SHARE_WORDS | _OF_REPORTS)
+
+
+def _may_be_of_a_row(table: Described, index: int) -> bool:
+    """Whether a column that is called count or similar may hold a number of something else in each row, or the chance
+    with which the report of that row was made."""
+    name = table.columns[index]
+    return _is_loose(name) or (is_share_name(name) and table.hints[index].repeats)
 
 
 def _numbers_rows(table: Described, index: int) -> bool:
@@ -450,15 +472,24 @@ def _choose_counts(table: Table, picked: int | None, counted: int | None) -> Cho
 
 def likely_category(table: Described, count: int | None, people: Sequence[int] = ()) -> int:
     """The most likely category column, not one of `people`: the first with a usual name, else the first of words that
-    come again, else of anything that does, else of words, else the first. Times and free texts are all different; a
-    column with one value in all rows comes behind those that come again."""
+    come again, else of anything that does, else of words, else the first. Free texts are all different; what is hardly
+    an answer (`is_no_answer`) comes behind what comes again."""
     others = [i for i in range(len(table.columns)) if i != count and i not in people]
     others = others or [i for i in range(len(table.columns)) if i != count]
     named = [i for i in others if _words(table.columns[i]) & CATEGORY_WORDS]
     again = [i for i in others if table.hints[i].repeats]
     words = [i for i in others if not table.numeric[i]]
     order = [*named, *(i for i in words if i in again), *again]
-    return next(iter([*(i for i in order if not table.hints[i].constant), *order, *words, *others]))
+    good = [i for i in order if not is_no_answer(table, i, among=again if count is None else ())]
+    return next(iter([*good, *(i for i in order if not table.hints[i].constant), *order, *words, *others]))
+
+
+def is_no_answer(table: Described, index: int, among: Sequence[int]) -> bool:
+    """Whether a column is empty, has one value in all rows or holds times; or has names or numbers of people, all
+    different, beside columns ``among`` which values come again."""
+    hint, words = table.hints[index], _words(table.columns[index])
+    of_people = hint.differs and (hint.looks_like_ids or not words.isdisjoint(_NAMES_OF_PEOPLE))
+    return hint.empty or hint.constant or hint.times or (of_people and len(among) > 0)
 
 
 def refuse_sideways(table: Described, has_header: bool) -> None:

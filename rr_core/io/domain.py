@@ -6,6 +6,7 @@ K is a parameter of k-RR. With too few categories p and q are wrong, and so is e
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import count, islice
@@ -17,15 +18,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rr_core.io.columns import CATEGORY_WORDS, suggest
-from rr_core.io.decoding import WrongDomain, quote
+from rr_core.io.decoding import NoRows, WrongDomain, quote
 from rr_core.io.labels import Codes, as_objects, clean, difference, factorize, similar_labels
 from rr_core.io.reports import Reports, Source
-from rr_core.io.tables import Counts, add_up, number_columns, open_table
+from rr_core.io.tables import AnyTable, Counts, add_up, number_columns, open_table
 from rr_core.io.text import TextTable
 from rr_core.limits import K_MAX, K_MIN, TYPED_LETTERS_MAX
 
 _SEPARATORS = "\t;,"
 _QUOTES = ("''", "“”", "‘’", "«»", "``")
+_OF_A_PROGRAM = re.compile(
+    r"""(?:c|list|set)?\s*[\[({]\s*(["'].*["']),?\s*[\])}]"""
+)  # a list of R, Python or JSON
 _NUMBERED = r"… \([0-9]+\)$"
 
 
@@ -68,7 +72,8 @@ def _cells(text: str) -> tuple[list[str], tuple[str, ...]]:
     lines = [line for line in text.encode("utf-8", "replace").decode().splitlines() if line.strip()]
     notes: tuple[str, ...] = ()
     if len(lines) == 1:
-        cells = _split(lines[0].strip())
+        written = _OF_A_PROGRAM.fullmatch(lines[0].strip())
+        cells = _split(written[1] if written else lines[0].strip())
     else:
         if all(line.rstrip()[-1] in ",;" for line in lines[:-1]):
             lines = [line.rstrip().rstrip(",;") for line in lines]
@@ -109,14 +114,28 @@ def _unquoted(cell: str) -> str:
 
 
 def _column(source: Source) -> tuple[Any, Codes, tuple[str, ...]]:
-    table = open_table(bytes(source.data), source.name, None).table
-    index = suggest(table).category
+    data = bytes(source.data)
+    try:
+        table = open_table(data, source.name, None).table
+    except NoRows:  # one line, which is no header
+        table = open_table(data, source.name, False).table
+    if isinstance(table, TextTable) and not table.has_header and len(table.columns) > 1 == len(table.sample):
+        cells, notes = _cells(table.data.decode())
+        return (*factorize(pa.chunked_array([pa.array(cells, pa.large_string())])), (*table.notes, *notes))
+    index = _column_of_list(table)
     notes = table.notes
     if len(table.columns) > 1:
         notes += (f"The list was read from the column {quote(table.columns[index])}.",)
     elif isinstance(table, TextTable) and table.has_header:
         notes += (f"The first line of the list, {quote(table.columns[index])}, was taken for its title.",)
     return (*number_columns(table, [index]).columns[0], notes)
+
+
+def _column_of_list(table: AnyTable) -> int:
+    """The suggested column; where its names come again, as those of groups do, the first in which none does."""
+    suggested, width = suggest(table).category, range(len(table.columns))
+    once = [i for i in width if not (table.hints[i].again or table.hints[i].empty or table.numeric[i])]
+    return once[0] if once and table.hints[suggested].again else suggested
 
 
 def _listed(distinct: Any, codes: Codes, notes: tuple[str, ...]) -> Listed:

@@ -6,13 +6,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rr_core.io import numbers
 from rr_core.io.columns import (
     ONES,
     ZEROS,
@@ -27,12 +28,14 @@ from rr_core.io.columns import (
 )
 from rr_core.io.decoding import UnreadableFile, quote
 from rr_core.io.distribution import Preview
-from rr_core.io.reports import Reports, Source, inspect_reports, read_reports
-from rr_core.io.tables import AnyTable, open_table
+from rr_core.io.reports import Reports, Source, check_total, inspect_reports, read_reports
+from rr_core.io.tables import AnyTable, Counts, Numbered, open_table
+from rr_core.io.text import SAMPLE_ROWS
 
 # Bits that are held, one byte each.
 MOST_BITS_HELD = 50_000_000
 _BITS = re.compile(r"[01]{2,}")
+_OF_BITS = re.compile(r"[01]+")
 _NAMES_OF_ONES = ("one", "ones", "support")
 _MISSING = {"", "na", "n/a", "nan", "null", "none"}  # among bits: to be told, with their place
 _FEWEST = 2  # categories
@@ -111,10 +114,13 @@ def bits_in(preview: Preview) -> BitColumns:
         i
         for i in width
         if preview.hints[i].bit_strings
-        and not is_count_name(names[i])
+        and not (is_count_name(names[i]) or _is_called_ones(names[i]) or _is_alone(preview))
         and len(preview.sample[0][i].strip()) >= shortest
     ]
+    # A file may have short words of 0 and 1, as the numbers of rooms, beside its reports.
+    strings.sort(key=lambda i: -len(preview.sample[0][i].strip()))
     counts = [i for i in width if preview.numeric[i] and i not in bits and i not in strings]
+    counts = [i for i in counts if not _counts_ones(preview, i, bits, strings)]
     count = next(iter(sure_counts(preview, counts)), None)
     return BitColumns(
         columns=tuple(names[i] for i in bits),
@@ -124,6 +130,26 @@ def bits_in(preview: Preview) -> BitColumns:
         choice=_choice(preview, strings, counts),
         strings=tuple(names[i] for i in strings),
     )
+
+
+def _is_called_ones(name: str) -> bool:
+    return not {*name.casefold().split()}.isdisjoint(_NAMES_OF_ONES)
+
+
+def _is_alone(preview: Preview) -> bool:
+    """Whether the file has one row of several numbers, of which 100 may be one."""
+    return len(preview.sample) == 1 and sum(preview.numeric) > 1
+
+
+def _counts_ones(preview: Preview, index: int, bits: Sequence[int], strings: Sequence[int]) -> bool:
+    """Whether a column of numbers has the number of ones of each row: those in columns of bits, or in a bit string."""
+
+    def of(row: Sequence[str]) -> set[int]:
+        in_columns = [sum(row[i].strip().casefold() in ONES for i in bits)] if bits else []
+        return {*in_columns, *(row[i].count("1") for i in strings)}
+
+    rows = preview.sample
+    return len(rows) >= SAMPLE_ROWS and all(row[index].strip() in map(str, of(row)) for row in rows)
 
 
 def _categories(preview: Preview, bits: Sequence[int]) -> Sequence[int]:
@@ -141,7 +167,7 @@ def _categories(preview: Preview, bits: Sequence[int]) -> Sequence[int]:
 
 def _choice(preview: Preview, strings: Sequence[int], counts: Sequence[int]) -> Choice:
     """Bit strings rather than numbers; but a column called ones has the ones of the names beside it."""
-    ones = [i for i in counts if {*preview.columns[i].casefold().split()} & {*_NAMES_OF_ONES}]
+    ones = [i for i in counts if _is_called_ones(preview.columns[i])]
     if ones and len(preview.columns) > 1:
         return Choice("counts", likely_category(preview, ones[0]), ones[0])
     if not strings:
@@ -233,9 +259,9 @@ def unary_of(reports: Reports) -> UnaryReports:
             f"The column {quote(reports.category_name)} holds one bit for each person, and one bit is Warner's design: a "
             "yes or no, which was exchanged with some chance. Choose “Warner's two questions” above."
         )
-    are_ones = reports.layout == "counts" and not {*f"{reports.count_name}".casefold().split()}.isdisjoint(
-        _NAMES_OF_ONES
-    )
+    are_ones = reports.layout == "counts" and _is_called_ones(f"{reports.count_name}")
+    if not are_ones and len(set(map(len, labels))) > 1 and all(map(_OF_BITS.fullmatch, labels)):
+        _refuse_uneven(labels)
     if all(map(_BITS.fullmatch, labels)) and not are_ones:
         return _from_strings(labels, reports)
     if reports.layout != "counts":
@@ -261,7 +287,7 @@ def _from_columns(table: AnyTable, columns: Sequence[int], count: int | None) ->
     names = [table.columns[index] for index in columns]
     counted = [] if count is None else [count]
     pieces: list[npt.NDArray[np.uint8]] = []
-    times: list[npt.NDArray[np.int64]] = []
+    times = Numbered("" if count is None else table.columns[count])
     rows = 0
     for piece in table.pieces([*columns, *counted]):
         if not piece.arrays:
@@ -270,24 +296,22 @@ def _from_columns(table: AnyTable, columns: Sequence[int], count: int | None) ->
         for column, array in enumerate(piece.arrays[: len(columns)]):
             block[:, column] = _bits(array, names[column], table, rows)
         pieces.append(block)
-        times.append(
-            _counts(piece.arrays[-1], table.columns[counted[0]])
-            if counted
-            else np.ones(len(block), dtype=np.int64)
-        )
+        if counted:
+            times.add(piece.arrays[-1])
         rows += len(block)
         _check_bits(rows * len(columns))
     if not rows:
         raise UnreadableFile(
             "The file has names of columns, but no reports below them: add one row per report."
         )
-    bits, each = np.concatenate(pieces), np.concatenate(times)
+    bits = np.concatenate(pieces)
+    each, notes = _times(times, table) if counted else (np.ones(rows, dtype=np.int64), ())
     if not each.any():
         raise UnreadableFile(
             f"All counts in the column {quote(table.columns[counted[0]])} are zero: choose another column or file."
         )
     others = [name for index, name in enumerate(table.columns) if index not in (*columns, *counted)]
-    notes = table.notes
+    notes = (*table.notes, *notes)
     if counted:
         notes += (f"Each row counts as often as its column {quote(table.columns[counted[0]])} says.",)
     if others:
@@ -298,20 +322,15 @@ def _from_columns(table: AnyTable, columns: Sequence[int], count: int | None) ->
     return UnaryReports(tuple(names), ones, int(each.sum()), bits, each, notes, tuple(names), counts)
 
 
-def _counts(array: Any, name: str) -> npt.NDArray[np.int64]:
-    """A piece of a column as whole numbers that can be added up."""
-    combined = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
-    try:
-        numbers = pc.cast(pc.utf8_trim_whitespace(pc.cast(combined, pa.string())), pa.int64())
-        found: npt.NDArray[np.int64] = pc.fill_null(numbers, -1).to_numpy(zero_copy_only=False)
-    except pa.ArrowInvalid:
-        found = np.array([-1])
-    if found.min(initial=0) < 0 or found.max(initial=0) > MOST_BITS_HELD * 2**20:
-        raise UnreadableFile(
-            f"The column {quote(name)} holds something else than whole numbers, so it cannot say how often each row of "
-            "bits occurred: mend it, or let each row count once."
-        )
-    return found
+def _times(column: Numbered, table: AnyTable) -> tuple[Counts, tuple[str, ...]]:
+    """(r,) how often each row of bits occurred, and sentences about how its numbers were read."""
+    distinct, codes = column.result()
+    parsed = numbers.parse(distinct)
+    values = parsed.values / 100 if parsed.percent else parsed.values
+    numbers.check(table, distinct, values, codes, np.ones(len(codes), dtype=bool), people=True)
+    each = values[codes].astype(np.int64)
+    check_total(each)
+    return each, parsed.notes
 
 
 def _bits(array: Any, name: str, table: AnyTable, before: int) -> npt.NDArray[np.uint8]:
@@ -340,16 +359,21 @@ def _check_bits(bits: int) -> None:
         )
 
 
+def _refuse_uneven(labels: Sequence[str]) -> NoReturn:
+    """Raise UnreadableFile for bit strings of different lengths."""
+    odd = next(label for label in labels if len(label) != len(labels[0]))
+    has = "1 bit" if len(odd) == 1 else f"{len(odd)} bits"
+    shorn = any(label[0] == "0" for label in labels if len(label) > 1)
+    lost = "" if shorn else " A spreadsheet takes the zeros at their beginning away: keep them as texts."
+    raise UnreadableFile(
+        f"The report {quote(odd)} has {has}, the first one {len(labels[0])}: every report has one bit for each "
+        f"category.{lost}"
+    )
+
+
 def _from_strings(labels: Sequence[str], reports: Reports) -> UnaryReports:
     counts = reports.counts
-    lengths = sorted({len(label) for label in labels})
-    if len(lengths) > 1:
-        odd = next(label for label in labels if len(label) != len(labels[0]))
-        raise UnreadableFile(
-            f"The report {quote(odd)} has {len(odd)} bits, the first one {len(labels[0])}: every report has one bit for "
-            "each category."
-        )
-    k = lengths[0]
+    k = len(labels[0])
     _check_bits(len(labels) * k)
     bits = (np.frombuffer("".join(labels).encode(), dtype=np.uint8) - ord("0")).reshape(len(labels), k)
     ones = counts @ bits.astype(np.int64)

@@ -221,6 +221,20 @@ TWO = [[0.75, 0.25], [0.125, 0.875]]
         ("np.array([[0.75 0.25]\n [0.125\n  0.875]])", None, None),
         ("¾ ¼\n⅛ ⅞", None, None),
         ("a: ¾ 1⁄4\nb: ⅛ ⅞", ("a", "b"), None),
+        ("0,75, 0,25\n0,125, 0,875", None, None),
+        ("75%, 25%\n12,5%, 87,5%", None, None),
+        (
+            "sehr gut, nein\nsehr gut, 0,75, 0,25\nnein, 0,125, 0,875",
+            ("sehr gut", "nein"),
+            ("sehr gut", "nein"),
+        ),
+        ("0.75 0.25;\n0.125 0.875;", None, None),  # MATLAB
+        ("0.75, 0.25;\n0.125, 0.875", None, None),
+        (
+            "report  yes     no\ntruth\nyes    0.75   0.25\nno    0.125  0.875",
+            ("yes", "no"),
+            ("yes", "no"),
+        ),  # pandas
     ],
 )
 def test_tables_are_read_however_programs_and_people_set_them(text, truths, reports):

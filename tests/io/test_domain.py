@@ -169,6 +169,23 @@ def test_lists_that_are_pasted_and_in_files() -> None:
         assert any("was read from the column" in note for note in notes) is has_columns
 
 
+@pytest.mark.parametrize(
+    "text", ["a, b", "a;b", "a\tb", '["a", "b"]', "['a', 'b',]", 'c("a", "b")', "{'a', 'b'}"]
+)
+def test_a_list_in_one_line_is_the_same_pasted_and_in_a_file(text: str) -> None:
+    """In a file it had "a header line and nothing below it"; of a printed list the brackets were parts of names."""
+    assert names(text) == names(Source("list.txt", text.encode())) == ["a", "b"]
+    with pytest.raises(WrongDomain, match="one category only"):
+        read_list(Source("list.txt", text[: text.index("a") + 1].lstrip("[{c('\"").encode()))
+
+
+def test_groups_beside_the_categories_of_a_list_are_not_read() -> None:
+    """A list names each of its categories once."""
+    for header in ("group,category", "region,town"):
+        data = f"{header}\nN,a\nN,b\nS,c\n".encode()
+        assert names(Source("list.csv", data)) == ["a", "b", "c"]
+
+
 def test_notes_on_a_list() -> None:
     assert read_list("b\na\nb\na\nb").notes == ("3 repeated names on the list counted once.",)
     assert read_list("b\na\n b").notes == ("One repeated name on the list counted once.",)

@@ -26,6 +26,10 @@ def table(header: str, *columns: object) -> bytes:
     return f"{header}\n{body}".encode()
 
 
+def read_text(text: str):
+    return read_reports([Source("a.csv", text.encode())])
+
+
 HEADERS = [
     ["code", *(f"A{i:02}" for i in range(30))],
     ["icd10", *ICD],
@@ -288,3 +292,43 @@ def test_a_column_with_one_value_in_all_rows_is_not_the_answer_beside_one_that_v
         read = read_reports([Source("a.csv", table(header, *columns))])
         assert (read.category_name, read.labels.tolist()) == ("q1", ["bus", "car"])
     assert inspect_reports(Source("a.csv", table("q1,id", ["yes"] * 40, range(40)))).category == 0
+
+
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        ("name,{}", "Person {i},{a}"),
+        ("KEY,{},meta-instanceID", "uuid:{i},{a},uuid:{i}"),
+        ("day,{}", "2024-01-{day},{a}"),
+        ("Start time,{},end", "3/{day}/2024 10:{day}:00 AM,{a},10:{day}"),
+        ("Name,{}", ",{a}"),
+        ("Email,Name,{}", "anonymous,,{a}"),
+        ("First Name,Value,{}", ",1,{a}"),
+        ("Response Type,{}", "completed,{a}"),
+        ("Response ID,{}", "R_{i}x,{a}"),
+        ("p,{}", "0.75,{a}"),
+        ("chance p,{}", "{p},{a}"),
+    ],
+)
+@pytest.mark.parametrize("column", ["Did you cheat?", "choice", "answer"])
+def test_what_survey_programs_write_beside_the_answers_is_not_taken_for_them(header, row, column):
+    """Names, times and constants were; and with a chance in each row the file was refused."""
+    rows = [
+        row.format(i=i, a=("yes", "no", "no")[i % 3], day=f"{1 + i % 9:02}", p=(0.75, 0.6)[i % 2])
+        for i in range(60)
+    ]
+    found = read_text(header.format(column) + "\n" + "\n".join(rows) + "\n")
+    assert (found.layout, found.category_name, found.counts.tolist()) == ("values", column, [20, 40])
+
+
+def test_reports_that_are_all_different_are_the_reports_still():
+    """Of many categories each may come once."""
+    rows = "".join(f"site{i}.org,{('win', 'mac')[i % 2]}\n" for i in range(60))
+    assert read_text(f"report,platform\n{rows}").category_name == "report"
+    assert read_text(f"item,platform\n{rows}").category_name == "item"
+
+
+def test_shares_of_groups_are_refused_still():
+    rows = "".join(f"{('N', 'S')[i % 2]},c{i},0.{10 + i}\n" for i in range(12))
+    with pytest.raises(UnreadableFile, match="holds shares"):
+        read_text(f"region,answer,share\n{rows}")

@@ -210,7 +210,7 @@ def test_the_columns_of_bits_can_be_chosen():
     for wrong, said in (
         ({"columns": ["a"]}, "two or more categories"),
         ({"columns": ["a", "c"]}, "no column “c”"),
-        ({"columns": ["a", "b"], "count": "bits"}, "something else than whole numbers"),
+        ({"columns": ["a", "b"], "count": "bits"}, "the count “.*” is not a number"),
     ):
         with pytest.raises(UnreadableFile, match=said):
             read_unary(Source("a.csv", data.replace(b"000", b"x00")), **wrong)
@@ -274,3 +274,68 @@ def test_patterns_of_each_group_count_as_often_as_they_say():
     """Rows that come again were taken for one report each."""
     data = b"region,bus,car,count\nN,1,0,30\nN,0,1,20\nS,1,0,9\nS,0,0,0\n"
     assert read_unary(Source("a.csv", data)).support.tolist() == [39, 20]
+
+
+@pytest.mark.parametrize("name", ["ones", "support"])
+def test_numbers_of_ones_that_look_like_bits_are_numbers(name):
+    """They were three reports."""
+    read = read_unary(Source("a.csv", f"item,{name}\nA,100\nB,110\nC,101\n".encode()))
+    assert (read.labels, read.n, read.support.tolist()) == (("A", "B", "C"), None, [100, 110, 101])
+
+
+def test_one_row_of_numbers_is_no_bit_string():
+    """100 was the bits of 1,000 reports."""
+    with pytest.raises(UnreadableFile):
+        read_unary(Source("a.csv", b"A,B,C,N\n300,200,100,1000\n"))
+
+
+@pytest.mark.parametrize("name", ["n", "ones", "count"])
+def test_the_number_of_ones_of_each_report_is_not_how_often_it_occurred(name):
+    """Those of 37 reports made 13 categories of their bit strings, or 45 reports."""
+    ones = BITS.sum(axis=1)
+    strings = ["".join(map(str, row)) for row in BITS.tolist()]
+    for data in (
+        f"bits,{name}\n" + "".join(f"{word},{n}\n" for word, n in zip(strings, ones, strict=True)),
+        f"a,b,c,d,{name}\n"
+        + "".join(f"{','.join(word)},{n}\n" for word, n in zip(strings, ones, strict=True)),
+    ):
+        read = read_unary(Source("a.csv", data.encode()))
+        assert (read.n, read.support.tolist()) == (len(BITS), BITS.sum(axis=0).tolist())
+
+
+def test_counts_that_happen_to_be_the_ones_of_a_few_rows_are_counts():
+    read = read_unary(Source("a.csv", b"bits,count\n0110,2\n1000,1\n0111,3\n"))
+    assert (read.n, read.support.tolist()) == (6, [1, 5, 5, 3])
+
+
+@pytest.mark.parametrize("data", [b"bits,count\n110,5\n1000,7\n1,3\n", b"bits\n110\n1000\n110\n1\n"])
+def test_bit_strings_without_their_first_zeros_are_refused(data):
+    """As Excel saves them; with counts each was a category."""
+    with pytest.raises(UnreadableFile, match="takes the zeros at their beginning away"):
+        read_unary(Source("a.csv", data))
+    with pytest.raises(UnreadableFile, match=r"“011” has 3 bits, the first one 4: [^.]*\.$"):
+        read_unary(Source("a.csv", b"bits\n0110\n011\n0101\n"))
+
+
+def test_categories_called_0_and_1_stay():
+    read = read_unary(Source("a.csv", b"category,count\n0,300\n1,200\n"))
+    assert (read.labels, read.support.tolist()) == (("0", "1"), [300, 200])
+
+
+def test_the_longer_bit_strings_are_the_reports():
+    """Rooms 101 and 110, in a column before them, were."""
+    strings = ["".join(map(str, row)) for row in BITS.tolist()]
+    data = "room,bits\n" + "".join(f"{(101, 110)[i % 2]},{word}\n" for i, word in enumerate(strings))
+    read = read_unary(Source("a.csv", data.encode()))
+    assert (read.columns, read.support.tolist()) == (("bits",), BITS.sum(axis=0).tolist())
+
+
+@pytest.mark.parametrize("written", [("5.0", "7.0"), ('"1,000"', '"2,000"'), ("1e3", "7")])
+def test_how_often_a_row_occurred_is_read_as_any_other_count(written):
+    """It was called something else than a whole number."""
+    one, other = (float(number.strip('"').replace(",", "")) for number in written)
+    read = read_unary(Source("a.csv", f"a,b,count\n0,1,{written[0]}\n1,1,{written[1]}\n".encode()))
+    assert (read.n, read.support.tolist()) == (one + other, [other, one + other])
+    for bad, said in (("", "Line 3 has no count"), ("2.5", "not a whole number"), ("9e15", "add up to more")):
+        with pytest.raises(UnreadableFile, match=said):
+            read_unary(Source("a.csv", f"a,b,count\n0,1,9e15\n1,1,{bad}\n".encode()))
