@@ -344,12 +344,12 @@ def open_text(data: bytes, has_header: bool | None) -> TextTable:
         )
     header = detect_header(rows) if has_header is None else has_header
     body = rows[1:] if header else rows
-    if not body and _PYTHON.match(data):
-        raise UnreadableFile(PRINTED)
     if not body:
         raise NoRows(
-            "The file has a header line and nothing below it. Add one line per category, or say that the"
-            " first line is not a header."
+            PRINTED
+            if _PYTHON.match(data)
+            else "The file has a header line and nothing below it. Add one line per category, or say that the first line is "
+            "not a header."
         )
     return TextTable(
         data,
