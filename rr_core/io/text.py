@@ -348,8 +348,8 @@ def open_text(data: bytes, has_header: bool | None) -> TextTable:
         raise NoRows(
             PRINTED
             if _PYTHON.match(data)
-            else "The file has a header line and nothing below it. Add one line per category, or say that the first line is "
-            "not a header."
+            else "The file has a header line and nothing below it. Add one line per category, or say that the first "
+            "line is not a header."
         )
     return TextTable(
         data,

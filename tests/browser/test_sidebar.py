@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from urllib.parse import parse_qsl
 
 from playwright.sync_api import expect
 
@@ -81,7 +82,8 @@ def test_the_keyboard_alone_and_the_chart_and_script_of_what_it_chose(open_lab):
     assert "Inv below zero" in html
     assert 'src="http' not in html
     script = lab.download("Download script (Python)").decode("utf-8")
-    assert "k=1000, s=1.3, epsilon=2.0, n=100000, seed=7" in script
+    (query,) = re.findall(r"LINK = '/inv_negatives\?(.*)'", script)
+    assert dict(parse_qsl(query)) == QUERY
     compile(script, "inv_negatives.py", "exec")
 
 
