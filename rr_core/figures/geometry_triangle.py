@@ -179,7 +179,7 @@ def _lattice(names: Sequence[str]) -> dict[str, Any]:
         "x": where[:, 0],
         "y": where[:, 1],
         "customdata": (steps * PERCENT).astype(np.uint8),
-        "hovertemplate": f"click (touch: tap again) to put the reports here<br>{shares}<extra></extra>",
+        "hovertemplate": f"click or tap to put the reports here<br>{shares}<extra></extra>",
         "marker": {"size": 3, "color": QUANTITIES["truth"].colour, "opacity": 0.28},
         "showlegend": False,
         **_steady(0.28),

@@ -245,7 +245,7 @@ def _move_reports(
     st.button("Make one share negative", on_click=_pick, args=(negative,), width="stretch")
     error = PICKED.current().error
     with st.expander("Move the reports φ", expanded=bool(error)):
-        st.caption("Or by a click in the picture (by touch: tap twice).")
+        st.caption("Or by a click or a tap in the picture.")
         _share_widgets(three, result, reports, names, error)
 
 
