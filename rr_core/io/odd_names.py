@@ -29,7 +29,6 @@ Reason = Literal[
     "the sum of the others",
     "several answers",
     "declared by the file",
-    "the name of the column",
     "too few reports",
     "looks the same",
     "nearly the same",
@@ -78,7 +77,6 @@ _MISSING = frozenset(
 _PERHAPS_MISSING = frozenset({"none", "?", "missing", "empty", "blank", "na", "nan", "nat", "nil", "null"})
 _IN_GROUP = re.compile(r"\s*[:/|>,;\u2013\u2014-]\s*(?=\S)")  # between the names of a group and of one of it
 _MOST_LISTS = 10_000  # names that are looked at
-_FOR_A_HEADER = 10  # reports for each that is called as the column: files put together bring their headers
 _NEARLY_ALL = 0.9  # of the rest: a total may be rounded, or lack a category
 
 
@@ -167,13 +165,8 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
     # At an end of the table a sum is its total; amid the others it may be one by chance.
     sums |= (added & likely_total(counts)) | grouped
     declared = none if of_counts else counts == 0
-    header = (
-        (labels == reports.category_name) & (_FOR_A_HEADER * counts <= counts.sum())
-        if reports.has_header and not of_counts
-        else none
-    )
     same, nearly, values = _twins(labels, counts)
-    own = ~missing & ~sums & ~declared & ~header & (same < 0)
+    own = ~missing & ~sums & ~declared & (same < 0)
     rare, level, outweighed = none.copy(), None, True
     if mechanism is not None and own.sum() >= 2:
         merged = (
@@ -184,12 +177,12 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
         level = found.level
         outweighed = bool(counts[rare & (nearly < 0)].sum() < level)
     several = _several_answers(written)
-    perhaps = _one_of(text, _PERHAPS_MISSING) | total | added | several | declared | header
+    perhaps = _one_of(text, _PERHAPS_MISSING) | total | added | several | declared
     odd = []
     for i in np.flatnonzero(missing | perhaps | rare | (same >= 0) | (nearly >= 0)).tolist():
         twin = (
             None
-            if missing[i] or sums[i] or header[i]
+            if missing[i] or sums[i]
             else same[i]
             if same[i] >= 0
             else nearly[i]
@@ -197,7 +190,7 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
             else None
         )
         reason: Reason = "no answer"
-        settled = bool(missing[i] or sums[i] or header[i] or (rare[i] and (outweighed or twin is not None)))
+        settled = bool(missing[i] or sums[i] or (rare[i] and (outweighed or twin is not None)))
         if twin is not None:
             reason = "looks the same" if same[i] >= 0 else "nearly the same"
             settled = settled or bool(same[i] >= 0 or values[i])
@@ -209,8 +202,6 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
             reason = "several answers"
         elif declared[i]:
             reason = "declared by the file"
-        elif header[i]:
-            reason = "the name of the column"
         elif not missing[i] and (rare[i] or not perhaps[i]):
             reason = "too few reports"
         odd.append(Odd(labels[i], int(counts[i]), reason, None if twin is None else labels[twin], settled))

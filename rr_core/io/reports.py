@@ -31,7 +31,6 @@ from rr_core.io.columns import (
     Layout,
     choose,
     is_count_name,
-    is_no_answer,
     is_person_id,
     is_share_name,
     refuse_sideways,
@@ -57,7 +56,7 @@ from rr_core.io.tables import (
     totals_of_groups,
     with_names,
 )
-from rr_core.io.text import TextTable, open_text, refuse_printed
+from rr_core.io.text import TextTable, open_text
 from rr_core.limits import MAX_UPLOAD_BYTES
 
 REPORT_WORDS = frozenset({"report", "reported", "answer", "response", "output", "randomized", "randomised"})
@@ -354,8 +353,6 @@ def inspect_reports(source: Source, *, has_header: bool | None = None) -> Previe
     preview = inspect(data, source.name, has_header=has_header)
     if has_header is None and preview.has_header is False and is_headed(preview):
         preview = inspect(data, source.name, has_header=True)
-    if preview.format == "text":
-        refuse_printed(preview.columns, preview.sample, bool(preview.has_header))
     choice = propose(preview)
     return dataclasses.replace(preview, layout=choice.layout, category=choice.category, count=choice.count)
 
@@ -435,8 +432,6 @@ def read_reports(
                 continue
             if shape is None:
                 table = _headed(table, has_header)
-                if isinstance(table, TextTable):
-                    refuse_printed(table.columns, table.sample, table.has_header)
                 if layout is None:
                     refuse_sideways(table, _has_header(table))
                 choice = pick(table, layout, category, count)
@@ -487,13 +482,7 @@ def propose(table: Described) -> Choice:
     width = range(len(table.columns))
     reports = [i for i in width if REPORT_WORDS & _words(table.columns[i]) and not _are_counts(table, i)]
     weights = [i for i in width if is_weight_name(table.columns[i])]
-    again = [i for i in width if table.hints[i].repeats]
-    if again and not all(is_no_answer(table, i, again) for i in again):
-        reports = [i for i in reports if not is_no_answer(table, i, again)]
-    chances = [i for i in again if is_share_name(table.columns[i]) and i not in reports]
-    others = [
-        table.columns[i].strip().casefold() for i in width if i not in (*reports[:1], *weights, *chances)
-    ]
+    others = [table.columns[i].strip().casefold() for i in width if i not in (*reports[:1], *weights)]
     if reports and not any(is_count_name(name) or name in CATEGORY_WORDS for name in others):
         return Choice("values", reports[0], None)
     choice = suggest(table)

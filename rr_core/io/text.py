@@ -315,7 +315,7 @@ def open_text(data: bytes, has_header: bool | None) -> TextTable:
         notes.append("Quotation marks behind a backslash were read as parts of their text.")
     if separator is None:
         separator = _detect_separator(_head(data))
-    data = _empty_leading_lines(data, separator, notes)
+    data = _empty_leading_lines(data, separator)
     rows = _sample(data, separator)
     if rows and separator:
         data = _first_table(data, separator, rows, above, notes)
@@ -346,10 +346,8 @@ def open_text(data: bytes, has_header: bool | None) -> TextTable:
     body = rows[1:] if header else rows
     if not body:
         raise NoRows(
-            PRINTED
-            if _PYTHON.match(data)
-            else "The file has a header line and nothing below it. Add one line per category, or say that the first "
-            "line is not a header."
+            "The file has a header line and nothing below it. Add one line per category, or say that the"
+            " first line is not a header."
         )
     return TextTable(
         data,
@@ -362,38 +360,6 @@ def open_text(data: bytes, has_header: bool | None) -> TextTable:
         above,
         tuple(notes),
     )
-
-
-PRINTED = (
-    "This is a table as a program prints it. Save it as a CSV file: a line for each category or report, with commas "
-    "between the columns."
-)
-_PYTHON = re.compile(rb"\s*(\w+\()?[{\[(]")
-_MARKUP = re.compile(r"\s*<(table|tr|td|div|html)\b", re.IGNORECASE)
-_RULE = re.compile(r"(?=.*---|.*\|)[|+ ]*-[-|+ :]{3,}")
-# A name and a number behind more than a blank, or the other way round; a row between bars.
-_PRINTED_ROW = re.compile(
-    r"[^=/?]*\S(\s{2,}|\s*[|=]\s*|:\s+)[\d.,]+\s*|\s+\d+\s+\S.*|\d+\s{2,}\S.*|\|.*\||\(.*\),?"
-)
-_NUMBERS = re.compile(r"\d+(\s+\d+)+\s*")  # below names, as R prints a table
-
-
-def refuse_printed(columns: Row, rows: Sequence[Row], has_header: bool) -> None:
-    """Raise UnreadableFile for a table that was printed for people: without separators each row would be a report."""
-    lines = [",".join(row) for row in rows]
-    head = ([",".join(columns)] if has_header else []) + lines[:2]
-    one_row = has_header and len(columns) == len(lines) == 1 and _NUMBERS.fullmatch(lines[0]) is not None
-    if (
-        one_row
-        or any(map(_RULE.fullmatch, head))
-        or any(map(_MARKUP.match, head))
-        or (
-            (len(columns) == 1 or head[0].startswith("("))
-            and len({*lines}) == len(lines)
-            and 2 * sum(_PRINTED_ROW.fullmatch(line) is not None for line in lines) > len(lines)
-        )
-    ):
-        raise UnreadableFile(PRINTED)
 
 
 def _head(data: bytes) -> str:
@@ -530,19 +496,14 @@ def _are_separated_by_blanks(rows: list[list[str]], text: str) -> bool:
     return _has_row_names(rows) or (quoted and len(rows[0]) == len(rows[1]))
 
 
-def _empty_leading_lines(data: bytes, separator: str | None, notes: list[str]) -> bytes:
-    """Lines of separators and blanks at the top, made truly empty; and a title above such lines, which are as wide.
+def _empty_leading_lines(data: bytes, separator: str | None) -> bytes:
+    """Lines of separators and blanks at the top, made truly empty.
 
-    A spreadsheet writes ",," for the empty rows above its table, and "Survey,," for a title; the header is the first line
-    that says something else. The lines stay, so that line numbers do.
+    A spreadsheet writes ",," for the empty rows above its table; the header is the first line that
+    says something. The lines stay, so that line numbers do.
     """
-    one = re.escape((separator or "").encode())
-    blank: Any = re.compile(b"[ \t\n" + one + b"]*").match(data)
+    blank: Any = re.compile(b"[ \t\n" + re.escape((separator or "").encode()) + b"]*").match(data)
     end = data.rfind(b"\n", 0, blank.end()) + 1
-    title = re.compile(b"([^\n" + one + b"]+)" + one + b"+\n([ \t" + one + b"]*\n)+") if separator else None
-    while title is not None and (found := title.match(data, end)) is not None and found.end() < len(data):
-        end = found.end()
-        notes.append(f"The title {quote(found[1].decode().strip())} above the table was skipped.")
     return data if end == 0 else b"".join([b"\n" * data.count(b"\n", 0, end), memoryview(data)[end:]])
 
 

@@ -387,17 +387,3 @@ def test_a_total_is_one_with_a_mark_behind_it(name: str) -> None:
     for number, settled in ((1000, True), (100, False)):
         (odd,) = odd_names(a_table(f"name,count\nyes,640\nno,360\n{name},{number}\n"), AllSeen()).names
         assert (odd.label, odd.reason, odd.by_default) == (name, "a total", settled)
-
-
-def test_the_header_of_a_file_put_below_another_is_no_answer() -> None:
-    """`cat a.csv b.csv`: the second header was a category with one report, without a word."""
-    rows = "bus\n" * 30 + "car\n" * 20
-    read = a_table(f"answer\n{rows}answer\n{rows}")
-    odd = odd_names(read, AllSeen())
-    assert [(one.label, one.reason, one.by_default) for one in odd.names] == [
-        ("answer", "the name of the column", True)
-    ]
-    assert within(read, AllSeen(), odd.default_decisions()).total == 100
-    # Where many say so, it is an answer.
-    many = "answer\n" * 20
-    assert not odd_names(a_table(f"answer\n{rows}{many}"), AllSeen()).names

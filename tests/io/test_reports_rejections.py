@@ -13,14 +13,12 @@ from rr_core.io import (
     UnreadableFile,
     WrongDomain,
     decoding,
-    inspect_reports,
     read_reports,
     tables,
     within,
 )
 from rr_core.io import reports as module
 from rr_core.io.decoding import megabytes
-from rr_core.io.text import PRINTED
 from tests.app.hostile_reports import CASES, GOOD, Hostile, to_parquet
 
 
@@ -141,57 +139,3 @@ def test_files_of_different_shape() -> None:
         ("a,1\nb,2\n", "category,count\na,1\n", "Line 1: the count “count” is not a number."),
     ):
         assert complaint(first, second).startswith(f"“b.csv”: {words}")
-
-
-PRINTS = {
-    "psql": " answer | count \n--------+-------\n yes    |   640\n no     |   360\n(2 rows)\n",
-    "psql, one column": " answer \n--------\n yes\n no\n yes\n(3 rows)\n",
-    "MySQL": "+--------+-------+\n| answer | count |\n+--------+-------+\n| yes    |   640 |\n+--------+-------+\n",
-    "Markdown": "| answer | count |\n|---|---|\n| yes | 640 |\n| no | 360 |\n",
-    "SQLite": "no|360\nyes|640\n",
-    "SQLite, columns": "answer  count(*)\n------  --------\nno      360\nyes     640\n",
-    "pandas": "  answer  count\n0    yes    640\n1     no    360\n",
-    "value_counts": "answer\nyes    640\nno     360\nName: count, dtype: int64\n",
-    "R": "\nyes  no \n640 360 \n",
-    "tibble": "# A tibble: 2 x 2\n  answer     n\n  <chr>  <int>\n1 yes      640\n2 no       360\n",
-    "uniq -c": "    640 yes\n    360 no\n",
-    "colon": "yes: 640\nno: 360\n",
-    "equal": "yes=640\nno=360\n",
-    "tuples": "('yes', 640)\n('no', 360)\n",
-    "dict": "{'yes': 640, 'no': 360}\n",
-    "Counter": "Counter({'yes': 640, 'no': 360})\n",
-    "HTML": "<table><tr><td>yes</td><td>640</td></tr></table>",
-}
-
-
-@pytest.mark.parametrize("text", PRINTS.values(), ids=PRINTS)
-def test_a_printed_table_is_refused_and_not_taken_for_reports(text: str) -> None:
-    """Each row was a report, two where a thousand were right."""
-    assert complaint(text) == PRINTED
-    if not text.startswith("    "):  # a preview is shown without these blanks
-        assert sentence(lambda: inspect_reports(Source("a.txt", text.encode()))) == PRINTED
-
-
-@pytest.mark.parametrize(
-    "answers",
-    [
-        ["Type 1", "Type 2"],
-        ["a=b", "c|d"],
-        ["12:30", "13:45"],
-        ["---", "yes"],
-        ["x?id=5", "y?id=6"],
-        ["1 2", "3 4"],
-    ],
-    ids=str,
-)
-def test_answers_that_look_like_rows_of_a_print_are_reports(answers: list[str]) -> None:
-    read = read_reports([Source("a.csv", "\n".join(["answer", *answers]).encode())])
-    assert sorted(read.labels.tolist()) == sorted(answers)
-
-
-def test_a_title_as_wide_as_the_table_is_skipped_and_that_is_told() -> None:
-    """It was “a header line and nothing below it”."""
-    for above in ("Survey 2024,,\n,,\n", ",,\nSurvey 2024,,\n,,\n", "Survey 2024,,\n\n"):
-        read = read_reports([Source("a.csv", f"{above}id,answer,n\n1,yes,640\n2,no,360\n".encode())])
-        assert dict(zip(read.labels.tolist(), read.counts.tolist(), strict=True)) == {"yes": 640, "no": 360}
-        assert "The title “Survey 2024” above the table was skipped." in read.notes
