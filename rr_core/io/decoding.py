@@ -51,7 +51,7 @@ _FOREIGN = (
     (b"7z\xbc\xaf", "a 7-Zip archive"),
     (b"Rar!", "a RAR archive"),
 )
-_HTML = re.compile(rb"\s*<(!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
+_HTML = re.compile(rb"\s*<(!doctype|html|head|body|meta|table|tr|\?xml)\b", re.IGNORECASE)
 _JSON = re.compile(rb'\s*(\{\s*"|\[\s*[\[{])')
 # Control characters that no text file holds: C0 without tab, line feed, form feed, return.
 _CONTROLS = bytes([*range(9), 11, *range(14, 32), 127])

@@ -29,6 +29,7 @@ Reason = Literal[
     "the sum of the others",
     "several answers",
     "declared by the file",
+    "the name of the column",
     "too few reports",
     "looks the same",
     "nearly the same",
@@ -177,7 +178,13 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
         level = found.level
         outweighed = bool(counts[rare & (nearly < 0)].sum() < level)
     several = _several_answers(written)
-    perhaps = _one_of(text, _PERHAPS_MISSING) | total | added | several | declared
+    # Files that were put together have the header of the second among their rows.
+    header = (
+        none
+        if of_counts or not reports.has_header
+        else _one_of(text, frozenset({reports.category_name.lower()}))
+    )
+    perhaps = _one_of(text, _PERHAPS_MISSING) | total | added | several | declared | header
     odd = []
     for i in np.flatnonzero(missing | perhaps | rare | (same >= 0) | (nearly >= 0)).tolist():
         twin = (
@@ -190,7 +197,8 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
             else None
         )
         reason: Reason = "no answer"
-        settled = bool(missing[i] or sums[i] or (rare[i] and (outweighed or twin is not None)))
+        again = bool(header[i]) and 2 * int(counts[i]) * len(labels) < reports.total
+        settled = bool(again or missing[i] or sums[i] or (rare[i] and (outweighed or twin is not None)))
         if twin is not None:
             reason = "looks the same" if same[i] >= 0 else "nearly the same"
             settled = settled or bool(same[i] >= 0 or values[i])
@@ -202,6 +210,8 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
             reason = "several answers"
         elif declared[i]:
             reason = "declared by the file"
+        elif header[i]:
+            reason = "the name of the column"
         elif not missing[i] and (rare[i] or not perhaps[i]):
             reason = "too few reports"
         odd.append(Odd(labels[i], int(counts[i]), reason, None if twin is None else labels[twin], settled))

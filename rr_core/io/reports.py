@@ -99,6 +99,10 @@ class Meter:
 
 
 _ONE_LINE = 1 << 16
+# Lines of tables that programs print: a rule between or below them, and a name with its number beside it.
+_LOOKED_AT = 10_000
+_RULE = r"^[-=+|: \x{2500}-\x{257f}]*([-=]{2}:?[ +|]|[+|][-=]{2}|[\x{2500}-\x{257f}]{2})[-=+|: \x{2500}-\x{257f}]*$"
+_PRINTED = r"\S(\s{2,}|\s*[|\x{2502}\x{2506}]\s*|:\s+)[0-9][0-9.,' ]*(\s*[|\x{2502}\x{2506}].*)?$|^[({]['\"]"
 _BIT_VECTOR = r"^\[?[01]([ ,;]*[01])+\]?$"
 
 # A one-letter name may be a report.
@@ -173,6 +177,7 @@ class Shape:
     columns: tuple[str, ...]
     has_header: bool
     choice: Choice
+    numeric: tuple[bool, ...]
     notes: tuple[str, ...] = ()
 
 
@@ -200,6 +205,8 @@ def unite(
     check_size(len(cleaned.names), column, fewest=1)
     people = np.concatenate([one.people for one in tallied])
     check_total(people)
+    if shape.choice.count is None:
+        _refuse_printed(cleaned.names, int(people.max(initial=0)))
     if not (people.any() or all_zero):
         raise UnreadableFile(
             f"All counts in the column {quote(shape.columns[shape.choice.count or 0])} are zero: choose another column "
@@ -239,6 +246,18 @@ def unite(
         layout=shape.choice.layout,
         sha256=_sha256([file.sha256 for file in read]),
     )
+
+
+def _refuse_printed(names: Any, most: int) -> None:
+    """Raise UnreadableFile for the lines of a table as programs print it: with rules; or with a number beside the name in
+    at least half of them, where none comes more than once (``most``)."""
+    first = names.slice(0, _LOOKED_AT)
+    printed = pc.sum(pc.match_substring_regex(first, _PRINTED)).as_py() or 0
+    if (most == 1 and 2 * printed >= len(first)) or pc.any(pc.match_substring_regex(first, _RULE)).as_py():
+        raise UnreadableFile(
+            "These are lines of a table as a program prints it, with blanks, bars or other marks between its columns: "
+            "export it as CSV, or write a comma between each name and its count."
+        )
 
 
 def _united(names: Sequence[Any]) -> tuple[Any, Codes]:
@@ -436,7 +455,7 @@ def read_reports(
                     refuse_sideways(table, _has_header(table))
                 choice = pick(table, layout, category, count)
                 assumed = _assumed(table, choice)
-                shape = Shape(source.name, table.columns, _has_header(table), choice, assumed)
+                shape = Shape(source.name, table.columns, _has_header(table), choice, table.numeric, assumed)
             _check_shape(table, shape)
             counted = count_reports(table, shape.choice, meter.part(opened, end))
             about = f"{quote(source.name)}: " if len(files) > 1 else ""
@@ -629,6 +648,11 @@ def _check_shape(table: AnyTable, shape: Shape) -> None:
             " same columns, in the same order."
         )
     if not (shape.has_header and _has_header(table)):
+        if table.numeric != shape.numeric and sorted(table.numeric) == sorted(shape.numeric):
+            raise UnreadableFile(
+                f"its columns of numbers are not those of {quote(shape.name)}, and no header says which is which. Upload "
+                "files with the same columns, in the same order."
+            )
         return
     for number, (one, other) in enumerate(zip(mine, theirs, strict=True), 1):
         if one != other:

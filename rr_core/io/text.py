@@ -49,7 +49,8 @@ _IMPORT_ID = re.compile(r'\s*\{\s*"ImportId"\s*:')
 _SURVEY_MONKEY = {"response", "open-ended response"}
 # Blank lines behind which another table is looked for, and lines and bytes of it that are looked at.
 _MOST_BREAKS, _MOST_NEXT, _NEXT_BYTES = 100, 5, 4096
-_FEWEST_NAMED = 2  # rows, with the header, that may be named as R does
+_MOST_TITLES = 12  # lines above a table that are looked at
+_FEWEST_NAMED = 2  # rows, with the header, that may be named as R does, or be a table
 # For a single column: a separator that the file does not contain.
 _NOT_IN_FILES = "\x1f\x1e\x1d\x1c\x01\x02\x03\x04"
 
@@ -316,6 +317,8 @@ def open_text(data: bytes, has_header: bool | None) -> TextTable:
     if separator is None:
         separator = _detect_separator(_head(data))
     data = _empty_leading_lines(data, separator)
+    if titles := _titles(data, separator, notes):
+        above, data = above + titles, data.split(b"\n", titles)[titles]
     rows = _sample(data, separator)
     if rows and separator:
         data = _first_table(data, separator, rows, above, notes)
@@ -428,8 +431,8 @@ def _first_table(data: bytes, separator: str, rows: list[list[str]], above: int,
     for found in itertools.islice(blank.finditer(data, start), _MOST_BREAKS):
         quotations += data.count(b'"', counted, found.start())
         counted = found.start()
-        if quotations % 2:
-            continue
+        if quotations % 2 or data.count(b"\n", start, found.start() + 1) < _FEWEST_NAMED:
+            continue  # within a quotation, or below the header, where no table ends
         text = data[found.end() : found.end() + _NEXT_BYTES].decode(errors="replace")
         below = _parse("\n".join(text.split("\n", _MOST_NEXT)[:_MOST_NEXT]), separator)
         other = below and len(below[0]) not in (1, len(numeric)) and not any(map(fits, below[1:]))
@@ -494,6 +497,21 @@ def _are_separated_by_blanks(rows: list[list[str]], text: str) -> bool:
         return False
     quoted = all(line.startswith('"') for line in text.split("\n") if line.strip())
     return _has_row_names(rows) or (quoted and len(rows[0]) == len(rows[1]))
+
+
+def _titles(data: bytes, separator: str | None, notes: list[str]) -> int:
+    """The number of lines with titles above the table: one cell each, and a blank line before a line of several cells."""
+    lines = _head(data).split("\n")[:_MOST_TITLES]
+    if separator is None or any(line.count('"') % 2 for line in lines):
+        return 0
+    cells = [[cell for cell in row if cell.strip()] for row in csv.reader(lines, delimiter=separator)]
+    first = next((i for i, row in enumerate(cells) if len(row) > 1), 0)
+    titles = [row[0] for row in cells[:first] if row]
+    if not titles or cells[first - 1]:
+        return 0
+    named = ", ".join(quote(title) for title in titles[:2])
+    notes.append(f"Above the table: {named}{', …' if len(titles) > 2 else ''}. That was skipped.")
+    return first
 
 
 def _empty_leading_lines(data: bytes, separator: str | None) -> bytes:

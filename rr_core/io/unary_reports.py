@@ -115,10 +115,10 @@ def bits_in(preview: Preview) -> BitColumns:
         for i in width
         if preview.hints[i].bit_strings
         and not (is_count_name(names[i]) or _is_called_ones(names[i]) or _is_alone(preview))
-        and len(preview.sample[0][i].strip()) >= shortest
+        and _length(preview, i) >= shortest
     ]
     # A file may have short words of 0 and 1, as the numbers of rooms, beside its reports.
-    strings.sort(key=lambda i: -len(preview.sample[0][i].strip()))
+    strings.sort(key=lambda i: -_length(preview, i))
     counts = [i for i in width if preview.numeric[i] and i not in bits and i not in strings]
     counts = [i for i in counts if not _counts_ones(preview, i, bits, strings)]
     count = next(iter(sure_counts(preview, counts)), None)
@@ -136,6 +136,11 @@ def _is_called_ones(name: str) -> bool:
     return not {*name.casefold().split()}.isdisjoint(_NAMES_OF_ONES)
 
 
+def _length(preview: Preview, index: int) -> int:
+    """Letters of a word of a column; 0 where its first rows break off before it."""
+    return max((len(row[index].strip()) for row in preview.sample if index < len(row)), default=0)
+
+
 def _is_alone(preview: Preview) -> bool:
     """Whether the file has one row of several numbers, of which 100 may be one."""
     return len(preview.sample) == 1 and sum(preview.numeric) > 1
@@ -148,7 +153,7 @@ def _counts_ones(preview: Preview, index: int, bits: Sequence[int], strings: Seq
         in_columns = [sum(row[i].strip().casefold() in ONES for i in bits)] if bits else []
         return {*in_columns, *(row[i].count("1") for i in strings)}
 
-    rows = preview.sample
+    rows = [row for row in preview.sample if len(row) == len(preview.columns)]
     return len(rows) >= SAMPLE_ROWS and all(row[index].strip() in map(str, of(row)) for row in rows)
 
 
@@ -160,7 +165,10 @@ def _categories(preview: Preview, bits: Sequence[int]) -> Sequence[int]:
         i
         for i in bits
         if not (words[i] & _OF_PERSON or of_sex == [i])
-        and not (preview.hints[i].constant and preview.sample[0][i].strip().casefold() in ONES)
+        and not (
+            preview.hints[i].constant
+            and {row[i].casefold().strip() for row in preview.sample if i < len(row)} <= ONES
+        )
     ]
     return left if len(left) >= _FEWEST else bits
 

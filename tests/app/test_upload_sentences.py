@@ -172,3 +172,7 @@ def test_swapped_answers_have_the_reports_of_each_other(many):
         assert dict(zip(swapped.labels, swapped.counts.tolist(), strict=True)) == {"yes": no, "no": yes}
         tells(swapped.notes[-1], p, 1, 2)
         assert "“yes” and “no”" in swapped.notes[-1]
+    reports = read_reports([Source("a.csv", b"answer\n" + b"yes\nno\n" * 30 + b"answer\nno\n")])
+    said.clear()
+    panel._decide_names(odd_names(reports, AllSeen()), reports, k_is_known=False)
+    tells(next(text for text in said if "the name of the column" in text), 1)

@@ -387,3 +387,16 @@ def test_a_total_is_one_with_a_mark_behind_it(name: str) -> None:
     for number, settled in ((1000, True), (100, False)):
         (odd,) = odd_names(a_table(f"name,count\nyes,640\nno,360\n{name},{number}\n"), AllSeen()).names
         assert (odd.label, odd.reason, odd.by_default) == (name, "a total", settled)
+
+
+def test_the_header_of_a_second_file_among_the_rows_is_left_out() -> None:
+    """It was a category."""
+    reports = rows({"Yes": 40, "no": 45, "REPORT": 1})
+    odd = found(reports)["REPORT"]
+    assert (odd.reason, odd.by_default) == ("the name of the column", True)
+    assert pairs(within(reports, AllSeen(), odd_names(reports, AllSeen()).default_decisions())) == {
+        "Yes": 40,
+        "no": 45,
+    }
+    assert not found(rows({"Yes": 40, "no": 45, "REPORT": 30}))["REPORT"].by_default
+    assert found(table({"Yes": 40, "no": 45, "category": 1})) == {}

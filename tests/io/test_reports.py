@@ -354,3 +354,32 @@ def test_quotation_marks_behind_a_backslash_belong_to_the_text() -> None:
     ):
         assert read(plainly, layout="values", category=0).notes[:1] != found.notes[:1]
     assert pairs(read('id,answer\n1,"C:\\"\n2,"C:\\"\n', layout="values", category=1)) == [("C:\\", 2)]
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+@pytest.mark.parametrize(
+    "titles", ["Survey 2024{m}\n{m}\n", "Survey 2024\n\n", '"Survey 2024"{m}\nby hand{m}\n{m}\n{m}\n']
+)
+def test_titles_above_a_table_are_skipped(titles: str, mark: str) -> None:
+    """The table below them was taken for another one: "a header line and nothing below it"."""
+    above = titles.replace("{m}", mark)
+    for body, expected in (
+        ("answer{m}count\nyes{m}640\nno{m}360\n", [640, 360]),
+        ("id{m}answer\n1{m}yes\n2{m}no\n", [1, 1]),
+    ):
+        text = above + body.replace("{m}", mark)
+        read = read_reports([Source("a.csv", text.encode())])
+        assert (read.category_name, read.labels.tolist(), read.counts.tolist()) == (
+            "answer",
+            ["yes", "no"],
+            expected,
+        )
+        assert read.notes[0].startswith("Above the table: “Survey 2024”")
+        assert read.dropped == ()
+    with pytest.raises(UnreadableFile, match=f"^Line {above.count(chr(10)) + 2}: the count “x”"):
+        read_reports([Source("a.csv", f"{above}answer{mark}count\nyes{mark}x\n".encode())])
+
+
+def test_no_table_ends_below_its_header() -> None:
+    with pytest.raises(UnreadableFile, match="has no count"):
+        read_reports([Source("a.csv", b"Filter,\n,\nanswer,\nyes,640\nno,360\n")])

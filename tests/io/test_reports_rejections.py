@@ -126,6 +126,56 @@ def test_programming_errors() -> None:
     assert complaint(GOOD, category="town").startswith("There is no column “town”.")
 
 
+PRINTED = {
+    "psql": " answer | count \n--------+-------\n no     |   360\n yes    |   640\n(2 rows)\n\n",
+    "MySQL": "+--------+----------+\n| answer | COUNT(*) |\n+--------+----------+\n| no     |      360 |\n"
+    "| yes    |      640 |\n+--------+----------+\n2 rows in set (0.00 sec)\n",
+    "SQLite, list": "no|360\nyes|640\n",
+    "SQLite, columns": "answer  count(*)\n------  --------\nno      360     \nyes     640     \n",
+    "Markdown": "| answer | count |\n|---|---:|\n| no | 360 |\n| yes | 640 |\n",
+    "pandas": "    answer    n\n0      yes  640\n1       no  360\n",
+    "value_counts": "answer\nyes    640\nno     360\nName: count, dtype: int64\n",
+    "polars": "shape: (2, 2)\n┌────────┬───────┐\n│ answer ┆ count │\n│ ---    ┆ ---   │\n│ str    ┆ u32   │\n"
+    "╞════════╪═══════╡\n│ no     ┆ 360   │\n│ yes    ┆ 640   │\n└────────┴───────┘\n",
+    "tibble": "# A tibble: 2 × 2\n  answer     n\n  <chr>  <int>\n1 no       360\n2 yes      640\n",
+    "Stata": "      answer |      Freq.     Percent        Cum.\n------------+-----------------------------------\n"
+    "          no |        360       36.00       36.00\n         yes |        640       64.00      100.00\n"
+    "------------+-----------------------------------\n       Total |      1,000      100.00\n",
+    "by hand": "yes: 640\nno: 360\n",
+    "Python": "('yes', 640)\n('no', 360)\n",
+}
+
+
+@pytest.mark.parametrize("text", PRINTED.values(), ids=PRINTED)
+def test_a_printed_table_is_no_column_of_reports(text: str) -> None:
+    """Each of its lines was a report."""
+    assert "a table as a program prints it" in complaint(text)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["ab 12", "cd 34"],
+        ["-", "--", "---", "+", "----"],
+        ["10:00", "11:30"],
+        ["x.org?id=5", "x.org?id=6"],
+        ["a|b", "a|c"],
+    ],
+)
+def test_names_that_are_a_little_like_those_lines_are_names(names: list[str]) -> None:
+    for times in (1, 3):
+        text = "report\n" + "\n".join(names * times)
+        assert read_reports([Source("a.csv", text.encode())]).labels.tolist() == names
+
+
+@pytest.mark.parametrize(
+    "text", ["<table><tr><td>yes</td></tr></table>", '<meta charset="utf-8"><table>', "<tr><td>yes"]
+)
+def test_a_piece_of_a_web_page_is_no_table(text: str) -> None:
+    """As programs save it under the name of an Excel file."""
+    assert "a web page" in complaint(text)
+
+
 def test_files_of_different_shape() -> None:
     for first, second, words in (
         (
@@ -139,3 +189,11 @@ def test_files_of_different_shape() -> None:
         ("a,1\nb,2\n", "category,count\na,1\n", "Line 1: the count “count” is not a number."),
     ):
         assert complaint(first, second).startswith(f"“b.csv”: {words}")
+
+
+def test_columns_in_another_order_are_seen_without_a_header() -> None:
+    """The numbers of the rows of the second file were six categories."""
+    first = "".join(f"{i},{'yes' if i % 2 else 'no'}\n" for i in range(1, 7))
+    second = "".join(f"{'yes' if i % 3 else 'no'},{i}\n" for i in range(1, 7))
+    said = complaint(first, second)
+    assert "“b.csv”: its columns of numbers are not those of “a.csv”" in said

@@ -401,7 +401,12 @@ def _decide_names(odd: OddNames, reports: Reports, *, k_is_known: bool, counted:
         )
         for sentence in _too_few(none, odd.level):
             st.markdown(markdown(sentence, 1000))
-        for reason in ("several answers", "the sum of the others", "declared by the file"):
+        for reason in (
+            "several answers",
+            "the sum of the others",
+            "declared by the file",
+            "the name of the column",
+        ):
             if named := [(one.label, one.reports) for one in none if one.reason == reason]:
                 st.markdown(markdown(f"Among the names ({reason}): {_listed(named)}.", 1000))
         chosen = _choose_names("Leave out (not categories)", sorted(none, key=_is_too_few), reports, counted)
