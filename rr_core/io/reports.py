@@ -31,6 +31,7 @@ from rr_core.io.columns import (
     Layout,
     choose,
     is_count_name,
+    is_no_answer,
     is_person_id,
     is_share_name,
     refuse_sideways,
@@ -501,7 +502,13 @@ def propose(table: Described) -> Choice:
     width = range(len(table.columns))
     reports = [i for i in width if REPORT_WORDS & _words(table.columns[i]) and not _are_counts(table, i)]
     weights = [i for i in width if is_weight_name(table.columns[i])]
-    others = [table.columns[i].strip().casefold() for i in width if i not in (*reports[:1], *weights)]
+    again = [i for i in width if table.hints[i].repeats]
+    if again and not all(is_no_answer(table, i, again) for i in again):
+        reports = [i for i in reports if not is_no_answer(table, i, again)]
+    chances = [i for i in again if is_share_name(table.columns[i]) and i not in reports]
+    others = [
+        table.columns[i].strip().casefold() for i in width if i not in (*reports[:1], *weights, *chances)
+    ]
     if reports and not any(is_count_name(name) or name in CATEGORY_WORDS for name in others):
         return Choice("values", reports[0], None)
     choice = suggest(table)
