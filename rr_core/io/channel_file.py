@@ -95,7 +95,7 @@ def read_matrix(text: str) -> MatrixFile:
     matrix = _numbers(numbers, first=1 + header)
     if titles is not None and len(titles) != matrix.shape[1]:
         raise UnreadableFile(
-            f"The first line names {len(titles)} reports, but the rows have {matrix.shape[1]} numbers: "
+            f"The first line names {_many(len(titles), 'report')}, but the rows have {_many(matrix.shape[1], 'number')}: "
             "give each column one name."
         )
     for what, names in (("rows", truths or ()), ("columns", titles or ())):
@@ -252,6 +252,10 @@ def _value(cell: str) -> float | None:
     return value / 100 if percent else value
 
 
+def _many(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def _numbers(rows: Sequence[Sequence[str]], first: int) -> Array:
     """The numbers of the rows; ``first`` is the number of the first one's line."""
     if len(rows) < 2:
@@ -274,7 +278,8 @@ def _numbers(rows: Sequence[Sequence[str]], first: int) -> Array:
     for line, row in enumerate(rows):
         if len(row) != width:
             raise UnreadableFile(
-                f"The first row has {width} numbers, row {line + 1} has {len(row)}: give every row one for each report."
+                f"The first row has {_many(width, 'number')}, row {line + 1} has {len(row)}: give every row one for each "
+                "report."
             )
         for column, cell in enumerate(row):
             value = _value(cell)

@@ -10,8 +10,9 @@ The tests of fit give the chance of what was seen, or bound it, whatever the tru
   for many users drawn from a population (G is smaller for given ones, whose reports vary less). Where few reports of
   some kind are expected, it is compared with collections drawn from the best fit as well, and the larger chance counts.
 - Unary encoding: the ones of all reports together are Binomial(N, p) + Binomial(N (k - 1), q), and those of a category
-  are at least Binomial(N, q) and at most Binomial(N, p). So three chances are compared: of the total, by the normal law,
-  of the smallest and of the largest support; the least of them times three is a bound.
+  are at least Binomial(N, q) and at most Binomial(N, p). So three chances are compared: of the total, by the normal law
+  or, where N q < `LEAST_EXPECTED`, exactly, of the smallest and of the largest support; the least of them times three
+  is a bound.
 - Unary encoding whose bits are known: the ones of a report are S ~ Bernoulli(p) + Binomial(k - 1, q), independently of
   those of others. Two more chances: of how many reports have how many ones, by Pearson's chi-squared over the values of
   S, neighbours put together until `LEAST_EXPECTED` reports are expected; and of the report with the fewest or the most
@@ -46,6 +47,7 @@ LEAST_EXPECTED = 5.0
 # Collections that are drawn from the best fit where it does not: chi-squared alone rejected right channels in up to 6%.
 _DRAWN = 2000
 _ROUNDING = 1e-9
+_IMPOSSIBLE = 1e-15  # a chance
 
 Tested = Literal["reports", "sums", "bits"]
 
@@ -265,12 +267,25 @@ def analyse_unary(
 def _chances_of_sums(support: Array, protocol: UnaryEncoding, n: int) -> list[float]:
     """Bounds of the chances of the total, of the smallest and of the largest support."""
     p, q, k = protocol.p, protocol.q, protocol.k
-    spread = math.sqrt(n * (p * (1 - p) + (k - 1) * q * (1 - q)))
-    off = abs(float(support.sum()) - n * (p + (k - 1) * q))
-    total = 2 * float(special.ndtr(-off / spread)) if spread > 0 else float(off == 0)
+    if n * q < LEAST_EXPECTED:
+        total = _chance_of_total(float(support.sum()), protocol, n)
+    else:
+        spread = math.sqrt(n * (p * (1 - p) + (k - 1) * q * (1 - q)))
+        off = abs(float(support.sum()) - n * (p + (k - 1) * q))
+        total = 2 * float(special.ndtr(-off / spread))
     smallest = k * float(special.bdtr(float(support.min()), n, q))
     largest = k * float(special.bdtrc(float(support.max()) - 1, n, p)) if support.max() > 0 else 1.0
     return [total, smallest, largest]
+
+
+def _chance_of_total(ones: float, protocol: UnaryEncoding, n: int) -> float:
+    """The chance of a total that is as improbable on either side, from the sum over the ones of the owners' categories;
+    those left out are as good as impossible."""
+    owners, others = stats.binom(n, protocol.p), stats.binom(n * (protocol.k - 1), protocol.q)
+    own = np.arange(owners.ppf(_IMPOSSIBLE), owners.isf(_IMPOSSIBLE) + 1)
+    weights = owners.pmf(own)
+    at_most, at_least = weights @ others.cdf(ones - own), weights @ others.sf(ones - own - 1)
+    return min(1.0, 2 * float(min(at_most, at_least) + 2 * _IMPOSSIBLE))
 
 
 def _chances_of_each(reports: Array, protocol: UnaryEncoding) -> list[float]:

@@ -255,6 +255,9 @@ def test_tables_are_read_however_programs_and_people_set_them(text, truths, repo
         ("0.5 0.5\n0.2 0.8 0", "The first row has 2 numbers, row 2 has 3"),
         ("0.5 0.5\n0.2 0.8 0\n0.3 0.7 0", "The first row has 2 numbers, row 2 has 3"),
         ("1 0\n0.2 0.8 0", "The first row has 2 numbers, row 2 has 3"),
+        ("1\n0.2 0.8\n0.3 0.7", "names 1 report, but the rows have 2 numbers:"),
+        ("1\n0.2 0.8 0\n0.3 0.7", "The first row has 1 number, row 2 has 3"),
+        ("a b\n1\n1", "names 2 reports, but the rows have 1 number:"),
     ],
 )
 def test_a_table_without_its_numbers_is_told_truly(text, said):

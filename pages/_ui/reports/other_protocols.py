@@ -300,8 +300,8 @@ def _forced(given: _Given) -> _Way:
     labels = given.labels
     if not 2 <= len(labels) <= _MOST_FORCED:
         raise _Unclear(
-            f"These reports have {len(labels):,} answers; here there may be 2 to {_MOST_FORCED}. For more, choose "
-            "“Another table of chances”."
+            f"These reports have {counted(len(labels), 'answer')}; here there may be 2 to {_MOST_FORCED}. For more, "
+            "choose “Another table of chances”."
         )
     st.caption("Chance that the die told a person to answer …")
     with st.container(horizontal=True):
@@ -380,8 +380,8 @@ def _matched(given: _Given, read: MatrixFile) -> tuple[Any, tuple[str, ...]]:
             )
         if len(labels) != m:
             raise _Unclear(
-                f"The table has {m:,} columns, the reports have {len(labels):,} answers. Write the names of the answers "
-                "above the columns, so that answers nobody gave have theirs too."
+                f"The table has {counted(m, 'column')}, the reports have {counted(len(labels), 'answer')}. Write the "
+                "names of the answers above the columns, so that answers nobody gave have theirs too."
             )
         listed = ", ".join(plain(label, 20) for label in labels[:_MOST_FORCED])
         st.caption(markdown(f"The columns are taken to be: {listed}.", _LONGEST_SENTENCE))
