@@ -103,7 +103,10 @@ _ONE_LINE = 1 << 16
 # Lines of tables that programs print: a rule between or below them, and a name with its number beside it.
 _LOOKED_AT = 10_000
 _RULE = r"^[-=+|: \x{2500}-\x{257f}]*([-=]{2}:?[ +|]|[+|][-=]{2}|[\x{2500}-\x{257f}]{2})[-=+|: \x{2500}-\x{257f}]*$"
-_PRINTED = r"\S(\s{2,}|\s*[|\x{2502}\x{2506}]\s*|:\s+)[0-9][0-9.,' ]*(\s*[|\x{2502}\x{2506}].*)?$|^[({]['\"]"
+_PRINTED = (
+    r"\S(\s{2,}|\s*[|\x{2502}\x{2506}]\s*|:\s+)[0-9][0-9.,' ]*(\s*[|\x{2502}\x{2506}].*)?$"
+    r"|^[^=/?]+=\s*[0-9]+$|^[({]['\"]"
+)
 _BIT_VECTOR = r"^\[?[01]([ ,;]*[01])+\]?$"
 
 # A one-letter name may be a report.

@@ -49,6 +49,7 @@ _IMPORT_ID = re.compile(r'\s*\{\s*"ImportId"\s*:')
 _SURVEY_MONKEY = {"response", "open-ended response"}
 # Blank lines behind which another table is looked for, and lines and bytes of it that are looked at.
 _MOST_BREAKS, _MOST_NEXT, _NEXT_BYTES = 100, 5, 4096
+_IN_BRACKETS = re.compile(rb"\s*(\w+\()?[{\[(]")
 _MOST_TITLES = 12  # lines above a table that are looked at
 _FEWEST_NAMED = 2  # rows, with the header, that may be named as R does, or be a table
 # For a single column: a separator that the file does not contain.
@@ -347,6 +348,11 @@ def open_text(data: bytes, has_header: bool | None) -> TextTable:
         )
     header = detect_header(rows) if has_header is None else has_header
     body = rows[1:] if header else rows
+    if not body and _IN_BRACKETS.match(data):
+        raise NoRows(
+            "The file has one line in brackets, as Python prints it: write a line for each category, with a comma "
+            "between its name and its count."
+        )
     if not body:
         raise NoRows(
             "The file has a header line and nothing below it. Add one line per category, or say that the"

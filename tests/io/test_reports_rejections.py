@@ -142,6 +142,7 @@ PRINTED = {
     "          no |        360       36.00       36.00\n         yes |        640       64.00      100.00\n"
     "------------+-----------------------------------\n       Total |      1,000      100.00\n",
     "by hand": "yes: 640\nno: 360\n",
+    "assignments": "yes=640\nno = 360\n",
     "Python": "('yes', 640)\n('no', 360)\n",
 }
 
@@ -150,6 +151,13 @@ PRINTED = {
 def test_a_printed_table_is_no_column_of_reports(text: str) -> None:
     """Each of its lines was a report."""
     assert "a table as a program prints it" in complaint(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["{'yes': 640, 'no': 360}", "Counter({'yes': 640, 'no': 360})", "[('yes', 640)]"]
+)
+def test_a_line_of_python_is_no_header(text: str) -> None:
+    assert "one line in brackets" in complaint(text)
 
 
 @pytest.mark.parametrize(
