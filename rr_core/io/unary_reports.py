@@ -279,7 +279,9 @@ def unary_of(reports: Reports) -> UnaryReports:
             "category."
         )
     if len(labels) < _FEWEST:
-        raise UnreadableFile("There is one category only: unary encoding has a bit for each of two or more.")
+        raise UnreadableFile(
+            "There is one row only: numbers of ones have a row for each of two or more categories, with its name."
+        )
     columns = (reports.category_name, f"{reports.count_name}")
     return UnaryReports(tuple(labels), reports.counts, None, None, None, reports.notes, columns)
 

@@ -142,6 +142,8 @@ PRINTED = {
     "          no |        360       36.00       36.00\n         yes |        640       64.00      100.00\n"
     "------------+-----------------------------------\n       Total |      1,000      100.00\n",
     "by hand": "yes: 640\nno: 360\n",
+    "psql, one column": " answer \n--------\n yes\n no\n yes\n(3 rows)\n",
+    "R": "\nyes  no \n640 360 \n",
     "assignments": "yes=640\nno = 360\n",
     "Python": "('yes', 640)\n('no', 360)\n",
 }

@@ -76,7 +76,7 @@ def test_the_number_of_ones_of_each_category_has_no_number_of_reports():
         ((b"bus,car\n" + b"1,0\n" * 2000 + b"1,\n"), "Line 2,002 has nothing in the column “car”"),
         (b"010\n110\n01\n", "The report “01” has 2 bits, the first one 3"),
         (b"bus\ncar\nbus\n", "does not hold bit strings like 0110"),
-        (b"category,ones\nbus,412\n", "one category only"),
+        (b"category,ones\nbus,412\n", "one row only"),
         (b"clicked\n1\n0\n1\n", "one bit is Warner's design"),
         (b"", "empty"),
     ],
