@@ -317,6 +317,8 @@ def suggest(table: Described) -> Choice:
     one holds values that come again and the other is not called count, are one value per row as well.
     """
     width = len(table.columns)
+    if width == 1:
+        return Choice("values", 0, None)
     numbers = [i for i in range(width) if table.numeric[i]]
     # With two columns the name is enough: if its numbers are bad, the error tells where.
     named = [
@@ -326,7 +328,7 @@ def suggest(table: Described) -> Choice:
     ]
     count = named[0] if named else numbers[-1] if width == 2 and numbers else None
     people = [i for i in range(width) if is_person_id(table, i) or (i == count and _numbers_rows(table, i))]
-    if width == 1 or count is None:
+    if count is None:
         return Choice("values", likely_category(table, None, people), None)
     category = likely_category(table, count)
     if not named and (len(people) == 1 or table.hints[category].repeats):

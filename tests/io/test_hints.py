@@ -10,7 +10,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rr_core.io import Source, UnreadableFile, inspect, inspect_reports, read_distribution, read_reports
+from rr_core.io import (
+    Source,
+    UnreadableFile,
+    inspect,
+    inspect_reports,
+    read_distribution,
+    read_list,
+    read_reports,
+)
 from rr_core.io.columns import detect_header
 from tests.sentences import holds
 
@@ -332,3 +340,12 @@ def test_shares_of_groups_are_refused_still():
     rows = "".join(f"{('N', 'S')[i % 2]},c{i},0.{10 + i}\n" for i in range(12))
     with pytest.raises(UnreadableFile, match="holds shares"):
         read_text(f"region,answer,share\n{rows}")
+
+
+@pytest.mark.parametrize("header", ["number of children", "%B", "people in household", "share", "n"])
+def test_one_column_of_numbers_holds_the_answers_whatever_its_name(header):
+    """Where it may have been called a count, the reader broke off with an error of Python."""
+    found = read_text(f"{header}\n" + "1\n2\n2\n" * 10)
+    assert (found.layout, found.category_name, found.counts.tolist()) == ("values", header, [10, 20])
+    assert read_reports([Source("a.csv", f"{header}\n1\n2\n".encode())]).total == 2
+    assert read_list(Source("a.csv", f"{header}\n1\n2\n".encode())).labels.tolist() == ["1", "2"]
