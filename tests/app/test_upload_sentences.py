@@ -134,7 +134,6 @@ def test_names_with_too_few_reports_are_those_that_noise_hardly_leaves_so_few(ma
     panel._decide_names(found, reports, k_is_known=True)
     tells(said[0], 2, RandomizedResponse(4, 1.0).q * 1202)
     reports = of_counts({"a": 500, "b": 400, "a; b": 30, "c; a": 20, "c": 10})
-    said.clear()
     panel._decide_names(odd_names(reports, AllSeen()), reports, k_is_known=False)
     tells(next(text for text in said if "several answers" in text), 30, 20)
     assert panel._chip(Odd("x", 1, "no answer", None, True)) == "x (1 report): no answer"
@@ -172,7 +171,9 @@ def test_swapped_answers_have_the_reports_of_each_other(many):
         assert dict(zip(swapped.labels, swapped.counts.tolist(), strict=True)) == {"yes": no, "no": yes}
         tells(swapped.notes[-1], p, 1, 2)
         assert "“yes” and “no”" in swapped.notes[-1]
+
+
+def test_the_header_of_a_second_file_is_told_among_the_odd_names(said):
     reports = read_reports([Source("a.csv", b"answer\n" + b"yes\nno\n" * 30 + b"answer\nno\n")])
-    said.clear()
     panel._decide_names(odd_names(reports, AllSeen()), reports, k_is_known=False)
     tells(next(text for text in said if "the name of the column" in text), 1)
