@@ -33,11 +33,8 @@ Look = Callable[[int, Any], object]
 # What a page waits for; and, of low priority: reading a file, a run of seconds, and one of minutes, of which there is one
 # at a time.
 Lane = Literal["page", "file", "run", "large"]
-_LOADED = (
-    "rr_core.io",
-    "rr_core.ibu",
-    "rr_core.repeats",
-)  # by every worker that does jobs, with low priority
+# By every worker that does jobs, with low priority.
+_LOADED = ("rr_core.io", "rr_core.ibu", "rr_core.repeats")
 _MOST_WORKERS = 16
 # The lowest: several work beside the server, and whoever moves a dial goes first. No thread of the server waits for them.
 NICENESS = 19

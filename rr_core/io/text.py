@@ -348,14 +348,12 @@ def open_text(data: bytes, has_header: bool | None) -> TextTable:
         )
     header = detect_header(rows) if has_header is None else has_header
     body = rows[1:] if header else rows
-    if not body and _IN_BRACKETS.match(data):
+    if not body:
         raise NoRows(
             "The file has one line in brackets, as Python prints it: write a line for each category, with a comma "
             "between its name and its count."
-        )
-    if not body:
-        raise NoRows(
-            "The file has a header line and nothing below it. Add one line per category, or say that the"
+            if _IN_BRACKETS.match(data)
+            else "The file has a header line and nothing below it. Add one line per category, or say that the"
             " first line is not a header."
         )
     return TextTable(

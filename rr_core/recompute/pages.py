@@ -127,20 +127,16 @@ def _unary(draw: Draw, query: Mapping[str, str]) -> Recomputed:
 
 
 def _posterior(draw: Draw, query: Mapping[str, str]) -> Recomputed:
-    settings, rng = (
-        _valid(*parameters.read(PRIOR_PARAMETERS, query, PriorSettings())),
-        draw.scenario.stream(Stream.POSTERIOR),
-    )
+    settings = _valid(*parameters.read(PRIOR_PARAMETERS, query, PriorSettings()))
+    rng = draw.scenario.stream(Stream.POSTERIOR)
     found = summarise_posterior(draw.counts, draw.mechanism, settings.parameter, DRAWS, rng)
     table = {"category": draw.categories, "mean": found.mean, "low": found.low, "high": found.high}
     return Recomputed({"parameter of the prior": settings.parameter}, table)
 
 
 def _over_time(draw: Draw, query: Mapping[str, str]) -> Recomputed:
-    settings, shares = (
-        _valid(*parameters.read(TIME_PARAMETERS, query, TimeSettings())),
-        draw.population.probabilities,
-    )
+    settings = _valid(*parameters.read(TIME_PARAMETERS, query, TimeSettings()))
+    shares = draw.population.probabilities
     if query.get("truth") == "hidden":
         shares = np.full(shares.size, 1 / shares.size)
     prior = shares[most_common(shares)]
