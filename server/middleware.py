@@ -98,11 +98,13 @@ class Gate:
         most: bytes of all bodies together; 0 where they have no limit.
         kept: bytes beside those that only small bodies may take.
         tell: called with a session and a sentence where its upload is not kept, and with an empty one where it begins.
+        make_way: called with a session and the size of its upload when all of it has come and is about to be held.
     """
 
     most: int = 0
     kept: int = 0
     tell: Callable[[str, str], None] = lambda session, sentence: None
+    make_way: Callable[[str, int], None] = lambda session, size: None
     _bodies: set[_Body] = field(default_factory=set)
 
     @property
@@ -120,7 +122,7 @@ class Gate:
         self._bodies.add(body)
         self.tell(session, "")
         try:
-            await app(scope, self._reading(body, receive), send)
+            await app(scope, self._reading(body, receive, session), send)
         except ClientDisconnect:
             pass  # there is nobody to tell, and it would be a page of the log for each
         except ConnectionError:
@@ -134,7 +136,7 @@ class Gate:
             if body.refusal:
                 self.tell(session, body.refusal)
 
-    def _reading(self, body: _Body, receive: Receive) -> Receive:
+    def _reading(self, body: _Body, receive: Receive, session: str) -> Receive:
         """The same body, cut where it comes too slowly or finds no room for too long."""
         ended = False
 
@@ -159,6 +161,8 @@ class Gate:
                 body.refusal = _BUSY
                 raise HTTPException(503, _BUSY, {"Retry-After": "60"})
             ended = not message.get("more_body", False)
+            if ended and session:
+                self.make_way(session, body.come)
             return message
 
         return received

@@ -29,9 +29,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.app_session import AppSession
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import ScriptRunner, get_script_run_ctx
-from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from threadpoolctl import threadpool_limits
 
 from rr_core.limits import MAX_UPLOAD_BYTES
@@ -533,25 +531,15 @@ def _let_go_of_uploads(one: Held) -> None:
         one.gone.add(UPLOADS)
 
 
-def _bound_as_they_come(files: MemoryUploadedFileManager) -> None:
-    """Make way for an upload before it is held: within a second many may come."""
-    add = files.add_file
-
-    def bounded(session_id: str, file: UploadedFileRec) -> None:
-        _bound_uploads_of(session_id, len(file.data))
-        _bound_uploads(len(file.data))
-        add(session_id, file)
-
-    files.add_file = bounded  # type: ignore[method-assign]
-
-
-def _bound_uploads_of(session: str, coming: int) -> None:
-    """Let go of what this session uploaded before, if it would hold more than one may: it would push out the files of
-    others. Files that are read together may have that much."""
+def _make_way(session: str, coming: int) -> None:
+    """Let go of uploads before this session's next one is held, for within a second many may come: of its own, if it
+    would hold more than one may and so push out the files of others, and then of others'. Files that are read together
+    may have that much."""
     most = max(MAX_UPLOAD_BYTES, int(_PART_OF_ONES_UPLOADS * limit()))
     one = _sessions().get(session)
     if one is not None and _raw().get(session, 0) + coming > most:
         _let_go_of_uploads(one)
+    _bound_uploads(coming)
 
 
 def _bound_uploads(coming: int = 0) -> bool:
@@ -636,11 +624,8 @@ def prepare() -> None:
 def _start_watching() -> None:
     """Have the memory of this server watched, and its uploads bounded, from now on."""
     _use_returning_allocators()
-    files = server.uploaded_file_mgr if (server := _server()) is not None else None
-    if isinstance(files, MemoryUploadedFileManager):
-        _bound_as_they_come(files)
     GATE.most, GATE.kept = int(_PART_ON_THE_WAY * limit()), int(_PART_OF_SMALL_ONES * limit())
-    GATE.tell = _tell_of_upload
+    GATE.tell, GATE.make_way = _tell_of_upload, _make_way
     threading.Thread(target=_watch, name="memory", daemon=True).start()
 
 

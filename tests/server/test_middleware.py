@@ -35,7 +35,7 @@ class Server:
         self.gate = gate
         self.most: list[int] = []  # bytes that were let in together
         self.app = Starlette(
-            routes=[Route("/upload", self.take, methods=["PUT"])],
+            routes=[Route("/upload_file/somebody/1", self.take, methods=["PUT"])],
             middleware=[Middleware(middleware.limit_uploads, gate)],
         )
 
@@ -52,7 +52,7 @@ class Server:
         scope = {
             "type": "http",
             "method": "PUT",
-            "path": "/upload",
+            "path": "/upload_file/somebody/1",
             "root_path": "",
             "query_string": b"",
             "headers": [name],
@@ -101,6 +101,13 @@ def test_a_body_that_finds_no_room_is_refused_and_a_small_one_let_in(server):
 
     finish(all_of_them())
     assert server.gate.coming == 0
+
+
+def test_way_is_made_for_an_upload_that_has_come_before_it_is_held(server):
+    ways: list[tuple[str, int]] = []
+    server.gate.make_way = lambda session, size: ways.append((session, size))
+    assert finish(server.put(b"abc", b"de", length=5)) == 200
+    assert ways == [("somebody", 5)]
 
 
 def test_small_bodies_are_bounded_too(server):

@@ -455,38 +455,35 @@ def test_uploads_of_all_together_are_bounded_even_of_those_at_work(session, uplo
 
 
 def test_an_upload_that_arrives_is_bounded_at_once(session, uploads):
-    sessions._bound_as_they_come(uploads)
     for i in range(10):
         session(f"{i}")
-        uploads.add_file(f"{i}", UploadedFileRec("file", "a.csv", "", bytes(60 * MEGABYTE)))
+        sessions._make_way(f"{i}", 60 * MEGABYTE)
+        uploads.add(f"{i}", 60)
         assert sum(sessions._raw().values()) <= 256 * MEGABYTE
-        assert uploads.get_files(f"{i}", ["file"])
+        assert uploads.get_files(f"{i}", [f"file of {i}"])
 
 
 def test_one_session_does_not_push_out_the_uploads_of_others_with_its_own(session, uploads):
-    sessions._bound_as_they_come(uploads)
     for name in ("small", "greedy"):
         session(name)
-    uploads.add_file("small", UploadedFileRec("file", "a.csv", "", bytes(40 * MEGABYTE)))
+    uploads.add("small", 40)
     for i in range(8):
+        sessions._make_way("greedy", 60 * MEGABYTE)
         uploads.add_file("greedy", UploadedFileRec(f"file {i}", "a.csv", "", bytes(60 * MEGABYTE)))
         assert sessions._raw()["greedy"] <= 200 * MEGABYTE
         assert uploads.get_files("greedy", [f"file {i}"])
-    assert uploads.get_files("small", ["file"])
+    assert uploads.get_files("small", ["file of small"])
 
 
 def test_a_server_that_is_visited_bounds_its_uploads(uploads, monkeypatch):
-    bounded: list[object] = []
-    monkeypatch.setattr(sessions, "_bound_as_they_come", bounded.append)
     monkeypatch.setattr(sessions, "GATE", gate := Gate())
     monkeypatch.setattr(sessions.threading, "Thread", lambda **about: SimpleNamespace(start=lambda: None))
     sessions._start_watching()
-    assert bounded == [uploads]
+    assert gate.make_way is sessions._make_way
     assert 0 < gate.kept < gate.most < sessions.limit() / 4
 
 
 def test_what_bounds_the_memory_is_no_cache_that_a_visitor_can_clear(monkeypatch):
-    """Watched twice, uploads would be wrapped twice."""
     started: list[object] = []
     monkeypatch.setattr(sessions, "_server", lambda: object())
     monkeypatch.setattr(sessions, "_start_watching", lambda: started.append(1))
