@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from types import ModuleType
 from typing import Any, TypeVar
 from weakref import WeakSet
 
@@ -642,13 +641,6 @@ def _close(session: str) -> None:
     server._get_async_objs().eventloop.call_soon_threadsafe(end)
 
 
-def _forget_last_page() -> None:
-    """Have the variables of the page that was run last go: Streamlit keeps its module as the main one."""
-    empty = ModuleType("__main__")
-    empty.__file__ = getattr(sys.modules["__main__"], "__file__", None)
-    sys.modules["__main__"] = empty
-
-
 def _watch() -> None:
     watch, looked = Watch(), time.monotonic()
     while (server := _server()) is not None:
@@ -660,7 +652,6 @@ def _watch() -> None:
                     _relieve_now_and_then(_asked_for)
             if time.monotonic() - looked >= _WATCH:
                 looked = time.monotonic()
-                _forget_last_page()
                 watch.look(server.is_active_session)
         except Exception:
             logging.getLogger(__name__).exception("the memory was not looked at")

@@ -80,7 +80,8 @@ def test_a_run_ends_early_in_one_way() -> None:
 
 
 def test_nobody_changes_what_belongs_to_others() -> None:
-    """No module assigns to an attribute of a module or class that it imports from elsewhere."""
+    """No module assigns to an attribute of a module or class that it imports from elsewhere, or to one that it gets by
+    name; none puts another module in the place of one."""
     wrong = []
     for module, path in SOURCES.items():
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -92,7 +93,15 @@ def test_nobody_changes_what_belongs_to_others() -> None:
             for alias in node.names
         }
         for node in ast.walk(tree):
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del):
+            if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                if ast.unparse(node.value.func).rpartition(".")[2] == "import_module":
+                    foreign |= {ast.unparse(target) for target in targets}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
+                if ast.unparse(node.value) == "sys.modules":
+                    wrong.append(f"{module}: {ast.unparse(node)}")
+            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del):
                 whose = ast.unparse(node.value).partition(".")[0]
                 if whose in foreign:
                     wrong.append(f"{module}: {ast.unparse(node)}")

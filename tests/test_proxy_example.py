@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import re
-import shutil
-import socket
-import ssl
 import subprocess
-import time
 import tomllib
 import urllib.error
 import urllib.request
+from contextlib import AsyncExitStack
 from email.message import Message
 from pathlib import Path
 
+import psutil
 import pytest
 from streamlit.web.server.starlette import starlette_agent_routes, starlette_routes, starlette_websocket
 from websockets.asyncio.client import connect
@@ -24,19 +21,14 @@ from websockets.typing import Origin, Subprotocol
 
 from rr_core.limits import MAX_UPLOAD_BYTES
 from server.middleware import HEADERS
-from tests import missing
-from tests.benchmarks.visitor import Visitor
+from tests.benchmarks.visitor import UNVERIFIED, Visitor, finish
+from tests.browser.proxy import TEXT, behind_nginx, configured, heeded
 from tests.browser.server import started
 
 ROOT = Path(__file__).resolve().parents[1]
-# What nginx heeds: without comments.
-EXAMPLE = re.sub(
-    r"^ *#.*\n", "", (ROOT / "docs" / "nginx.conf.example").read_text(encoding="utf-8"), flags=re.M
-)
+EXAMPLE = heeded(TEXT)
 PAGE = (ROOT / "docs" / "behind_a_proxy.md").read_text(encoding="utf-8")
 STUDENTS, PAGES = 100, 9
-NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
-OPENSSL = shutil.which("openssl")
 
 # What stands in a location's braces, by "= /exact" or "/prefix"; the rest of the file without them.
 LOCATIONS = dict(re.findall(r"location ((?:= )?/\S*) \{(.*?)\n    \}", EXAMPLE, flags=re.S))
@@ -172,72 +164,65 @@ def test_the_app_listens_where_the_proxy_looks_and_to_the_machine_alone() -> Non
     assert "--server.allowedHosts class.example" in PAGE
 
 
-def configured(folder: Path, app: str = "127.0.0.1:8501") -> tuple[list[str], str, str]:
-    """The example with a certificate and free ports, before an app at this address: the command that starts nginx, and
-    its addresses for http and https."""
-    if NGINX is None or OPENSSL is None:
-        missing("nginx or openssl is not installed")
-    subject = ["-subj", "/CN=class.example", "-keyout", str(folder / "privkey.pem")]
-    made = [str(OPENSSL), "req", "-x509", "-newkey", "rsa:2048", "-nodes", *subject]
-    subprocess.run([*made, "-out", str(folder / "fullchain.pem")], check=True, capture_output=True)
-    site = EXAMPLE.replace("/etc/letsencrypt/live/class.example", str(folder))
-    site = site.replace("/var/log/nginx", str(folder)).replace("127.0.0.1:8501", app)
-    free = []
-    for port in ("80;", "443 "):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            free.append(f"127.0.0.1:{probe.getsockname()[1]}")
-        site = site.replace(f"listen {port}", f"listen {free[-1]}{port[-1]}")
-    (folder / "site.conf").write_text(site, encoding="utf-8")
-    kept = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    folders = "".join(f"{name}_temp_path {folder}/{name};" for name in kept)
-    alone = f"pid {folder}/pid; daemon off; master_process off;"
-    whole = f"{alone} events {{}} http {{ {folders} include {folder}/site.conf; }}"
-    (folder / "nginx.conf").write_text(whole, encoding="utf-8")
-    start = [str(NGINX), "-e", str(folder / "error.log"), "-p", str(folder), "-c", str(folder / "nginx.conf")]
-    return start, f"http://{free[0]}", f"https://{free[1]}"
-
-
-def test_nginx_takes_it(tmp_path: Path) -> None:
-    start, _, _ = configured(tmp_path)
+@pytest.mark.parametrize("apps", [("127.0.0.1:8501",), ("127.0.0.1:8501", "127.0.0.1:8502")])
+def test_nginx_takes_it(tmp_path: Path, apps: tuple[str, ...]) -> None:
+    start, _, _ = configured(tmp_path, *apps)
     checked = subprocess.run([*start, "-t"], capture_output=True, text=True)
     assert checked.returncode == 0, checked.stderr
 
 
 @pytest.mark.slow
 def test_the_app_is_served_through_it(tmp_path: Path) -> None:
-    with started("app.py", ROOT, tmp_path, "--server.allowedHosts", "class.example") as app:
-        start, http, https = configured(tmp_path, app.address.removeprefix("http://"))
-        with subprocess.Popen(start, stderr=subprocess.DEVNULL) as nginx:
-            try:
-                _visit(http, https)
-            finally:
-                nginx.terminate()
+    with (
+        started("app.py", ROOT, tmp_path, "--server.allowedHosts", "class.example") as app,
+        behind_nginx(tmp_path, app.address.removeprefix("http://")) as (http, https),
+    ):
+        _visit(http, https)
+
+
+@pytest.mark.slow
+def test_a_class_behind_one_address_is_spread_over_two_servers_and_each_stays_with_one(
+    tmp_path: Path,
+) -> None:
+    """Uploads go to the server that has the session; without the cookie every second would be refused."""
+    homes = [tmp_path / name for name in ("one", "two")]
+    for home in homes:
+        home.mkdir()
+
+    async def visit(https: str) -> None:
+        async with AsyncExitStack() as after:
+            visitors = [await after.enter_async_context(Visitor.at(https)) for _ in range(12)]
+            assert len({visitor.place[0] for visitor in visitors}) == 12
+            for visitor in visitors:
+                await visitor.open("your_reports", "k=12")
+                await visitor.upload("Report files", "people.csv", b"category,count\nyes,640\nno,360\n")
+                assert any("1,000" in text for text in visitor.said), visitor.said
+                assert not visitor.errors
+            held = [len(psutil.Process(app.process.pid).net_connections("tcp")) for app in (one, two)]
+            assert min(held) > 2, held  # 12 visitors at random: all with one server once in 2,000 times
+
+    with (
+        started("app.py", ROOT, homes[0]) as one,
+        started("app.py", ROOT, homes[1]) as two,
+        behind_nginx(tmp_path, *(app.address.removeprefix("http://") for app in (one, two))) as (_, https),
+    ):
+        finish(visit(https))
 
 
 def _visit(http: str, https: str) -> None:
-    unverified = ssl.create_default_context()
-    unverified.check_hostname, unverified.verify_mode = False, ssl.CERT_NONE
-
     def answer(address: str) -> tuple[int, Message]:
         class Stay(urllib.request.HTTPRedirectHandler):
             def redirect_request(self, *about: object) -> None:
                 return None
 
         try:
-            with urllib.request.build_opener(Stay, urllib.request.HTTPSHandler(context=unverified)).open(
+            with urllib.request.build_opener(Stay, urllib.request.HTTPSHandler(context=UNVERIFIED)).open(
                 address
             ) as got:
                 return got.status, got.headers
         except urllib.error.HTTPError as refused:
             return refused.code, refused.headers
 
-    end = time.monotonic() + 20
-    while time.monotonic() < end:
-        with contextlib.suppress(urllib.error.URLError):
-            answer(https)
-            break
-        time.sleep(0.1)
     status, headers = answer(f"{https}/estimators")
     assert status == 200
     assert headers["X-Frame-Options"] == "DENY"
@@ -259,7 +244,7 @@ def _visit(http: str, https: str) -> None:
             f"wss://{name}/_stcore/stream",
             host="127.0.0.1",
             port=int(https.rpartition(":")[2]),
-            ssl=unverified,
+            ssl=UNVERIFIED,
             subprotocols=[Subprotocol("streamlit")],
             origin=Origin(f"https://{name}"),
         ) as socket:

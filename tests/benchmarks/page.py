@@ -14,6 +14,7 @@ Prints every figure with its bound. A bound that is missed is told, and fails no
 from __future__ import annotations
 
 import argparse
+import asyncio
 import contextlib
 import os
 import platform
@@ -26,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.benchmarks import sessions
+from tests.benchmarks import visitor
 from tests.browser import chromium
 from tests.browser.lab import COUNT_FRAMES, FRAMES_COUNTED, SEEN
 from tests.browser.server import ROOT, serving
@@ -184,7 +185,7 @@ def tell_drags(bare: str, app: str, seconds: float, key: float) -> None:
 
 
 def tell_sockets(app: str, how_many: int, seconds: float) -> None:
-    times, lost = sessions.drag(app, BARS, how_many, seconds)
+    times, lost = asyncio.run(visitor.drag(app, BARS, how_many, seconds))
     milliseconds = [1000 * one for one in times]
     print(
         f"  {len(times):,} moves, {len(times) / seconds:.0f} pictures a second in all; from a move to its picture p50 "

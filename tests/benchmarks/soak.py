@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import os
 import platform
 import random
@@ -27,7 +28,8 @@ import psutil
 
 from tests.benchmarks.page import quantile
 from tests.benchmarks.visitor import Visitor
-from tests.browser.server import ROOT, serving
+from tests.browser.proxy import behind_nginx
+from tests.browser.server import ROOT, started
 from tests.io import hostile_files
 
 PAGES = ("noisy_histogram", "inv_negatives", "estimators", "geometry", "ibu")
@@ -50,19 +52,18 @@ class Seen:
 
 @dataclass
 class Memory:
-    """Resident megabytes of the server, and of the server with its workers, looked at twice a second."""
+    """Resident megabytes of the servers, and of the servers with their workers, looked at twice a second."""
 
-    server: psutil.Process
+    servers: list[psutil.Process]
     most: float = 0.0
     most_with_workers: float = 0.0
 
     def now(self) -> tuple[float, float]:
-        own, all_of_it = self.server.memory_info().rss, 0
-        for process in self.server.children(recursive=True):
-            try:
-                all_of_it += process.memory_info().rss
-            except psutil.NoSuchProcess:
-                continue
+        own, all_of_it = sum(server.memory_info().rss for server in self.servers), 0
+        for server in self.servers:
+            for process in server.children(recursive=True):
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    all_of_it += process.memory_info().rss
         return own / 2**20, (own + all_of_it) / 2**20
 
     async def watch(self) -> None:
@@ -162,8 +163,10 @@ HOSTILE: dict[str, Callable[[Visitor, random.Random], Awaitable[None]]] = {
 FILES: list[tuple[str, bytes]] = []
 
 
-async def soak(address: str, server: psutil.Process, people: int, attackers: int, seconds: float) -> None:
-    memory, alone, seen = Memory(server), Seen(), Seen()
+async def soak(
+    address: str, servers: list[psutil.Process], people: int, attackers: int, seconds: float
+) -> None:
+    memory, alone, seen = Memory(servers), Seen(), Seen()
     await honest_moves(address, alone)
     idle = memory.now()[1]
     watcher = asyncio.create_task(memory.watch())
@@ -225,12 +228,27 @@ def main() -> None:
     parser.add_argument("--people", type=int, default=80, help="honest visitors at once")
     parser.add_argument("--attackers", type=int, default=20, help="hostile visitors at once")
     parser.add_argument("--seconds", type=float, default=180)
+    parser.add_argument(
+        "--processes",
+        type=int,
+        default=1,
+        choices=(1, 2),
+        help="servers; two are behind the example of a proxy",
+    )
     given = parser.parse_args()
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}", flush=True)
     FILES.extend((name, make()) for name, make in {**hostile_files.LARGE, **hostile_files.QUICK}.items())
-    with tempfile.TemporaryDirectory() as home, serving("app.py", ROOT, Path(home)) as address:
-        (server,) = psutil.Process().children()
-        asyncio.run(soak(address, server, given.people, given.attackers, given.seconds))
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as until_the_end:
+        homes = [Path(folder, f"{number}") for number in range(given.processes)]
+        for home in homes:
+            home.mkdir()
+        apps = [until_the_end.enter_context(started("app.py", ROOT, home)) for home in homes]
+        address = apps[0].address
+        if len(apps) > 1:
+            places = (app.address.removeprefix("http://") for app in apps)
+            _, address = until_the_end.enter_context(behind_nginx(Path(folder), *places))
+        servers = [psutil.Process(app.process.pid) for app in apps]
+        asyncio.run(soak(address, servers, given.people, given.attackers, given.seconds))
 
 
 if __name__ == "__main__":

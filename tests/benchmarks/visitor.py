@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import ssl
 import time
 import urllib.request
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -20,6 +21,9 @@ from websockets.asyncio.client import ClientConnection, connect
 
 T = TypeVar("T")
 _PATIENCE = 120.0  # seconds
+# Of a certificate that has signed itself.
+UNVERIFIED = ssl.create_default_context()
+UNVERIFIED.check_hostname, UNVERIFIED.verify_mode = False, ssl.CERT_NONE
 
 
 def finish(work: Coroutine[Any, Any, T]) -> T:
@@ -40,6 +44,7 @@ class Visitor:
     widgets: dict[str, str] = field(default_factory=dict)  # ids by label, of buttons and places for files
     dials: str = ""
     answered: int = 0
+    epsilon: float = 0.0  # what the dial shows
     figure: bool = False
     over: bool = False  # the run has ended
     offered: list[Any] = field(default_factory=list)  # places for an upload
@@ -61,6 +66,7 @@ class Visitor:
             origin=address,
             open_timeout=_PATIENCE,
             ping_timeout=None,
+            ssl=UNVERIFIED if address.startswith("https") else None,
         ) as socket:  # type: ignore[call-overload]
             yield cls(address, socket)
 
@@ -75,14 +81,15 @@ class Visitor:
         await self.socket.send(message.SerializeToString())
         await self._until(lambda: self.over)
 
-    async def move(self, dial: str, value: float) -> float:
-        """Move a dial: seconds until the figure and the dials' answer have come."""
+    async def move(self, dial: str, value: float, *, moving: bool = False) -> float:
+        """Move a dial: seconds until the figure and the dials' answer have come. While the hand is moving, the rest of
+        the page is not waited for."""
         if not self.dials:
             return float("nan")
         self._moves += 1
         number, begin = self.answered + 1, time.perf_counter()
         message = self._rerun()
-        event = {"name": dial, "text": str(value), "moving": False, "number": number}
+        event = {"name": dial, "text": str(value), "moving": moving, "number": number}
         states = message.rerun_script.widget_states.widgets
         states.add(id=self.dials, json_value="{}")
         states.add(
@@ -93,7 +100,8 @@ class Visitor:
         await self.socket.send(message.SerializeToString())
         await self._until(lambda: self.answered >= number and self.figure)
         seconds = time.perf_counter() - begin
-        await self._until(lambda: self.over)
+        if not moving:
+            await self._until(lambda: self.over)
         return seconds
 
     async def press(self, label: str, wait: float) -> None:
@@ -141,14 +149,28 @@ class Visitor:
             + f"\r\n--{border}--\r\n".encode()
         )
         headers = {"Content-Type": f"multipart/form-data; boundary={border}", **self.pass_of_uploads()}
-        request = urllib.request.Request(self.address + url, body, headers, method="PUT")
-        urllib.request.urlopen(request, timeout=_PATIENCE).close()
+        self._ask(url, body, headers, method="PUT").close()
 
     def pass_of_uploads(self) -> dict[str, str]:
         """Headers without which the server takes no upload."""
-        with urllib.request.urlopen(f"{self.address}/_stcore/health", timeout=_PATIENCE) as answer:
-            cookie = answer.headers["Set-Cookie"].partition(";")[0]
-        return {"Cookie": cookie, "X-Xsrftoken": cookie.partition("=")[2].strip('"')}
+        with self._ask("/_stcore/health") as answer:
+            given = [cookie.partition(";")[0] for cookie in answer.headers.get_all("Set-Cookie")]
+        (token,) = [cookie for cookie in given if cookie.startswith("_streamlit_xsrf")]
+        return {"Cookie": "; ".join([token, *self.place]), "X-Xsrftoken": token.partition("=")[2].strip('"')}
+
+    @property
+    def place(self) -> list[str]:
+        """The cookie by which a proxy keeps this visitor with one of several servers; none without such a proxy."""
+        response = self.socket.response
+        given = response.headers.get_all("Set-Cookie") if response is not None else []
+        return [cookie.partition(";")[0] for cookie in given if cookie.startswith("rr_place")]
+
+    def _ask(
+        self, path: str, body: bytes | None = None, headers: dict[str, str] | None = None, method: str = "GET"
+    ) -> Any:
+        request = urllib.request.Request(self.address + path, body, headers or {}, method=method)
+        context = UNVERIFIED if self.address.startswith("https") else None
+        return urllib.request.urlopen(request, timeout=_PATIENCE, context=context)
 
     def _rerun(self) -> BackMsg:
         message = BackMsg()
@@ -197,3 +219,38 @@ class Visitor:
             data = json.loads(element.bidi_component.json or element.bidi_component.mixed.json or "{}")
             if data.get("dials") and not data["compact"]:
                 self.dials, self.answered = element.bidi_component.id, data["answered"]
+                self.epsilon = next((one["value"] for one in data["dials"] if one["name"] == "epsilon"), 0.0)
+
+
+async def drag(address: str, path: str, sessions: int, seconds: float) -> tuple[list[float], int]:
+    """Seconds from each move of epsilon to its figure, all sessions dragging at once, a move as soon as the last one's
+    figure is there; and how many of them ended on another value than their last.
+
+    Args:
+        address: the server, http://127.0.0.1:port.
+        path: the page with its query, without a slash.
+        sessions: how many.
+        seconds: that each drags.
+    """
+    start = asyncio.Barrier(sessions)  # nobody moves before everybody has the page
+    page, _, query = path.partition("?")
+
+    async def one(number: int) -> tuple[list[float], bool]:
+        async with Visitor.at(address) as visitor:
+            await visitor.open(page, query)
+            await start.wait()
+            end, times = time.perf_counter() + seconds, []
+            while time.perf_counter() < end:
+                value = _back_and_forth(number, len(times))
+                times.append(await visitor.move("epsilon", value, moving=True))
+            last = _back_and_forth(number, len(times))
+            await visitor.move("epsilon", last)
+            return times, visitor.epsilon != last
+
+    every = await asyncio.gather(*(one(number) for number in range(sessions)))
+    return [seconds for times, _ in every for seconds in times], sum(lost for _, lost in every)
+
+
+def _back_and_forth(number: int, move: int) -> float:
+    """Between 0.5 and 4.5, each session from another value on."""
+    return round(0.5 + abs((number * 0.37 + move * 0.11) % 8 - 4), 2)

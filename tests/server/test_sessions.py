@@ -796,7 +796,6 @@ def test_the_memory_is_looked_at_while_others_wait_for_room_all_the_time(monkeyp
     server = SimpleNamespace(is_active_session=None)
     monkeypatch.setattr(sessions, "_WATCH", 0.1)
     monkeypatch.setattr(sessions, "_server", lambda: None if looks or time.monotonic() > end else server)
-    monkeypatch.setattr(sessions, "_forget_last_page", lambda: None)
     monkeypatch.setattr(sessions, "_relieve_now_and_then", lambda target: sessions._ASKED.set())
     monkeypatch.setattr(sessions.Watch, "look", lambda watch, is_here: looks.append(time.monotonic()))
     sessions._ASKED.set()
