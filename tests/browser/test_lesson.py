@@ -131,6 +131,9 @@ def test_by_mouse_on_a_projector(open_lab):
     for size in (PHONE, PROJECTOR):
         lab.page.set_viewport_size(size)
         assert lab.page.locator(".rr-story").evaluate(CLEAR_OF_WORDS)
+        for end in ("0%", "100%"):
+            lab.page.locator(".rr-coin").evaluate("(coin, end) => { coin.style.left = end }", end)
+            fits(lab, size)
     for place, step in enumerate(SURVEY.steps):
         lab.slider(EPSILON).fill(str(place))
         told, accident, other = map(in_per_cent, lab.page.locator(".rr-zones b").all_inner_texts())
