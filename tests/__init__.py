@@ -1,7 +1,7 @@
 """Tests of rr_core, of the app, and of both in a browser.
 
-How many examples a property is tried with: a few in the quick run; many with ``-m slow``, 20,000 unless RR_EXAMPLES says
-otherwise, as it does in CI. RR_LENGTHY=1 has every combination of what else is tried in turns.
+RR_EXAMPLES is how many examples a property is tried with, 100 where it is not set. RR_LENGTHY=1 has every combination of
+what else is tried in turns.
 """
 
 import os
@@ -10,9 +10,9 @@ from typing import NoReturn
 
 import pytest
 
-FEW_EXAMPLES, MANY_EXAMPLES = 100, int(os.environ.get("RR_EXAMPLES", "20000"))
-# Where few are tried they are the same each time: such a run tells what a change broke, the long one looks for more.
-SAME_EXAMPLES = MANY_EXAMPLES < 1000
+EXAMPLES = int(os.environ.get("RR_EXAMPLES", "100"))
+# Few are the same each time: such a run tells what a change broke, a long one looks for more.
+SAME_EXAMPLES = EXAMPLES < 1000
 LENGTHY = bool(os.environ.get("RR_LENGTHY"))
 
 # How Python, NumPy and SciPy begin or word their own errors, which tell a person nothing; and those of unpacking.

@@ -5,16 +5,16 @@ import scipy.linalg  # noqa: F401  Before the limit of its threads.
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
-from tests import MANY_EXAMPLES
+from tests import EXAMPLES
 
 threadpool_limits(1, "blas")
 settings.register_profile("untimed", deadline=None)  # the machine's load is no fault of an example
 settings.load_profile("untimed")
 
 
-@pytest.fixture(params=[pytest.param(min(2_000, MANY_EXAMPLES // 5), marks=pytest.mark.slow)])
+@pytest.fixture(params=[pytest.param(min(2_000, EXAMPLES // 5), marks=pytest.mark.slow)])
 def many(request: pytest.FixtureRequest) -> int:
-    """How many random settings a sentence is computed anew for: 2,000, or a fifth of RR_EXAMPLES. All sentences together
-    take minutes, so they stand with the slow tests."""
+    """How many random settings a sentence is computed anew for: a fifth of RR_EXAMPLES, 2,000 at most. All sentences
+    together take minutes, so they stand with the slow tests."""
     number: int = request.param
     return number

@@ -5,6 +5,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from tests.app.opening import ROOT
 
 PAGES = [ROOT / "home.py", *sorted((ROOT / "pages").glob("[!_]*.py"))]
@@ -36,6 +38,7 @@ print(*errors, sep="\\n", end="")
 """
 
 
+@pytest.mark.slow
 def test_all_pages_can_be_opened_first_at_the_same_moment() -> None:
     for _ in range(2):  # without the order in `pages._ui` every second run fails
         run = subprocess.run(

@@ -18,7 +18,7 @@ import pages._ui
 from pages._ui import link
 from pages._ui.experiments import winner_map
 from pages._ui.experiments.controls import OWN_SWEEP
-from pages._ui.experiments.settings import CELLS, OWN, RefusedSettings, built_in
+from pages._ui.experiments.settings import OWN, RefusedSettings, built_in
 from pages._ui.geometry.triangle import PickedReports
 from pages._ui.link import Binding
 from pages._ui.parts import Parts
@@ -27,7 +27,7 @@ from rr_core.figures.view import find
 from rr_core.geometry.simplex import parse_reports
 from rr_core.ibu.starts import parse_weights
 from rr_core.scenario import FIELDS
-from tests import FEW_EXAMPLES, LENGTHY, MANY_EXAMPLES, SAME_EXAMPLES, is_of_libraries
+from tests import EXAMPLES, SAME_EXAMPLES, is_of_libraries
 
 _SECONDS = 2.0
 _PAGES = Path(pages.__path__[0])
@@ -57,7 +57,9 @@ _BINDINGS = _bindings()
 _LINKS: dict[str, Reader] = {
     "scenario": Scenario.from_query,
     "what all pages carry": link._read,
-    **{f"map of {key}": lambda q, key=key: winner_map.from_query(q, built_in(key)) for key in CELLS},
+    "map of main": lambda q: winner_map.from_query(
+        q, built_in("main")
+    ),  # read by the same function as the others
     **{key: binding.read for key, binding in _BINDINGS.items()},
 }
 
@@ -87,8 +89,6 @@ def _parameters(read: Reader) -> list[str]:
     return sorted(links[0].names | links[1].names)
 
 
-# They are read by the same function as the main one's.
-_OTHER_MAPS = [f"map of {key}" for key in CELLS if key != "main"]
 _PARAMETERS = {name: _parameters(read) for name, read in _LINKS.items()}
 _BOXES: dict[str, Callable[[str], Any]] = {
     "number": typed.number,
@@ -168,6 +168,10 @@ def links(name: str) -> st.SearchStrategy[dict[str, str]]:
     return drawn.map(lambda query: {"sweep": OWN, **query})
 
 
+# Hypothesis writes an example out that failed; the warning that it is long would be told in place of the failure.
+FAILURES_MAY_BE_LONG = pytest.mark.filterwarnings("ignore:Generating overly large repr")
+
+
 def test_every_setting_of_every_page_is_tried() -> None:
     makers = ("Binding", "binding_of_choice", "binding_of_parameters", "part_in_link", "Parts")
     files = [_PAGES.parent / "home.py", *_PAGES.rglob("*.py")]
@@ -177,52 +181,27 @@ def test_every_setting_of_every_page_is_tried() -> None:
     assert all(_PARAMETERS.values())
 
 
+@FAILURES_MAY_BE_LONG
 @pytest.mark.parametrize("name", _LINKS)
 def test_a_link_is_read_or_its_values_are_left_out_in_a_sentence(name):
     # With one parameter there are fewer ways to go wrong.
-    few = FEW_EXAMPLES if len(_PARAMETERS[name]) > 1 else FEW_EXAMPLES // 4
+    number = EXAMPLES if len(_PARAMETERS[name]) > 1 else EXAMPLES // 4
 
-    @settings(max_examples=few, deadline=None, derandomize=True)
+    @settings(max_examples=number, deadline=None, derandomize=SAME_EXAMPLES)
     @given(query=links(name))
-    def some(query):
+    def tried(query):
         no_link_raises(name, query)
 
-    some()
+    tried()
     for text in _KNOWN:
         for parameter in _PARAMETERS[name]:
             no_link_raises(name, {"sweep": OWN, parameter: text})
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:Generating overly large repr")
-@pytest.mark.parametrize("name", [one for one in _LINKS if LENGTHY or one not in _OTHER_MAPS])
-def test_many_links(name):
-    @settings(max_examples=MANY_EXAMPLES, deadline=None, derandomize=SAME_EXAMPLES)
-    @given(query=links(name))
-    def many(query):
-        no_link_raises(name, query)
-
-    many()
-
-
+@FAILURES_MAY_BE_LONG
 @pytest.mark.parametrize("name", _BOXES)
-def test_what_is_typed_is_taken_or_refused_in_a_sentence(name):
-    # A search for names takes 30 ms, as its pattern may have 32,000 letters; every other box takes 1 ms.
-    @settings(max_examples=60 if name == "names" else FEW_EXAMPLES, deadline=None, derandomize=True)
-    @known_texts
-    @given(text=_TEXTS)
-    def some(text):
-        answers(_BOXES[name], text, may_refuse=name not in _SEARCHES)
-
-    some()
-
-
-@pytest.mark.slow
-# Hypothesis writes an example out that failed; the warning that it is long would be told in place of the failure.
-@pytest.mark.filterwarnings("ignore:Generating overly large repr")
-@pytest.mark.parametrize("name", _BOXES)
-@settings(max_examples=MANY_EXAMPLES, deadline=None, derandomize=SAME_EXAMPLES)
+@settings(max_examples=EXAMPLES, deadline=None, derandomize=SAME_EXAMPLES)
 @known_texts
 @given(text=_TEXTS)
-def test_much_is_typed(name, text):
+def test_what_is_typed_is_taken_or_refused_in_a_sentence(name, text):
     answers(_BOXES[name], text, may_refuse=name not in _SEARCHES)

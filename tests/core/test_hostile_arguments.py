@@ -67,7 +67,7 @@ from rr_core.reports.intervals import Interval, extremes
 from rr_core.reports.low_counts import floor, strays
 from rr_core.reports.other_protocols import analyse_unary
 from rr_core.summaries import EmptyShare
-from tests import FEW_EXAMPLES, MANY_EXAMPLES, SAME_EXAMPLES, is_of_libraries
+from tests import EXAMPLES, SAME_EXAMPLES, is_of_libraries
 from tests.core import found
 
 SECONDS = 2.0
@@ -801,16 +801,9 @@ def answered(name: str, call: Callable[..., Any], arguments: list[Any]) -> None:
     assert time.process_time() - began < SECONDS
 
 
-@settings(max_examples=FEW_EXAMPLES // 2, phases=PHASES, deadline=None, derandomize=True)
+@settings(max_examples=EXAMPLES // 2, phases=PHASES, deadline=None, derandomize=SAME_EXAMPLES)
 @given(data=st.data())
 def test_an_answer_or_a_sentence(data: st.DataObject) -> None:
-    all_answer(data)
-
-
-@pytest.mark.slow
-@settings(max_examples=MANY_EXAMPLES // 2, phases=PHASES, deadline=None, derandomize=SAME_EXAMPLES)
-@given(data=st.data())
-def test_many_answers_or_sentences(data: st.DataObject) -> None:
     all_answer(data)
 
 

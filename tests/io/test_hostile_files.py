@@ -90,8 +90,10 @@ HONEST: dict[str, Callable[[], bytes]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("reader", ["distribution.read_distribution", "reports.read_reports"])
-@pytest.mark.parametrize("name", HONEST)
+@pytest.mark.parametrize(
+    ("name", "reader"),
+    list(zip(HONEST, ["distribution.read_distribution", "reports.read_reports"] * 2, strict=False)),
+)
 def test_a_large_honest_file_is_read_within_what_a_page_gives_it(name: str, reader: str, pool: Pool) -> None:
     assert read(pool, name, HONEST[name](), reader) is None
 

@@ -27,7 +27,11 @@ async def opens(server: Started, page: str) -> None:
 
 @pytest.mark.parametrize(
     ("by", "script", "path"),
-    [(RUN, "app.py", "/lab"), ((), "app.py", ""), (RUN, "home.py", "")],
+    [
+        (RUN, "app.py", "/lab"),
+        pytest.param((), "app.py", "", marks=pytest.mark.slow),
+        pytest.param(RUN, "home.py", "", marks=pytest.mark.slow),
+    ],
 )
 def test_the_first_page_that_is_opened_is_there_and_so_is_home(by, script, path, tmp_path: Path) -> None:
     with started(script, ROOT, tmp_path, by=by, path=path) as server:

@@ -75,16 +75,8 @@ async def sweep(visitor: Visitor, after: AsyncExitStack) -> None:
     await visitor.press("Run", wait=5)
 
 
-@pytest.mark.parametrize(
-    "hold",
-    [
-        stalled_upload,
-        pytest.param(unread_page, marks=pytest.mark.slow),
-        pytest.param(half_a_request, marks=pytest.mark.slow),
-        pytest.param(long_work, marks=pytest.mark.slow),
-        pytest.param(sweep, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("hold", [stalled_upload, unread_page, half_a_request, long_work, sweep])
 def test_it_ends_soon(hold: Callable[[Visitor, AsyncExitStack], Awaitable[None]], tmp_path: Path) -> None:
     async def visit(server: Started) -> float:
         async with Visitor.at(server.address) as visitor, AsyncExitStack() as after:

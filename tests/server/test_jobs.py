@@ -77,6 +77,7 @@ def test_progress_is_reported_and_stop_keeps_what_was_reached(pool):
     )  # no stop is left over
 
 
+@pytest.mark.slow
 def test_a_job_that_does_not_heed_stop_is_ended(pool, monkeypatch):
     monkeypatch.setattr(jobs, "_PATIENCE", 0.2)
     with pytest.raises(Lost):
@@ -88,7 +89,7 @@ def test_a_job_that_does_not_heed_stop_is_ended(pool, monkeypatch):
     ("work", "words"),
     [
         pytest.param(work_of_jobs.much, "more memory", marks=LINUX),
-        pytest.param(work_of_jobs.arrow, "more memory", marks=LINUX),
+        pytest.param(work_of_jobs.arrow, "more memory", marks=[LINUX, pytest.mark.slow]),
         (work_of_jobs.death, "broke off"),
         (work_of_jobs.endless, "longer"),
     ],
@@ -109,6 +110,7 @@ def test_small_files_of_arrow_are_read_again_and_again_within_the_least_memory(p
         assert pool.run(work_of_jobs.threads_that_read, look=unmoved) == 4
 
 
+@pytest.mark.slow
 @LINUX
 def test_a_worker_that_a_job_let_grow_is_replaced(pool):
     before = pool.run(os.getpid, look=unmoved)
@@ -129,6 +131,7 @@ def test_what_the_look_raises_ends_the_job(pool):
     assert len(pool._idle) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
 def test_a_worker_that_died_between_two_jobs_is_replaced(pool):
     os.kill(pool.run(os.getpid, look=unmoved), signal.SIGKILL)

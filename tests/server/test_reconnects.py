@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from tests.benchmarks.visitor import Visitor, finish
 from tests.browser.server import ROOT, free_port, started
 
@@ -44,6 +46,7 @@ async def after(old: Visitor) -> None:
         assert not visitor.errors
 
 
+@pytest.mark.slow
 def test_what_is_done_first_after_a_restart_is_done(tmp_path: Path) -> None:
     port = free_port()
     with started("app.py", ROOT, tmp_path, port=port) as server:

@@ -99,6 +99,7 @@ def test_clients_that_stall_in_the_middle_make_way(server: Started) -> None:
     finish(visit())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's limit on the files of another process")
 def test_where_the_disk_is_full_the_visitor_reads_a_sentence_and_keeps_what_he_had(tmp_path: Path) -> None:
     import resource
