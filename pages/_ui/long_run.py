@@ -23,6 +23,10 @@ _COLLECTIONS = (50, 200, 1000)
 _GONE = 5.0  # seconds without its visitor after which a run is stopped
 
 
+class _Made(Exception):
+    """Another session has made the result that this one waits to make."""
+
+
 def how_many(key: str) -> int:
     """Widget for the number of repeated collections; returns it."""
     return st.segmented_control(
@@ -65,7 +69,7 @@ def run_with_progress(
     shared: bool,
 ) -> None:
     """Have the work done under a progress bar, store its result, and rerun the page. While the server is at work on as
-    many runs as it takes, wait for a place.
+    many runs as it takes, wait for a place, or for another session to finish the same work.
 
     Args:
         name: of this kind of work, unique among the pages.
@@ -86,6 +90,8 @@ def run_with_progress(
     def look(ahead: int, done: int | None) -> bool:
         if ahead:
             bar.progress(0.0, f"Waiting: this server is busy with {counted(ahead, 'run')} of others…")
+            if shared and sessions.SHARED.find((name, about)) is not None:
+                raise _Made
         now = time.monotonic()
         held.used, here[0] = now, here[0] if sessions.has_left(held.session) else now
         if now - here[0] > _GONE:  # Streamlit itself would run on for nobody
@@ -104,6 +110,10 @@ def run_with_progress(
         with sessions.room(size, in_turn=False):
             result = jobs.run(work, look=look, reports=True, memory=size, lane=lane)
         held.put(f"{name}_result", (about, result))
+        if shared and not interruption:
+            sessions.SHARED.put((name, about), result)
+    except _Made:
+        pass
     except (sessions.NoRoom, jobs.Lost) as error:
         if interruption:
             raise interruption[0] from None
@@ -115,8 +125,6 @@ def run_with_progress(
         ended.set()
     if interruption:
         raise interruption[0]
-    if shared:
-        sessions.SHARED.put((name, about), result)
     _withdraw(name)
     st.rerun()
 

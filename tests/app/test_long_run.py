@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pages._ui import estimators, long_run
 from rr_core.repeats import repeat
 from server import jobs, sessions
 from tests.app.opening import charts, checked, opened, widget
+
+
+@pytest.fixture(autouse=True)
+def nothing_shared():
+    sessions.SHARED.clear()
 
 
 def start(query=""):
@@ -88,6 +95,25 @@ def test_a_run_that_waits_says_how_many_come_first(monkeypatch):
         "Waiting: this server is busy with 1 run of others…",
         "30 of 50 collections",
     ]
+
+
+def test_a_run_that_waits_takes_what_another_session_has_made_meanwhile(monkeypatch):
+    """A class presses Repeat on one link: two runs at most, not a hundred."""
+    checked(start("dist=zipf&k=20").run())
+    ((key, result),) = [
+        (key, found) for key, (found, _) in sessions.SHARED._results.items() if key[0] == "repeat"
+    ]
+    sessions.SHARED.clear()
+    page = start("dist=zipf&k=20")
+
+    def waits(work, look, **named):
+        look(9, None)
+        sessions.SHARED.put(key, result)
+        look(9, None)
+        raise AssertionError("it waited on")
+
+    monkeypatch.setattr(jobs, "run", waits)
+    assert len(charts(checked(page.run()))) == 4
 
 
 def test_a_run_ends_when_its_visitor_has_left(monkeypatch):
