@@ -1,7 +1,4 @@
-"""Which estimators there are, and what tables, charts, files and sweeps need to know of each.
-
-To add one: its function and its rule in `estimators`, one entry in `REGISTRY`, and its test.
-"""
+"""Which estimators there are, and what tables, charts, files and sweeps need to know of each."""
 
 from __future__ import annotations
 

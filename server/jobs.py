@@ -1,4 +1,4 @@
-"""All heavy work: worker processes, with progress, Stop, limits of time and memory, and a fair queue.
+"""Heavy work: worker processes, with progress, Stop, limits of time and memory, and a fair queue.
 
 Python runs one thread at a time: what is computed in a worker does not keep other pages waiting, and what swells or
 crashes is a worker. No Streamlit here: workers import this, too. They are loky's, not multiprocessing's: a process of
@@ -30,8 +30,8 @@ from server.priority import TURNS, stand_back
 
 T = TypeVar("T")
 Look = Callable[[int, Any], object]
-# What a page waits for; and, of low priority: reading a file, a run of seconds, and one of minutes, of which there is one
-# at a time.
+# "page": what a page waits for, with the usual priority. The others have a low one: "file" reads a file, "run" takes
+# seconds, and "large" takes minutes; of the last there is one at a time.
 Lane = Literal["page", "file", "run", "large"]
 # By every worker that does jobs, with low priority.
 _LOADED = ("rr_core.io", "rr_core.ibu", "rr_core.repeats")

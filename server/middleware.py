@@ -91,12 +91,14 @@ class _Body:
 
 @dataclass(eq=False)
 class Gate:
-    """Takes of the bodies on their way as much as has room, such that those which have come in part can come to their
-    end, one after the other. What is announced and has not come keeps nobody out.
+    """Bounds the bytes of all request bodies that are being received.
+
+    A piece of a body is accepted when afterwards the bodies that have begun could still be completed one after the other
+    within the limit (as in the banker's algorithm). A body of which nothing has come yet takes no room.
 
     Attributes:
         most: bytes of all bodies together; 0 where they have no limit.
-        kept: bytes beside those that only small bodies may take.
+        kept: further bytes, for small bodies alone.
         tell: called with a session and a sentence where its upload is not kept, and with an empty one where it begins.
         make_way: called with a session and the size of its upload when all of it has come and is about to be held.
     """

@@ -11,6 +11,7 @@ from pages._ui import figure_controls, link, navigation
 from rr_core import reference
 from server.priority import TURNS
 
+_WITHOUT_SCENARIO = ("pages/your_reports.py", "pages/reference.py")  # they cannot be presented
 QUESTION = "Which should I use?"
 # The numbers are those of the stored main grid, mean squared error.
 WHICH = (
@@ -63,7 +64,7 @@ def following(page: str) -> tuple[str, str, str, str] | None:
 def next_presented() -> None:
     """Draw the link to the next page that can be presented."""
     entry = following(link.page())
-    if entry is not None and link.page() != "plan":  # what follows has no scenario
+    if entry is not None and entry[0] not in _WITHOUT_SCENARIO:
         navigation.link_to(entry[0], "Next", ":material/arrow_forward:", link.current().to_query(), entry[1])
 
 

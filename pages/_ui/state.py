@@ -128,12 +128,22 @@ def cached(name: str, about: Hashable, make: Callable[[], T]) -> T:
     """``make()``, cached in this session under ``name`` until ``about`` differs. For results on an upload,
     which no shared cache may hold."""
     mine = sessions.held()
-    latest: tuple[Hashable, T] | None = mine.get(f"latest_{name}")
-    if latest is None or latest[0] != about:
-        mine.pop(f"latest_{name}")  # before the next is made: they need not be held at once
-        latest = (about, make())
-        mine.put(f"latest_{name}", latest)
-    return latest[1]
+    held: tuple[Hashable, T] | None = mine.get(_cached(name))
+    if held is None or held[0] != about:
+        mine.pop(_cached(name))  # before the next is made: they need not be held at once
+        held = (about, make())
+        mine.put(_cached(name), held)
+    return held[1]
+
+
+def latest(name: str) -> Any:
+    """What `cached` made last under this name; None where there is nothing, or it was let go of."""
+    held: tuple[Hashable, Any] | None = sessions.held().get(_cached(name))
+    return None if held is None else held[1]
+
+
+def _cached(name: str) -> str:
+    return f"latest_{name}"
 
 
 def read_by_worker(
@@ -208,12 +218,11 @@ def widget_arguments(
     even if it is invalid, so that it can be corrected. Give a number input its ``value``, too: else it shows its least
     number for a moment.
 
-    What comes on screen later than it was drawn, because its tab or popover is opened then, would show its first choice:
-    ``persist_state`` has Streamlit 1.67 tell the value again until the browser has it. With a popover that is closed its
-    widgets leave the screen, and with every later run the browser sends what they showed last, whatever became of the
-    value. It sends that, too, as if it were entered, where the next run is wanted before the value has arrived: by a
-    dial, or by a click right behind a choice that changes this value. So with ``anew`` another value makes another
-    widget, and the former one is not listened to.
+    Widgets of a tab or popover come on screen when it is opened, after they were drawn, and would show their first choice:
+    with ``persist_state`` Streamlit 1.67 sends the value until the browser has it. While a popover is closed, the browser
+    sends with every run what its widgets showed last, even if the value has changed since; it does the same when a run
+    begins before a new value has arrived. To Streamlit both look like an entry. So with ``anew`` a changed value gets a
+    widget with a new key, and what the old one sends is ignored.
     """
     last: str = st.session_state.get(_last(key), f"{key}_0") if anew else key
     entered = keep_entry and last in st.session_state

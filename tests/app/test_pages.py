@@ -332,13 +332,17 @@ page = opened("estimators", "k=12&n=500&seed=1")
 table = next(block.value for block in page.markdown if "Squared error" in block.value)
 assert "Twin" in table, table
 assert "Twin" in {trace.get("name") for chart in charts(page) for trace in chart["data"]}
+page = opened("geometry", "k=3&n=50&seed=1")
+assert "Twin" in {trace.get("name") for chart in charts(page) for trace in chart["data"]}
+for name, query in (("plan", ""), ("experiments", "sweep=figure3"), ("inv_negatives", ""), ("geometry", "part=line")):
+    assert not opened(name, query).exception, name
 assert downloads.data_csv(Work(Scenario().draw())).splitlines()[0].endswith(b'"twin"')
 """
 
 
 @pytest.mark.slow
 def test_one_more_estimator_is_one_more_entry():
-    """In the registry, of a fresh interpreter: table, charts and files show it."""
+    """In the registry, of a fresh interpreter: table, charts and files show it, and no page fails."""
     done = subprocess.run([sys.executable, "-c", ONE_MORE], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

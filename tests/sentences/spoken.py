@@ -11,10 +11,11 @@ import numpy as np
 from scipy import stats
 
 from rr_core import Scenario
+from rr_core.populations import SHAPES
 
 _NUMBER = re.compile(r"−?\d[\d,]*(?:\.\d+)?(?:·10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)?")
 _LOWERED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
-DISTS = ("zipf", "uniform", "geometric", "humps", "dominant", "step")
+DISTS = tuple(SHAPES)
 
 
 def value(text: str) -> float:

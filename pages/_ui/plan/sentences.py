@@ -156,7 +156,7 @@ def _times_text(factor: float) -> str:
 
 
 def compared_protocols(plan: Plan) -> tuple[Protocol, ...]:
-    """The six protocols with their mean errors over all categories."""
+    """The protocols with their mean errors over all categories."""
     return protocol_choice.compare(plan.k, plan.epsilon, plan.n, 1 / plan.k, plan.settings.users)
 
 
