@@ -130,7 +130,7 @@ def cached(name: str, about: Hashable, make: Callable[[], T]) -> T:
     mine = sessions.held()
     held: tuple[Hashable, T] | None = mine.get(_cached(name))
     if held is None or held[0] != about:
-        mine.pop(_cached(name))  # before the next is made: they need not be held at once
+        forget(name)  # before the next is made: they need not be held at once
         held = (about, make())
         mine.put(_cached(name), held)
     return held[1]
@@ -140,6 +140,11 @@ def latest(name: str) -> Any:
     """What `cached` made last under this name; None where there is nothing, or it was let go of."""
     held: tuple[Hashable, Any] | None = sessions.held().get(_cached(name))
     return None if held is None else held[1]
+
+
+def forget(name: str) -> None:
+    """Hold no longer what `cached` made last under this name."""
+    sessions.held().pop(_cached(name))
 
 
 def _cached(name: str) -> str:
@@ -218,8 +223,8 @@ def widget_arguments(
     even if it is invalid, so that it can be corrected. Give a number input its ``value``, too: else it shows its least
     number for a moment.
 
-    Widgets of a tab or popover come on screen when it is opened, after they were drawn, and would show their first choice:
-    with ``persist_state`` Streamlit 1.67 sends the value until the browser has it. While a popover is closed, the browser
+    Widgets of a tab or popover come on screen when it is opened, after they were drawn, and would show their first
+    choice: with ``persist_state`` Streamlit 1.67 sends the value until the browser has it. While a popover is closed, the browser
     sends with every run what its widgets showed last, even if the value has changed since; it does the same when a run
     begins before a new value has arrived. To Streamlit both look like an entry. So with ``anew`` a changed value gets a
     widget with a new key, and what the old one sends is ignored.

@@ -204,7 +204,7 @@ def _use(name: str, order: str, leave_out: tuple[str, ...]) -> None:
         changes["n"] = min(population.total, limits.N_MAX)
     understood = f"{population.k:,} categories, {people}"
     state.use(state.Uploaded(population, name, understood, reading(read, order)))
-    sessions.held().pop("latest_reading")
+    state.forget("reading")
     link.change(**changes)
 
 

@@ -95,7 +95,7 @@ def use(
         collected = dataclasses.replace(collected, labels=reports.labels, counts=reports.counts)
     used = ReportsInUse(reports, collected, mechanism, settings, name, before.key + 1 if before else 1)
     for step in ("reports", "odd", "collected", "list"):
-        sessions.held().pop(f"latest_{step}")
+        state.forget(step)
     sessions.held().put("reports_used", used)
     state.forget_files()
     close_panel()
