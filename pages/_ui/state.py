@@ -224,10 +224,10 @@ def widget_arguments(
     number for a moment.
 
     Widgets of a tab or popover come on screen when it is opened, after they were drawn, and would show their first
-    choice: with ``persist_state`` Streamlit 1.67 sends the value until the browser has it. While a popover is closed, the browser
-    sends with every run what its widgets showed last, even if the value has changed since; it does the same when a run
-    begins before a new value has arrived. To Streamlit both look like an entry. So with ``anew`` a changed value gets a
-    widget with a new key, and what the old one sends is ignored.
+    choice: with ``persist_state`` Streamlit 1.67 sends the value until the browser has it. While a popover is closed,
+    the browser sends with every run what its widgets showed last, even if the value has changed since; it does the same
+    when a run begins before a new value has arrived. To Streamlit both look like an entry. So with ``anew`` a changed
+    value gets a widget with a new key, and what the old one sends is ignored.
     """
     last: str = st.session_state.get(_last(key), f"{key}_0") if anew else key
     entered = keep_entry and last in st.session_state
