@@ -11,21 +11,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from rr_core import _validate, coupling, streams
-from rr_core.estimators import mle_star
+from rr_core.estimators import inv, inv_n, inv_p, mle_star
 from rr_core.limits import SEED_MAX, SEED_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.streams import Stream
 
-# Of the first 300 seeds the one with the most typical survey: at every epsilon the estimate is about as far from the
-# truth as in the median survey.
-SEED = 161
+# Of the first 400 seeds the one whose three repairs differ most at epsilon = 0.5, among the typical ones: at every epsilon
+# the distance between estimate and truth lies in the middle half of those of many surveys.
+SEED = 119
 # How 2,000 students passed an exam that they were not ready for: made up.
 PEOPLE = {
-    "Pure luck": 280,
+    "Pure luck": 300,
     "All-nighter": 480,
-    "Neighbour's paper": 680,
-    "Hidden notes": 160,
-    "Phone in the toilet": 400,
+    "Neighbour's paper": 980,
+    "Hidden notes": 40,
+    "Phone in the toilet": 200,
 }
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0)
 
@@ -39,14 +39,18 @@ class LessonStep:
         keep: p - q, chance that a person's coin says to tell the truth.
         p: chance that a report is the truth.
         counts: (k,) reports per answer.
-        estimate: (k,) MLE* shares, sum 1.
+        inv: (k,) shares by linear inversion, sum 1; some may be negative.
+        inv_n, inv_p, mle_star: (k,) its three repairs, none negative, sum 1.
     """
 
     epsilon: float
     keep: float
     p: float
     counts: tuple[int, ...]
-    estimate: tuple[float, ...]
+    inv: tuple[float, ...]
+    inv_n: tuple[float, ...]
+    inv_p: tuple[float, ...]
+    mle_star: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -92,8 +96,8 @@ def lesson(epsilons: tuple[float, ...] = EPSILONS, seed: int = SEED) -> Lesson:
     for epsilon in _validate.numbers("epsilons", epsilons).ravel():
         mechanism = RandomizedResponse(true_counts.size, epsilon)
         counts = coupling.noisy_histogram(true_counts, mechanism.keep, dice)
-        estimate = mle_star(counts, mechanism)
-        steps.append(
-            LessonStep(epsilon, mechanism.keep, mechanism.p, tuple(counts.tolist()), tuple(estimate.tolist()))
+        estimates = (
+            tuple(estimate(counts, mechanism).tolist()) for estimate in (inv, inv_n, inv_p, mle_star)
         )
+        steps.append(LessonStep(epsilon, mechanism.keep, mechanism.p, tuple(counts.tolist()), *estimates))
     return Lesson(tuple(PEOPLE), tuple(PEOPLE.values()), tuple(steps))

@@ -1,10 +1,14 @@
-// The story at the head of the home page, in five steps. It runs wholly here: nothing is sent to the server.
+// The story at the head of the home page. It runs wholly here: nothing is sent to the server.
 // In milliseconds: of a coin's fall; of the reports' arrival, and of one report's fall.
 const FALL = 900, ARRIVAL = 3000, DROP = 500;
+const MOVE = 1600;   // milliseconds that the bars take from one picture to the next
 const DOTS = 200;    // falling reports: one for ten people
 const WIDEST = 50;   // percent that a full bar stands for, where no share is larger
 
 const percent = share => `${Math.round(100 * share)}%`;
+const signed = share => `${share < -5e-4 ? '−' : ''}${Math.abs(100 * share).toFixed(1)}%`;
+const BELOW = ['No bar is', 'One bar is', 'Two bars are', 'Three bars are', 'Four bars are'];
+const REPAIRS = {inv_n: 'InvN', inv_p: 'InvP', mle_star: 'MLE*'};
 const tenths = number => `${(number / 10).toFixed(1)}%`;
 const sum = numbers => numbers.reduce((a, b) => a + b, 0);
 const still = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
@@ -47,7 +51,9 @@ class Story {
     this.place = data.first;   // of ε among the values
     this.answer = null;        // the visitor's
     this.guess = null;         // whole percentages, once the visitor has moved one
-    this.steps = [this.ask, this.toss, this.arrive, this.ask_for_a_guess, this.reveal];
+    this.repair = 'inv_n';     // the one on screen in the last step
+    this.steps = [this.ask, this.toss, this.arrive, this.ask_for_a_guess, this.reveal, this.take_away, this.stretch,
+                  this.look_below, this.mend];
     this.build(data);
     new IntersectionObserver(([seen]) => { root.dataset.near = seen.isIntersecting ? 'yes' : '' }).observe(root);
   }
@@ -344,7 +350,7 @@ class Story {
       ['truth', 'Truth', () => this.truth],
       ...(this.guess ? [['guess', 'Your guess', () => this.guess.map(share => share / 100)]] : []),
       ['observed', 'Reports', () => this.reports],
-      ['mle_star', 'Estimate', () => this.now.estimate],
+      ['mle_star', 'Estimate', () => this.now.mle_star],
     ];
     const kinds = series.map(([kind]) => kind), names = series.map(([, name]) => name);
     const legend = this.legend(series);
@@ -369,6 +375,136 @@ class Story {
       const whose = {guess: 'your guess', observed: 'the reports', mle_star: 'the estimate'};
       this.result.textContent = verdict(off.map((number, j) => [whose[kinds[j + 1]], number]));
     };
+  }
+
+  // 6 to 9: how the truth comes back. One bar an answer, which a slider moves from one picture to the next; it may lie below
+  // zero. `at` gives the shares when the slider is at a part of 1; `crowd`, where it is drawn, what is left of the crowd then.
+
+  moved(name, kind, at, crowd = null) {
+    const legend = this.legend([[kind(), ''], ['mark', 'Truth'], ...(crowd ? [['crowd', 'The crowd']] : [])]);
+    const rows = this.rows('moved').map(row => {
+      const part = kind => row.track.appendChild(make('i', `rr-line rr-${kind}`));
+      return {...row, zero: part('zero'), truth: part('mark'), crowd: crowd && part('crowd')};
+    });
+    const range = make('input', 'rr-range rr-gesture');
+    Object.assign(range, {type: 'range', min: 0, max: 100, step: 1, value: 0});
+    range.setAttribute('aria-label', name);
+    this.body.append(make('label', 'rr-hand', '', make('span', '', name), range));
+    this.draw = () => {
+      const ends = [...this.now.inv, ...this.reports, ...this.truth, WIDEST / 100];
+      const low = Math.min(0, ...ends), span = Math.max(...ends) - low, place = share => `${100 * (share - low) / span}%`;
+      const part = range.valueAsNumber / 100, shown = at(part);
+      legend[0].parentNode.firstChild.className = `rr-bar rr-${kind()}`;
+      legend[0].textContent = {observed: 'Reports', inv: 'Inv', ...REPAIRS}[kind()];
+      rows.forEach(({bars: [bar], number, zero, truth, crowd: line}, i) => {
+        bar.className = `rr-bar rr-moved rr-${kind()} ${shown[i] < 0 ? 'rr-below' : ''}`;
+        bar.style.setProperty('--rr-ink', `var(--rr-${kind()})`);
+        bar.style.left = place(Math.min(0, shown[i]));
+        bar.style.width = `${100 * Math.abs(shown[i]) / span}%`;
+        zero.style.left = place(0);
+        truth.style.left = place(this.truth[i]);
+        if (line) line.style.left = place(crowd(part));
+        number.textContent = signed(shown[i]);
+      });
+    };
+    range.addEventListener('input', () => { cancelAnimationFrame(this.frame); this.draw() });
+    this.refresh = this.draw;
+    this.play = () => {
+      cancelAnimationFrame(this.frame);
+      const begun = performance.now();
+      const frame = time => {
+        const part = still() ? 1 : Math.min(1, Math.max(0, (time - begun) / MOVE));
+        range.value = 100 * part * part * (3 - 2 * part);
+        this.draw();
+        if (part < 1 && range.isConnected) this.frame = requestAnimationFrame(frame);
+      };
+      frame(begun);
+    };
+    this.play();
+  }
+
+  get crowd() { return this.now.p - this.now.keep }
+  less(part) { return this.reports.map(share => share - part * this.crowd) }
+  // From what is left, at 0, to Inv, at 1.
+  stretched(part) { return this.less(1).map((share, i) => share + part * (this.now.inv[i] - share)) }
+
+  // 6
+  take_away() {
+    this.moved('Take the crowd away', () => 'observed', part => this.less(part), part => (1 - part) * this.crowd);
+    this.refresh = () => {
+      this.draw();
+      this.say('How does the truth come back?', `Chance alone would bring every answer the same crowd: ${signed(this.crowd)} of all `
+        + 'reports. Take it away from each bar.');
+      this.result.textContent = `What is left adds up to ${signed(this.now.keep)}: the chance that a coin says “the truth”.`;
+    };
+  }
+
+  // 7
+  stretch() {
+    this.moved('Stretch', () => 'inv', part => this.stretched(part));
+    this.refresh = () => {
+      this.draw();
+      const times = (1 / this.now.keep).toPrecision(3);
+      this.say('Stretch it to 100%', `About ${signed(this.now.keep)} of the people were told to say the truth. What is left stands for `
+        + `everybody: stretch it ${times} times.`);
+      this.result.textContent = 'This estimate is called Inv. Over many surveys it is right on average.';
+    };
+  }
+
+  // 8
+  look_below() {
+    const both = part => part < 0.5 ? this.less(2 * part) : this.stretched(2 * part - 1);
+    this.moved('From the reports to Inv', () => 'inv', both, part => Math.max(0, 1 - 2 * part) * this.crowd);
+    this.refresh = () => {
+      this.draw();
+      const {counts, inv} = this.now, below = inv.filter(share => share < 0).length;
+      const least = inv.indexOf(Math.min(...inv)), chance = this.crowd * this.data.n;
+      const crowd = Math.round(chance) === counts[least] ? chance.toFixed(1) : Math.round(chance);
+      this.say(`${BELOW[below]} below zero`, below
+        ? `“${this.data.answers[least]}” got ${counts[least]} reports. To an answer that nobody has, chance alone brings ${crowd} on `
+          + 'average. Fewer than that, and less than nothing is left.'
+        : `Chance alone brings ${crowd} reports on average to an answer that nobody has. Here every answer got at least as many.`);
+      this.result.textContent = below ? 'No share of people can be below zero. It has to be mended.'
+        : 'Nothing has to be mended. Move ε to the left.';
+    };
+  }
+
+  // 9
+  mend() {
+    const buttons = Object.entries(REPAIRS).map(([name, label]) => {
+      const node = make('button', 'rr-button', label);
+      node.type = 'button';
+      node.addEventListener('click', () => { this.repair = name; this.settle(); this.play() });
+      return [name, node];
+    });
+    this.body.append(make('div', 'rr-choice', '', ...buttons.map(([, node]) => node)));
+    this.moved('Mend', () => this.repair, part => this.mended(part));
+    this.refresh = () => {
+      this.draw();
+      buttons.forEach(([name, node]) => node.setAttribute('aria-pressed', name === this.repair));
+      const {inv, inv_p} = this.now, lowered = Math.max(...inv.map((share, i) => inv_p[i] > 0 ? share - inv_p[i] : 0));
+      const how = {
+        inv_n: 'InvN cuts off what is below zero, and scales the rest down to 100%.',
+        inv_p: `InvP lowers every bar that stays by the same ${signed(lowered)}, until they add up to 100%.`,
+        mle_star: 'MLE* takes the shares under which these reports are most likely.',
+      };
+      this.say('Three repairs', Math.min(...inv) < 0 ? how[this.repair] : 'No bar is below zero: all three repairs leave Inv as it is.');
+      const off = Object.entries(REPAIRS).map(([name, label]) => `${label} is off by ${distance(this.now[name], this.truth)}%`);
+      this.result.textContent = `In this survey ${off.join(', ')}.`;
+    };
+    this.refresh();
+  }
+
+  // From Inv, at 0, to the repair, at 1.
+  mended(part) {
+    const {inv} = this.now, to = this.now[this.repair];
+    const cut = Math.min(1, 2 * part), scaled = Math.max(0, 2 * part - 1);   // InvN first cuts, then scales
+    const lowered = Math.max(...inv.map((share, i) => to[i] > 0 ? share - to[i] : 0));
+    return inv.map((share, i) => {
+      if (this.repair === 'inv_n') return share < 0 ? share * (1 - cut) : share + scaled * (to[i] - share);
+      if (this.repair === 'inv_p') return share < 0 ? share * (1 - part) : Math.max(0, share - part * lowered);
+      return share + part * (to[i] - share);
+    });
   }
 }
 

@@ -1,4 +1,5 @@
-"""The story at the head of the home page: a sensitive question, a coin, 2,000 reports, a guess and the truth.
+"""The story at the head of the home page: a sensitive question, a coin, 2,000 reports, a guess, the truth, and how it comes
+back from the reports.
 
 A component of our own that runs wholly in the browser: it sends nothing, so that no answer leaves the screen, and asks
 nothing of the server.
@@ -16,10 +17,12 @@ from rr_core.figures.style import QUANTITIES
 from rr_core.lesson import Lesson, lesson
 
 _QUESTION = "How did you pass the last exam that you were not ready for?"
-_FIRST_EPSILON = 1.0
+_FIRST_EPSILON = 0.5
+
+_COLOURED = ("truth", "observed", "inv", "inv_n", "inv_p", "mle_star")
 
 _component = component(
-    "lesson", '<section class="rr-story" aria-label="Randomized response in five steps"></section>'
+    "lesson", '<section class="rr-story" aria-label="Randomized response, a story"></section>'
 )
 
 
@@ -43,6 +46,6 @@ def _data() -> dict[str, Any]:
         "n": survey.n,
         "steps": [asdict(step) for step in survey.steps],
         "first": next(i for i, step in enumerate(survey.steps) if step.epsilon == _FIRST_EPSILON),
-        "colours": {name: QUANTITIES[name].colour for name in ("truth", "observed", "mle_star")},
+        "colours": {name: QUANTITIES[name].colour for name in _COLOURED},
         "query": {**link.current().to_query(), **link.manner_to_query()},
     }

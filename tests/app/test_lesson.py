@@ -20,8 +20,9 @@ def test_home_hands_the_cores_survey_to_the_browser_and_keeps_its_own_figure():
     assert data["true_counts"] == list(survey.true_counts)
     for sent, step in zip(data["steps"], survey.steps, strict=True):
         assert (sent["epsilon"], sent["keep"], sent["p"]) == (step.epsilon, step.keep, step.p)
-        assert (sent["counts"], sent["estimate"]) == (list(step.counts), list(step.estimate))
-    assert data["steps"][data["first"]]["epsilon"] == 1
+        for name in ("counts", "inv", "inv_n", "inv_p", "mle_star"):
+            assert sent[name] == list(getattr(step, name))
+    assert data["steps"][data["first"]]["epsilon"] == 0.5
     assert data["colours"]["mle_star"] == QUANTITIES["mle_star"].colour
     assert (data["query"]["eps"], data["query"]["n"]) == ("2", "3000")
     assert len(charts(page)) == 1

@@ -90,7 +90,7 @@ def in_per_cent(text):
 def labelled(step, guessed):
     """Each bar's name and number in the last step."""
     reports = [count / SURVEY.n for count in step.counts]
-    series = {"Truth": TRUTH, "Your guess": guessed, "Reports": reports, "Estimate": step.estimate}
+    series = {"Truth": TRUTH, "Your guess": guessed, "Reports": reports, "Estimate": step.mle_star}
     return [
         [f"{name}: {rounded(shares[i])}%", f"{rounded(shares[i])}%"]
         for i in range(len(TRUTH))
@@ -103,8 +103,73 @@ def rounded(share):
     return math.floor(100 * share + 0.5)
 
 
+def moved_to(lab, name, part):
+    """The shares, in per cent, when the slider of this name is at a part of its way."""
+    lab.slider(name).fill(str(100 * part))
+    texts = lab.page.locator(".rr-number").all_inner_texts()
+    bars = lab.page.locator(".rr-bar.rr-moved").evaluate_all(
+        "bars => bars.map(bar => [bar.classList.contains('rr-below'), bar.getBoundingClientRect().width])"
+    )
+    shares = [float(text.removesuffix("%").replace("−", "-")) for text in texts]
+    for share, (is_below, width) in zip(shares, bars, strict=True):
+        assert is_below or share >= 0 or share == pytest.approx(0, abs=0.05)
+        assert width >= abs(share) / 10  # a pixel for ten per cent at least
+    return pytest.approx(shares, abs=0.0501)
+
+
+def said(lab):
+    return f"{title(lab)} {lab.page.locator('.rr-words').inner_text()} {lab.page.locator('.rr-result').inner_text()}"
+
+
+def taken_away(lab, step):
+    q = step.p - step.keep
+    reports = [count / SURVEY.n for count in step.counts]
+    for part in (0, 0.5, 1):
+        assert moved_to(lab, "Take the crowd away", part) == [100 * (share - part * q) for share in reports]
+    chances = list(map(in_per_cent, re.findall(r"[\d.]+%", said(lab))))
+    assert chances == pytest.approx([100 * q, 100 * sum(share - q for share in reports)], abs=0.0501)
+
+
+def stretched(lab, step):
+    assert moved_to(lab, "Stretch", 1) == [100 * share for share in step.inv]
+    (times,) = re.findall(r"stretch it ([\d.e+]+) times", said(lab))
+    assert float(times) == pytest.approx(1 / step.keep, rel=0.005)
+
+
+def below(lab, step):
+    assert moved_to(lab, "From the reports to Inv", 0) == [100 * count / SURVEY.n for count in step.counts]
+    assert moved_to(lab, "From the reports to Inv", 1) == [100 * share for share in step.inv]
+    number = sum(share < 0 for share in step.inv)
+    assert said(lab).startswith(
+        ("No bar is", "One bar is", "Two bars are", "Three bars are", "Four bars are")[number]
+    )
+    crowd = (step.p - step.keep) * SURVEY.n
+    if number:
+        least = min(range(5), key=step.inv.__getitem__)
+        assert f"“{SURVEY.answers[least]}” got {step.counts[least]} reports" in said(lab)
+        (told,) = re.findall(r"chance alone brings ([\d.]+) on average", said(lab))
+        assert step.counts[least] < float(told) == pytest.approx(crowd, abs=0.5)
+    else:
+        assert min(step.counts) >= crowd
+        assert "Nothing has to be mended" in said(lab)
+
+
+def mended(lab, step):
+    for name, label in (("inv_n", "InvN"), ("inv_p", "InvP"), ("mle_star", "MLE*")):
+        lab.page.get_by_role("button", name=label, exact=True).click()
+        assert moved_to(lab, "Mend", 0) == [100 * share for share in step.inv]
+        assert moved_to(lab, "Mend", 1) == [100 * share for share in getattr(step, name)]
+        assert f"{label} is off by {points(getattr(step, name))}%" in said(lab)
+        if min(step.inv) >= 0:
+            assert "all three repairs leave Inv as it is" in said(lab)
+            assert getattr(step, name) == pytest.approx(step.inv, abs=1e-12)
+        elif label == "InvP":
+            lowered = {round(100 * (a - b), 1) for a, b in zip(step.inv, step.inv_p, strict=True) if b > 0}
+            assert {in_per_cent(re.findall(r"by the same ([\d.]+%)", said(lab))[0])} == lowered
+
+
 def expected(step):
-    return [points([count / SURVEY.n for count in step.counts]), points(step.estimate)]
+    return [points([count / SURVEY.n for count in step.counts]), points(step.mle_star)]
 
 
 @pytest.mark.journey
@@ -114,7 +179,7 @@ def test_by_mouse_on_a_projector(open_lab):
     heights = {fits(lab, PROJECTOR)}
     assert following.is_disabled()
     assert lab.slider(EPSILON).count() == 0  # nothing depends on it yet
-    lab.page.get_by_text("Hidden notes", exact=True).click()
+    lab.page.locator(".rr-question").get_by_text("Hidden notes", exact=True).click()
     following.click()
     assert title(lab) == "Let a coin decide"
     report = lab.page.locator(".rr-report")
@@ -167,6 +232,12 @@ def test_by_mouse_on_a_projector(open_lab):
         numbers = lab.page.locator(".rr-one").evaluate_all("all => all.map(e => [e.ariaLabel, e.innerText])")
         assert numbers == labelled(step, [share / 100 for share in guessed])
         heights.add(fits(lab, PROJECTOR))
+    for walk in (taken_away, stretched, below, mended):
+        following.click()
+        for place, step in enumerate(SURVEY.steps):
+            lab.slider(EPSILON).fill(str(place))
+            walk(lab, step)
+            heights.add(fits(lab, PROJECTOR))
     assert len(heights) == 1
     assert sent == []
     with lab.rerun():
@@ -227,6 +298,21 @@ def test_by_keyboard_on_a_phone_without_motion(open_lab):
         assert score(lab)[1:] == expected(step)
         heights.add(fits(lab, PHONE))
     assert len(heights) == 1  # the button stays under the thumb
+    for heading, hand in (
+        ("How does the truth come back?", "Take the crowd away"),
+        ("Stretch it to 100%", "Stretch"),
+        ("", "From the reports to Inv"),
+        ("Three repairs", "Mend"),
+    ):
+        tab_to("Next")
+        keyboard.press("Enter")
+        assert title(lab) == heading or title(lab).endswith(" below zero")
+        numbers = lab.page.locator(".rr-number").all_inner_texts()
+        tab_to(hand)
+        keyboard.press("Home")
+        assert lab.page.locator(".rr-number").all_inner_texts() != numbers
+        heights.add(fits(lab, PHONE))
+    assert len(heights) == 1
     tab_to("Again")
     keyboard.press("Enter")
     assert title(lab) == "Would you say it aloud?"

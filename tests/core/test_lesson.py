@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rr_core import RandomizedResponse, mle_star, total_variation
+from rr_core import RandomizedResponse, inv, inv_n, inv_p, mle_star, total_variation
 from rr_core.lesson import EPSILONS, PEOPLE, lesson
 
 SURVEY = lesson()
@@ -29,8 +29,18 @@ def test_chances_reports_and_estimate_are_the_mechanisms(step):
     mechanism = RandomizedResponse(5, step.epsilon)
     assert (step.keep, step.p) == (mechanism.keep, mechanism.p)
     assert sum(step.counts) == 2000
-    assert list(step.estimate) == mle_star(step.counts, mechanism).tolist()
-    assert sum(step.estimate) == pytest.approx(1, abs=1e-12)
+    for estimate in (inv, inv_n, inv_p, mle_star):
+        shares = getattr(step, estimate.__name__)
+        assert list(shares) == estimate(step.counts, mechanism).tolist()
+        assert sum(shares) == pytest.approx(1, abs=1e-12)
+
+
+def test_at_the_first_epsilon_one_share_is_negative_and_the_three_repairs_can_be_told_apart():
+    (step,) = [one for one in SURVEY.steps if one.epsilon == 0.5]
+    assert sum(share < 0 for share in step.inv) == 1
+    shown = [[round(100 * share) for share in one] for one in (step.inv_n, step.inv_p, step.mle_star)]
+    assert len({tuple(one) for one in shown}) == 3
+    assert abs(shown[0][2] - shown[1][2]) >= 4  # per cent, in the largest bar
 
 
 def test_neighbouring_epsilon_share_their_dice():
@@ -61,8 +71,8 @@ def test_reports_of_many_seeds_follow_the_law(epsilon):
 def test_the_survey_is_a_typical_one():
     """At each epsilon the estimate's distance from the truth lies in the middle half of that of many surveys."""
     surveys = [lesson(seed=seed).steps for seed in range(1000, 1100)]
-    distances = np.array([[total_variation(s.estimate, TRUTH) for s in steps] for steps in surveys])
+    distances = np.array([[total_variation(s.mle_star, TRUTH) for s in steps] for steps in surveys])
     low, high = np.quantile(distances, (0.25, 0.75), axis=0)
-    here = np.array([total_variation(step.estimate, TRUTH) for step in SURVEY.steps])
+    here = np.array([total_variation(step.mle_star, TRUTH) for step in SURVEY.steps])
     assert (low <= here).all()
     assert (here <= high).all()
