@@ -16,8 +16,8 @@ from rr_core.limits import SEED_MAX, SEED_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.streams import Stream
 
-# Of the first 400 seeds the one whose three repairs differ most at epsilon = 0.5, among the typical ones: at every epsilon
-# the distance between estimate and truth lies in the middle half of those of many surveys.
+# Of the first 400 seeds the one whose three repairs differ most at epsilon = 0.5, among the typical ones: at every
+# epsilon the distance between estimate and truth lies in the middle half of those of many surveys.
 SEED = 119
 # How 2,000 students passed an exam that they were not ready for: made up.
 PEOPLE = {

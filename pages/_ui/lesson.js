@@ -485,7 +485,7 @@ class Story {
       const {inv, inv_p} = this.now, lowered = Math.max(...inv.map((share, i) => inv_p[i] > 0 ? share - inv_p[i] : 0));
       const how = {
         inv_n: 'InvN cuts off what is below zero, and scales the rest down to 100%.',
-        inv_p: `InvP lowers every bar that stays by the same ${signed(lowered)}, until they add up to 100%.`,
+        inv_p: `InvP lowers every bar that stays by the same ${(100 * lowered).toFixed(1)} percentage points, until they add up to 100%.`,
         mle_star: 'MLE* takes the shares under which these reports are most likely.',
       };
       this.say('Three repairs', Math.min(...inv) < 0 ? how[this.repair] : 'No bar is below zero: all three repairs leave Inv as it is.');

@@ -1,5 +1,5 @@
-"""The story at the head of the home page: a sensitive question, a coin, 2,000 reports, a guess, the truth, and how it comes
-back from the reports.
+"""The story at the head of the home page: a sensitive question, a coin, 2,000 reports, a guess, the truth, and how it
+comes back from the reports.
 
 A component of our own that runs wholly in the browser: it sends nothing, so that no answer leaves the screen, and asks
 nothing of the server.
