@@ -12,9 +12,9 @@ settings.register_profile("untimed", deadline=None)  # the machine's load is no 
 settings.load_profile("untimed")
 
 
-@pytest.fixture(params=[pytest.param(min(2_000, EXAMPLES // 5), marks=pytest.mark.slow)])
+@pytest.fixture(params=[pytest.param(min(2_000, max(50, EXAMPLES // 5)), marks=pytest.mark.slow)])
 def many(request: pytest.FixtureRequest) -> int:
-    """How many random settings a sentence is computed anew for: a fifth of RR_EXAMPLES, 2,000 at most. All sentences
-    together take minutes, so they stand with the slow tests."""
+    """How many random settings a sentence is computed anew for: 50, or a fifth of RR_EXAMPLES, 2,000 at most. All
+    sentences together take minutes, so they stand with the slow tests."""
     number: int = request.param
     return number
