@@ -142,16 +142,15 @@ def step(k: int) -> Array:
 
 @dataclass(frozen=True)
 class Shape:
-    """A family of populations that exists for every k; ``build(k, s)`` gives the probabilities, which depend on s
-    only where ``uses_s``."""
+    """A family of populations that exists for every k; ``build(k, s)`` gives the probabilities. Only
+    Zipf depends on s."""
 
     name: str
     build: Callable[[int, float], Array]
-    uses_s: bool = False
 
 
 SHAPES: dict[str, Shape] = {
-    "zipf": Shape("Zipf", zipf, uses_s=True),
+    "zipf": Shape("Zipf", zipf),
     "uniform": Shape("Uniform", lambda k, s: uniform(k)),
     "geometric": Shape("Geometric", lambda k, s: geometric(k)),
     "humps": Shape("Two humps", lambda k, s: two_humps(k)),
@@ -240,7 +239,7 @@ def build(dist: str, k: int, s: float) -> Population:
         return TABLES[dist].population(dist)
     k, s = _validate.integer("k", k, 2), _validate.real("s", s, "a number >= 0")
     shape = SHAPES[dist]
-    key = f"{dist}:{k}:{s!r}" if shape.uses_s else f"{dist}:{k}"
+    key = f"{dist}:{k}:{s!r}" if dist == "zipf" else f"{dist}:{k}"
     return Population(key, _frozen(shape.build(k, s)), source=shape.name)
 
 
