@@ -1,4 +1,4 @@
-"""Should it be k-RR at all? Six protocols for frequency estimation compared, by their laws (`rr_core.protocols.laws`)."""
+"""Should it be k-RR at all? Protocols for frequency estimation compared, by their laws (`rr_core.protocols.laws`)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Protocol:
 def compare(
     k: int, epsilon: float, n: float, theta_share: float = 0.0, users: Users = "fixed"
 ) -> tuple[Protocol, ...]:
-    """The six protocols for one category with true share ``theta_share``.
+    """The protocols for one category with true share ``theta_share``.
 
     Args:
         k: categories, >= 2.

@@ -1,4 +1,4 @@
-"""The laws of six protocols for frequency estimation: what a report says of one category.
+"""The laws of the protocols for frequency estimation: what a report says of one category.
 
 All but Hadamard response are "pure" (Wang, Blocki, Li and Jha, USENIX Security 2017): a report supports some categories,
 its owner's own one with probability p*, any other with probability q*, and (share of supporting reports - q*)/(p* - q*)
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, assert_never
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -172,7 +172,9 @@ def support(key: Key, k: int, epsilon: float) -> Support:
         return Support(key, 0.5, 1 / (math.exp(epsilon) + 1), keep, keep)
     if key == "olh":
         return local_hashing(epsilon, hash_range(epsilon))
-    return hadamard(k, epsilon)
+    if key == "hr":
+        return hadamard(k, epsilon)
+    assert_never(key)
 
 
 def local_hashing(epsilon: float, g: int) -> Support:
