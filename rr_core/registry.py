@@ -1,6 +1,6 @@
 """Which estimators there are, and what tables, charts, files and sweeps need to know of each.
 
-To add one: its function and its rule in `estimators`, one entry in `REGISTRY`, and its test.
+CONTRIBUTING.md says how to add one.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from rr_core.figures.style import number, percent
 from rr_core.figures.wording import roughly_times
 from rr_core.populations import TABLES
 from rr_core.reference import Entry, Formula, Misprint
+from rr_core.registry import REGISTRY
 from rr_core.scenario import PRESETS, WORST_AVERAGE
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+(?:\.\w+)*)(?::([^{}]+))?\}\}")
@@ -188,7 +189,7 @@ def show_sources() -> None:
 
 
 _CLOSE = 1.5  # times the smallest mean error: close to it
-_NAMES = {"inv": "Inv", "inv_n": "InvN", "inv_p": "InvP", "mle_star": "MLE\\*", "ibu": "IBU"}
+_NAMES = {entry.name: entry.label.replace("*", r"\*") for entry in REGISTRY} | {"ibu": "IBU"}
 
 
 @cache
