@@ -91,12 +91,12 @@ class _Body:
 
 @dataclass(eq=False)
 class Gate:
-    """Takes of the bodies on their way as much as has room, such that those which have come in part can come to their
-    end, one after the other. What is announced and has not come keeps nobody out.
+    """Reads the bodies of requests only as far as there is memory for them. Room is granted so that the bodies already
+    received in part can be completed one by one; the announced size of a body reserves none.
 
     Attributes:
         most: bytes of all bodies together; 0 where they have no limit.
-        kept: bytes beside those that only small bodies may take.
+        kept: further bytes, reserved for small bodies.
         tell: called with a session and a sentence where its upload is not kept, and with an empty one where it begins.
         make_way: called with a session and the size of its upload when all of it has come and is about to be held.
     """

@@ -124,16 +124,22 @@ def keeps_users() -> bool:
     return st.session_state.get("_upload_open") == "keep"
 
 
+def latest(name: str) -> tuple[Hashable, Any] | None:
+    """What `cached` holds in this session under ``name``: what it is about, and the result; None when it is let go of."""
+    held: tuple[Hashable, Any] | None = sessions.held().get(f"latest_{name}")
+    return held
+
+
 def cached(name: str, about: Hashable, make: Callable[[], T]) -> T:
     """``make()``, cached in this session under ``name`` until ``about`` differs. For results on an upload,
     which no shared cache may hold."""
-    mine = sessions.held()
-    latest: tuple[Hashable, T] | None = mine.get(f"latest_{name}")
-    if latest is None or latest[0] != about:
+    found: tuple[Hashable, T] | None = latest(name)
+    if found is None or found[0] != about:
+        mine = sessions.held()
         mine.pop(f"latest_{name}")  # before the next is made: they need not be held at once
-        latest = (about, make())
-        mine.put(f"latest_{name}", latest)
-    return latest[1]
+        found = (about, make())
+        mine.put(f"latest_{name}", found)
+    return found[1]
 
 
 def read_by_worker(
@@ -208,12 +214,13 @@ def widget_arguments(
     even if it is invalid, so that it can be corrected. Give a number input its ``value``, too: else it shows its least
     number for a moment.
 
-    What comes on screen later than it was drawn, because its tab or popover is opened then, would show its first choice:
-    ``persist_state`` has Streamlit 1.67 tell the value again until the browser has it. With a popover that is closed its
-    widgets leave the screen, and with every later run the browser sends what they showed last, whatever became of the
-    value. It sends that, too, as if it were entered, where the next run is wanted before the value has arrived: by a
-    dial, or by a click right behind a choice that changes this value. So with ``anew`` another value makes another
-    widget, and the former one is not listened to.
+    A widget in a closed tab or popover appears only when that is opened, and would then show its first choice:
+    ``persist_state`` makes Streamlit 1.67 send the value with every run until the browser has it.
+
+    A widget may report an old value as if a person had entered it: after its popover was closed, the browser sends with
+    every run what the widget showed last; and so it does when a run begins (a dial moves, another choice is clicked)
+    before the new value has reached the browser. With ``anew``, each new value therefore makes a new widget, under
+    another key, and reports of the former one are ignored.
     """
     last: str = st.session_state.get(_last(key), f"{key}_0") if anew else key
     entered = keep_entry and last in st.session_state

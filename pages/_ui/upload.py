@@ -192,7 +192,7 @@ def form(preview: Preview) -> str:
 
 
 def _use(name: str, order: str, leave_out: tuple[str, ...]) -> None:
-    latest = sessions.held().get("latest_reading")
+    latest = state.latest("reading")
     if latest is None:  # let go of since the page was drawn: it is read again
         return
     read: Distribution = without(latest[1][0], leave_out)
