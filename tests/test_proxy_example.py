@@ -25,6 +25,7 @@ from websockets.typing import Origin, Subprotocol
 from rr_core.limits import MAX_UPLOAD_BYTES
 from server.middleware import HEADERS
 from tests import missing
+from tests.app.opening import FILES
 from tests.benchmarks.visitor import Visitor
 from tests.browser.server import started
 
@@ -34,7 +35,7 @@ EXAMPLE = re.sub(
     r"^ *#.*\n", "", (ROOT / "docs" / "nginx.conf.example").read_text(encoding="utf-8"), flags=re.M
 )
 PAGE = (ROOT / "docs" / "behind_a_proxy.md").read_text(encoding="utf-8")
-STUDENTS, PAGES = 100, 9
+STUDENTS = 100
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 OPENSSL = shutil.which("openssl")
 
@@ -110,7 +111,7 @@ def test_sockets_are_upgraded_wait_long_and_are_enough_for_a_class() -> None:
     assert "proxy_read_timeout 1h;" in stream
     for pattern in (r"limit_conn sockets_open (\d+);", r"limit_req zone=sockets burst=(\d+) nodelay;"):
         (limit,) = re.findall(pattern, stream)
-        assert int(limit) >= STUDENTS * PAGES
+        assert int(limit) >= STUDENTS * len(FILES)
         assert f"{int(limit):,}" in PAGE
 
 
