@@ -142,8 +142,8 @@ def step(k: int) -> Array:
 
 @dataclass(frozen=True)
 class Shape:
-    """A family of populations that exists for every k; ``build(k, s)`` gives the probabilities, which depend on s for
-    Zipf alone."""
+    """A family of populations that exists for every k; ``build(k, s)`` gives the probabilities. Only
+    Zipf depends on s."""
 
     name: str
     build: Callable[[int, float], Array]

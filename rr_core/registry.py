@@ -1,4 +1,7 @@
-"""Which estimators there are, and what tables, charts, files and sweeps need to know of each."""
+"""Which estimators there are, and what tables, charts, files and sweeps need to know of each.
+
+CONTRIBUTING.md says how to add one.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Heavy work: worker processes, with progress, Stop, limits of time and memory, and a fair queue.
+"""Where heavy work runs: worker processes, with progress, Stop, limits of time and memory, and a fair queue.
 
 Python runs one thread at a time: what is computed in a worker does not keep other pages waiting, and what swells or
-crashes is a worker. No Streamlit here: workers import this, too. They are loky's, not multiprocessing's: a process of
-the latter begins by running the main script again, and under Streamlit that is the page.
+crashes is a worker. (Drawing a scenario stays in the server, see `pages/_ui/work.py`.) No Streamlit here: workers import
+this, too. They are loky's, not multiprocessing's: a process of the latter begins by running the main script again, and
+under Streamlit that is the page.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ from server.priority import TURNS, stand_back
 
 T = TypeVar("T")
 Look = Callable[[int, Any], object]
-# "page": what a page waits for, with the usual priority. The others have a low one: "file" reads a file, "run" takes
-# seconds, and "large" takes minutes; of the last there is one at a time.
+# The four queues. "page": a page waits for the result; at low priority "file": reading a file, "run": a run of seconds,
+# "large": a run of minutes, one at a time.
 Lane = Literal["page", "file", "run", "large"]
 # By every worker that does jobs, with low priority.
 _LOADED = ("rr_core.io", "rr_core.ibu", "rr_core.repeats")

@@ -91,14 +91,12 @@ class _Body:
 
 @dataclass(eq=False)
 class Gate:
-    """Bounds the bytes of all request bodies that are being received.
-
-    A piece of a body is accepted when afterwards the bodies that have begun could still be completed one after the other
-    within the limit (as in the banker's algorithm). A body of which nothing has come yet takes no room.
+    """Reads the bodies of requests only as far as there is memory for them. Room is granted so that the bodies already
+    received in part can be completed one by one; the announced size of a body reserves none.
 
     Attributes:
         most: bytes of all bodies together; 0 where they have no limit.
-        kept: further bytes, for small bodies alone.
+        kept: further bytes, reserved for small bodies.
         tell: called with a session and a sentence where its upload is not kept, and with an empty one where it begins.
         make_way: called with a session and the size of its upload when all of it has come and is about to be held.
     """

@@ -73,19 +73,17 @@ def test_every_distribution_and_parameter_is_named() -> None:
 
 
 def test_every_parameter_of_a_page_is_named() -> None:
-    """Wherever one is described: `Number("delay", "wait", ...)` is called "wait" in a link."""
-    named = set(first_words(LINKS, "`"))
-    for path in [*ROOT.glob("pages/**/*.py"), *ROOT.glob("rr_core/*/settings.py")]:
+    """`Number("delay", "wait", ...)` is called "wait" in a link; pages and the settings of `rr_core` describe them."""
+    named, described = set(first_words(LINKS, "`")), set()
+    describing = ("Number", "Choice", "Several", "_number_list")
+    for path in (*ROOT.glob("pages/**/*.py"), *ROOT.glob("rr_core/*/settings.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) in (
-                "Number",
-                "NumberList",
-                "Choice",
-                "Several",
-            ):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).partition("[")[0] in describing:
                 match node.args:
                     case [ast.Constant(), ast.Constant(value=str(parameter)), *_]:
                         assert parameter in named, f"{path.name}: {parameter}"
+                        described.add(parameter)
+    assert described >= {"part", "seeds", "pop", "target", "days"}
 
 
 def test_the_python_example_runs() -> None:

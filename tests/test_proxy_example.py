@@ -21,6 +21,7 @@ from websockets.typing import Origin, Subprotocol
 
 from rr_core.limits import MAX_UPLOAD_BYTES
 from server.middleware import HEADERS
+from tests.app.opening import FILES
 from tests.benchmarks.visitor import UNVERIFIED, Visitor, finish
 from tests.browser.proxy import TEXT, behind_nginx, configured, heeded
 from tests.browser.server import started
@@ -28,7 +29,7 @@ from tests.browser.server import started
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = heeded(TEXT)
 PAGE = (ROOT / "docs" / "behind_a_proxy.md").read_text(encoding="utf-8")
-STUDENTS, PAGES = 100, 9
+STUDENTS = 100
 
 # What stands in a location's braces, by "= /exact" or "/prefix"; the rest of the file without them.
 LOCATIONS = dict(re.findall(r"location ((?:= )?/\S*) \{(.*?)\n    \}", EXAMPLE, flags=re.S))
@@ -102,7 +103,7 @@ def test_sockets_are_upgraded_wait_long_and_are_enough_for_a_class() -> None:
     assert "proxy_read_timeout 1h;" in stream
     for pattern in (r"limit_conn sockets_open (\d+);", r"limit_req zone=sockets burst=(\d+) nodelay;"):
         (limit,) = re.findall(pattern, stream)
-        assert int(limit) >= STUDENTS * PAGES
+        assert int(limit) >= STUDENTS * len(FILES)
         assert f"{int(limit):,}" in PAGE
 
 

@@ -11,7 +11,6 @@ from pages._ui import figure_controls, link, navigation
 from rr_core import reference
 from server.priority import TURNS
 
-_WITHOUT_SCENARIO = ("pages/your_reports.py", "pages/reference.py")  # they cannot be presented
 QUESTION = "Which should I use?"
 # The numbers are those of the stored main grid, mean squared error.
 WHICH = (
@@ -53,18 +52,20 @@ def which_to_use() -> None:
         st.markdown(WHICH)
 
 
-def following(page: str) -> tuple[str, str, str, str] | None:
-    """The file, label, icon and answer of the page that comes after a page's address; None after the last."""
+def following(page: str, *, presented: bool = False) -> tuple[str, str, str, str] | None:
+    """The file, label, icon and answer of the page that comes after a page's address, or of the next one that can be
+    ``presented``; None after the last."""
     pages = [*navigation.LAB, *navigation.PRACTICE, *navigation.READ]
     files = ["home.py", *(file for file, *_ in pages)]
     position = files.index(f"pages/{page}.py" if page else "home.py")
-    return pages[position] if position < len(pages) else None
+    passed_by = navigation.WITHOUT_SCENARIO if presented else ()
+    return next((entry for entry in pages[position:] if entry[0] not in passed_by), None)
 
 
 def next_presented() -> None:
     """Draw the link to the next page that can be presented."""
-    entry = following(link.page())
-    if entry is not None and entry[0] not in _WITHOUT_SCENARIO:
+    entry = following(link.page(), presented=True)
+    if entry is not None:
         navigation.link_to(entry[0], "Next", ":material/arrow_forward:", link.current().to_query(), entry[1])
 
 

@@ -76,6 +76,8 @@ READ = [
         "What every symbol, name and formula means, and where it comes from.",
     ),
 ]
+# Pages that show no scenario: presenting passes them by.
+WITHOUT_SCENARIO = ("pages/your_reports.py", "pages/reference.py")
 _GROUPS = {
     "": [("home.py", "Home", ":material/home:")],
     "Lab": [entry[:3] for entry in LAB],

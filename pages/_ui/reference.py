@@ -20,11 +20,11 @@ from rr_core.experiments.claims import best_when
 from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS
 from rr_core.experiments.ranking import standing
 from rr_core.experiments.storage import stored_result
-from rr_core.figures.style import QUANTITIES, number, percent
+from rr_core.figures.style import number, percent
 from rr_core.figures.wording import roughly_times
 from rr_core.populations import TABLES
 from rr_core.reference import Entry, Formula, Misprint
-from rr_core.registry import ESTIMATORS
+from rr_core.registry import REGISTRY
 from rr_core.scenario import PRESETS, WORST_AVERAGE
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+(?:\.\w+)*)(?::([^{}]+))?\}\}")
@@ -189,7 +189,7 @@ def show_sources() -> None:
 
 
 _CLOSE = 1.5  # times the smallest mean error: close to it
-_NAMES = {name: QUANTITIES[name].name.replace("*", r"\*") for name in (*ESTIMATORS, "ibu")}
+_NAMES = {entry.name: entry.label.replace("*", r"\*") for entry in REGISTRY} | {"ibu": "IBU"}
 
 
 @cache

@@ -16,9 +16,9 @@ from pages._ui import link
 T = TypeVar("T")
 
 # Addresses of the pages that show the truth of the scenario.
-_WITH_TRUTH = ("", "noisy_histogram", "inv_negatives", "estimators", "geometry", "ibu", "protocols")
+_SHOWN_ON = ("", "noisy_histogram", "inv_negatives", "estimators", "geometry", "ibu", "protocols")
 # Those of them whose main figure has none.
-_NO_TRUTH_IN_FIGURE = ("ibu",)
+_WITHOUT_TRUTH = ("ibu",)
 
 
 def hidden() -> bool:
@@ -49,7 +49,7 @@ def unused_without(*fields: str) -> dict[str, str]:
 def draw_button(*, brief: bool = False) -> None:
     """Draw the button that hides the truth or reveals it, on the pages that show it; ``brief``, in one word, on those
     whose main figure shows it."""
-    if link.page() in _WITH_TRUTH and not (brief and link.page() in _NO_TRUTH_IN_FIGURE):
+    if link.page() in _SHOWN_ON and not (brief and link.page() in _WITHOUT_TRUTH):
         words = "Reveal" if hidden() else "Hide"
         st.button(
             words if brief else f"{words} the truth",

@@ -240,7 +240,7 @@ _SHORT_TITLES = {
     ("mse", "negatives"): "Negatives",
 }
 # MLE* often lies on another one: a small marker on a large one shows both.
-_SIZE, _OTHER_SIZES = 8, {"inv_p": 11, "mle_star": 6}
+_SIZES = {"inv_p": 11, "mle_star": 6}
 _WIDTHS = {"inv_p": 4.0}
 _BAND = 0.2  # opacity
 
@@ -422,7 +422,7 @@ def _curves(
             "marker": {
                 "symbol": look.symbol,
                 "color": look.colour,
-                "size": _OTHER_SIZES.get(name, _SIZE) - (2 if small else 0),
+                "size": _SIZES.get(name, 8) - (2 if small else 0),
             },
             "customdata": np.stack([line.mean, line.low, line.high], axis=-1),
             "hovertemplate": _hover(drawn, look.name, row, column),

@@ -18,7 +18,7 @@ from rr_core.figures.wording import counted, listed
 from rr_core.metrics import Users
 from rr_core.populations import SHAPES, TABLES
 
-PROTOCOL_NAMES: Mapping[ProtocolKey, str] = {
+LOPUHAA_PROTOCOL_NAMES: Mapping[ProtocolKey, str] = {
     "k_rr": "k-RR",
     "oue": "Optimised unary encoding",
     "sue": "Symmetric unary encoding",
@@ -49,7 +49,7 @@ _OF_SIMILAR, _OF_BOTH = ("rr_many", "ue_few", "rr_real"), ("both_better", "both_
 _EXISTS = " For each data set and encoding there is one where it is."
 _SHORT: Mapping[ProtocolKey, str] = {"k_rr": "k-RR", "oue": "OUE", "sue": "SUE"}
 _WHOSE: Mapping[Users, str] = {"fixed": "against these people", "sampled": "against their population"}
-_SIZES = {"inv": 8, "inv_n": 8, "inv_p": 11, "mle": 6}
+_SIZES = {"inv_p": 11, "mle": 6}
 _WIDTHS = {"inv_p": 4.0}
 _PANEL, _GAP, _TOP, _BOTTOM = 220, 96, 84, 62  # pixels: height of a panel, between two, above and below
 _LEFT, _MARGIN_OF_HEADS = 84, 8  # of the axes, and of the names of panels: a phone needs the room
@@ -157,7 +157,7 @@ def _errors(panel: Sequence[Errors]) -> tuple[list[dict[str, Any]], dict[str, An
         spread = np.array([_STANDARD_ERRORS * row.standard_error[name] for row in panel])
         lines.append(
             {
-                **_line(shown, _WIDTHS.get(name, 2.2), _SIZES[name]),
+                **_line(shown, _WIDTHS.get(name, 2.2), _SIZES.get(name, 8)),
                 "x": x,
                 "y": np.array([row.mean[name] for row in panel]),
                 "customdata": spread,

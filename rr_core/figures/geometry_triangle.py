@@ -41,7 +41,7 @@ from rr_core.registry import ESTIMATORS, VALID
 _ZEROS = ("no zero", "one zero", "two zeros")
 _SHADES = (0.08, 0.3, 0.58)
 _SMALLEST_NAMED = 0.035  # area of a region that still has room for its name
-_MARKER_SIZE, _OTHER_MARKER_SIZES = 17, {"observed": 15, "truth": 20, "inv_n": 19, "mle_star": 10}
+_MARKER_SIZES = {"observed": 15, "truth": 20, "inv_n": 19, "mle_star": 10}
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ def triangle(
         *_repairs_line(reports),
         *(
             _point(name, points[name], names, far=name == "inv" and far)
-            for name in ("observed", "truth", *reports.estimates)
+            for name in ("observed", "truth", *ESTIMATORS)
             if name in points
         ),
     ]
@@ -191,7 +191,7 @@ def _point(name: str, shares: Array, names: Sequence[str], *, far: bool) -> dict
     listed = "<br>".join(f"{label}: {percent(share, 4)}" for label, share in zip(names, shares, strict=True))
     marker = {
         "symbol": quantity.symbol,
-        "size": _OTHER_MARKER_SIZES.get(name, _MARKER_SIZE),
+        "size": _MARKER_SIZES.get(name, 17),
         "color": quantity.colour,
         # The truth is a dash, which has no area; the other markers have a rim that separates them where they overlap.
         "line": {"width": 4, "color": quantity.colour} if name == "truth" else {"width": 1.2, "color": RIM},

@@ -1,5 +1,5 @@
 """The noisy histogram with the band an observed bar should fall in; one person's reports: the channel matrix, and what an
-onlooker believes before and after."""
+onlooker believes before and after, and what ε says of it (`epsilon_cost`)."""
 
 from __future__ import annotations
 

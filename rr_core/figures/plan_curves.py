@@ -61,7 +61,7 @@ _BOUND_LOOKS = {
 }
 _OF_ZEROS = [-6.0, -3.0]  # powers of ten, for errors that are all zero
 # MLE* often lies on InvP: a small marker on a large one shows both.
-_MARKER_SIZE, _OTHER_MARKER_SIZES = 10, {"inv_p": 15, "mle_star": 7}
+_MARKER_SIZES = {"inv_p": 15, "mle_star": 7}
 _LINE_WIDTHS = {"inv_p": 4.5}
 _STANDARD_ERRORS = 2.0  # standard errors to either side
 _SHUFFLING_COLOUR = "#2F8FBF"
@@ -363,11 +363,7 @@ def _estimator_points(name: str, x: Array, mean: Array, spread: Array) -> dict[s
     return {
         **_estimator_line(name, x, mean, ""),
         "mode": "lines+markers",
-        "marker": {
-            "symbol": look.symbol,
-            "size": _OTHER_MARKER_SIZES.get(name, _MARKER_SIZE),
-            "color": look.colour,
-        },
+        "marker": {"symbol": look.symbol, "size": _MARKER_SIZES.get(name, 10), "color": look.colour},
         "line": {"color": look.colour, "dash": look.dash, "width": _LINE_WIDTHS.get(name, 2)},
         "error_y": {
             "type": "data",

@@ -66,6 +66,12 @@ _PRIOR = (
 )
 
 
+def protocol_in_a_sentence(key: Key) -> str:
+    """The name of a protocol within a sentence; that of a person keeps its capital."""
+    name = PROTOCOL_NAMES[key]
+    return name if key == "hr" else name[0].lower() + name[1:]
+
+
 class BoundText(NamedTuple):
     """What a bound is called, what it assumes, and where it comes from."""
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from rr_core._validate import Array
 from rr_core.figures.plan_curves import PROTOCOLS
-from rr_core.figures.plan_sentences import PROTOCOL_NAMES
+from rr_core.figures.plan_sentences import PROTOCOL_NAMES, protocol_in_a_sentence
 from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, percent
 from rr_core.figures.wording import as_small, listed, relative_users
 from rr_core.protocols import HadamardResponse
@@ -87,7 +87,7 @@ def expected_errors(k: int, epsilon: float, n: int, truth: Array | None) -> dict
 def _reading(keys: Sequence[Key], expected: Mapping[Key, float], k: int, epsilon: float) -> str:
     least, where = expected[keys[0]], f"At K = {k:,} and ε = {epsilon:g}"
     same = [key for key in keys if as_small((expected[key] / least) ** 2)]
-    names = listed([_inner(key) for key in same])
+    names = listed([protocol_in_a_sentence(key) for key in same])
     has = f"has the smallest expected error, {percent(least)}"
     if same == ["rr"]:
         return f"{where} k-RR {has}."
@@ -97,12 +97,6 @@ def _reading(keys: Sequence[Key], expected: Mapping[Key, float], k: int, epsilon
     users = relative_users((expected["rr"] / least) ** 2)
     needs = "but k-RR needs hardly more" if users == "hardly more" else f"k-RR needs {users} the"
     return f"{where} {names} {has}; {needs} users for the same."
-
-
-def _inner(key: Key) -> str:
-    """The name within a sentence."""
-    name = PROTOCOL_NAMES[key]
-    return name if key in ("rr", "hr") else name[0].lower() + name[1:]
 
 
 def report_table(k: int, epsilon: float, n: int, truth: Array | None) -> str:

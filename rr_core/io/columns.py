@@ -226,7 +226,7 @@ class Table(Described, Protocol):
 
 
 @dataclass(frozen=True)
-class Choice:
+class ColumnChoice:
     """A layout and the columns it needs; `count` is None for values."""
 
     layout: Layout
@@ -309,7 +309,7 @@ def is_share_name(name: str) -> bool:
     return bool(_words(name) & SHARE_WORDS) or "%" in name
 
 
-def suggest(table: Described) -> Choice:
+def suggest(table: Described) -> ColumnChoice:
     """The layout and columns to propose.
 
     Counts when a column of numbers is called count (or similar), or when one of exactly two columns
@@ -318,7 +318,7 @@ def suggest(table: Described) -> Choice:
     """
     width = len(table.columns)
     if width == 1:
-        return Choice("values", 0, None)
+        return ColumnChoice("values", 0, None)
     numbers = [i for i in range(width) if table.numeric[i]]
     # With two columns the name is enough: if its numbers are bad, the error tells where.
     named = [
@@ -329,11 +329,11 @@ def suggest(table: Described) -> Choice:
     count = named[0] if named else numbers[-1] if width == 2 and numbers else None
     people = [i for i in range(width) if is_person_id(table, i) or (i == count and _numbers_rows(table, i))]
     if count is None:
-        return Choice("values", likely_category(table, None, people), None)
+        return ColumnChoice("values", likely_category(table, None, people), None)
     category = likely_category(table, count)
     if not named and (len(people) == 1 or table.hints[category].repeats):
-        return Choice("values", likely_category(table, None, people), None)
-    return Choice("counts", category, count)
+        return ColumnChoice("values", likely_category(table, None, people), None)
+    return ColumnChoice("counts", category, count)
 
 
 def count_columns(table: Described, columns: Iterable[int]) -> list[int]:
@@ -385,7 +385,7 @@ def _numbers_rows(table: Described, index: int) -> bool:
     )
 
 
-def unused_numbers(table: Described, choice: Choice) -> tuple[str, ...]:
+def unused_numbers(table: Described, choice: ColumnChoice) -> tuple[str, ...]:
     """A sentence where the other one of two columns holds numbers that were not taken for counts, and does not number
     people."""
     if choice.count is not None or len(table.columns) != 2:
@@ -421,7 +421,7 @@ def is_count_name(name: str) -> bool:
 
 def choose(
     table: Table, layout: Layout | None, category: str | int | None, count: str | int | None
-) -> Choice:
+) -> ColumnChoice:
     """The layout and columns that the user chose, completed by `suggest`.
 
     Raises
@@ -440,11 +440,11 @@ def choose(
                 f"The file has {len(table.columns)} columns ({_listed(table)}) and none of them holds"
                 " numbers. Add a column of counts, or choose “one value per row” and pick its column."
             )
-        return Choice("values", suggested.category if picked is None else picked, None)
+        return ColumnChoice("values", suggested.category if picked is None else picked, None)
     return _choose_counts(table, picked, counted)
 
 
-def _choose_counts(table: Table, picked: int | None, counted: int | None) -> Choice:
+def _choose_counts(table: Table, picked: int | None, counted: int | None) -> ColumnChoice:
     if len(table.columns) < 2:
         raise UnreadableFile(
             f"The file has one column only ({_listed(table)}), and counts need two: category and"
@@ -469,7 +469,7 @@ def _choose_counts(table: Table, picked: int | None, counted: int | None) -> Cho
             f"The column {quote(table.columns[picked])} is chosen for both category and count. Pick two"
             " different columns."
         )
-    return Choice("counts", picked, counted)
+    return ColumnChoice("counts", picked, counted)
 
 
 def likely_category(table: Described, count: int | None, people: Sequence[int] = ()) -> int:

@@ -26,7 +26,7 @@ from rr_core.io.columns import (
     CATEGORY_WORDS,
     COUNT_WORDS,
     WEIGHT_WORDS,
-    Choice,
+    ColumnChoice,
     Described,
     Layout,
     choose,
@@ -183,7 +183,7 @@ class Shape:
     name: str
     columns: tuple[str, ...]
     has_header: bool
-    choice: Choice
+    choice: ColumnChoice
     numeric: tuple[bool, ...]
     notes: tuple[str, ...] = ()
 
@@ -499,7 +499,7 @@ def _has_one_line(data: bytes) -> bool:
     return len(data) < _ONE_LINE and data.strip().count(b"\n") == 0
 
 
-def propose(table: Described) -> Choice:
+def propose(table: Described) -> ColumnChoice:
     """The suggestion of `columns.suggest`, with two exceptions: a column called "report" next to user numbers
     holds no counts, and weights are counts only in a table of distinct categories without further columns.
 
@@ -516,7 +516,7 @@ def propose(table: Described) -> Choice:
         table.columns[i].strip().casefold() for i in width if i not in (*reports[:1], *weights, *chances)
     ]
     if reports and not any(is_count_name(name) or name in CATEGORY_WORDS for name in others):
-        return Choice("values", reports[0], None)
+        return ColumnChoice("values", reports[0], None)
     choice = suggest(table)
     if reports and choice.count is not None and not table.numeric[reports[0]] and choice.count != reports[0]:
         choice = dataclasses.replace(choice, category=reports[0])  # the other columns say of whom
@@ -525,8 +525,8 @@ def propose(table: Described) -> Choice:
     answers = [i for i in width if i not in weights and not is_person_id(table, i)]
     counts = [i for i in answers if table.numeric[i] and is_count_name(table.columns[i])]
     if counts:
-        return Choice("counts", next(i for i in (*answers, *width) if i != counts[0]), counts[0])
-    return Choice("values", next(iter((*answers, choice.category))), None)
+        return ColumnChoice("counts", next(i for i in (*answers, *width) if i != counts[0]), counts[0])
+    return ColumnChoice("values", next(iter((*answers, choice.category))), None)
 
 
 def _are_counts(table: Described, index: int) -> bool:
@@ -541,7 +541,7 @@ def _are_counts(table: Described, index: int) -> bool:
     return len(table.columns) == 2 and names_once and not (hint.repeats or hint.bits)
 
 
-def _assumed(table: Described, choice: Choice) -> tuple[str, ...]:
+def _assumed(table: Described, choice: ColumnChoice) -> tuple[str, ...]:
     """A sentence where it is not sure whether the numbers of a column are counts."""
     if choice.count is None:
         return () if any(map(is_weight_name, table.columns)) else unused_numbers(table, choice)
@@ -563,7 +563,7 @@ def is_headed(table: Described) -> bool:
 
 def pick(
     table: AnyTable, layout: Layout | None, category: str | int | None, count: str | int | None
-) -> Choice:
+) -> ColumnChoice:
     """The layout and columns that the user chose, completed by `propose`. Errors as in `columns.choose`."""
     proposal = propose(table)
     if category is None and count is None and layout in (None, proposal.layout):
@@ -571,7 +571,7 @@ def pick(
     return choose(table, layout, category, count)
 
 
-def count_reports(table: AnyTable, choice: Choice, tick: Tick) -> Counted:
+def count_reports(table: AnyTable, choice: ColumnChoice, tick: Tick) -> Counted:
     """Read the chosen columns.
 
     Raises

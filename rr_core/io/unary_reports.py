@@ -17,7 +17,7 @@ from rr_core.io import numbers
 from rr_core.io.columns import (
     ONES,
     ZEROS,
-    Choice,
+    ColumnChoice,
     Described,
     Layout,
     count_columns,
@@ -91,7 +91,7 @@ class BitColumns:
     suggested: tuple[str, ...]
     counts: tuple[str, ...]
     count: str | None
-    choice: Choice
+    choice: ColumnChoice
     strings: tuple[str, ...]
 
     def not_read(self, category: str) -> tuple[str, ...]:
@@ -173,19 +173,19 @@ def _categories(preview: Preview, bits: Sequence[int]) -> Sequence[int]:
     return left if len(left) >= _FEWEST else bits
 
 
-def _choice(preview: Preview, strings: Sequence[int], counts: Sequence[int]) -> Choice:
+def _choice(preview: Preview, strings: Sequence[int], counts: Sequence[int]) -> ColumnChoice:
     """Bit strings rather than numbers; but a column called ones has the ones of the names beside it."""
     ones = [i for i in counts if _is_called_ones(preview.columns[i])]
     if ones and len(preview.columns) > 1:
-        return Choice("counts", likely_category(preview, ones[0]), ones[0])
+        return ColumnChoice("counts", likely_category(preview, ones[0]), ones[0])
     if not strings:
-        return Choice(preview.layout, preview.category, preview.count)
+        return ColumnChoice(preview.layout, preview.category, preview.count)
     numbering = [i for i in counts if preview.hints[i].serial and preview.hints[i].differs]
     rest = [i for i in counts if i not in numbering]
     sure = sure_counts(preview, rest)
     if not preview.hints[strings[0]].again:
         sure = sure or count_columns(preview, rest)
-    return Choice("counts", strings[0], sure[0]) if sure else Choice("values", strings[0], None)
+    return ColumnChoice("counts", strings[0], sure[0]) if sure else ColumnChoice("values", strings[0], None)
 
 
 def read_unary(

@@ -45,7 +45,7 @@ class Bound:
 
 
 def protocol_error(key: Key, k: int, epsilon: ArrayLike, n: ArrayLike, users: Users = "fixed") -> Array:
-    """Exact total squared error of one of the protocols with its unbiased estimator, at equal shares (for
+    """Exact total squared error of one of the protocols of `laws.KEYS` with its unbiased estimator, at equal shares (for
     sampled users these are the worst; for fixed users the population does not matter).
 
     For Inv under k-RR ("rr") and fixed users it is [k (e^eps + k - 2)/(e^eps - 1)^2 + (k - 2)/(e^eps - 1)]/n.

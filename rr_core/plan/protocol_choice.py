@@ -1,4 +1,4 @@
-"""Should it be k-RR at all? Six protocols for frequency estimation compared, by their laws (`rr_core.protocols.laws`)."""
+"""Should it be k-RR at all? Protocols for frequency estimation compared, by their laws (`rr_core.protocols.laws`)."""
 
 from __future__ import annotations
 

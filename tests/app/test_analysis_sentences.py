@@ -574,7 +574,7 @@ def test_how_many_categories_a_table_holds(many, said):
         held = int(rng.integers(1, min(k, 1000) + 1)) if number > 2 else 1000
         name, simultaneous = list(ESTIMATORS)[number % 4], number % 2 == 1
         said.clear()
-        results.table(one, results.Choice(name, simultaneous), one.used.by_reports[:held])
+        results.table(one, results.Shown(name, simultaneous), one.used.by_reports[:held])
         tells(said[-1], held, k, *([1000] if k > 1000 else []), k, one.level)
         note = html_report._table_note(one, name, held, simultaneous)
         tells(note, one.level, 0, 1, *((held, k) if held < k else ()))

@@ -73,13 +73,12 @@ def test_every_page_leads_to_the_next_one():
         assert "guidance.next_page()" in (ROOT / "pages" / f"{name}.py").read_text(encoding="utf-8")
 
 
-def test_pages_without_a_scenario_are_those_that_cannot_be_presented():
-    reading = {
-        path.relative_to(ROOT).as_posix()
-        for path in (ROOT / "pages").glob("*.py")
-        if "open_reading(" in path.read_text(encoding="utf-8")
-    }
-    assert reading == set(guidance._WITHOUT_SCENARIO)
+def test_presenting_goes_through_every_page_about_the_scenario_and_no_other():
+    seen, page = [""], guidance.following("", presented=True)
+    while page is not None:
+        seen.append(page[0].removeprefix("pages/").removesuffix(".py"))
+        page = guidance.following(seen[-1], presented=True)
+    assert seen == list(FILES)
 
 
 def test_the_answer_stands_on_every_page_about_the_repairs_and_on_none_before():

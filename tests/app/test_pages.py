@@ -325,17 +325,20 @@ registry.VALID += ("twin",)
 
 from pages._ui import downloads
 from pages._ui.work import Work
-from rr_core import Scenario
-from tests.app.opening import dials, charts, opened
+from rr_core import Scenario, zipf
+from rr_core.figures.plan_curves import error_curves
+from rr_core.plan.landscape import simulate_curve
+from tests.app.opening import charts, opened
 
 page = opened("estimators", "k=12&n=500&seed=1")
 table = next(block.value for block in page.markdown if "Squared error" in block.value)
 assert "Twin" in table, table
 assert "Twin" in {trace.get("name") for chart in charts(page) for trace in chart["data"]}
-page = opened("geometry", "k=3&n=50&seed=1")
-assert "Twin" in {trace.get("name") for chart in charts(page) for trace in chart["data"]}
-for name, query in (("plan", ""), ("experiments", "sweep=figure3"), ("inv_negatives", ""), ("geometry", "part=line")):
-    assert not opened(name, query).exception, name
+for name in ("geometry", "ibu", "inv_negatives", "experiments"):
+    opened(name)
+assert "Twin" in {trace.get("name") for chart in charts(opened("geometry")) for trace in chart["data"]}
+simulated = simulate_curve(12, zipf(12, 1.2), "n", [100, 1000], 1.0, 5, seed=3)
+assert "Twin" in {trace.name for trace in error_curves(simulated, "tv", None, 100.0, None).data}
 assert downloads.data_csv(Work(Scenario().draw())).splitlines()[0].endswith(b'"twin"')
 """
 

@@ -6,7 +6,7 @@ import pytest
 
 from pages._ui.link import Binding
 from pages._ui.parts import part_in_link
-from tests.app.opening import charts, open_part, opened
+from tests.app.opening import FILES, ROOT, charts, open_part, opened
 
 LONG = {
     "noisy_histogram": "person",
@@ -15,8 +15,16 @@ LONG = {
     "geometry": "bias",
     "ibu": "cost",
     "experiments": "claims",
+    "protocols": "unary",
     "plan": "files",
 }
+
+
+def test_every_page_with_parts_is_tried():
+    with_parts = {
+        name for name, file in FILES.items() if "PARTS.tabs()" in (ROOT / file).read_text(encoding="utf-8")
+    }
+    assert LONG.keys() == with_parts
 
 
 @pytest.mark.parametrize(("name", "part"), LONG.items())

@@ -16,7 +16,7 @@ from rr_core import zipf
 from rr_core.figures import plan_curves
 from rr_core.figures import protocols as side_by_side
 from rr_core.figures.plan_curves import error_and_bounds
-from rr_core.figures.plan_sentences import PROTOCOL_NAMES, at_least
+from rr_core.figures.plan_sentences import PROTOCOL_NAMES, at_least, protocol_in_a_sentence
 from rr_core.figures.style import reading
 from rr_core.plan import bounds, shuffling
 from rr_core.plan.answer import Plan, make_plan
@@ -120,6 +120,7 @@ def errors_of_protocols(k, epsilon, users="fixed"):
 
 @recomputes(sentences.protocol_sentence, sentences.protocol_notes, sentences._hadamard_note)
 def test_the_verdict_on_protocols_is_that_of_their_definitions(many):
+    assert len(PROTOCOL_NAMES) == 6  # as the sentences say
     for i, (k, epsilon, n) in enumerate(places(many)):
         users = ("fixed", "sampled")[i % 2]
         found = plain_plan(k, epsilon, n, users)
@@ -373,8 +374,9 @@ def test_what_is_as_small_is_the_same_beside_the_plan_and_side_by_side(k, epsilo
         expected = side_by_side.expected_errors(k, epsilon, 1000, None)
         read = side_by_side._reading(sorted(expected, key=expected.__getitem__), expected, k, epsilon)
         least = {name for name, (_, _, users, _) in cells.items() if users in ("best", "the same")}
+        within = {PROTOCOL_NAMES[row.key]: protocol_in_a_sentence(row.key) for row in rows}
         named = read.partition("smallest expected error")[0]
-        assert {name for name in cells if sentences._in_a_sentence(name) in named} == least
+        assert {name for name in cells if within[name] in named} == least
         assert {cells[name][1] for name in least} == {
             re.search("error, ([^;]+?%)", read)[1]
         }  # equal as printed

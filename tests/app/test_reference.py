@@ -12,6 +12,7 @@ from pages._ui import guidance
 from pages._ui.reference import PARTS, fill
 from rr_core import reference
 from rr_core.populations import zipf
+from rr_core.registry import ESTIMATORS, REGISTRY
 from tests.app.opening import ROOT
 from tests.sentences.source import texts as texts_of_file
 
@@ -28,6 +29,13 @@ def run(part="", **state):
     page.run()
     assert not page.exception
     return page
+
+
+def test_every_estimator_has_what_it_promises_costs_and_is_best_for():
+    told, labels = reference.read("estimators"), {entry.label.replace("*", r"\*") for entry in REGISTRY}
+    assert labels <= {row["estimator"] for row in told["costs"]}
+    assert labels <= {row["title"] for row in told["best"]}
+    assert all(row.keys() >= {"promise", *ESTIMATORS} for row in told["promises"])
 
 
 def texts(page):

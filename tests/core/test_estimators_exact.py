@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 import rr_core
 from rr_core import RandomizedResponse, collinearity, ibu, inv, inv_n, inv_p, mle_star, optimality_gap
 from rr_core.limits import EPSILON_MIN
+from rr_core.registry import ESTIMATORS
 from tests.core import exact
 from tests.core.histograms import both_ways, counts, epsilons, families
 from tests.sentences import holds
 
-NAMES = tuple(exact.ESTIMATORS)
+NAMES = tuple(ESTIMATORS)
 # Below the smallest normal double nothing has a relative accuracy.
 UNDERFLOW = exact.Fraction(1, 10**290)
 

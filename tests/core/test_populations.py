@@ -79,11 +79,17 @@ def test_letters_are_the_alphabet_and_e_leads():
     assert letters.labels[int(letters.counts.argmax())] == "e"
 
 
+def test_only_zipf_has_an_exponent():
+    for name in populations.SHAPES:
+        one, two = (populations.build(name, 7, s).probabilities for s in (1.0, 2.0))
+        assert np.array_equal(one, two) == (name != "zipf"), name
+
+
 def test_keys_tell_populations_apart():
     keys = [
         populations.build(name, k, s).key for name in populations.SHAPES for k in (5, 6) for s in (1.0, 2.0)
     ]
-    assert len(set(keys)) == 2 * len(populations.SHAPES) + 2  # only Zipf depends on s
+    assert len(set(keys)) == 2 * len(populations.SHAPES) + 2
     assert Population.from_weights([1, 2]).key == Population.from_weights(np.array([1, 2])).key
     different = [[1, 2], [2, 1], [1, 2, 0], [1.0, 2.0]]
     assert len({Population.from_weights(weights).key for weights in different}) == 4

@@ -22,7 +22,7 @@ from rr_core.experiments.protocols import (
 )
 from rr_core.figures.experiments_protocols import (
     FIGURE_NAMES,
-    PROTOCOL_NAMES,
+    LOPUHAA_PROTOCOL_NAMES,
     _reading,
     _smallest,
     error_curves,
@@ -39,7 +39,7 @@ from tests.sentences.spoken import tells
 
 DRAWN = [
     (key, protocol, truth)
-    for key, protocol, truth in product(FIGURE_NAMES, PROTOCOL_NAMES, ("fixed", "sampled"))
+    for key, protocol, truth in product(FIGURE_NAMES, LOPUHAA_PROTOCOL_NAMES, ("fixed", "sampled"))
     if any((row.setting.protocol, row.truth) == (protocol, truth) for row in stored()[key])
 ]
 
@@ -234,7 +234,7 @@ def test_no_setting_of_the_figures_has_two_smallest_errors():
             assert second > first * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("protocol", PROTOCOL_NAMES)
+@pytest.mark.parametrize("protocol", LOPUHAA_PROTOCOL_NAMES)
 def test_a_new_run_is_told_in_words(protocol):
     for row in measure(Setting(protocol, JEFFREYS, 4, 1.0, 60), 5):
         tells(errors_in_words(row), 5, *(row.mean[name] for name in ESTIMATES), *row.ratio("mle", "inv_p"))

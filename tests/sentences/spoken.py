@@ -15,7 +15,6 @@ from rr_core.populations import SHAPES
 
 _NUMBER = re.compile(r"−?\d[\d,]*(?:\.\d+)?(?:·10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)?")
 _LOWERED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
-DISTS = tuple(SHAPES)
 
 
 def value(text: str) -> float:
@@ -114,11 +113,11 @@ def corners() -> Iterator[Scenario]:
 
 def random_scenarios(many: int, most: int = 300) -> Iterator[Scenario]:
     """Scenarios with up to ``most`` categories, spread evenly over the logarithms of the controls."""
-    rng = np.random.default_rng(20)
+    rng, dists = np.random.default_rng(20), tuple(SHAPES)
     for i in range(many):
         k = int(np.exp(rng.uniform(np.log(2), np.log(most + 0.99))))
         epsilon, n = float(np.exp(rng.uniform(np.log(0.01), np.log(20)))), int(10 ** rng.uniform(0, 9))
-        yield Scenario(DISTS[i % len(DISTS)], k, float(rng.uniform(0, 5)), epsilon, n, i)
+        yield Scenario(dists[i % len(dists)], k, float(rng.uniform(0, 5)), epsilon, n, i)
 
 
 def p_and_q(scenario: Scenario) -> tuple[float, float]:

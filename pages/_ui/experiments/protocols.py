@@ -29,7 +29,7 @@ from rr_core.experiments.protocols import (
 from rr_core.experiments.ranking import FAMILY_LEVEL
 from rr_core.figures.experiments_protocols import (
     FIGURE_NAMES,
-    PROTOCOL_NAMES,
+    LOPUHAA_PROTOCOL_NAMES,
     error_curves,
     errors_in_words,
     evidence,
@@ -71,10 +71,10 @@ class ProtocolSettings:
 _FIGURE = Choice("figure", "fig", "figure", dict(FIGURE_NAMES))
 _TRUTH = Choice("truth", "against", "truth", dict(WHOSE))
 _ENCODING = Choice(
-    "encoding", "unary", "encoding", {key: PROTOCOL_NAMES[_ENCODINGS[key]] for key in _ENCODINGS}
+    "encoding", "unary", "encoding", {key: LOPUHAA_PROTOCOL_NAMES[_ENCODINGS[key]] for key in _ENCODINGS}
 )
 _VIEW = Choice("shown", "shown", "view", _SHOWN)
-_PROTOCOL = Choice("protocol", "by", "protocol", dict(PROTOCOL_NAMES))
+_PROTOCOL = Choice("protocol", "by", "protocol", dict(LOPUHAA_PROTOCOL_NAMES))
 _K = Number("k", "run_k", "number of categories of the new run", 2, 1000, True)
 _EPSILON = Number("epsilon", "run_eps", "ε of the new run", 0.1, 8.0, False)
 _N = Number("n", "run_n", "number of users of the new run", 10, 1_000_000, True)
@@ -206,8 +206,8 @@ def _run_anew() -> None:
         with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
             st.selectbox(
                 "Protocol",
-                list(PROTOCOL_NAMES),
-                format_func=PROTOCOL_NAMES.__getitem__,
+                list(LOPUHAA_PROTOCOL_NAMES),
+                format_func=LOPUHAA_PROTOCOL_NAMES.__getitem__,
                 width=260,
                 **_bound("protocol", settings.protocol),
             )

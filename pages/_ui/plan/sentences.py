@@ -15,6 +15,7 @@ from rr_core.figures.plan_sentences import (
     budget,
     number_of_users,
     promise_text,
+    protocol_in_a_sentence,
     users_text,
 )
 from rr_core.figures.style import number, percent
@@ -164,7 +165,7 @@ def protocol_sentence(plan: Plan) -> str:
     """Whether another protocol needs fewer users, and up to which K k-RR needs no more than any, as markdown."""
     rows = compared_protocols(plan)
     rr, best = rows[0], next(row for row in rows if row.best)
-    name = _in_a_sentence(PROTOCOL_NAMES[best.key])
+    name = protocol_in_a_sentence(best.key)
     factor = number(rr.users_relative, 4)
     verdict = (
         "**none of the six protocols below has a smaller error than k-RR**"
@@ -189,14 +190,9 @@ def protocol_sentence(plan: Plan) -> str:
 def protocol_cells(row: Protocol) -> tuple[str, str, str, str]:
     """Name, RMSE, users relative to the best, and bits as sent and ideally coded."""
     short, full = PROTOCOLS[row.key].name, PROTOCOL_NAMES[row.key]
-    name = short if short == full else f"{short}: {_in_a_sentence(full)}"
+    name = short if short == full else f"{short}: {protocol_in_a_sentence(row.key)}"
     users = "best" if row.best else relative_users(row.users_relative)
     return name, percent(row.rmse), users, f"{row.bits:,} ({number(row.coded_bits)})"
-
-
-def _in_a_sentence(name: str) -> str:
-    """The name of a protocol within a sentence; that of a person keeps its capital."""
-    return name if name.startswith("Hadamard") else name[0].lower() + name[1:]
 
 
 def protocol_table(compared: tuple[Protocol, ...]) -> str:

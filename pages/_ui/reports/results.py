@@ -73,7 +73,7 @@ _TRUTHS = {"fixed": "these people", "sampled": "their population"}
 
 
 @dataclass(frozen=True)
-class Choice:
+class Shown:
     """The estimator that is shown, and whether its intervals hold for all categories at once."""
 
     estimator: str
@@ -113,7 +113,7 @@ def chosen_level_and_target() -> tuple[float, Target]:
     return st.session_state.get(_LEVEL, _USUAL_LEVEL), st.session_state.get(_TARGET, "users")
 
 
-def estimator_and_scope(results: Results) -> Choice:
+def estimator_and_scope(results: Results) -> Shown:
     """Widgets for the estimator and for the kind of interval; returns the choice."""
     # What it starts with stays, so that no choice is lost when the level or the target changes.
     leading: str = state.cached("estimator", results.used.key, lambda: results.leading_estimator)
@@ -135,7 +135,7 @@ def estimator_and_scope(results: Results) -> Choice:
         key="reports_scope",
         help="Each category: every interval alone is meant to be right this often. All at once: all K together are.",
     )
-    return Choice(name, scope == _SCOPES[1])
+    return Shown(name, scope == _SCOPES[1])
 
 
 def _zoom(*, on: bool) -> bool:
@@ -211,7 +211,7 @@ def _chart_categories(results: Results, chosen: NDArray[np.intp]) -> Bars:
     )
 
 
-def answer(results: Results, choice: Choice) -> None:
+def answer(results: Results, choice: Shown) -> None:
     """The main result in a few sentences, and which estimate to report."""
     used = results.used
     st.markdown(
@@ -221,7 +221,7 @@ def answer(results: Results, choice: Choice) -> None:
     )
 
 
-def estimates_chart(results: Results, choice: Choice, order: NDArray[np.intp]) -> go.Figure:
+def estimates_chart(results: Results, choice: Shown, order: NDArray[np.intp]) -> go.Figure:
     """The chart: the chosen estimator with its intervals, for the ticked rows of the table or the most reported."""
     interval = results.interval(simultaneous=choice.simultaneous)
     view, estimates = _chart_categories(results, _ticked(order)), results.analysis.estimates
@@ -247,7 +247,7 @@ def estimates_chart(results: Results, choice: Choice, order: NDArray[np.intp]) -
     return figure
 
 
-def table(results: Results, choice: Choice, order: NDArray[np.intp]) -> None:
+def table(results: Results, choice: Shown, order: NDArray[np.intp]) -> None:
     """Draw the table of these categories."""
     columns = sentences.table_columns(results, choice.estimator, order, simultaneous=choice.simultaneous)
     percentages = {
@@ -427,7 +427,7 @@ def _markdown_table(heads: Sequence[str], body: Iterable[Sequence[str]]) -> str:
     return "\n".join([*lines, *("| " + " | ".join(cells) + " |" for cells in body)])
 
 
-def downloads(results: Results, choice: Choice, figures: Sequence[go.Figure]) -> None:
+def downloads(results: Results, choice: Shown, figures: Sequence[go.Figure]) -> None:
     """One button per file, the report as on screen; each file is made when its button is pressed, without a rerun."""
     verdict = sentences.advice(results)[0]
     buttons: tuple[tuple[str, Callable[[], bytes | str], str], ...] = (
@@ -448,7 +448,7 @@ def downloads(results: Results, choice: Choice, figures: Sequence[go.Figure]) ->
     )
 
 
-def _html_report(results: Results, choice: Choice, figures: Sequence[go.Figure]) -> bytes:
+def _html_report(results: Results, choice: Shown, figures: Sequence[go.Figure]) -> bytes:
     return html_report(results, figures, _now(), estimator=choice.estimator, simultaneous=choice.simultaneous)
 
 
