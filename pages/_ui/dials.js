@@ -113,11 +113,12 @@ class Dials {
     if (names !== this.names) {
       this.names = names;
       this.rows.clear();
-      this.root.replaceChildren(...data.dials.map(dial => this.row(dial)), ...(names ? [this.buttons] : []));
+      this.root.replaceChildren(...data.dials.map(dial => this.row(dial)), ...(names && data.figure ? [this.buttons] : []));
     }
     this.compact = data.compact;
     window.rrLead ??= new Lead();
-    if (!this.compact || data.presenting) Object.assign(window.rrLead, {send: names ? send : null, presenting: data.presenting});
+    const presentable = names && data.figure;
+    if (!this.compact || data.presenting) Object.assign(window.rrLead, {send: presentable ? send : null, presenting: data.presenting});
     this.name();
     const answered = this.waiting && data.answered >= this.sent;
     this.sent = Math.max(this.sent, data.answered);
