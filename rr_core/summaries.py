@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from rr_core import _validate
-from rr_core._validate import Array
 from rr_core.law import most_negative, negative_chances, report_band
 from rr_core.scenario import Draw
 from rr_core.simulate import Collector

@@ -44,7 +44,7 @@ def test_the_readme_is_short_and_opens_with_a_sentence_a_picture_and_the_two_com
 
 def test_every_page_is_listed_with_its_name_address_and_question_as_in_the_navigation() -> None:
     entries = navigation.BY_ADDRESS.values()
-    assert PAGES == [(entry.name, entry.address, entry.question) for entry in entries]
+    assert [(entry.name, entry.address, entry.question) for entry in entries] == PAGES
     files = ("home.py", *(f"pages/{path.name}" for path in ROOT.glob("pages/[!_]*.py")))
     assert sorted(entry.file for entry in entries) == sorted(files)
 

@@ -165,7 +165,7 @@ def open_home() -> None:
 
 
 def controls_for_all_pages() -> None:
-    """Draw the navigation, and folded below it the controls of the scenario, where nothing on the page is drawn from it."""
+    """Draw the navigation, and folded below it the controls of the scenario, from which nothing on the page is drawn."""
     grey = sidebar.grey({})
     with st.sidebar:
         with st.container(key="links"):

@@ -13,7 +13,7 @@ from rr_core.figures.style import percent
 from rr_core.scenario import FIRST
 from tests import LENGTHY
 from tests.browser.expected import LINK, QUERY, SIDEBAR
-from tests.browser.lab import PAGES, PATIENCE
+from tests.browser.lab import LABELS, PAGES, PATIENCE
 
 FOCUSED = "() => document.activeElement.getAttribute('aria-label') || document.activeElement.innerText || ''"
 
@@ -111,10 +111,10 @@ def test_stop_keeps_what_was_done(open_lab):
 
 def test_the_keyboard_alone_goes_from_the_first_page_to_the_last(open_lab):
     lab = open_lab(f"/?{LINK}")
-    for label, address in list(PAGES.items())[1 :: 1 if LENGTHY else 3]:
+    for name, address in list(PAGES.items())[1 :: 1 if LENGTHY else 3]:
         for _ in range(80):
             lab.page.keyboard.press("Tab")
-            if lab.page.evaluate(FOCUSED).strip().endswith(label):
+            if lab.page.evaluate(FOCUSED).strip().endswith(LABELS[name]):
                 break
         with lab.rerun():
             lab.page.keyboard.press("Enter")

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from rr_core import Population, RandomizedResponse, Scenario, inv, mle_star, sampling, summaries
+from rr_core import Population, RandomizedResponse, Scenario, inv, sampling, summaries
 from rr_core.law import negative_chance, report_band
 from rr_core.scenario import Draw
 from rr_core.summaries import EmptyShare, empty_negative_share, expected_negatives, noise_summary
