@@ -9,27 +9,27 @@ open_home()
 lesson.draw()
 
 
-def card(*entries: navigation.Entry) -> None:
-    """Links to these pages, each with what it answers."""
-    for entry in entries:
-        navigation.link_to(entry.file, f"**{entry.label}**", entry.icon, link.current().to_query())
-        st.caption(entry.answers)
+def card(title: str, entries: tuple[navigation.Entry, ...]) -> None:
+    """Links to these pages, side by side, each with what it answers."""
+    if title:
+        st.markdown(f"**{title}**")
+    for column, entry in zip(st.columns(len(entries)), entries, strict=True):
+        with column, st.container(gap="xsmall"):
+            navigation.link_to(entry.file, f"**{entry.label}**", entry.icon, link.current().to_query())
+            st.caption(entry.answers)
 
 
+steps = [("", step) for step in navigation.PATH]
 with st.container(key="own_numbers"):  # the end of the story, where its Skip leads
-    st.subheader("One path of five steps")
-    steps = st.grid(2, border=True)
-    for step in navigation.PATH:
-        with steps.cell():
-            card(*step)
-    your_data, deeper = st.columns([1, 3], border=True)
-    with your_data:
-        st.markdown("**Your data**")
-        card(*navigation.YOUR_DATA)
-    with deeper:
-        st.markdown("**Go deeper**")
-        for column, entry in zip(st.columns(3), navigation.DEEPER, strict=True):
-            with column:
-                card(entry)
+    st.subheader("The path, in five steps")
+    for row in (
+        steps[:2],
+        steps[2:],
+        [("Your data", navigation.YOUR_DATA), ("Go deeper", navigation.DEEPER)],
+    ):
+        places = st.columns([len(entries) for _, entries in row], border=True)
+        for place, (title, entries) in zip(places, row, strict=True):
+            with place:
+                card(title, entries)
 st.caption("The address holds the scenario: copy it, and a class opens the same numbers.")
 controls_for_all_pages()

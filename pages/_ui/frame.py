@@ -60,6 +60,12 @@ _STYLE = """<style>
 [data-testid="stSidebarUserContent"] {margin-left: -0.65rem; margin-right: -0.65rem;}
 [data-testid="stSidebarUserContent"] .st-key-links {gap: 0.12rem;}
 [data-testid="stSidebarUserContent"] [data-testid="stCaptionContainer"] p {line-height: 1.2;}
+[data-testid="stSidebarUserContent"] .st-key-links [data-testid="stCaptionContainer"] p {
+  font-size: 0.8rem; line-height: 1.1; padding-top: 3px;
+}
+[data-testid="stSidebarUserContent"] [data-testid="stExpander"] :is(details, summary, [data-testid="stExpanderDetails"]) {
+  border: none; padding-left: 0; padding-right: 0; background: none;
+}
 .st-key-buttons > div {flex: 1 1 auto !important; width: auto !important; min-width: 0 !important;}
 .st-key-buttons button {padding: 0.25rem 0.3rem;}
 .st-key-buttons button p {font-size: 0.85rem; white-space: nowrap;}
@@ -71,7 +77,7 @@ _STYLE = """<style>
 [data-testid="stBottom"]:has(.st-key-foot) {border-top: 1px solid rgba(128,128,128,0.35);}
 [data-testid="stBottomBlockContainer"]:has(.st-key-foot) {padding: 0.5rem 1rem; max-width: none;}
 .rr-fills [data-testid="stBottom"] {z-index: 1001;}
-[data-testid="stSidebarHeader"] {height: 2.2rem; margin-bottom: 0;}
+[data-testid="stSidebarHeader"] {height: 1.9rem; margin-bottom: 0;}
 @media (min-width: 641px) {
   body:not(.rr-fills) [data-testid="stBottom"]:has(.st-key-foot) {display: none;}
 }
