@@ -176,7 +176,7 @@ def controls_for_all_pages() -> None:
     with st.sidebar:
         with st.container(key="links"):
             navigation.draw()
-        with st.expander("Your own numbers"), st.container(key="folded"):
+        with st.expander("Your own numbers"):
             st.caption("The other pages open with them.")
             sidebar.draw_population(grey)
             sidebar.draw_dials(grey, figure=False)
