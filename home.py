@@ -1,48 +1,35 @@
-"""Home: randomized response as a story in five steps, then with the current scenario, and where to go next."""
+"""Home: randomized response as a story, and where to go from there."""
 
 import streamlit as st
 
-from pages._ui import figure_controls, guidance, lesson, truth, view_picker
-from pages._ui.frame import open_page
-from pages._ui.navigation import LAB, PRACTICE, link_to
-from rr_core.figures.story import one_answer, story, two_ways
-from rr_core.figures.style import percent
+from pages._ui import lesson, link, navigation
+from pages._ui.frame import controls_for_all_pages, open_home
 
-page = open_page("", "How can a survey learn the truth from answers that lie?")
-work, closeness = page.work, page.work.closeness
-
+open_home()
 lesson.draw()
 
-with st.container(key="own_numbers"):
-    st.subheader("The same with your own numbers")
-    st.markdown(
-        f"Set them in the sidebar; the story above has five answers and its own ε, here are {work.draw.scenario.k:,}.\n\n"
-        f"{one_answer(work.draw.mechanism)}"
-    )
-place = page.place()
-with figure_controls.row():
-    guidance.words("Randomized response", "Epsilon (ε)", "MLE\\*", "Total variation")
-shown = truth.unless_hidden(closeness)
-page.lead(story(work.draw, work.comparison(), shown, view_picker.compact(work)), "story", place=place)
 
-columns = st.columns(3)
-columns[0].metric(
-    "Chance of a true report", percent(work.draw.mechanism.p), help=two_ways(work.draw.mechanism)
-)
-columns[1].metric(
-    "Reports are off by",
-    truth.text(percent(closeness.reports)),
-    help="Share of the bars that is in the wrong place (total variation).",
-)
-columns[2].metric(
-    "The estimate is off by",
-    truth.text(percent(closeness.estimate)),
-    help="The same, for the green bars. They are MLE\\*, one of three repairs: see Estimators.",
-)
+def card(title: str, entries: tuple[navigation.Entry, ...]) -> None:
+    """Links to these pages, side by side, each with what it answers."""
+    if title:
+        st.markdown(f"**{title}**")
+    for column, entry in zip(st.columns(len(entries)), entries, strict=True):
+        with column, st.container(gap="xsmall"):
+            navigation.link_to(entry.file, f"**{entry.label}**", entry.icon, link.current().to_query())
+            st.caption(entry.answers)
 
-st.subheader("Where to go")
-cards = st.grid(2, border=True)
-for path, label, icon, promise in (*LAB, *PRACTICE):
-    with cards.cell():
-        link_to(path, f"**{label}**", icon, page.work.draw.scenario.to_query(), promise)
+
+steps = [("", step) for step in navigation.PATH]
+with st.container(key="path"):  # the end of the story, where its Skip leads
+    st.subheader("The path, in five steps")
+    for row in (
+        steps[:2],
+        steps[2:],
+        [("Your data", navigation.YOUR_DATA), ("Go deeper", navigation.DEEPER)],
+    ):
+        places = st.columns([len(entries) for _, entries in row], border=True)
+        for place, (title, entries) in zip(places, row, strict=True):
+            with place:
+                card(title, entries)
 st.caption("The address holds the scenario: copy it, and a class opens the same numbers.")
+controls_for_all_pages()

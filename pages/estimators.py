@@ -17,7 +17,7 @@ PARTS = Parts(
         "steps": "How MLE* finds its zeros",
     },
 )
-page = open_page("estimators", "Which repair of the negatives comes closest to the truth?", PARTS.binding)
+page = open_page("estimators", PARTS.binding)
 draw, scenario = page.work.draw, page.work.draw.scenario
 st.markdown(
     "**InvN** sets the negatives of Inv to zero and scales the rest down. **InvP** subtracts the same amount from every "

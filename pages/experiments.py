@@ -23,7 +23,7 @@ SETTINGS = (
     PARTS.binding,
     runs.RUN,
 )
-page = open_page("experiments", "Do the paper's claims hold, and which estimate wins where?", *SETTINGS)
+page = open_page("experiments", *SETTINGS)
 
 scenario, key = page.work.draw.scenario, runs.SWEEP.current()
 run = runs.current(key)
@@ -60,5 +60,4 @@ else:
         results.compare_runs(view, runs.comparable_results(run))
         results.file_downloads(view)
 
-guidance.which_to_use()
 guidance.next_page()

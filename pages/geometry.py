@@ -16,12 +16,7 @@ PARTS = Parts(
         "bias": "The price: bias",
     },
 )
-page = open_page(
-    "geometry",
-    "Where do the three repairs lie, and why is MLE* in the middle?",
-    triangle.PICKED,
-    PARTS.binding,
-)
+page = open_page("geometry", triangle.PICKED, PARTS.binding)
 st.markdown(
     "Every point is three shares; a corner is 100% of one category. **Inv** lies outside the triangle when one of its "
     "shares is negative. **InvN**, **InvP** and **MLE\\*** are three ways back in.\n\n"
@@ -41,7 +36,6 @@ if parts["beyond"].open:
 if parts["bias"].open:
     with parts["bias"]:
         triangle.bias_section(page.work)
-guidance.which_to_use()
 
 with st.expander("Formulas"):
     st.markdown(

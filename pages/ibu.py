@@ -17,7 +17,7 @@ PARTS = Parts(
         "cost": "What does it cost?",
     },
 )
-page = open_page("ibu", "How many iterations does IBU need, and when may it stop?", PARTS.binding)
+page = open_page("ibu", PARTS.binding)
 work = page.work
 
 st.markdown(

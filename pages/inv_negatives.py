@@ -13,7 +13,7 @@ PARTS = Parts(
     "inv_negatives",
     {"numbers": "In numbers", "users": "Would more users help?", "empty": "A category that nobody has"},
 )
-page = open_page("inv_negatives", "Why can the unbiased estimate give negative shares?", PARTS.binding)
+page = open_page("inv_negatives", PARTS.binding)
 draw, scenario = page.work.draw, page.work.draw.scenario
 inv = page.work.comparison().estimates["inv"]
 

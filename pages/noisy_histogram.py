@@ -6,8 +6,7 @@ from pages._ui import arrivals, downloads, figure_controls, guidance, truth, vie
 from pages._ui.frame import open_page
 from pages._ui.noisy_histogram import channel_section, person_section
 from pages._ui.parts import Parts
-from rr_core.figures.noisy_histogram import noisy_histogram
-from rr_core.figures.story import two_ways
+from rr_core.figures.noisy_histogram import noisy_histogram, two_ways
 from rr_core.figures.style import percent
 
 PARTS = Parts(
@@ -19,7 +18,7 @@ PARTS = Parts(
         "channel": "The channel matrix",
     },
 )
-page = open_page("noisy_histogram", "What does the noise do to a histogram?", PARTS.binding)
+page = open_page("noisy_histogram", PARTS.binding)
 draw = page.work.draw
 _MANY = 60  # categories, beyond which the tallest true bars would press the reports flat
 

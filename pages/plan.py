@@ -20,9 +20,7 @@ PARTS = Parts(
         "files": "Files",
     },
 )
-page = open_page(
-    "plan", "How many people, and how much privacy, does my survey need?", SETTINGS, PARTS.binding
-)
+page = open_page("plan", SETTINGS, PARTS.binding)
 k = page.work.draw.scenario.k
 settings = SETTINGS.current().fitted(k)
 plan = current_plan(page.work, settings)

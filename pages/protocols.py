@@ -25,7 +25,6 @@ SECTIONS = {
 }
 page = open_page(
     "protocols",
-    "What if people report in another way?",
     channel.SETTINGS,
     unary.ENCODING,
     posterior.PRIOR,

@@ -5,7 +5,7 @@ import streamlit as st
 from pages._ui import reference
 from pages._ui.frame import open_reading
 
-open_reading("reference", "What does this symbol, name or formula mean?", reference.PART)
+open_reading("reference", reference.PART)
 
 query = reference.search_box()
 part = reference.pick(query)

@@ -8,22 +8,15 @@ from pages._ui.frame import open_reading
 from pages._ui.reports import other_protocols, results, session, upload
 from pages._ui.state import stop
 
-open_reading(
-    "your_reports",
-    "What do my collected reports say, and how sure is it?",
-    session.HERE,
-    other_protocols.MADE,
-)
+open_reading("your_reports", session.HERE, other_protocols.MADE)
 made = other_protocols.choose()
 if made != other_protocols.USUAL:
     other_protocols.section(made)
-    guidance.next_page()
     stop()
 upload.panel()
 used = session.in_use()
 if used is None:
     upload.warehouse_section()
-    guidance.next_page()
     stop()
 
 answer = st.container()
@@ -52,12 +45,10 @@ with fit:
     fit_chart = results.epsilon_fit(analysed)
 with which:
     results.advice(analysed)
-    guidance.which_to_use()
     results.measured_section()
 with files:
     results.downloads(analysed, choice, [estimates_chart, fit_chart])
     upload.warehouse_section()
-guidance.next_page()
 
 if simulate_now:
     with progress:

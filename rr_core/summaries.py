@@ -8,10 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rr_core import _validate
-from rr_core._validate import Array
-from rr_core.comparison import ULPS
 from rr_core.law import most_negative, negative_chances, report_band
-from rr_core.metrics import total_variation
 from rr_core.scenario import Draw
 from rr_core.simulate import Collector
 from rr_core.streams import Stream
@@ -47,7 +44,7 @@ def noise_summary(draw: Draw) -> NoiseSummary:
     inside = (draw.counts >= band.low[where]) & (draw.counts <= band.high[where])
     return NoiseSummary(
         draw.mechanism.p,
-        _moved(draw),
+        float(np.abs(change).sum() / 2 / draw.scenario.n),  # whole numbers are subtracted before the division
         int(change[np.argmax(np.abs(change))]),
         float(inside.mean()),
     )
@@ -127,25 +124,3 @@ def expected_negatives(draw: Draw, times: int = 1) -> ExpectedNegatives:
         float(expected[has].sum()),
         float(expected[~has].sum()),
     )
-
-
-@dataclass(frozen=True)
-class Closeness:
-    """Total variation distance from the users' shares: of the raw ``reports``, and of the ``estimate``; 0 to
-    1."""
-
-    reports: float
-    estimate: float
-
-
-def closeness(draw: Draw, estimate: Array) -> Closeness:
-    """Total variation of reports and estimate from the truth; distances within rounding of 0 or 1 are set to
-    0 or 1."""
-    distance = float(total_variation(estimate, draw.theta))
-    whole = float(round(distance))
-    return Closeness(_moved(draw), whole if abs(distance - whole) <= ULPS else distance)
-
-
-def _moved(draw: Draw) -> float:
-    """Total variation between reports and true counts, as shares: whole numbers are subtracted before the division."""
-    return float(np.abs(draw.counts - draw.true_counts).sum() / 2 / draw.scenario.n)

@@ -10,7 +10,7 @@ DOCUMENTS = {
     path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
     for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
 }
-# Label, address and question of every page, in the order of the README's table, which is that of the navigation.
+# Name, address and question of every page, in the order of the README's table, which is that of the navigation.
 PAGES: list[tuple[str, str, str]] = re.findall(
     r"^\| ([^|`]+) `/(\w*)` \| (.+) \|$", DOCUMENTS["README.md"].replace("\\*", "*"), flags=re.M
 )

@@ -9,13 +9,12 @@ import sys
 
 import pytest
 
+from pages._ui import navigation
 from rr_core.populations import DISTRIBUTIONS
 from rr_core.scenario import ALL_FIELDS, FIELDS
 from tests.documents import DOCUMENTS, PAGES, ROOT
 
 README, LINKS = DOCUMENTS["README.md"], DOCUMENTS["docs/links.md"]
-# A page's question, where the page opens: `open_page("plan", "How many people, ...?", ...)`.
-OPENING = re.compile(r'open_(?:page|reading)\(\s*"(\w*)",\s+"([^"]+)"')
 
 
 def blocks(language: str) -> list[str]:
@@ -43,12 +42,11 @@ def test_the_readme_is_short_and_opens_with_a_sentence_a_picture_and_the_two_com
     assert (ROOT / picture[1]).stat().st_size > 10_000
 
 
-def test_every_page_is_listed_with_its_address_and_its_question() -> None:
-    files = (*ROOT.glob("*.py"), *ROOT.glob("pages/[!_]*.py"))
-    openings = [OPENING.search(path.read_text(encoding="utf-8")) for path in files]
-    opened = {found[1]: found[2] for found in openings if found}
-    assert opened.keys() == {"", *(path.stem for path in ROOT.glob("pages/[!_]*.py"))}
-    assert {address: question for _, address, question in PAGES} == opened
+def test_every_page_is_listed_with_its_name_address_and_question_as_in_the_navigation() -> None:
+    entries = navigation.BY_ADDRESS.values()
+    assert [(entry.name, entry.address, entry.question) for entry in entries] == PAGES
+    files = ("home.py", *(f"pages/{path.name}" for path in ROOT.glob("pages/[!_]*.py")))
+    assert sorted(entry.file for entry in entries) == sorted(files)
 
 
 def test_every_address_leads_to_a_page_and_to_a_part_of_it() -> None:

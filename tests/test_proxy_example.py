@@ -21,7 +21,7 @@ from websockets.typing import Origin, Subprotocol
 
 from rr_core.limits import MAX_UPLOAD_BYTES
 from server.middleware import HEADERS
-from tests.app.opening import FILES
+from tests.app.opening import ABOUT_SCENARIO
 from tests.benchmarks.visitor import UNVERIFIED, Visitor, finish
 from tests.browser.proxy import TEXT, behind_nginx, configured, heeded
 from tests.browser.server import started
@@ -101,9 +101,10 @@ def test_sockets_are_upgraded_wait_long_and_are_enough_for_a_class() -> None:
     assert re.search(r"map \$http_upgrade \$connection_wanted \{\s*default upgrade;", OUTSIDE)
     assert "proxy_http_version 1.1;" in OUTSIDE
     assert "proxy_read_timeout 1h;" in stream
+    pages = 1 + len(ABOUT_SCENARIO)  # and home
     for pattern in (r"limit_conn sockets_open (\d+);", r"limit_req zone=sockets burst=(\d+) nodelay;"):
         (limit,) = re.findall(pattern, stream)
-        assert int(limit) >= STUDENTS * len(FILES)
+        assert int(limit) >= STUDENTS * pages
         assert f"{int(limit):,}" in PAGE
 
 

@@ -109,15 +109,15 @@ class Dials {
 
   show(data, send) {
     this.send = send;
-    const names = data.dials.map(dial => dial.name).join();
-    if (names !== this.names) {
-      this.names = names;
+    const names = data.dials.map(dial => dial.name).join(), presentable = names && data.figure;
+    if (names !== this.names || presentable !== this.presentable) {
+      Object.assign(this, {names, presentable});
       this.rows.clear();
-      this.root.replaceChildren(...data.dials.map(dial => this.row(dial)), ...(names ? [this.buttons] : []));
+      this.root.replaceChildren(...data.dials.map(dial => this.row(dial)), ...(presentable ? [this.buttons] : []));
     }
     this.compact = data.compact;
     window.rrLead ??= new Lead();
-    if (!this.compact || data.presenting) Object.assign(window.rrLead, {send: names ? send : null, presenting: data.presenting});
+    if (!this.compact || data.presenting) Object.assign(window.rrLead, {send: presentable ? send : null, presenting: data.presenting});
     this.name();
     const answered = this.waiting && data.answered >= this.sent;
     this.sent = Math.max(this.sent, data.answered);

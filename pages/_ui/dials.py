@@ -84,7 +84,7 @@ def _hand() -> _Hand:
     return hand
 
 
-def draw(key: str, *names: str, grey: Mapping[str, str], compact: bool = False) -> None:
+def draw(key: str, *names: str, grey: Mapping[str, str], compact: bool = False, figure: bool = True) -> None:
     """Draw the dials of some fields of the scenario: "epsilon", "n", "s".
 
     Args:
@@ -93,6 +93,7 @@ def draw(key: str, *names: str, grey: Mapping[str, str], compact: bool = False) 
         grey: why, by name, for each field that nothing on the page depends on: its dial cannot be moved, and says so.
         compact: at the foot of the window, with another draw beside; the button that fills the window with the figure
             has a sign instead of words.
+        figure: whether the page has a figure of the scenario, which can fill the window and be presented.
     """
     hand, scenario = _hand(), link.current()
     dials = []
@@ -118,6 +119,7 @@ def draw(key: str, *names: str, grey: Mapping[str, str], compact: bool = False) 
             "dials": dials,
             "answered": hand.answered.get(key, 0),
             "compact": compact,
+            "figure": figure,
             "presenting": link.presenting(),
         },
         on_moved_change=partial(_moved, key),

@@ -1,8 +1,8 @@
-"""Opening a page: title, navigation, sidebar scenario, link, messages, upload. The one call of every page."""
+"""Opening a page: title, navigation, sidebar scenario, link, messages, upload. The first call of every page."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +60,12 @@ _STYLE = """<style>
 [data-testid="stSidebarUserContent"] {margin-left: -0.65rem; margin-right: -0.65rem;}
 [data-testid="stSidebarUserContent"] .st-key-links {gap: 0.12rem;}
 [data-testid="stSidebarUserContent"] [data-testid="stCaptionContainer"] p {line-height: 1.2;}
+[data-testid="stSidebarUserContent"] .st-key-links [data-testid="stCaptionContainer"] p {
+  font-size: 0.8rem; line-height: 1.1; padding-top: 3px;
+}
+[data-testid="stSidebarUserContent"] [data-testid="stExpander"] :is(details, summary, [data-testid="stExpanderDetails"]) {
+  border: none; padding-left: 0; padding-right: 0; background: none;
+}
 .st-key-buttons > div {flex: 1 1 auto !important; width: auto !important; min-width: 0 !important;}
 .st-key-buttons button {padding: 0.25rem 0.3rem;}
 .st-key-buttons button p {font-size: 0.85rem; white-space: nowrap;}
@@ -71,7 +77,7 @@ _STYLE = """<style>
 [data-testid="stBottom"]:has(.st-key-foot) {border-top: 1px solid rgba(128,128,128,0.35);}
 [data-testid="stBottomBlockContainer"]:has(.st-key-foot) {padding: 0.5rem 1rem; max-width: none;}
 .rr-fills [data-testid="stBottom"] {z-index: 1001;}
-[data-testid="stSidebarHeader"] {height: 2.2rem; margin-bottom: 0;}
+[data-testid="stSidebarHeader"] {height: 1.9rem; margin-bottom: 0;}
 @media (min-width: 641px) {
   body:not(.rr-fills) [data-testid="stBottom"]:has(.st-key-foot) {display: none;}
 }
@@ -141,23 +147,16 @@ class Page:
             link.write()
 
 
-def open_page(name: str, question: str, *settings: Binding[Any]) -> Page:
+def open_page(name: str, *settings: Binding[Any]) -> Page:
     """Open a page about the scenario: its title, messages, and the upload panel when it is wanted.
 
     The page then shows its main figure with `Page.lead`, which also draws the controls.
 
     Args:
-        name: the page's address.
-        question: the question that the page answers; its title.
+        name: the page's address; its title is the question that the navigation has for it.
         settings: bindings of the page's own settings, which its links carry besides the scenario.
     """
-    reconnecting.take_again()
-    opening = link.read(name, settings)
-    TURNS.take(OPENING if opening or link.current().k > LARGE else FIGURE, dials.look)
-    _open(question)
-    messages.show(link.notes())
-    if state.upload_open() or link.current().dist == UPLOAD:
-        upload.panel()
+    _arrive(name, settings)
     try:
         return Page(work(link.current()))
     except sessions.NoRoom as error:
@@ -166,12 +165,32 @@ def open_page(name: str, question: str, *settings: Binding[Any]) -> Page:
         state.stop()
 
 
-def open_reading(name: str, question: str, *settings: Binding[Any]) -> None:
+def open_home() -> None:
+    """Open the home page, which shows nothing of the scenario: its links and its controls are for all other pages."""
+    _arrive("", presentable=False)
+
+
+def controls_for_all_pages() -> None:
+    """Draw the navigation, and folded below it the controls of the scenario, from which nothing on the page is drawn."""
+    grey = sidebar.grey({})
+    with st.sidebar:
+        with st.container(key="links"):
+            navigation.draw()
+        with st.expander("Your own numbers"):
+            st.caption("The other pages open with them.")
+            sidebar.draw_population(grey)
+            sidebar.draw_dials(grey, figure=False)
+            sidebar.draw_buttons(grey)
+    if not dials.moving():
+        link.write()
+
+
+def open_reading(name: str, *settings: Binding[Any]) -> None:
     """Open a page that does not depend on the scenario; its navigation still carries the current one."""
     reconnecting.take_again()
     opening = link.read(name, settings, presentable=False)
     TURNS.take(OPENING if opening else FIGURE, dials.look)
-    _open(question)
+    _open(name)
     messages.show(link.own_notes())
     with st.sidebar, st.container(key="links"):
         navigation.draw()
@@ -179,7 +198,19 @@ def open_reading(name: str, question: str, *settings: Binding[Any]) -> None:
     link.write()
 
 
-def _open(question: str) -> None:
+def _arrive(name: str, settings: Sequence[Binding[Any]] = (), *, presentable: bool = True) -> None:
+    """Take the scenario from the address; the title, messages, and the upload panel when it is wanted."""
+    reconnecting.take_again()
+    opening = link.read(name, settings, presentable=presentable)
+    TURNS.take(OPENING if opening or link.current().k > LARGE else FIGURE, dials.look)
+    _open(name)
+    messages.show(link.notes())
+    if state.upload_open() or link.current().dist == UPLOAD:
+        upload.panel()
+
+
+def _open(name: str) -> None:
+    question = navigation.BY_ADDRESS[name].question
     st.set_page_config(page_title=f"{question} · Randomized response", page_icon="🎲", layout="wide")
     sessions.prepare()
     st.html(_STYLE + presenting.STYLE if link.presenting() else _STYLE)

@@ -4,6 +4,7 @@ use, and the way on to the next page."""
 from __future__ import annotations
 
 from functools import partial
+from itertools import pairwise
 
 import streamlit as st
 
@@ -11,6 +12,12 @@ from pages._ui import figure_controls, link, navigation
 from rr_core import reference
 from server.priority import TURNS
 
+_WITHOUT_SCENARIO = ("your_reports", "reference")  # they cannot be presented
+# From home along the path to data of one's own; and what goes deeper.
+_WALKS = (
+    (*navigation.START, *navigation.GROUPS["The path"], *navigation.YOUR_DATA),
+    navigation.DEEPER,
+)
 QUESTION = "Which should I use?"
 # The numbers are those of the stored main grid, mean squared error.
 WHICH = (
@@ -52,30 +59,28 @@ def which_to_use() -> None:
         st.markdown(WHICH)
 
 
-def following(page: str, *, presented: bool = False) -> tuple[str, str, str, str] | None:
-    """The file, label, icon and answer of the page that comes after a page's address, or of the next one that can be
-    ``presented``; None after the last."""
-    pages = [*navigation.LAB, *navigation.PRACTICE, *navigation.READ]
-    files = ["home.py", *(file for file, *_ in pages)]
-    position = files.index(f"pages/{page}.py" if page else "home.py")
-    passed_by = navigation.WITHOUT_SCENARIO if presented else ()
-    return next((entry for entry in pages[position:] if entry[0] not in passed_by), None)
+def following(address: str) -> navigation.Entry | None:
+    """The page that comes after the one with this address; None after the last of the path, and after the last that goes
+    deeper."""
+    pairs = (pair for walk in _WALKS for pair in pairwise(walk))
+    return next((after for before, after in pairs if before.address == address), None)
 
 
 def next_presented() -> None:
     """Draw the link to the next page that can be presented."""
-    entry = following(link.page(), presented=True)
-    if entry is not None:
-        navigation.link_to(entry[0], "Next", ":material/arrow_forward:", link.current().to_query(), entry[1])
+    entry = following(link.page())
+    if entry is not None and entry.address not in _WITHOUT_SCENARIO:
+        query = link.current().to_query()
+        navigation.link_to(entry.file, "Next", ":material/arrow_forward:", query, entry.label)
 
 
 def next_page() -> None:
-    """Draw the link to the page that comes after the one on screen, with what that one answers: the end of a page."""
+    """Draw the link to the page that comes after the one on screen, if one does, with what that answers: the end of a
+    page."""
     entry = following(link.page())
     if entry is not None:
-        file, label, _, answers = entry
         st.divider()
         query = link.current().to_query()
-        navigation.link_to(file, f"**Next: {label}**", ":material/arrow_forward:", query)
-        st.caption(answers)
+        navigation.link_to(entry.file, f"**Next: {entry.label}**", ":material/arrow_forward:", query)
+        st.caption(entry.answers)
     TURNS.end()

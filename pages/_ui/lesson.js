@@ -81,7 +81,7 @@ class Story {
     this.dots.setAttribute('aria-hidden', 'true');
     this.count = make('span');
     this.skip = button('rr-skip', 'Skip', () => {
-      const after = document.querySelector('.st-key-own_numbers');
+      const after = document.querySelector('.st-key-path');
       after?.scrollIntoView({behavior: still() ? 'auto' : 'smooth'});
     });
     this.title = make('h2', 'rr-title');

@@ -1,99 +1,163 @@
-"""The grouped navigation: every page that exists, with its icon. Links carry the scenario."""
+"""The pages in the order of the navigation: one path of five questions, and the rest. Links carry the scenario."""
 
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import NamedTuple
 
 import streamlit as st
 from streamlit.errors import StreamlitPageNotFoundError
 
 from pages._ui import link
 
-# page file, label, icon, what it answers
-LAB = [
+
+class Entry(NamedTuple):
+    """A page of the app.
+
+    Attributes:
+        address: from the server's root on; its file is called the same.
+        name: for documents.
+        question: the title with which the page opens.
+        label: of a link to it.
+        icon: before the label.
+        answers: what one finds there, in a sentence.
+    """
+
+    address: str
+    name: str
+    question: str
+    label: str
+    icon: str
+    answers: str
+
+    @property
+    def file(self) -> str:
+        """The page's file, from the project's root on."""
+        return f"pages/{self.address}.py" if self.address else "home.py"
+
+
+def _step(address: str, name: str, question: str, icon: str, answers: str) -> Entry:
+    """A page of the path: its links are worded by its question."""
+    return Entry(address, name, question, question, icon, answers)
+
+
+def _named(address: str, name: str, question: str, icon: str, answers: str) -> Entry:
+    """A page that links call by its name."""
+    return Entry(address, name, question, name, icon, answers)
+
+
+START = (
+    _named(
+        "",
+        "Home",
+        "How can a survey learn the truth from answers that lie?",
+        ":material/home:",
+        "Randomized response as a story.",
+    ),
+)
+# One step is a page, or pages that lead into one another.
+PATH = (
     (
-        "pages/noisy_histogram.py",
-        "Noisy histogram",
-        ":material/bar_chart:",
-        "What the noise does to a histogram, and what one report gives away.",
+        _step(
+            "noisy_histogram",
+            "Noisy histogram",
+            "What does the noise do?",
+            ":material/bar_chart:",
+            "What the noise does to a histogram, and what one report gives away.",
+        ),
     ),
     (
-        "pages/inv_negatives.py",
-        "Inv and its negatives",
-        ":material/trending_down:",
-        "Why the unbiased estimate can fall below zero, and when more users cure it.",
+        _step(
+            "inv_negatives",
+            "Inv and its negatives",
+            "Why negative shares?",
+            ":material/trending_down:",
+            "Why the unbiased estimate can fall below zero, and when more users cure it.",
+        ),
+        _step(
+            "estimators",
+            "Estimators",
+            "Which repair should I use?",
+            ":material/balance:",
+            "Three repairs against the truth, on one draw and over many.",
+        ),
     ),
     (
-        "pages/estimators.py",
-        "Estimators",
-        ":material/balance:",
-        "Three repairs against the truth, on one draw and over many.",
+        _step(
+            "geometry",
+            "Geometry",
+            "Where do the repairs lie?",
+            ":material/change_history:",
+            "Where the three repairs lie, when they share a line, and who is in the middle of it.",
+        ),
     ),
     (
-        "pages/geometry.py",
-        "Geometry",
-        ":material/change_history:",
-        "Where the three repairs lie, when they share a line, and who is in the middle of it.",
+        _step(
+            "ibu",
+            "IBU → MLE*",
+            "Can one get there by patience?",
+            ":material/trending_up:",
+            "How many steps the iterative estimate takes towards the exact one, and how to know when to stop.",
+        ),
     ),
     (
-        "pages/ibu.py",
-        "IBU → MLE*",
-        ":material/trending_up:",
-        "How many steps the iterative estimate takes towards the exact one, and how to know when to stop.",
+        _step(
+            "plan",
+            "Plan",
+            "How many people do I need?",
+            ":material/event_note:",
+            "How many people, and how much privacy, a survey needs; and whether it should be RR at all.",
+        ),
     ),
-    (
-        "pages/experiments.py",
-        "Experiments",
-        ":material/science:",
-        "The paper's evaluation run again: which estimate wins where, and which claims hold.",
-    ),
-    (
-        "pages/protocols.py",
-        "Protocols",
-        ":material/alt_route:",
-        "What changes when reports are made in another way than by k-RR.",
-    ),
-]
-PRACTICE = [
-    (
-        "pages/plan.py",
-        "Plan",
-        ":material/event_note:",
-        "How many people, and how much privacy, a survey needs; and whether it should be RR at all.",
-    ),
-    (
-        "pages/your_reports.py",
+)
+YOUR_DATA = (
+    _named(
+        "your_reports",
         "Your reports",
+        "What do my collected reports say, and how sure is it?",
         ":material/upload_file:",
         "Reports that were collected: estimates, intervals, a test of ε, and files to take along.",
     ),
-]
-READ = [
-    (
-        "pages/reference.py",
+)
+DEEPER = (
+    _named(
+        "experiments",
+        "Experiments",
+        "Do the paper's claims hold, and which estimate wins where?",
+        ":material/science:",
+        "The paper's evaluation run again: which estimate wins where, and which claims hold.",
+    ),
+    _named(
+        "protocols",
+        "Protocols",
+        "What if people report in another way?",
+        ":material/alt_route:",
+        "What changes when reports are made in another way than by k-RR.",
+    ),
+    _named(
+        "reference",
         "Reference",
+        "What does this symbol, name or formula mean?",
         ":material/menu_book:",
         "What every symbol, name and formula means, and where it comes from.",
     ),
-]
-# Pages that show no scenario: presenting passes them by.
-WITHOUT_SCENARIO = ("pages/your_reports.py", "pages/reference.py")
-_GROUPS = {
-    "": [("home.py", "Home", ":material/home:")],
-    "Lab": [entry[:3] for entry in LAB],
-    "Practice": [entry[:3] for entry in PRACTICE],
-    "Read": [entry[:3] for entry in READ],
+)
+GROUPS = {
+    "Start": START,
+    "The path": tuple(entry for step in PATH for entry in step),
+    "Your data": YOUR_DATA,
+    "Go deeper": DEEPER,
 }
+BY_ADDRESS = {entry.address: entry for group in GROUPS.values() for entry in group}
 
 
 def draw() -> None:
     """Draw the navigation in the current container (the sidebar)."""
     query = link.current().to_query()
-    for group, entries in _GROUPS.items():
-        if group:
-            st.caption(group)
-        for path, label, icon in entries:
-            link_to(path, label, icon, query)
+    for group, entries in GROUPS.items():
+        st.caption(group)
+        for entry in entries:
+            link_to(entry.file, entry.label, entry.icon, query)
 
 
 def link_to(path: str, label: str, icon: str, query: dict[str, str], tooltip: str | None = None) -> None:

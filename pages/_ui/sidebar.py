@@ -64,9 +64,9 @@ def draw_population(grey: Mapping[str, str]) -> None:
         st.caption(grey["k"])
 
 
-def draw_dials(grey: Mapping[str, str]) -> None:
-    """Draw the dials of the scenario; ``grey`` as in `dials`."""
-    dials.draw("dials", "s", "epsilon", "n", grey=grey)
+def draw_dials(grey: Mapping[str, str], *, figure: bool = True) -> None:
+    """Draw the dials of the scenario; ``grey`` and ``figure`` as in `dials`."""
+    dials.draw("dials", "s", "epsilon", "n", grey=grey, figure=figure)
 
 
 def draw_buttons(grey: Mapping[str, str]) -> None:

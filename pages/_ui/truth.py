@@ -16,7 +16,7 @@ from pages._ui import link
 T = TypeVar("T")
 
 # Addresses of the pages that show the truth of the scenario.
-_SHOWN_ON = ("", "noisy_histogram", "inv_negatives", "estimators", "geometry", "ibu", "protocols")
+_SHOWN_ON = ("noisy_histogram", "inv_negatives", "estimators", "geometry", "ibu", "protocols")
 # Those of them whose main figure has none.
 _WITHOUT_TRUTH = ("ibu",)
 

@@ -19,7 +19,6 @@ from rr_core.figures.view import (
     natural_order,
 )
 
-_COMPACT = 60  # bars that fit beside a paragraph
 _ALL, _TOP, _CHOSEN = "All, by rank", "Most frequent", "By name"
 
 
@@ -74,10 +73,3 @@ def most_frequent(work: Work) -> tuple[Order, str]:
     if truth.hidden():
         return work.by_reports, "most reported categories"
     return work.by_truth, "most frequent categories (true counts)"
-
-
-def compact(work: Work) -> View:
-    """A small view without widgets: bars while they fit a small chart, else the curve."""
-    if work.draw.scenario.k > _COMPACT:
-        return everything(work)
-    return bars(natural_order(work.draw.scenario.k), work.draw.population.labels, "Category")

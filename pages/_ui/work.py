@@ -25,11 +25,9 @@ from rr_core.geometry.simplex import three_categories
 from rr_core.populations import UPLOAD
 from rr_core.scenario import Draw, Scenario
 from rr_core.summaries import (
-    Closeness,
     EmptyShare,
     ExpectedNegatives,
     NoiseSummary,
-    closeness,
     empty_negative_share,
     expected_negatives,
     noise_summary,
@@ -141,10 +139,6 @@ class Work:
     def expected_negatives(self) -> tuple[ExpectedNegatives, ...]:
         """Expected numbers of negatives with these users, and with ten and a hundred times as many."""
         return tuple(expected_negatives(self.draw, times) for times in (1, 10, 100))
-
-    @cached_property
-    def closeness(self) -> Closeness:
-        return closeness(self.draw, self.comparison().estimates["mle_star"])
 
     @cached_property
     def by_truth(self) -> Order:

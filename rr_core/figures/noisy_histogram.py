@@ -197,6 +197,14 @@ def _count_line(view: Curve, name: str, y: Any, colour: str, dash: str, width: f
     return view.line(name, y, "%{y:,.1~f}", color=colour, dash=dash, width=width)
 
 
+def two_ways(mechanism: RandomizedResponse) -> str:
+    """The two ways in which a report can be true: p = (p − q) + q, in a sentence."""
+    return (
+        f"A report is the truth with chance p = {percent(mechanism.p)}: {percent(mechanism.keep)} because the coin says "
+        f"so (p − q), and {percent(mechanism.q)} by accident, as an answer at random (q)."
+    )
+
+
 LARGEST_MATRIX = 30
 _MOST_NUMBERS = 6  # categories whose cells have room for a number on a phone
 _RIM = {"color": "#000000", "width": 2}  # on the bright end of the colours, in a light and a dark theme

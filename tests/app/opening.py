@@ -12,29 +12,29 @@ from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block
 
+from pages._ui import navigation
+
 # The harness looks through all installed packages for components with each page that it opens: most of its time.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 
 ROOT = Path(__file__).parents[2]
-FILES = {
-    "": "home.py",
-    "noisy_histogram": "pages/noisy_histogram.py",
-    "inv_negatives": "pages/inv_negatives.py",
-    "estimators": "pages/estimators.py",
-    "geometry": "pages/geometry.py",
-    "ibu": "pages/ibu.py",
-    "experiments": "pages/experiments.py",
-    "protocols": "pages/protocols.py",
-    "plan": "pages/plan.py",
-}
+ABOUT_SCENARIO = (
+    "noisy_histogram",
+    "inv_negatives",
+    "estimators",
+    "geometry",
+    "ibu",
+    "plan",
+    "experiments",
+    "protocols",
+)
 # The map of a plan shows neither a draw nor a category, and experiments have draws of their own.
-OF_A_DRAW = tuple(name for name in FILES if name not in ("plan", "experiments"))
-LEAD = {"": "story", **{name: name for name in list(FILES)[1:]}}
+OF_A_DRAW = tuple(name for name in ABOUT_SCENARIO if name not in ("plan", "experiments"))
 
 
 def opened(name: str, query: str = "") -> AppTest:
     """A page opened by a link, after its first run, without an exception."""
-    page = AppTest.from_file(str(ROOT / FILES.get(name, f"pages/{name}.py")), default_timeout=60)
+    page = AppTest.from_file(str(ROOT / navigation.BY_ADDRESS[name].file), default_timeout=60)
     for pair in filter(None, query.split("&")):
         parameter, value = pair.split("=")
         page.query_params[parameter] = value

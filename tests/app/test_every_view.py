@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests import LENGTHY
-from tests.app.opening import FILES, ROOT, charts, checked, opened
+from tests.app.opening import ABOUT_SCENARIO, ROOT, charts, checked, opened
 from tests.documents import ADDRESSES
 
 ENDS = (
@@ -22,7 +22,7 @@ ENDS = (
     "dist=zipf&k=60&eps=0.01&n=2",
     "dist=zipf&k=1500000&eps=1&n=1000",
 )
-WITHOUT_SCENARIO = ("experiments", *(name for name in ADDRESSES if name not in FILES))
+WITHOUT_SCENARIO = ("experiments", *(name for name in ADDRESSES if name not in ABOUT_SCENARIO))
 MOST_OPTIONS = 8
 _MANY = (
     "people|users|reports|categories|times|days|iterations|collections|answers|truths|rows|bits|draws|cells|files|"

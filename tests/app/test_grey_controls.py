@@ -20,7 +20,7 @@ from rr_core.plan.targets import KINDS
 from rr_core.populations import TABLES, UPLOAD
 from rr_core.protocols import settings
 from tests import LENGTHY
-from tests.app.opening import FILES, charts, dials, opened
+from tests.app.opening import ABOUT_SCENARIO, charts, dials, opened
 from tests.sentences import holds, recomputes
 from tests.sentences.spoken import tells
 
@@ -47,7 +47,7 @@ def parts() -> dict[str, tuple[str, ...]]:
             made(self, page, names)
 
         patch.setattr(Parts, "__init__", init)
-        for name in FILES:
+        for name in ABOUT_SCENARIO:
             opened(name)
     return found
 
@@ -63,7 +63,7 @@ CHOICES: dict[tuple[str, str], list[str]] = {
 
 def views() -> Iterator[tuple[str, str]]:
     """Every page with the query of every view."""
-    for name in FILES:
+    for name in ABOUT_SCENARIO:
         for part in PARTS.get(name, ("",)):
             for choice in CHOICES[name, part] if name == "protocols" else [""]:
                 yield name, "&".join(filter(None, (f"part={part}" if part else "", choice)))
@@ -176,7 +176,7 @@ def test_ones_own_table_fixes_the_number_of_categories(rows):
     assert f"so K is {rows} here." in " ".join(one.value for one in page.main.markdown)
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if name not in ("", "plan")])
+@pytest.mark.parametrize("name", [name for name in ABOUT_SCENARIO if name not in ("", "plan")])
 def test_a_number_of_categories_that_data_fix_says_so(name):
     reasons = grey(opened(name, "dist=exam"))
     assert reasons["k"] == "These data have 12 categories; choose Zipf to set K."

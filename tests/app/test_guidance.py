@@ -13,7 +13,7 @@ from rr_core.experiments.storage import stored_result
 from rr_core.figures.wording import roughly_times
 from rr_core.registry import VALID
 from rr_core.scenario import WORST_AVERAGE
-from tests.app.opening import FILES, ROOT, opened
+from tests.app.opening import ROOT, checked, opened
 from tests.documents import ADDRESSES
 from tests.sentences import holds
 
@@ -63,29 +63,44 @@ def test_mle_star_is_beyond_doubt_the_worst_nowhere_in_the_grid_and_once_with_te
     assert WORST_AVERAGE.n == 10  # exactly worst on average: test_misprints
 
 
-def test_every_page_leads_to_the_next_one():
-    seen, page = [""], guidance.following("")
+def walked(address):
+    """Addresses from this page on, from each to the next."""
+    walk, page = [address], guidance.following(address)
     while page is not None:
-        seen.append(page[0].removeprefix("pages/").removesuffix(".py"))
-        page = guidance.following(seen[-1])
-    assert seen == ADDRESSES
-    for name in seen[1:-1]:
-        assert "guidance.next_page()" in (ROOT / "pages" / f"{name}.py").read_text(encoding="utf-8")
+        walk.append(page.address)
+        page = guidance.following(page.address)
+    return walk
 
 
-def test_presenting_goes_through_every_page_about_the_scenario_and_no_other():
-    seen, page = [""], guidance.following("", presented=True)
-    while page is not None:
-        seen.append(page[0].removeprefix("pages/").removesuffix(".py"))
-        page = guidance.following(seen[-1], presented=True)
-    assert seen == list(FILES)
+def test_the_path_leads_from_home_to_data_of_ones_own_and_what_goes_deeper_leads_on_by_itself():
+    path, deeper = walked(""), walked("experiments")
+    assert [*path, *deeper] == ADDRESSES
+    assert (path[-1], deeper[-1]) == ("your_reports", "reference")
+    for name in ADDRESSES[1:]:
+        leads_on = "guidance.next_page()" in (ROOT / "pages" / f"{name}.py").read_text(encoding="utf-8")
+        assert leads_on == (name not in (path[-1], deeper[-1])), name
 
 
-def test_the_answer_stands_on_every_page_about_the_repairs_and_on_none_before():
-    """A page before that of the estimators has not said what InvN, InvP and MLE* are."""
-    for name in FILES:
+def test_a_page_ends_in_the_question_of_the_next_one():
+    for name, question in (("inv_negatives", "Which repair should I use?"), ("plan", "Your reports")):
+        page = checked(opened("").switch_page(f"pages/{name}.py").run())
+        labels = [one.proto.label for one in page.main.get("page_link")]
+        assert labels[-1] == f"**Next: {question}**"
+
+
+def test_pages_without_a_scenario_are_those_that_cannot_be_presented():
+    reading = {
+        path.stem
+        for path in (ROOT / "pages").glob("*.py")
+        if "open_reading(" in path.read_text(encoding="utf-8")
+    }
+    assert reading == set(guidance._WITHOUT_SCENARIO)
+
+
+def test_the_advice_stands_on_the_page_of_the_repairs_alone():
+    for name in ADDRESSES:
         advised = "Which should I use?" in [one.label for one in opened(name).expander]
-        assert advised == (name in ("estimators", "geometry", "experiments")), name
+        assert advised == (name == "estimators"), name
 
 
 def test_the_repairs_are_said_where_they_first_appear():

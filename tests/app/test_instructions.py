@@ -11,9 +11,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block
 
+from pages._ui import navigation
 from tests import LENGTHY
-from tests.app.opening import FILES, ROOT, charts, dials, opened
-from tests.documents import ADDRESSES
+from tests.app.opening import ROOT, charts, dials, opened
 
 # A verb and the name of what to do it with, in bold; one more may follow.
 _TOLD = re.compile(
@@ -23,7 +23,7 @@ _TOLD = re.compile(
 _ESCAPED = re.compile(r"\\(.)")
 # Blocks whose contents are out of sight until they are opened.
 _FOLDED = ("popover", "dialog")
-PAGES = {name: FILES.get(name, f"pages/{name}.py") for name in ADDRESSES}
+PAGES = {address: entry.file for address, entry in navigation.BY_ADDRESS.items()}
 SETTINGS = {
     "first": "",
     "nothing to repair": "dist=uniform&k=3&eps=8&n=100000&seed=1",

@@ -22,9 +22,9 @@ from rr_core.law import negative_chance, negatives
 from rr_core.privacy import answer, posterior_of_reports
 from rr_core.scenario import FIRST
 from rr_core.streams import Stream
-from rr_core.summaries import EmptyShare, closeness, expected_negatives, noise_summary
+from rr_core.summaries import EmptyShare, expected_negatives, noise_summary
 from tests.app.opening import (
-    FILES,
+    ABOUT_SCENARIO,
     OF_A_DRAW,
     ROOT,
     charts,
@@ -41,7 +41,7 @@ from tests.documents import ADDRESSES
 from tests.sentences import holds
 from tests.sentences.spoken import numbers, percents
 
-EVERY_PAGE = pytest.mark.parametrize("name", FILES, ids=lambda name: name or "home")
+EVERY_PAGE = pytest.mark.parametrize("name", ABOUT_SCENARIO)
 QUERIES = [
     "",
     "dist=uniform&k=2&eps=0.01&n=1&seed=0",
@@ -57,8 +57,8 @@ SCENARIO = Scenario("zipf", 50, 1.3, 2.0, 3000, 7)
 
 def test_every_page_about_the_scenario_is_tried_here_and_in_a_browser():
     code = {name: (ROOT / "pages" / f"{name}.py").read_text(encoding="utf-8") for name in ADDRESSES if name}
-    assert list(FILES) == ["", *(name for name in code if "open_page(" in code[name])]
-    assert [lab.PAGES[label] for label in lab.LEAD] == list(FILES)
+    assert list(ABOUT_SCENARIO) == [name for name in code if "open_page(" in code[name]]
+    assert [lab.PAGES[name] for name in lab.LEAD] == list(ABOUT_SCENARIO)
 
 
 @pytest.mark.parametrize("parameter", ["k", "n", "seed"])
@@ -66,7 +66,7 @@ def test_every_page_about_the_scenario_is_tried_here_and_in_a_browser():
 def test_a_number_of_thousands_of_digits_in_a_link_is_told_in_a_sentence(name, parameter):
     """Python refuses to read more than 4,300 digits."""
     page = opened(name, f"{parameter}={'9' * 4402}")
-    if name in FILES:  # the others do not show the scenario
+    if not name or name in ABOUT_SCENARIO:  # the others do not show the scenario
         (said,) = (box.value for box in page.warning if "The link's" in box.value)
         assert "999…, outside the range from" in said
 
@@ -108,14 +108,11 @@ def test_a_link_sets_every_widget_and_a_new_draw_is_drawn(name):
     assert charts(page)[0]["data"] != before
 
 
-@pytest.mark.parametrize("name", ["", "noisy_histogram", "inv_negatives"])
+@pytest.mark.parametrize("name", ["noisy_histogram", "inv_negatives"])
 def test_numbers_in_large_print_are_the_cores(name):
     draw, page = SCENARIO.draw(), opened(name, LINK)
     shown = [metric.value for metric in page.metric]
-    if not name:
-        distance = closeness(draw, compare(draw).estimates["mle_star"])
-        assert shown == [percent(x) for x in (draw.mechanism.p, distance.reports, distance.estimate)]
-    elif name == "noisy_histogram":
+    if name == "noisy_histogram":
         summary = noise_summary(draw)
         assert shown[:2] == [percent(summary.truthful), percent(summary.moved)]
         assert shown[2].lstrip("+").replace("−", "-").replace(",", "") == str(summary.largest_change)
@@ -203,7 +200,7 @@ def test_dials_show_the_values_of_a_link_between_their_stops(epsilon, n, s):
 
 def test_stops_of_the_dials_rise_from_one_end_of_their_range_to_the_other():
     ends = {"Zipf exponent s": [0, 5], "Privacy ε": [0.01, 20], "Users N": [1, 10**9]}
-    for dial in dials(opened("")):
+    for dial in dials(opened("noisy_histogram")):
         assert [dial.stops[0], dial.stops[-1]] == ends[dial.label]
         assert all(below < above for below, above in itertools.pairwise(dial.stops))
         assert len(dial.stops) > 60  # fine enough to glide
@@ -220,7 +217,7 @@ def test_stops_of_the_dials_rise_from_one_end_of_their_range_to_the_other():
     ],
 )
 def test_exact_values_are_typed_as_people_write_them(label, text, value):
-    page = opened("", LINK)
+    page = opened("noisy_histogram", LINK)
     checked(widget(page, label).set_value(text).run())
     assert (widget(page, label).value, widget(page, label).error) == (value, "")
 
@@ -239,7 +236,7 @@ def test_exact_values_are_typed_as_people_write_them(label, text, value):
     ],
 )
 def test_a_typed_value_that_is_none_is_refused_in_a_sentence_and_the_former_one_stays(label, text, words):
-    page = opened("", LINK)
+    page = opened("noisy_histogram", LINK)
     before = widget(page, label).value
     checked(widget(page, label).set_value(text).run())
     assert words in widget(page, label).error
@@ -284,7 +281,7 @@ def test_the_row_above_the_figure_keeps_its_choices_under_a_moving_hand(text):
 @pytest.mark.parametrize(
     ("name", "query", "word"),
     [
-        ("", "k=abc", "abc"),
+        ("noisy_histogram", "k=abc", "abc"),
         ("noisy_histogram", "eps=-3", "-3"),
         ("inv_negatives", "n=1e99", "1e99"),
         ("estimators", "dist=nonsense", "nonsense"),
@@ -352,35 +349,6 @@ def test_one_more_estimator_is_one_more_entry():
 
 def words(page):
     return "\n".join(element.value for element in [*page.markdown, *page.caption])
-
-
-@pytest.mark.parametrize(("query", "chance", "said"), [
-    ("", "19.8%", "leaves doubt"),
-    ("k=4&eps=1.0986122886681098", "50%", "as often false as true"),
-    ("eps=20", "99.999998%", "nearly gives a person away"),
-])  # fmt: skip
-def test_home_says_what_one_answer_gives_away(query, chance, said):
-    page = opened("", query)
-    text = words(page)
-    assert said in text
-    assert "Nobody can tell" not in text
-    assert page.metric[0].value == chance
-    assert chance in text
-    if query == "eps=20":  # nothing is off, and no noise is blamed
-        assert page.metric[1].value == "0%"
-        assert percents(page.metric[2].value)[0] < 1e-4
-        assert "stretches" not in charts(page)[0]["alt"]
-        assert "exactly the shares" in charts(page)[0]["alt"]
-
-
-def test_home_and_the_persons_panel_share_their_two_chances():
-    mechanism = Scenario().mechanism
-    both = [percent(mechanism.p), percent(mechanism.keep)]
-    assert both == ["19.8%", "12.5%"]
-    for name in ("", "noisy_histogram"):
-        page = opened(name)
-        text = words(page) + "".join(metric.help for metric in page.metric)
-        assert all(one in text for one in both)
 
 
 @pytest.mark.parametrize("query", ["", "present=on", "truth=hidden", "utm_source=mail"])

@@ -14,7 +14,7 @@ from pages._ui import arrivals, long_run, reference, sidebar, truth
 from pages._ui.plan import sections
 from pages._ui.plan import settings as plan_settings
 from pages._ui.work import Work
-from rr_core import Scenario, lesson
+from rr_core import Scenario
 from rr_core.plan.answer import make_plan
 from rr_core.plan.settings import PlanSettings
 from rr_core.plan.targets import Guess
@@ -26,16 +26,6 @@ from tests.sentences.drawn import drawn, said, texts
 from tests.sentences.spoken import numbers, tells
 
 KINDS = ("rmse", "max", "share", "smallest", "top")
-
-
-@recomputes("home.py::<module>")
-def test_the_first_page_says_how_many_answers_the_story_and_the_scenario_have():
-    page = opened("", "dist=zipf&k=1500&n=1000")
-    (text,) = (one.value for one in page.markdown if "the story above has" in one.value)
-    tells(text.partition("\n")[0], 1500)
-    assert len(lesson.PEOPLE) == 5
-    assert "the story above has five answers and its own ε" in text
-    assert len(lesson.EPSILONS) > 1
 
 
 @recomputes(arrivals._possible)

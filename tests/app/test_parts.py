@@ -6,7 +6,7 @@ import pytest
 
 from pages._ui.link import Binding
 from pages._ui.parts import part_in_link
-from tests.app.opening import FILES, ROOT, charts, open_part, opened
+from tests.app.opening import ABOUT_SCENARIO, ROOT, charts, open_part, opened
 
 LONG = {
     "noisy_histogram": "person",
@@ -22,7 +22,9 @@ LONG = {
 
 def test_every_page_with_parts_is_tried():
     with_parts = {
-        name for name, file in FILES.items() if "PARTS.tabs()" in (ROOT / file).read_text(encoding="utf-8")
+        name
+        for name in ABOUT_SCENARIO
+        if "PARTS.tabs()" in (ROOT / "pages" / f"{name}.py").read_text("utf-8")
     }
     assert LONG.keys() == with_parts
 

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests import LENGTHY
-from tests.app.opening import FILES, ROOT, charts, checked, components, dials, opened, widget
+from tests.app.opening import ABOUT_SCENARIO, ROOT, charts, checked, components, dials, opened, widget
 from tests.app.test_every_view import PLACES, parts_of
 from tests.app.test_grey_controls import CHOICES
 
@@ -47,7 +47,7 @@ def change(one: Any) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "query"),
-    [*((name, f"part={part}" if part else "") for name, part in PLACES if name in FILES), *LINKS],
+    [*((name, f"part={part}" if part else "") for name, part in PLACES if name in ABOUT_SCENARIO), *LINKS],
 )
 def test_what_was_chosen_is_chosen_after_presenting(name, query):
     """All of them, one after another, and on a page opened anew those that an earlier choice took away. What stands on
@@ -107,7 +107,7 @@ def presented(name: str, query: str) -> tuple[tuple[Any, ...], dict[str, str]]:
 VIEWS = [
     (name, part, choice)
     for name, part in PLACES
-    if name in FILES
+    if name in ABOUT_SCENARIO
     for choice in CHOICES.get((name, part or ""), [""])
 ]
 

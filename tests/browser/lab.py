@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from pages._ui import navigation
 from tests import documents
 
 if TYPE_CHECKING:  # so that a machine without Playwright skips these tests, rather than fails to read them
@@ -53,20 +54,22 @@ COUNT_FRAMES = f"""() => {{ const seen = {SEEN}; let last = seen();
 FRAMES_COUNTED = """() => { const count = window.count; window.count = null;
   return {...count, seconds: (performance.now() - count.since) / 1000} }"""
 _FIGURE = """(plot) => JSON.stringify(plot.data.map(t => [t.name, t.x, t.y, t.base, t.customdata]))"""
-PAGES = {label: address for label, address, _ in documents.PAGES}
-QUESTIONS = {label: question for label, _, question in documents.PAGES}
+PAGES = {name: address for name, address, _ in documents.PAGES}
+QUESTIONS = {name: question for name, _, question in documents.PAGES}
+LABELS = {entry.name: entry.label for entry in navigation.BY_ADDRESS.values()}  # of links to the pages
 LEAD = {
-    "Home": "story",
     "Noisy histogram": "noisy_histogram",
     "Inv and its negatives": "inv_negatives",
     "Estimators": "estimators",
     "Geometry": "geometry",
     "IBU → MLE*": "ibu",
+    "Plan": "plan",
     "Experiments": "exp_map",
     "Protocols": "protocols",
-    "Plan": "plan",
 }  # the key of the first figure of each page about the scenario
 SCENARIO_PAGES = tuple(LEAD)
+# Of them, where the walks begin from which Next leads to the others: the path, and what goes deeper.
+BEGINNINGS = ("Noisy histogram", "Experiments")
 
 
 def profile(browser: Browser, **options: Any) -> BrowserContext:
@@ -137,12 +140,12 @@ class Lab:
         self.page.wait_for_function(_SETTLED, timeout=PATIENCE, polling=40)
         self.page.evaluate(_PAINTED)
 
-    def go(self, label: str) -> None:
-        """Follow a link of the navigation."""
-        link = self.page.get_by_test_id("stSidebar").get_by_role("link", name=label, exact=True)
+    def go(self, name: str) -> None:
+        """Follow the link of the navigation to the page of this name."""
+        link = self.page.get_by_test_id("stSidebar").get_by_role("link", name=LABELS[name], exact=True)
         with self.rerun():
             link.click(delay=80)
-        self.page.wait_for_url(lambda url: urlsplit(url).path.strip("/") == PAGES[label])
+        self.page.wait_for_url(lambda url: urlsplit(url).path.strip("/") == PAGES[name])
 
     def back(self) -> None:
         self._step("back")

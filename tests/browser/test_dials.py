@@ -8,6 +8,7 @@ import pytest
 
 from tests.browser.expected import LINK, QUERY
 from tests.browser.lab import (
+    BEGINNINGS,
     COUNT_FRAMES,
     FRAMES_COUNTED,
     LEAD,
@@ -47,9 +48,11 @@ def follow_next(lab) -> None:
 
 @pytest.mark.parametrize("size", [PROJECTOR, PHONE], ids=["projector", "phone"])
 def test_figure_and_dials_stand_on_the_first_screen(open_lab, size):
-    lab = open_lab(f"/{PAGES[SCENARIO_PAGES[1]]}?{LINK}", viewport=size)
-    for label in SCENARIO_PAGES[1:]:
-        if label != SCENARIO_PAGES[1]:
+    lab = open_lab(viewport=size)
+    for label in SCENARIO_PAGES:
+        if label in BEGINNINGS:
+            lab.open(f"/{PAGES[label]}?{LINK}")
+        else:
             follow_next(lab)
         assert lab.path == f"/{PAGES[label]}"
         assert lab.page.evaluate("() => scrollY") == 0

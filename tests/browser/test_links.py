@@ -13,7 +13,7 @@ import rr_core
 from tests import LENGTHY
 from tests.browser import expected
 from tests.browser.expected import LINK, ORDER, QUERY, SIDEBAR
-from tests.browser.lab import LEAD, PAGES, QUESTIONS
+from tests.browser.lab import LABELS, LEAD, PAGES, QUESTIONS
 
 
 def title(lab):
@@ -38,7 +38,7 @@ def seen(lab, label):
 def test_a_deep_link_to_a_fresh_server_shows_its_numbers_and_gives_them_as_csv(fresh_server, open_lab):
     lab = open_lab(f"/estimators?{LINK}", on=fresh_server, stranger=True)
     assert title(lab) == QUESTIONS["Estimators"]
-    assert [link.inner_text().strip().splitlines()[-1] for link in navigation(lab)] == list(PAGES)
+    assert [link.inner_text().strip().splitlines()[-1] for link in navigation(lab)] == list(LABELS.values())
     assert lab.sidebar() == SIDEBAR
     draw = expected.drawn()
     errors, zeros = expected.errors_and_zeros(lab.table())
@@ -80,17 +80,17 @@ def test_back_and_forward_over_widgets_and_pages_and_the_address_in_a_second_bro
         lambda: lab.type("Seed", 8),
         lambda: lab.slide("Privacy ε"),
         lambda: lab.press("New draw"),
-        lambda: lab.go("Home"),
+        lambda: lab.go("Noisy histogram"),
         lambda: lab.type("Exact N", 4321),
     ):
         change()
-        label = "Home" if lab.path == "/" else "Estimators"
+        label = "Noisy histogram" if lab.path == "/noisy_histogram" else "Estimators"
         views.append((label, seen(lab, label)))
     for (_, one), (_, other) in pairwise(views):
         assert one[2:] != other[2:]
     assert {name: views[-1][1][2][name] for name in ("n", "seed")} == {"n": "4321", "seed": "9"}
     stranger = open_lab(lab.page.url, stranger=True)
-    assert seen(stranger, "Home") == views[-1][1]
+    assert seen(stranger, "Noisy histogram") == views[-1][1]
     assert stranger.numbers() == lab.numbers()
     for label, view in views[-2::-1]:
         lab.back()
@@ -100,13 +100,13 @@ def test_back_and_forward_over_widgets_and_pages_and_the_address_in_a_second_bro
         assert seen(lab, label) == view
     lab.go("Reference")
     lab.back()
-    assert seen(lab, "Home") == views[-1][1]
+    assert seen(lab, "Noisy histogram") == views[-1][1]
     lab.reload()
-    assert seen(lab, "Home") == views[-1][1]
+    assert seen(lab, "Noisy histogram") == views[-1][1]
     lab.open(f"/estimators?{LINK}")  # typed in the same tab
     assert (lab.query, lab.sidebar()) == (QUERY, SIDEBAR)
     lab.back()
-    assert seen(lab, "Home") == views[-1][1]
+    assert seen(lab, "Noisy histogram") == views[-1][1]
 
 
 def test_the_link_to_share_is_the_address_with_its_qr_code_and_a_page_leads_to_the_next(open_lab):
@@ -120,7 +120,7 @@ def test_the_link_to_share_is_the_address_with_its_qr_code_and_a_page_leads_to_t
     assert min(box["width"], box["height"]) >= 200
     lab.page.keyboard.press("Escape")
     before = lab.query
-    lab.page.get_by_test_id("stMain").get_by_role("link", name="Next: Estimators").click()
+    lab.page.get_by_test_id("stMain").get_by_role("link", name=f"Next: {LABELS['Estimators']}").click()
     lab.page.wait_for_url("**/estimators?**")
     lab.page.get_by_role("heading", level=1, name=QUESTIONS["Estimators"]).wait_for()
     assert lab.query == before

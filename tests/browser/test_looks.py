@@ -78,7 +78,9 @@ def formulas(lab):
 def test_every_page_keeps_the_scenario_fits_names_its_charts_and_sets_its_formulas(open_lab):
     wide, narrow = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
     lab = open_lab(f"/?{LINK}", color_scheme="dark", viewport=wide)
+    lab.page.get_by_test_id("stSidebar").get_by_text("Your own numbers").click()
     lab.type("Seed", 8)
+    lab.page.keyboard.press("Escape")
     query, sidebar, with_formulas = {**QUERY, "seed": "8"}, SIDEBAR, set()
     for label, page in PAGES.items():
         if label != "Home":

@@ -13,7 +13,7 @@ from rr_core.figures.style import percent
 from rr_core.scenario import FIRST
 from tests import LENGTHY
 from tests.browser.expected import LINK, QUERY, SIDEBAR
-from tests.browser.lab import PAGES, PATIENCE
+from tests.browser.lab import LABELS, PAGES, PATIENCE, PROJECTOR
 
 FOCUSED = "() => document.activeElement.getAttribute('aria-label') || document.activeElement.innerText || ''"
 
@@ -109,12 +109,39 @@ def test_stop_keeps_what_was_done(open_lab):
     assert lab.chart("error_distribution").count() == 0  # results of another scenario are not shown
 
 
+def test_home_has_the_storys_dial_alone_and_what_is_set_in_its_fold_is_that_of_the_next_page(open_lab):
+    lab = open_lab(f"/?{LINK}", viewport=PROJECTOR)
+    epsilon = lab.page.get_by_role("slider", name=re.compile("Privacy ε"))
+    lab.page.get_by_role("radio").first.check(force=True)
+    lab.page.locator(".rr-story").get_by_role("button", name="Next", exact=True).click()
+    expect(epsilon).to_have_count(1)
+    assert epsilon.get_attribute("aria-label") == "Privacy ε, in this story only"
+    fold = lab.page.get_by_test_id("stSidebar").get_by_text("Your own numbers")
+    fold.click()
+    expect(epsilon).to_have_count(2)
+    assert lab.sidebar() == SIDEBAR
+    present = lab.page.get_by_role("button", name="Present", exact=True)
+    assert present.count() == 0  # there is no figure
+    lab.slide("Privacy ε")
+    lab.press("New draw")
+    changed = {**QUERY, "eps": "2.24", "seed": "8"}
+    assert lab.query == changed
+    lab.page.keyboard.press("p")
+    lab.go("Noisy histogram")
+    assert lab.query == changed
+    assert lab.sidebar()["Privacy ε"] == "2.24"
+    assert present.is_visible()
+    lab.back()
+    assert lab.query == changed
+    assert present.count() == 0
+
+
 def test_the_keyboard_alone_goes_from_the_first_page_to_the_last(open_lab):
     lab = open_lab(f"/?{LINK}")
-    for label, address in list(PAGES.items())[1 :: 1 if LENGTHY else 3]:
+    for name, address in list(PAGES.items())[1 :: 1 if LENGTHY else 3]:
         for _ in range(80):
             lab.page.keyboard.press("Tab")
-            if lab.page.evaluate(FOCUSED).strip().endswith(label):
+            if lab.page.evaluate(FOCUSED).strip().endswith(LABELS[name]):
                 break
         with lab.rerun():
             lab.page.keyboard.press("Enter")

@@ -9,7 +9,7 @@ import pytest
 
 from rr_core.populations import DISTRIBUTIONS
 from tests import LENGTHY
-from tests.browser.lab import LEAD, PAGES, PHONE, PROJECTOR, SCENARIO_PAGES
+from tests.browser.lab import LABELS, LEAD, PAGES, PHONE, PROJECTOR, SCENARIO_PAGES
 
 ZIPF = "dist=zipf&k=25&s=1.3&eps=2&n=5000&seed=9"
 SCENARIOS = {
@@ -228,7 +228,7 @@ def test_a_popover_shows_what_holds_however_long_it_was_closed(open_lab, label):
     first = seen()  # told in the run before
     lab.reload()
     assert all(first)
-    if label in SCENARIO_PAGES and (LENGTHY or PAGES[label] in ("", "plan")):
+    if label in SCENARIO_PAGES and (LENGTHY or label == "Plan"):
         query = lab.query
         for key in ("ArrowRight", "ArrowLeft"):
             lab.slide("Privacy ε", key)
@@ -256,7 +256,8 @@ def test_a_new_draw_stays_after_its_seed_was_looked_at(open_lab):
 @pytest.mark.parametrize("window", [PROJECTOR, PHONE], ids=["projector", "phone"])
 def test_from_page_to_page_while_presenting_and_out_of_it_each_looks_as_opened_plainly(open_lab, window):
     """Over three of the pages on each screen, if it is not to take long."""
-    pages = SCENARIO_PAGES if LENGTHY else SCENARIO_PAGES[:3] if window is PROJECTOR else SCENARIO_PAGES[-3:]
+    path = SCENARIO_PAGES[: SCENARIO_PAGES.index("Plan") + 1]  # whose pages lead from one to the next
+    pages = path if LENGTHY else path[:3] if window is PROJECTOR else path[-3:]
     lab, fresh = open_lab(f"/{PAGES[pages[0]]}?{ZIPF}&present=on", viewport=window), open_lab(viewport=window)
     for label in pages:
         leave(lab, "p")
@@ -289,16 +290,17 @@ def test_a_key_that_presents_after_a_click_in_the_page_leaves_no_frame(open_lab)
         assert lab.page.evaluate(LOOKS) == before
 
 
-WALKS = product((PROJECTOR, PHONE), ("", "your_reports"))
+WALKS = (("", "your_reports"), ("experiments", "reference"))
 
 
-@pytest.mark.parametrize(("window", "first"), WALKS if LENGTHY else [(PHONE, "plan")])
-def test_a_page_opens_at_its_top(open_lab, window, first):
+@pytest.mark.parametrize(("first", "last"), WALKS if LENGTHY else WALKS[1:])
+@pytest.mark.parametrize("window", (PROJECTOR, PHONE) if LENGTHY else (PHONE,))
+def test_a_page_opens_at_its_top(open_lab, window, first, last):
     """Also where the one before is not empty for a moment, as it is when both come at once."""
     lab = open_lab(f"/{first}?{ZIPF}", viewport=window)
     lab.page.add_style_tag(content='[data-testid="stMainBlockContainer"] {min-height: 6000px}')
-    while lab.path != f"/{PAGES['Reference']}":
-        path, name = lab.path, "Noisy histogram" if lab.path == "/" else re.compile("^.*Next:")
+    while lab.path != f"/{last}":
+        path, name = lab.path, LABELS["Noisy histogram"] if lab.path == "/" else re.compile("^.*Next:")
         link = lab.page.get_by_test_id("stMain").get_by_role("link", name=name).first
         link.scroll_into_view_if_needed()
         lab.page.evaluate("() => document.querySelector('[data-testid=\"stMain\"]').scrollBy(0, 300)")

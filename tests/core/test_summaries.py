@@ -6,10 +6,10 @@ import math
 import numpy as np
 import pytest
 
-from rr_core import Population, RandomizedResponse, Scenario, inv, mle_star, sampling, summaries
+from rr_core import Population, RandomizedResponse, Scenario, inv, sampling, summaries
 from rr_core.law import negative_chance, report_band
 from rr_core.scenario import Draw
-from rr_core.summaries import EmptyShare, closeness, empty_negative_share, expected_negatives, noise_summary
+from rr_core.summaries import EmptyShare, empty_negative_share, expected_negatives, noise_summary
 from tests.sentences import holds
 
 
@@ -169,28 +169,6 @@ def test_most_categories_are_empty_in_the_setting_to_try():
     """Zipf with s = 5 and K = 1,000: whatever N, nobody has most of the categories."""
     for n in (1, 1000, 10**9):
         assert expected_negatives(Scenario("zipf", 1000, 5.0, 1.0, n, 1).draw()).of_empty > 900
-
-
-def test_closeness_is_the_total_variation_from_the_users_shares():
-    draw = draw_of([60, 30, 10, 0], [45, 28, 12, 15])
-    found = closeness(draw, np.array([0.5, 0.3, 0.1, 0.1]))
-    assert found.reports == pytest.approx(0.17)
-    assert found.estimate == pytest.approx(0.1)
-    assert closeness(draw, draw.theta).estimate == 0
-    drawn = Scenario().draw()  # users who differ from the population that they were drawn from
-    assert closeness(drawn, drawn.theta).estimate == 0
-    moved = np.abs(drawn.counts - drawn.true_counts).sum() / 2 / drawn.scenario.n
-    assert closeness(drawn, drawn.theta).reports == pytest.approx(moved)
-
-
-def test_a_distance_of_none_or_all_is_not_blurred_by_rounding():
-    for scenario, reports, estimate in (
-        (Scenario("zipf", 201, 0.0, 1.0, 3, 5), 1, 1),  # nobody's report is anybody's truth
-        (Scenario("zipf", 3, 0.0, math.log(4), 6, 64), 1 / 6, 0),  # p = 2/3: Inv has the truth exactly
-    ):
-        draw = scenario.draw()
-        found = closeness(draw, mle_star(draw.counts, draw.mechanism))
-        assert (found.reports, found.estimate) == (reports, estimate)
 
 
 @holds(

@@ -12,12 +12,11 @@ import plotly.graph_objects as go
 
 from rr_core import Scenario
 from rr_core.comparison import Comparison, compare
-from rr_core.figures import estimators, inv_negatives, noisy_histogram, story
+from rr_core.figures import estimators, inv_negatives, noisy_histogram
 from rr_core.figures.view import MOST_BARS, View, bars, curve, natural_order, rank_order
 from rr_core.privacy import answer, posterior_of_reports
 from rr_core.repeats import Repeats, repeat
 from rr_core.scenario import Draw
-from rr_core.summaries import closeness
 
 SIZES = (2, 3, 12, 200, 201, 10_000, 1_423_000)
 
@@ -58,13 +57,11 @@ def by_name(name: str, k: int, shown: View | None = None) -> go.Figure:
     draw, shown = drawn(k), shown or view(k)
     result, mechanism, n = compared(k), draw.mechanism, draw.scenario.n
     makers: dict[str, Callable[[], go.Figure]] = {
-        "story": lambda: story.story(draw, result, closeness(draw, result.estimates["mle_star"]), shown),
         "histogram": lambda: noisy_histogram.noisy_histogram(draw.true_counts, draw.counts, mechanism, shown),
         "inv": lambda: inv_negatives.inv_with_negatives(
             result.estimates["inv"], draw.theta, n, mechanism, shown
         ),
         "estimates": lambda: estimators.estimates(result.estimates, draw.theta, n, mechanism, shown),
-        "story, truth hidden": lambda: story.story(draw, result, None, shown),
         "histogram, truth hidden": lambda: noisy_histogram.noisy_histogram(
             None, draw.counts, mechanism, shown
         ),
@@ -95,7 +92,7 @@ def _belief(draw: Draw, answers: int) -> go.Figure:
     )
 
 
-OF_CATEGORIES = ("story", "histogram", "inv", "estimates")
+OF_CATEGORIES = ("histogram", "inv", "estimates")
 WITHOUT_TRUTH = tuple(f"{name}, truth hidden" for name in (*OF_CATEGORIES, "chance"))
 FIGURES = (*OF_CATEGORIES, *WITHOUT_TRUTH, "chance", "belief", "beliefs", "errors", "bias", "wins")
 

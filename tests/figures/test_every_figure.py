@@ -68,7 +68,7 @@ def test_figure_is_valid_small_and_says_itself(name, k):
         assert longest == k if k <= 200 else longest <= 300
 
 
-@pytest.mark.parametrize("name", [*OF_CATEGORIES, "story", *FIGURES[len(OF_CATEGORIES) :]])
+@pytest.mark.parametrize("name", FIGURES)
 def test_presented_to_a_room_no_letter_is_small_and_all_else_is_the_same(name):
     figure = by_name(name, 12)
     before = spec(figure)

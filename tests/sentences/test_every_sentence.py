@@ -81,7 +81,7 @@ def test_nothing_is_held_that_no_longer_stands_anywhere() -> None:
 
 
 def test_a_sentence_that_no_setting_brings_about_fails_its_test() -> None:
-    place = next(one.place for one in generated() if one.file.endswith("figures/story.py"))
+    place = next(one.place for one in generated() if one.file.endswith("figures/inv_negatives.py"))
     try:
         silent = recomputes(place)(lambda: None)
         with pytest.raises(AssertionError, match="never made in this test"):

@@ -72,7 +72,7 @@ def sweep_picker(key: str) -> None:
         format_func=TITLES.__getitem__,
         width=290,
         help="What is computed: settings of the paper's figures, or your own. Figure 4, the convergence of IBU, is on "
-        "the page IBU → MLE*.",
+        "the page “Can one get there by patience?”.",
         **state.widget_arguments("exp_sweep", key, show_sweep),
     )
 

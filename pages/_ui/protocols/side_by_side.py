@@ -58,7 +58,7 @@ def section(page: Page) -> None:
     )
     st.caption(
         f"Errors are those of Inv for the shares of these very users, averaged over categories{dealt}. Which one to use "
-        "when: page Plan, Other protocols."
+        "when: page “How many people do I need?”, Other protocols."
     )
 
 
