@@ -31,7 +31,8 @@ _AGAINST: dict[Target, str] = {
 }
 _MOST_NAMED = 12
 _ROWS = {metric: starred(METRIC_NAMES[metric].button) for metric in RANKED} | {
-    "tv": "Off by (total variation)"
+    "tv": "Off by (total variation)",
+    "above": "Fit: NLL above MLE\\*'s",
 }
 _FEWEST, _MOST = 4, 15  # digits
 
@@ -52,8 +53,8 @@ def pick_target() -> Target:
 
 
 def error_table(result: Comparison, draw: Draw) -> None:
-    """The table, the certificate, which repair when; and, folded, how to read the table. While the truth is hidden there
-    are only the rows that do not depend on it.
+    """Three rows of errors, and which repair when; folded, the other rows, how to read them, and the certificate. While
+    the truth is hidden there are only the rows that do not depend on it.
 
     What is not folded is one element: each element of a page costs a busy server as much as the arithmetic behind it.
     """
@@ -63,16 +64,18 @@ def error_table(result: Comparison, draw: Draw) -> None:
         "≈ 0" if 0 < abs(loss) <= ULPS else number(loss, 7) for loss in result.errors["nll"].values()
     ]
     rows["Set to zero"] = ["–", *(f"{result.zeros[name]:,}" for name in list(ESTIMATORS)[1:])]
-    nll = ("NLL per report", _ROWS["above"])
-    errors = [_ROWS["tv"], _ROWS["max"], _ROWS["mse"], "… per category"]
-    order = ["Set to zero", *(errors if not truth.hidden() else []), *nll]
-    names = [QUANTITIES[name].name.replace("*", "\\*") for name in ESTIMATORS]
-    # A markdown table costs the browser a tenth of what st.table does.
-    lines = ["| Error |", "|:--|", *(f"| {row} |" for row in order)]
-    for i, name in enumerate(names):
-        cells = [f" **{name}** |", "--:|", *(f" {rows[row][i]} |" for row in order)]
-        lines = [line + cell for line, cell in zip(lines, cells, strict=True)]
-    table = "\n".join(lines)
+    of_the_truth = {_ROWS["tv"], _ROWS["max"], _ROWS["mse"], "… per category"} if truth.hidden() else set()
+
+    def table(*order: str) -> str:
+        """These rows as a markdown table, which costs the browser a tenth of what st.table does."""
+        shown = [row for row in order if row not in of_the_truth]
+        lines = ["| Error |", "|:--|", *(f"| {row} |" for row in shown)]
+        for i, name in enumerate(ESTIMATORS):
+            title = QUANTITIES[name].name.replace("*", "\\*")
+            cells = [f" **{title}** |", "--:|", *(f" {rows[row][i]} |" for row in shown)]
+            lines = [line + cell for line, cell in zip(lines, cells, strict=True)]
+        return "\n".join(lines)
+
     against = "the table, whose people are these very users" if draw.of_table else _AGAINST[result.target]
     marks = "**Bold:** the smallest error of the three repairs.\n\n"
     measured = (
@@ -80,12 +83,13 @@ def error_table(result: Comparison, draw: Draw) -> None:
         "categories; its mean per category is what the paper's figures show."
     )
     st.markdown(
-        f"{table}\n\n{'' if truth.hidden() else marks}"
+        f"{table(_ROWS['tv'], _ROWS['max'], _ROWS['above'])}\n\n{'' if truth.hidden() else marks}"
         "**Which repair when?** **InvP**; **InvN** if you expect all categories to be about equally common; **MLE\\*** "
         "for the best fit. One draw does not decide: **Repeat it**."
     )
-    with st.expander("How to read the table; the certificate of MLE\\*"):
+    with st.expander("Other errors, how to read them, and the certificate of MLE\\*"):
         st.markdown(
+            f"{table(_ROWS['mse'], '… per category', 'NLL per report', 'Set to zero')}\n\n"
             "**Is MLE\\* really the maximum likelihood?** Its **certificate**, the most by which another distribution "
             f"could fit the reports better, is {number(max(result.certificate, 0.0), 2)} nats per report: zero up to "
             "rounding, so yes.\n\n"

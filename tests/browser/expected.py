@@ -59,7 +59,7 @@ def errors_and_zeros(table: list[list[str]]) -> tuple[list[list[str]], list[str]
             "Off by (total variation)",
             "Largest error",
             "NLL per report",
-            "… above MLE*'s",
+            "Fit: NLL above MLE*'s",
         )
     ]
     return shown, cells["Set to zero"][1:]
