@@ -70,10 +70,12 @@ class _Body:
         waited: seconds that this lap has waited for its sender, before the wait that goes on.
         since, wait: when the wait for its sender began that goes on, and what ends it; None while there is none.
         refusal: why it was not kept.
+        has_come: whether all of it came.
     """
 
     whole: int
     come: int = 0
+    has_come: bool = False
     began: float = field(default_factory=time.monotonic)
     lap: int = 0
     waited: float = 0.0
@@ -98,13 +100,14 @@ class Gate:
         most: bytes of all bodies together; 0 where they have no limit.
         kept: further bytes, reserved for small bodies.
         tell: called with a session and a sentence where its upload is not kept, and with an empty one where it begins.
-        make_way: called with a session and the size of its upload when all of it has come and is about to be held.
+        make_way: called with a session and the size of its upload when all of it has come and is about to be held, and
+            with the size of all uploads that are about to be held.
     """
 
     most: int = 0
     kept: int = 0
     tell: Callable[[str, str], None] = lambda session, sentence: None
-    make_way: Callable[[str, int], None] = lambda session, size: None
+    make_way: Callable[[str, int, int], None] = lambda session, size, together: None
     _bodies: set[_Body] = field(default_factory=set)
 
     @property
@@ -162,7 +165,8 @@ class Gate:
                 raise HTTPException(503, _BUSY, {"Retry-After": "60"})
             ended = not message.get("more_body", False)
             if ended and session:
-                self.make_way(session, body.come)
+                body.has_come = True
+                self.make_way(session, body.come, sum(one.come for one in self._bodies if one.has_come))
             return message
 
         return received

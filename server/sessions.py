@@ -530,15 +530,15 @@ def _let_go_of_uploads(one: Held) -> None:
         one.gone.add(UPLOADS)
 
 
-def _make_way(session: str, coming: int) -> None:
-    """Let go of uploads before this session's next one is held, for within a second many may come: of its own, if it
-    would hold more than one may and so push out the files of others, and then of others'. Files that are read together
-    may have that much."""
+def _make_way(session: str, coming: int, together: int) -> None:
+    """Let go of uploads before this session's next one, of so many bytes, is held, for within a second many may come: of
+    its own, if it would hold more than one may and so push out the files of others, and then of others', for all that
+    come ``together``. Files that are read together may have that much."""
     most = max(MAX_UPLOAD_BYTES, int(_PART_OF_ONES_UPLOADS * limit()))
     one = _sessions().get(session)
     if one is not None and _raw().get(session, 0) + coming > most:
         _let_go_of_uploads(one)
-    _bound_uploads(coming)
+    _bound_uploads(together)
 
 
 def _bound_uploads(coming: int = 0) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import subprocess
 import tomllib
@@ -255,6 +254,6 @@ def _visit(http: str, https: str) -> None:
             assert not visitor.errors
             return visitor.dials
 
-    assert asyncio.run(opened("class.example"))
+    assert finish(opened("class.example"))
     with pytest.raises(InvalidStatus):
-        asyncio.run(opened("other.example"))
+        finish(opened("other.example"))

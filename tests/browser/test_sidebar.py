@@ -125,6 +125,7 @@ def test_home_has_the_storys_dial_alone_and_what_is_set_in_its_fold_is_that_of_t
     lab.slide("Privacy ε")
     lab.press("New draw")
     changed = {**QUERY, "eps": "2.24", "seed": "8"}
+    lab.page.wait_for_url(lambda url: "seed=8" in url, timeout=PATIENCE)
     assert lab.query == changed
     lab.page.keyboard.press("p")
     lab.go("Noisy histogram")

@@ -104,10 +104,12 @@ def test_a_body_that_finds_no_room_is_refused_and_a_small_one_let_in(server):
 
 
 def test_way_is_made_for_an_upload_that_has_come_before_it_is_held(server):
-    ways: list[tuple[str, int]] = []
-    server.gate.make_way = lambda session, size: ways.append((session, size))
+    ways: list[tuple[str, int, int]] = []
+    server.gate.make_way = lambda *about: ways.append(about)
+    another = middleware._Body(7, come=7, has_come=True)  # which is being held
+    server.gate._bodies.add(another)
     assert finish(server.put(b"abc", b"de", length=5)) == 200
-    assert ways == [("somebody", 5)]
+    assert ways == [("somebody", 5, 12)]
 
 
 def test_small_bodies_are_bounded_too(server):

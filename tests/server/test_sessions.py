@@ -457,7 +457,7 @@ def test_uploads_of_all_together_are_bounded_even_of_those_at_work(session, uplo
 def test_an_upload_that_arrives_is_bounded_at_once(session, uploads):
     for i in range(10):
         session(f"{i}")
-        sessions._make_way(f"{i}", 60 * MEGABYTE)
+        sessions._make_way(f"{i}", 60 * MEGABYTE, 60 * MEGABYTE)
         uploads.add(f"{i}", 60)
         assert sum(sessions._raw().values()) <= 256 * MEGABYTE
         assert uploads.get_files(f"{i}", [f"file of {i}"])
@@ -468,7 +468,7 @@ def test_one_session_does_not_push_out_the_uploads_of_others_with_its_own(sessio
         session(name)
     uploads.add("small", 40)
     for i in range(8):
-        sessions._make_way("greedy", 60 * MEGABYTE)
+        sessions._make_way("greedy", 60 * MEGABYTE, 60 * MEGABYTE)
         uploads.add_file("greedy", UploadedFileRec(f"file {i}", "a.csv", "", bytes(60 * MEGABYTE)))
         assert sessions._raw()["greedy"] <= 200 * MEGABYTE
         assert uploads.get_files("greedy", [f"file {i}"])
