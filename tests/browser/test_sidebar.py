@@ -119,6 +119,7 @@ def test_home_has_the_storys_dial_alone_and_what_is_set_in_its_fold_is_that_of_t
     fold = lab.page.get_by_test_id("stSidebar").get_by_text("Your own numbers")
     fold.click()
     expect(epsilon).to_have_count(2)
+    lab.page.wait_for_timeout(1000)  # it unfolds, and what is to be clicked moves
     assert lab.sidebar() == SIDEBAR
     present = lab.page.get_by_role("button", name="Present", exact=True)
     assert present.count() == 0  # there is no figure
