@@ -41,6 +41,8 @@ def test_a_deep_link_to_a_fresh_server_shows_its_numbers_and_gives_them_as_csv(f
     assert [link.inner_text().strip().splitlines()[-1] for link in navigation(lab)] == list(LABELS.values())
     assert lab.sidebar() == SIDEBAR
     draw = expected.drawn()
+    lab.page.get_by_text("Other errors, how to read them").click()
+    lab.page.get_by_text("Set to zero").first.wait_for()
     errors, zeros = expected.errors_and_zeros(lab.table())
     assert expected.differing_errors(errors, draw) == []
     assert zeros == expected.zeros_as_shown(draw)
