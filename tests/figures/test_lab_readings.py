@@ -508,7 +508,9 @@ def test_every_number_of_the_error_table(many, monkeypatch):
             best,
             projected(draw.counts, scenario)[0],
         )
-        heads, *rows = [line for line in text.splitlines() if line.startswith("|") and not line.startswith("|:")]
+        heads, *rows = [
+            line for line in text.splitlines() if line.startswith("|") and not line.startswith("|:")
+        ]
         rows = [row for row in rows if row != heads]  # of the folded table, too
         columns = [re.sub(r"[*\\ ]", "", one) for one in heads.strip("|").split("|")[1:]]
         by_name = dict(zip(("Inv", "InvN", "MLE", "InvP"), estimates_of, strict=True))
