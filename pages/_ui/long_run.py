@@ -85,16 +85,21 @@ def run_with_progress(
     held = sessions.held()
     ended = st.session_state[f"_{name}_ended"] = threading.Event()
     interruption: list[BaseException] = []
-    here = [time.monotonic()]  # when the visitor was last seen
+    here, is_left = (
+        time.monotonic(),
+        False,
+    )  # when the visitor was last seen, and whether that is too long ago
 
     def look(ahead: int, done: int | None) -> bool:
+        nonlocal here, is_left
         if ahead:
             bar.progress(0.0, f"Waiting: this server is busy with {counted(ahead, 'run')} of others…")
             if shared and sessions.SHARED.find((name, about)) is not None:
                 raise _Made
         now = time.monotonic()
-        held.used, here[0] = now, here[0] if sessions.has_left(held.session) else now
-        if now - here[0] > _GONE:  # Streamlit itself would run on for nobody
+        held.used, here = now, here if sessions.has_left(held.session) else now
+        is_left = now - here > _GONE
+        if is_left:  # Streamlit itself would run on for nobody
             return True
         try:
             if done is None:
@@ -110,7 +115,7 @@ def run_with_progress(
         with sessions.room(size, in_turn=False):
             result = jobs.run(work, look=look, reports=True, memory=size, lane=lane)
         held.put(f"{name}_result", (about, result))
-        if shared and not interruption:
+        if shared and not interruption and not is_left:
             sessions.SHARED.put((name, about), result)
     except _Made:
         pass
