@@ -157,6 +157,7 @@ def open_page(name: str, *settings: Binding[Any]) -> Page:
         settings: bindings of the page's own settings, which its links carry besides the scenario.
     """
     _arrive(name, settings)
+    _show_notes_and_upload()
     try:
         return Page(work(link.current()))
     except sessions.NoRoom as error:
@@ -167,7 +168,8 @@ def open_page(name: str, *settings: Binding[Any]) -> Page:
 
 def open_home() -> None:
     """Open the home page, which shows nothing of the scenario: its links and its controls are for all other pages."""
-    _arrive("", presentable=False)
+    _arrive("", shows_scenario=False)
+    _show_notes_and_upload()
 
 
 def controls_for_all_pages() -> None:
@@ -187,10 +189,7 @@ def controls_for_all_pages() -> None:
 
 def open_reading(name: str, *settings: Binding[Any]) -> None:
     """Open a page that does not depend on the scenario; its navigation still carries the current one."""
-    reconnecting.take_again()
-    opening = link.read(name, settings, presentable=False)
-    TURNS.take(OPENING if opening else FIGURE, dials.look)
-    _open(name)
+    _arrive(name, settings, shows_scenario=False)
     messages.show(link.own_notes())
     with st.sidebar, st.container(key="links"):
         navigation.draw()
@@ -198,20 +197,28 @@ def open_reading(name: str, *settings: Binding[Any]) -> None:
     link.write()
 
 
-def _arrive(name: str, settings: Sequence[Binding[Any]] = (), *, presentable: bool = True) -> None:
-    """Take the scenario from the address; the title, messages, and the upload panel when it is wanted."""
+def _arrive(name: str, settings: Sequence[Binding[Any]] = (), *, shows_scenario: bool = True) -> None:
+    """Take the scenario and the page's settings from the address, and show the title.
+
+    Args:
+        name: the page's address.
+        settings: of the page.
+        shows_scenario: whether the page has a figure of the scenario, which can be presented, and takes long when the
+            scenario is large.
+    """
     reconnecting.take_again()
-    opening = link.read(name, settings, presentable=presentable)
-    TURNS.take(OPENING if opening or link.current().k > LARGE else FIGURE, dials.look)
-    _open(name)
-    messages.show(link.notes())
-    if state.upload_open() or link.current().dist == UPLOAD:
-        upload.panel()
-
-
-def _open(name: str) -> None:
+    opening = link.read(name, settings, presentable=shows_scenario)
+    is_large = shows_scenario and link.current().k > LARGE
+    TURNS.take(OPENING if opening or is_large else FIGURE, dials.look)
     question = navigation.BY_ADDRESS[name].question
     st.set_page_config(page_title=f"{question} · Randomized response", page_icon="🎲", layout="wide")
     sessions.prepare()
     st.html(_STYLE + presenting.STYLE if link.presenting() else _STYLE)
     st.title(question)
+
+
+def _show_notes_and_upload() -> None:
+    """What the address could not set, and the upload panel when it is wanted."""
+    messages.show(link.notes())
+    if state.upload_open() or link.current().dist == UPLOAD:
+        upload.panel()

@@ -482,27 +482,31 @@ class Story {
     this.refresh = () => {
       this.draw();
       buttons.forEach(([name, node]) => node.setAttribute('aria-pressed', name === this.repair));
-      const {inv, inv_p} = this.now, lowered = Math.max(...inv.map((share, i) => inv_p[i] > 0 ? share - inv_p[i] : 0));
       const how = {
         inv_n: 'InvN cuts off what is below zero, and scales the rest down to 100%.',
-        inv_p: `InvP lowers every bar that stays by the same ${(100 * lowered).toFixed(1)} percentage points, until they add up to 100%.`,
+        inv_p: `InvP lowers every bar that stays by the same ${(100 * this.lowered).toFixed(1)} percentage points, until they add up to 100%.`,
         mle_star: 'MLE* takes the shares under which these reports are most likely.',
       };
-      this.say('Three repairs', Math.min(...inv) < 0 ? how[this.repair] : 'No bar is below zero: all three repairs leave Inv as it is.');
+      this.say('Three repairs', Math.min(...this.now.inv) < 0 ? how[this.repair] : 'No bar is below zero: all three repairs leave Inv as it is.');
       const off = Object.entries(REPAIRS).map(([name, label]) => `${label} is off by ${distance(this.now[name], this.truth)}%`);
       this.result.textContent = `In this survey ${off.join(', ')}.`;
     };
     this.refresh();
   }
 
+  // By how much InvP lowers each bar that it keeps.
+  get lowered() {
+    const {inv, inv_p} = this.now;
+    return Math.max(...inv.map((share, i) => inv_p[i] > 0 ? share - inv_p[i] : 0));
+  }
+
   // From Inv, at 0, to the repair, at 1.
   mended(part) {
     const {inv} = this.now, to = this.now[this.repair];
     const cut = Math.min(1, 2 * part), scaled = Math.max(0, 2 * part - 1);   // InvN first cuts, then scales
-    const lowered = Math.max(...inv.map((share, i) => to[i] > 0 ? share - to[i] : 0));
     return inv.map((share, i) => {
       if (this.repair === 'inv_n') return share < 0 ? share * (1 - cut) : share + scaled * (to[i] - share);
-      if (this.repair === 'inv_p') return share < 0 ? share * (1 - part) : Math.max(0, share - part * lowered);
+      if (this.repair === 'inv_p') return share < 0 ? share * (1 - part) : Math.max(0, share - part * this.lowered);
       return share + part * (to[i] - share);
     });
   }
