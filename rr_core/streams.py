@@ -36,6 +36,7 @@ class Stream(Enum):
     POSTERIOR = (16,)  # draws from a posterior; then collections of growing size
     OVER_TIME = (18,)  # reports on many days (who is watched, one person, the errors; the scheme)
     BOUNDS = (17,)  # distributions over which the bounds of a channel are averaged
+    LESSON = (20,)  # a scene of the lesson (its number; number of the setting)
     BY_PROTOCOL = (19,)  # experiments with several protocols (number of the collection)
 
 

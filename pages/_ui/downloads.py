@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import html
 import mimetypes
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -82,6 +84,56 @@ def chart_html(chart: go.Figure) -> bytes:
     light = go.Figure(chart).update_layout(template="plotly_white", title=None)
     page: str = light.to_html(include_plotlyjs=True, full_html=True, default_height="80vh")
     return page.encode()
+
+
+class Section(NamedTuple):
+    """One section of a printed page.
+
+    Attributes:
+        heading: plain text.
+        text: markdown with bold words only.
+        heads, rows: a table of plain text; no table where heads is empty.
+    """
+
+    heading: str
+    text: str
+    heads: Sequence[str] = ()
+    rows: Iterable[Sequence[str]] = ()
+
+
+def printed(
+    title: str,
+    heading: str,
+    answer: str,
+    meaning: str,
+    sections: Sequence[Section],
+    footer: str,
+    settings: Iterable[Sequence[str]] = (),
+) -> str:
+    """A page to keep or to print, as one HTML file that loads nothing.
+
+    Args:
+        title: of the file's window.
+        heading, footer: first and last line; plain text.
+        answer, meaning: its first sentences, the answer larger; markdown with bold words only.
+        sections: what follows.
+        settings: rows of a table above them; plain text.
+    """
+    page = template(Path(__file__).with_name("printed.html").read_text("utf-8"), bold=_bold)
+    return page.render(
+        title=title,
+        heading=heading,
+        answer=answer,
+        meaning=meaning,
+        settings=settings,
+        sections=sections,
+        footer=footer,
+    )
+
+
+def _bold(markdown: str) -> Markup:
+    """Markdown with bold words only, as HTML."""
+    return Markup(re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", html.escape(markdown.replace("\\*", "*"))))
 
 
 def template(text: str, **filters: Callable[[str], Markup]) -> Template:

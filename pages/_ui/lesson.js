@@ -5,30 +5,8 @@ const MOVE = 1600;   // milliseconds that the bars take from one picture to the 
 const DOTS = 200;    // falling reports: one for ten people
 const WIDEST = 50;   // percent that a full bar stands for, where no share is larger
 
-const percent = share => `${Math.round(100 * share)}%`;
-const signed = share => `${share < -5e-4 ? '−' : ''}${Math.abs(100 * share).toFixed(1)}%`;
 const BELOW = ['No bar is', 'One bar is', 'Two bars are', 'Three bars are', 'Four bars are'];
 const REPAIRS = {inv_n: 'InvN', inv_p: 'InvP', mle_star: 'MLE*'};
-const tenths = number => `${(number / 10).toFixed(1)}%`;
-const sum = numbers => numbers.reduce((a, b) => a + b, 0);
-const still = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
-
-function make(tag, name, text, ...children) {
-  const node = document.createElement(tag);
-  if (name) node.className = name;
-  if (text) node.textContent = text;
-  node.append(...children);
-  return node;
-}
-
-// Whole numbers with sum `total` in proportion to the weights, equal ones where all weights are zero.
-function apportion(weights, total) {
-  const all = sum(weights), parts = weights.map(weight => total * (all ? weight / all : 1 / weights.length));
-  const whole = parts.map(Math.floor);
-  const order = parts.map((_, i) => i).sort((i, j) => (parts[j] - whole[j]) - (parts[i] - whole[i]));
-  for (let left = total - sum(whole), i = 0; i < left; i++) whole[order[i]]++;
-  return whole;
-}
 
 // Half the sum of the differences, in whole percentage points: how many people in a hundred stand in a wrong bar.
 const distance = (shares, truth) => Math.round(50 * sum(shares.map((share, i) => Math.abs(share - truth[i]))));
@@ -42,6 +20,47 @@ function verdict(off) {
     : `${names[0].toUpperCase()}${names.slice(1)} came closest.`;
   const [[, reports], [, estimate]] = off.slice(-2);
   return estimate <= reports ? closest : `${closest} This noise misleads even the estimate.`;
+}
+
+// A coin's fall on a line: the part for the truth, and the two for any answer. `show` draws their chances, and gives them in
+// tenths of a per cent.
+function spinner() {
+  const zones = ['the truth, as the coin says', 'any answer, by accident the truth', 'any answer, not the truth']
+    .map((words, i) => ({zone: make('i', `rr-zone-${i}`), key: make('i', `rr-zone-${i}`), chance: make('b'), words}));
+  const strip = make('div', 'rr-strip', '', ...zones.map(({zone}) => zone), make('i', 'rr-fair'));
+  const keys = make('div', 'rr-zones', '', ...zones.map(({key, chance, words}) => make('p', '', '', key, chance, words)));
+  const show = parts => {
+    const rounded = apportion(parts, 1000);
+    rounded.forEach((part, i) => {
+      zones[i].zone.style.width = `${100 * parts[i]}%`;
+      zones[i].chance.textContent = tenths(part);
+    });
+    return rounded;
+  };
+  return {strip, keys, show};
+}
+
+// Bars that one draws, upon those of the `given` shares: a ring moves one, the others give way, so that all make 100%.
+// `present` gives the whole percentages, `change` takes them; the function returned draws both.
+function drawable(rows, names, label, given, present, change) {
+  let base = null;   // the percentages when the hand took hold
+  const ranges = rows.map(({track}, i) => ring(track, `${label}: ${names[i]}`, WIDEST, value => {
+    base ??= present();
+    const rest = apportion(base.filter((_, j) => j !== i), 100 - value);
+    change([...rest.slice(0, i), value, ...rest.slice(i)]);
+    draw();
+  }, () => { base = null }));
+  const draw = () => {
+    const shares = given(), drawn = present();
+    rows.forEach(({bars, number}, i) => {
+      bars[0].style.width = `${100 * 100 / WIDEST * shares[i]}%`;
+      bars[1].style.width = `${Math.min(100, 100 / WIDEST * drawn[i])}%`;
+      number.textContent = `${drawn[i]}%`;
+      ranges[i].value = drawn[i];
+      ranges[i].setAttribute('aria-valuetext', `${drawn[i]}%`);
+    });
+  };
+  return draw;
 }
 
 class Story {
@@ -71,12 +90,6 @@ class Story {
   get reports() { return this.now.counts.map(count => count / this.data.n) }
 
   build(data) {
-    const button = (name, text, act) => {
-      const node = make('button', `rr-button ${name}`, text);
-      node.type = 'button';
-      node.addEventListener('click', act);
-      return node;
-    };
     this.dots = make('span', 'rr-dots', '', ...this.steps.map(() => make('i')));
     this.dots.setAttribute('aria-hidden', 'true');
     this.count = make('span');
@@ -181,15 +194,9 @@ class Story {
   // 2: the coin
 
   toss() {
-    this.say('Let a coin decide', 'Where the coin lands decides what you report: the truth, or one of the five answers at '
-      + 'random. Only the report is handed in.');
-    const zones = ['the truth, as the coin says', 'any answer, by accident the truth', 'any answer, not the truth']
-      .map((words, i) => ({zone: make('i', `rr-zone-${i}`), key: make('i', `rr-zone-${i}`), chance: make('b'), words}));
-    const coin = make('div', 'rr-coin'), strip = make('div', 'rr-strip', '', ...zones.map(({zone}) => zone));
-    const keys = make('div', 'rr-zones', '', ...zones.map(({key, chance, words}) => make('p', '', '', key, chance, words)));
+    const coin = make('div', 'rr-coin'), {strip, keys, show} = spinner();
     const face = make('p', 'rr-face'), report = make('p', 'rr-report');
-    const again = make('button', 'rr-button', 'Toss again');
-    again.type = 'button';
+    const again = button('', 'Toss again', () => throw_it());
     coin.setAttribute('aria-hidden', 'true');
     const outcome = make('div', 'rr-outcome', '', face, report, again);
     this.body.append(make('div', 'rr-air', '', coin), strip, keys, outcome);
@@ -200,11 +207,9 @@ class Story {
     this.refresh = () => {
       const {keep, p} = this.now, tells = landed < keep;
       const said = tells ? mine : pieces[Math.floor(answers.length * (landed - keep) / (1 - keep))];
-      const parts = [keep, p - keep, 1 - p], [told, accident, other] = apportion(parts, 1000);
-      [told, accident, other].forEach((part, i) => {
-        zones[i].zone.style.width = `${100 * parts[i]}%`;
-        zones[i].chance.textContent = tenths(part);
-      });
+      const [told, accident] = show([keep, p - keep, 1 - p]);
+      this.say('Let a coin decide', `A fair coin says “the truth” every second time. ε bends it: here it says so with chance ${tenths(told)}, `
+        + 'and else any of the five answers, drawn at random. Only the report is handed in.');
       const how = tells ? 'the truth.' : said === mine ? 'any answer. By accident the truth.' : 'any answer.';
       face.textContent = known ? `The coin says: ${how}` : 'The coin falls …';
       report.textContent = known ? `Your report: ${answers[said]}` : '';
@@ -223,29 +228,21 @@ class Story {
       if (!known) timer = setTimeout(() => { known = true; if (coin.isConnected) this.refresh() }, FALL);
       this.refresh();
     };
-    again.addEventListener('click', throw_it);
     throw_it();
   }
 
   // 3 to 5 show rows of bars: an answer, its bars, and a number; in 5 each bar has its own.
 
   rows(...kinds) {
-    const rows = this.data.answers.map(answer => {
-      const bars = kinds.map(kind => make('i', `rr-bar rr-${kind}`)), track = make('div', 'rr-track', '', ...bars);
-      const number = make('span', 'rr-number');
-      return {row: make('div', 'rr-row', '', make('span', 'rr-name', answer), track, number), bars, track, number};
-    });
+    const rows = bar_rows(this.data.answers, kinds);
     this.chart = make('div', 'rr-rows', '', ...rows.map(({row}) => row));
     this.body.append(this.chart);
     return rows;
   }
 
-  // What the colours mean, and what the numbers at the right are.
   legend(entries, numbers = '') {
-    const words = entries.map(([, text]) => make('span', '', text));
-    this.body.append(make('div', 'rr-legend', '',
-      ...entries.map(([kind], i) => make('div', '', '', make('i', `rr-bar rr-${kind}`), words[i])),
-      ...(numbers ? [make('b', '', numbers)] : [])));
+    const {list, words} = legend_of(entries, numbers);
+    this.body.append(list);
     return words;
   }
 
@@ -314,31 +311,8 @@ class Story {
       + 'Drag the rings; the other bars give way, so that all five make 100%.');
     this.legend([['observed', 'Reports'], ['guess', 'Your guess']], 'Your guess');
     const rows = this.rows('observed', 'guess');
-    let base = null;   // the guess when the hand took hold
-    rows.forEach(({track}, i) => {
-      const range = make('input', 'rr-range');
-      Object.assign(range, {type: 'range', min: 0, max: WIDEST, step: 1});
-      range.setAttribute('aria-label', `Your guess: ${this.data.answers[i]}`);
-      range.addEventListener('input', () => {
-        base ??= this.guess ?? apportion(this.reports, 100);
-        const value = range.valueAsNumber, rest = apportion(base.filter((_, j) => j !== i), 100 - value);
-        this.guess = [...rest.slice(0, i), value, ...rest.slice(i)];
-        this.refresh();
-      });
-      range.addEventListener('change', () => { base = null });
-      track.append(range);
-      rows[i].range = range;
-    });
-    this.refresh = () => {
-      const shown = this.guess ?? apportion(this.reports, 100);
-      rows.forEach(({bars, number, range}, i) => {
-        bars[0].style.width = `${100 * 100 / WIDEST * this.reports[i]}%`;
-        bars[1].style.width = `${Math.min(100, 100 / WIDEST * shown[i])}%`;
-        number.textContent = `${shown[i]}%`;
-        range.value = shown[i];
-        range.setAttribute('aria-valuetext', `${shown[i]}%`);
-      });
-    };
+    this.refresh = drawable(rows, this.data.answers, 'Your guess', () => this.reports,
+                            () => this.guess ?? apportion(this.reports, 100), guess => { this.guess = guess });
   }
 
   // 5: the truth
@@ -471,12 +445,8 @@ class Story {
 
   // 9
   mend() {
-    const buttons = Object.entries(REPAIRS).map(([name, label]) => {
-      const node = make('button', 'rr-button', label);
-      node.type = 'button';
-      node.addEventListener('click', () => { this.repair = name; this.settle(); this.play() });
-      return [name, node];
-    });
+    const buttons = Object.entries(REPAIRS).map(([name, label]) =>
+      [name, button('', label, () => { this.repair = name; this.settle(); this.play() })]);
     this.body.append(make('div', 'rr-choice', '', ...buttons.map(([, node]) => node)));
     this.moved('Mend', () => this.repair, part => this.mended(part));
     this.refresh = () => {
@@ -510,10 +480,4 @@ class Story {
       return share + part * (to[i] - share);
     });
   }
-}
-
-export default function ({data, parentElement}) {
-  const root = parentElement.querySelector('.rr-story');
-  root.story ??= new Story(root, data);
-  root.story.show(data);
 }

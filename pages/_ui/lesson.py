@@ -1,20 +1,26 @@
-"""The story at the head of the home page: a sensitive question, a coin, 2,000 reports, a guess, the truth, and how it
-comes back from the reports.
+"""The story at the head of the home page, and the lesson's scenes.
 
-A component of our own that runs wholly in the browser: it sends nothing, so that no answer leaves the screen, and asks
-nothing of the server.
+The story is a component of our own that runs wholly in the browser: it sends nothing, so that no answer leaves the
+screen, and asks nothing of the server. A scene is one that asks first: it tells a prediction, and only then the server
+sends the answer. Predictions stand in the link and nowhere else.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from functools import cache
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache, partial
 from typing import Any
 
-from pages._ui import link
-from pages._ui.component import component
+import streamlit as st
+
+from pages._ui import downloads, link, navigation
+from pages._ui.component import component, told
+from pages._ui.link import Binding
+from rr_core import parameters
 from rr_core.figures.style import QUANTITIES
-from rr_core.lesson import Lesson, lesson
+from rr_core.lesson import SCENES, SEED, Lesson, Posed, Scene, lesson
+from rr_core.parameters import Number
 
 _QUESTION = "How did you pass the last exam that you were not ready for?"
 _FIRST_EPSILON = 0.5
@@ -22,7 +28,10 @@ _FIRST_EPSILON = 0.5
 _COLOURED = ("truth", "observed", "inv", "inv_n", "inv_p", "mle_star")
 
 _component = component(
-    "lesson", '<section class="rr-story" aria-label="Randomized response, a story"></section>'
+    "lesson",
+    '<section class="rr-card rr-story" aria-label="Randomized response, a story"></section>',
+    scripts=("bars", "lesson"),
+    mounts="Story",
 )
 
 
@@ -49,3 +58,222 @@ def _data() -> dict[str, Any]:
         "colours": {name: QUANTITIES[name].colour for name in _COLOURED},
         "query": {**link.current().to_query(), **link.manner_to_query()},
     }
+
+
+_END = len(SCENES) + 1
+_PLACE = (
+    Number("scene", "scene", "scene", 1, _END, whole=True),
+    Number("draw", "draw", "draw", 0, 9999, whole=True),
+)
+_SAID = "said_"  # before a scene's key: its prediction in a link
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a reader has come.
+
+    Attributes:
+        scene: the one on screen, from 1; one more than there are is the end.
+        draw: number of the dice that all scenes share.
+        said: prediction by key of the scene.
+    """
+
+    scene: int = 1
+    draw: int = 0
+    said: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+def _read(query: Mapping[str, str]) -> tuple[Progress, tuple[str, ...]] | None:
+    names = {_SAID + scene.key: scene for scene in SCENES}
+    if query.keys().isdisjoint((*names, *(one.parameter for one in _PLACE))):
+        return None
+    progress, notes = parameters.read(_PLACE, query, Progress())
+    said: dict[str, tuple[int, ...]] = {}
+    for name, scene in names.items():
+        if name in query:
+            prediction, note = scene.parse(query[name], _posed(scene, progress.draw).question)
+            notes += (note,) if note else ()
+            said |= {} if prediction is None else {scene.key: prediction}
+    return replace(progress, said=said), notes
+
+
+def _write(progress: Progress) -> dict[str, str | None]:
+    said = {_SAID + scene.key: None for scene in SCENES} | {
+        _SAID + key: Scene.format(prediction) for key, prediction in progress.said.items()
+    }
+    return {"scene": str(progress.scene), "draw": str(progress.draw) if progress.draw else None, **said}
+
+
+PROGRESS = Binding("_lesson", Progress(), _read, _write)
+_scene = component(
+    "scene",
+    '<section class="rr-card rr-story rr-scene" aria-label="A scene of the lesson"></section>',
+    scripts=("bars", "lesson", "scene"),
+    mounts="Scene",
+)
+
+
+def _posed(scene: Scene, draw: int) -> Posed:
+    return scene.pose(SEED + draw)
+
+
+def scene_or_end() -> None:
+    """Draw the scene on screen, or the page to keep when all are over."""
+    progress = PROGRESS.current()
+    if progress.scene == _END:
+        _end(progress)
+        return
+    scene = SCENES[progress.scene - 1]
+    _scene(
+        key="scene",
+        data=scene_data(scene, progress),
+        on_predicts_change=partial(_predicted, "scene"),
+        on_goes_change=partial(_goes, "scene"),
+    )
+
+
+def scene_data(scene: Scene, progress: Progress) -> dict[str, Any]:
+    """What the browser is sent of a scene: without a prediction nothing of the answer."""
+    posed, said = _posed(scene, progress.draw), progress.said.get(scene.key)
+    return {
+        "number": SCENES.index(scene) + 1,
+        "of": len(SCENES),
+        "key": scene.key,
+        "draw": progress.draw,
+        "title": scene.title,
+        "before": posed.before,
+        "question": {
+            "kind": posed.question.kind,
+            "text": posed.question.text,
+            **posed.question.for_browser(),
+        },
+        "picture": posed.picture,
+        "said": said,
+        "colours": {name: QUANTITIES[name].colour for name in (*_COLOURED, "ibu")},
+        "answered": None
+        if said is None
+        else {
+            "after": posed.after(said),
+            "dial": posed.dial,
+            "frames": [asdict(frame) for frame in posed.frames],
+            "first": posed.first,
+            "reveal": list(posed.reveal),
+        },
+    }
+
+
+def _predicted(key: str) -> None:
+    event, progress = told(key).get("predicts"), PROGRESS.current()
+    if not isinstance(event, dict):
+        return
+    scene, values = next((one for one in SCENES if one.key == event.get("scene")), None), event.get("values")
+    if scene is None:
+        return
+    text = ".".join(map(str, values)) if isinstance(values, list) else ""
+    prediction, _ = scene.parse(text, _posed(scene, progress.draw).question)
+    if prediction is not None:
+        PROGRESS.change(replace(progress, said={**progress.said, scene.key: prediction}))
+
+
+def _goes(key: str) -> None:
+    event, progress = told(key).get("goes"), PROGRESS.current()
+    to: object = event.get("to") if isinstance(event, dict) else None
+    if to == "anew":
+        scene = SCENES[min(progress.scene, len(SCENES)) - 1]
+        others = {name: said for name, said in progress.said.items() if name != scene.key}
+        PROGRESS.change(replace(progress, draw=(progress.draw + 1) % 10_000, said=others))
+    elif isinstance(to, int) and 1 <= to <= _END:
+        PROGRESS.change(replace(progress, scene=to))
+
+
+def _more(scene: Scene) -> navigation.Entry:
+    return navigation.BY_ADDRESS[scene.more.partition("?")[0]]
+
+
+def _end(progress: Progress) -> None:
+    """Predictions beside answers, the ten sentences to remember, and the file that has both."""
+    said = sum(scene.key in progress.said for scene in SCENES)
+    st.markdown(f"**You predicted in {said} of {len(SCENES)} scenes.** Ten sentences to remember:")
+    st.markdown("\n".join(f"{i}. {scene.remember}".replace("*", "\\*") for i, scene in enumerate(SCENES, 1)))
+    with st.container(horizontal=True):
+        downloads.button(
+            "Keep this page (HTML)",
+            partial(kept_page, progress),
+            "lesson.html",
+            "lesson_kept",
+            type="primary",
+            width="content",
+        )
+        st.button("Back to the first scene", on_click=PROGRESS.change, args=(replace(progress, scene=1),))
+    rows = [
+        f"| {scene.title} | {given or '–'} | {answer} |".replace("*", "\\*")
+        for scene, (given, answer) in zip(SCENES, _beside(progress), strict=True)
+    ]
+    with st.expander("Your predictions beside the answers"):
+        st.markdown("\n".join(["| Scene | You said | It was |", "|:--|:--|:--|", *rows]))
+
+
+def _beside(progress: Progress) -> list[tuple[str, str]]:
+    """Of each scene the prediction and the answer, in words; both empty where nothing was predicted."""
+    beside = [("", "")] * len(SCENES)
+    for i, scene in enumerate(SCENES):
+        if (said := progress.said.get(scene.key)) is not None:
+            posed = _posed(scene, progress.draw)
+            beside[i] = posed.question.words(said), posed.question.words(posed.answer)
+    return beside
+
+
+def kept_page(progress: Progress) -> str:
+    """The end of the lesson as one HTML file: predictions beside answers, sentences to remember, where to see more."""
+    beside = zip(SCENES, _beside(progress), strict=True)
+    return downloads.printed(
+        title="The lesson",
+        heading="What a coin is good for: ten sentences to remember",
+        answer=SCENES[0].remember,
+        meaning=f"Made with the dice number {progress.draw}.",
+        sections=[
+            downloads.Section(
+                "Ten sentences",
+                "Each with the page that shows more.",
+                ("", "To remember", "More on the page"),
+                [(str(i), scene.remember, _more(scene).question) for i, scene in enumerate(SCENES, 1)],
+            ),
+            downloads.Section(
+                "Predictions beside answers",
+                "Without a prediction the line is empty.",
+                ("Scene", "Prediction", "Answer"),
+                [(scene.title, said, answer) for scene, (said, answer) in beside],
+            ),
+        ],
+        footer="Predictions stand in the address of the lesson and in this file, nowhere else.",
+    )
+
+
+def teachers_sheet() -> str:
+    """A sheet for the teacher, as one HTML file to print: of each scene aim, minutes, what is usually believed, what to
+    ask."""
+    minutes = sum(scene.minutes for scene in SCENES)
+    return downloads.printed(
+        title="Teacher's sheet",
+        heading="The lesson, for the teacher",
+        answer=f"{len(SCENES)} scenes, {minutes} minutes. Each asks first: let the class predict before you press "
+        "the button.",
+        meaning="**Predict, see, say why.** Collect a few predictions aloud, and dwell on the wrong ones.",
+        sections=[
+            downloads.Section(
+                f"{i}. {scene.title} ({scene.minutes} minutes)",
+                f"**Aim:** {scene.aim} **A common belief:** {scene.belief} **Ask:** {scene.ask}",
+            )
+            for i, scene in enumerate(SCENES, 1)
+        ],
+        footer="Key + in the browser makes letters larger.",
+    )
+
+
+def for_teachers() -> None:
+    """The teacher's sheet, folded."""
+    with st.expander("For teachers"):
+        st.caption("Aim, minutes, a common belief and what to ask, for all ten scenes.")
+        downloads.button(
+            "Teacher's sheet (HTML)", teachers_sheet, "teachers_sheet.html", "teachers_sheet", width="content"
+        )

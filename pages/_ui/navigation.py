@@ -54,6 +54,13 @@ START = (
         ":material/home:",
         "Randomized response as a story.",
     ),
+    _named(
+        "lesson",
+        "Lesson",
+        "What is a coin good for?",
+        ":material/school:",
+        "Ten scenes, three to five minutes each: predict first, then see.",
+    ),
 )
 # One step is a page, or pages that lead into one another.
 PATH = (

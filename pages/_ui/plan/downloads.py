@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import math
-import re
-from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
-from markupsafe import Markup
 
 from pages._ui import downloads, state
 from pages._ui.plan import sentences
@@ -29,21 +23,6 @@ from rr_core.plan.landscape import Landscape
 from rr_core.plan.shuffling import shuffled
 from rr_core.plan.targets import Target
 from rr_core.populations import DISTRIBUTIONS, UPLOAD
-
-
-class SummarySection(NamedTuple):
-    """One section of the printed summary.
-
-    Attributes:
-        heading: plain text.
-        text: markdown with bold words only.
-        heads, rows: a table of plain text; no table where heads is empty.
-    """
-
-    heading: str
-    text: str
-    heads: Sequence[str] = ()
-    rows: Iterable[Sequence[str]] = ()
 
 
 def section(work: Work, plan: Plan, landscape: Landscape, figure: go.Figure, delta: float) -> None:
@@ -100,39 +79,35 @@ def summary(plan: Plan, population: str, delta: float, date: str) -> str:
         delta: delta of the guarantee after shuffling.
         date: the day, as text.
     """
-    page = downloads.template(Path(__file__).with_name("summary.html").read_text("utf-8"), bold=_bold)
-    return page.render(
+    return downloads.printed(
+        title="Plan of a survey with randomized response",
+        heading="Plan of a survey with k-ary randomized response",
         answer=sentences.answer(plan),
         meaning=sentences.meaning(plan),
         settings=_summary_settings(plan, population),
         sections=[
-            SummarySection(
+            downloads.Section(
                 "The price of privacy",
                 sentences.price_sentence(plan),
                 ("Privacy", "ε", "Users needed", "Compared to the first row"),
                 sentences.price_rows(plan),
             ),
-            SummarySection(
+            downloads.Section(
                 "Should it be k-RR at all?",
                 sentences.protocol_sentence(plan),
                 ("Protocol", "RMSE per category", "Users for the same error", "Bits per report (coded)"),
                 [sentences.protocol_cells(row) for row in sentences.compared_protocols(plan)],
             ),
-            SummarySection(
+            downloads.Section(
                 "How far from the best possible?", sentences.bounds_sentence(sentences.bound_curves(plan))
             ),
-            SummarySection(
+            downloads.Section(
                 "If the reports are shuffled",
                 sentences.shuffling_sentence(plan, shuffled(plan.epsilon, plan.n, delta)),
             ),
         ],
-        date=date,
+        footer=f"Made on {date}. Each person sends one randomized report; their true answer stays with them.",
     )
-
-
-def _bold(markdown: str) -> Markup:
-    """Markdown with bold words only, as HTML."""
-    return Markup(re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", html.escape(markdown.replace("\\*", "*"))))
 
 
 def _summary_settings(plan: Plan, population: str) -> list[tuple[str, str]]:

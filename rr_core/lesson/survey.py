@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rr_core import _validate, coupling, streams
+from rr_core._validate import Array
 from rr_core.estimators import inv, inv_n, inv_p, mle_star
 from rr_core.limits import SEED_MAX, SEED_MIN
 from rr_core.mechanism import RandomizedResponse
@@ -52,6 +54,22 @@ class LessonStep:
     inv_p: tuple[float, ...]
     mle_star: tuple[float, ...]
 
+    @classmethod
+    def collect(cls, true_counts: NDArray[np.int64], epsilon: float, dice: Array) -> LessonStep:
+        """The survey of these people at one epsilon.
+
+        Args:
+            true_counts: (k,) people per true answer.
+            epsilon: privacy budget.
+            dice: (2, k) of everybody, see `rr_core.coupling.noisy_histogram`.
+        """
+        mechanism = RandomizedResponse(true_counts.size, epsilon)
+        counts = coupling.noisy_histogram(true_counts, mechanism.keep, dice)
+        estimates = (
+            tuple(estimate(counts, mechanism).tolist()) for estimate in (inv, inv_n, inv_p, mle_star)
+        )
+        return cls(epsilon, mechanism.keep, mechanism.p, tuple(counts.tolist()), *estimates)
+
 
 @dataclass(frozen=True)
 class Lesson:
@@ -92,12 +110,8 @@ def lesson(epsilons: tuple[float, ...] = EPSILONS, seed: int = SEED) -> Lesson:
     true_counts = np.array(list(PEOPLE.values()), dtype=np.int64)
     seed = _validate.integer("seed", seed, SEED_MIN, SEED_MAX)
     dice = streams.generator(seed, Stream.NOISE).random((2, true_counts.size))
-    steps = []
-    for epsilon in _validate.numbers("epsilons", epsilons).ravel():
-        mechanism = RandomizedResponse(true_counts.size, epsilon)
-        counts = coupling.noisy_histogram(true_counts, mechanism.keep, dice)
-        estimates = (
-            tuple(estimate(counts, mechanism).tolist()) for estimate in (inv, inv_n, inv_p, mle_star)
-        )
-        steps.append(LessonStep(epsilon, mechanism.keep, mechanism.p, tuple(counts.tolist()), *estimates))
+    steps = (
+        LessonStep.collect(true_counts, epsilon, dice)
+        for epsilon in _validate.numbers("epsilons", epsilons).ravel()
+    )
     return Lesson(tuple(PEOPLE), tuple(PEOPLE.values()), tuple(steps))

@@ -1,0 +1,320 @@
+// A scene of the lesson: it asks, moves the picture to the answer, and then leaves the dial to the hand. Only a prediction
+// and the way on are told to the server, which sends the answer after that.
+const SLOW = 1400;   // milliseconds from one picture to the next
+
+// Numbers on the way from one picture to another of the same shape; `to` itself where their shapes differ.
+function between(from, to, part) {
+  if (typeof from === 'number' && typeof to === 'number') return from + part * (to - from);
+  if (Array.isArray(from) && Array.isArray(to) && from.length === to.length) return to.map((one, i) => between(from[i], one, part));
+  if (from && to && typeof from === 'object' && typeof to === 'object' && !Array.isArray(to)) {
+    return Object.fromEntries(Object.entries(to).map(([key, value]) => [key, between(from[key], value, part)]));
+  }
+  return to;
+}
+
+function svg(tag, attributes, text) {
+  const node = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  if (text) node.textContent = text;
+  return node;
+}
+
+const ink = kind => `var(--rr-${kind})`;
+
+// How each kind of picture is drawn into an empty host.
+const PICTURES = {
+  nothing() {},
+
+  bars(host, {names, series, crowd, truth, unit}, guess) {
+    const all = guess?.length > 1 ? [...series, {kind: 'guess', name: 'Your prediction', shares: guess.map(share => share / 100)}] : series;
+    const ends = [...all.flatMap(({shares}) => shares), ...(truth ?? []), 0.5];
+    const low = Math.min(0, ...ends), span = Math.max(...ends) - low, place = share => `${100 * (share - low) / span}%`;
+    host.append(legend_of([...all.map(({kind, name}) => [kind, name]), ...(truth ? [['mark', 'Truth']] : []),
+                        ...(crowd !== undefined ? [['crowd', 'The crowd']] : [])], unit).list);
+    host.append(make('div', 'rr-rows', '', ...names.map((name, i) => {
+      const lines = all.map(({kind, name: of, shares}) => {
+        const share = shares[i], bar = make('i', `rr-bar rr-moved rr-${kind} ${share < 0 ? 'rr-below' : ''}`);
+        bar.style.setProperty('--rr-ink', ink(kind));
+        bar.style.left = place(Math.min(0, share));
+        bar.style.width = `${100 * Math.abs(share) / span}%`;
+        const track = make('div', 'rr-track', '', bar);
+        const across = (kind, share) => { track.append(make('i', `rr-line rr-${kind}`)); track.lastChild.style.left = place(share) };
+        across('zero', 0);
+        if (truth) across('mark', truth[i]);
+        if (crowd) across('crowd', crowd);
+        const text = unit ? `${+(100 * share).toFixed(1)}` : signed(share);
+        const line = make('div', 'rr-series', '', track, make('span', 'rr-number', text));
+        line.setAttribute('role', 'img');
+        line.setAttribute('aria-label', `${name}, ${of}: ${text}`);
+        return line;
+      });
+      return make('div', `rr-row rr-of-${all.length > 1 ? 'many' : 'one'}`, '', make('span', 'rr-name', name), make('div', '', '', ...lines));
+    })));
+  },
+
+  people(host, {chances, each}) {
+    const known = each.some(one => one < 3), number = i => each.filter(one => one === i).length;
+    const {strip, keys, show} = spinner();
+    show(chances);
+    [...keys.children].forEach((key, i) => key.append(`: ${number(i)}`));
+    const squares = make('div', 'rr-people', '', ...each.map(one => make('i', `rr-zone-${one}`)));
+    squares.setAttribute('role', 'img');
+    squares.setAttribute('aria-label', known ? `${number(0)} told the truth, ${number(1)} reported it by accident, ${number(2)} reported another answer`
+      : 'a hundred people');
+    host.append(...(known ? [strip] : []), squares, ...(known ? [keys] : []));
+  },
+
+  dots(host, {rows, low, high}) {
+    const width = host.clientWidth, tall = rows.length > 1 ? 104 : 150, at = value => 8 + (width - 16) * (value - low) / (high - low);
+    for (const {name, values} of rows) {
+      const picture = svg('svg', {width, height: tall + 22, role: 'img'}), piles = new Map(), base = tall - 6;
+      picture.append(svg('line', {x1: 0, x2: width, y1: tall, y2: tall, class: 'rr-axis'}),
+                     svg('line', {x1: at(0), x2: at(0), y1: 0, y2: tall, class: 'rr-axis'}));
+      for (const value of values) {
+        const x = at(Math.max(low, Math.min(high, value))), pile = Math.round(x / 7), height = piles.get(pile) ?? 0;
+        piles.set(pile, height + 1);
+        picture.append(svg('circle', {cx: x, cy: Math.max(4, base - height * Math.min(7, base / 60)), r: 3.5, class: value < 0 ? 'rr-dot rr-under' : 'rr-dot'}));
+      }
+      for (const [tick, anchor] of [[low, 'start'], [0, 'middle'], [high, 'end']]) {
+        picture.append(svg('text', {x: at(tick), y: tall + 18, 'text-anchor': anchor}, `${signed(tick).replace('.0', '')}`));
+      }
+      const below = values.filter(value => value < 0).length;
+      picture.setAttribute('aria-label', `${name}: ${below} of ${values.length} dots are below zero`);
+      host.append(make('div', 'rr-dots-of', '', make('p', '', `If ${name}: ${below} of ${values.length} below zero`), picture));
+    }
+  },
+
+  curve(host, {points, marks, x_ticks, y_ticks, x, y}) {
+    const width = host.clientWidth, height = Math.min(300, Math.max(220, width * 0.5)), left = 14, right = width - 14, top = 40, foot = height - 46;
+    const xs = points.map(([one]) => one), ys = [...points.map(([, one]) => one), ...y_ticks.map(([one]) => one)];
+    const across = one => left + (right - left) * (one - Math.min(...xs)) / (Math.max(...xs) - Math.min(...xs));
+    const up = one => foot - (foot - top) * (one - Math.min(...ys)) / (Math.max(...ys) - Math.min(...ys));
+    const picture = svg('svg', {width, height, role: 'img', 'aria-label': `${y}, by ${x}. ${marks.map(({name}) => name).join('; ')}`});
+    picture.append(svg('text', {x: left, y: 16}, `↑ ${y}`), svg('line', {x1: left, x2: right, y1: foot, y2: foot, class: 'rr-axis'}));
+    for (const [tick, text] of y_ticks) {
+      picture.append(svg('line', {x1: left, x2: right, y1: up(tick), y2: up(tick), class: 'rr-grid'}), svg('text', {x: left, y: up(tick) - 3}, text));
+    }
+    for (const [tick, text] of x_ticks) {
+      const x = across(tick), anchor = x < left + 30 ? 'start' : x > right - 30 ? 'end' : 'middle';
+      picture.append(svg('text', {x, y: foot + 18, 'text-anchor': anchor}, text));
+    }
+    picture.append(svg('text', {x: right, y: height - 8, 'text-anchor': 'end'}, `${x} →`));
+    picture.append(svg('path', {d: points.map(([a, b], i) => `${i ? 'L' : 'M'}${across(a)},${up(b)}`).join(''), class: 'rr-curve'}));
+    marks.filter(({y}) => y === null).forEach(({kind, name, x}, row) => {
+      const at = across(x), anchor = at > (left + right) / 2 ? 'end' : 'start', y = top + 14 + 24 * row;
+      picture.append(svg('line', {x1: at, x2: at, y1: top, y2: foot, stroke: ink(kind), class: 'rr-until'}),
+                     svg('text', {x: at + (anchor === 'end' ? -8 : 8), y, 'text-anchor': anchor, class: 'rr-halo'}, name));
+    });
+    for (const {kind, name, x, y} of marks.filter(({y}) => y !== null)) {
+      const at = across(x), anchor = at > (left + right) / 2 ? 'end' : 'start';
+      picture.append(svg('circle', {cx: at, cy: up(y), r: 8, fill: ink(kind), class: 'rr-spot'}),
+                     svg('text', {x: at + (anchor === 'end' ? -13 : 13), y: up(y) + (up(y) > foot - 20 ? -8 : 5), 'text-anchor': anchor, class: 'rr-halo'}, name));
+    }
+    host.append(picture);
+  },
+
+  // The triangle of all shares of three answers; below it the line from InvP to InvN, enlarged.
+  triangle(host, {points, position}, said) {
+    const width = host.clientWidth, height = 215, root = Math.sqrt(3) / 2, side = Math.min((height - 48) / root, width - 120);
+    const flat = ([a, b, c]) => [(width - side) / 2 + side * (b + c / 2), height - 30 - side * c * root];   // of shares, on screen
+    const picture = svg('svg', {width, height, role: 'img', 'aria-label': points.map(({name, shares}) => `${name}: ${shares.map(signed).join(', ')}`).join('; ')});
+    picture.append(svg('path', {d: `M${[[1, 0, 0], [0, 1, 0], [0, 0, 1]].map(flat).join('L')}Z`, class: 'rr-inside'}));
+    [['all A', [1, 0, 0], -6, 5, 'end'], ['all B', [0, 1, 0], 6, 5, 'start'], ['all C', [0, 0, 1], 0, -6, 'middle']].forEach(([name, corner, dx, dy, anchor]) => {
+      const [x, y] = flat(corner);
+      picture.append(svg('text', {x: x + dx, y: y + dy, 'text-anchor': anchor}, name));
+    });
+    for (const {kind, name, shares} of points) {
+      const [x, y] = flat(shares), outside = kind === 'inv' || kind === 'truth';
+      picture.append(svg('circle', {cx: x, cy: y, r: outside ? 6 : 5, fill: ink(kind), class: 'rr-spot'}));
+      if (outside) picture.append(svg('text', {x: x + (kind === 'inv' ? 11 : 0), y: y + (kind === 'inv' ? 10 : -11), 'text-anchor': kind === 'inv' ? 'start' : 'middle', class: 'rr-halo'}, name));
+    }
+    const line = svg('svg', {width, height: 100, role: 'img', 'aria-label': `The line from InvP at 0 to InvN at 100${position === null ? '' : `; MLE* at ${Math.round(position)}`}`});
+    const at = place => 10 + (width - 20) * (place + 50) / 200;
+    line.append(svg('line', {x1: at(-50), x2: at(150), y1: 46, y2: 46, class: 'rr-axis'}));
+    const spot = (place, kind, name, y) => line.append(svg('circle', {cx: at(place), cy: 46, r: 8, fill: kind === 'guess' ? 'none' : ink(kind), class: 'rr-spot'}),
+      svg('text', {x: at(place), y, 'text-anchor': place < -30 ? 'start' : place > 130 ? 'end' : 'middle', class: 'rr-halo'}, name));
+    spot(0, 'inv_p', 'InvP, 0', 28);
+    spot(100, 'inv_n', 'InvN, 100', 28);
+    if (position !== null) spot(position, 'mle_star', `MLE*, ${Math.round(position)}`, 72);
+    if (said) spot(said[0], 'guess', `you, ${said[0]}`.replace('-', '−'), 92);
+    host.append(picture, line);
+  },
+};
+
+// How each kind of question is asked: nodes for the host; `say` is called with each prediction, `said` is the present one.
+const QUESTIONS = {
+  number({low, high, unit, in_ratios, text}, host, said, say) {
+    const range = make('input', 'rr-range'), ends = 200, value = make('output', '', '?');
+    const number = place => in_ratios ? Math.round(low * (high / low) ** (place / ends)) : Math.round(low + (high - low) * place / ends);
+    const place = number => ends * (in_ratios ? Math.log(number / low) / Math.log(high / low) : (number - low) / (high - low));
+    Object.assign(range, {type: 'range', min: 0, max: ends, step: in_ratios ? 1 : ends / (high - low), value: said ? place(said[0]) : ends / 2});
+    range.setAttribute('aria-label', text);
+    const words = number => `${number.toLocaleString('en-US').replace('-', '−')}${unit}`;
+    const tell = () => {
+      const now = number(range.valueAsNumber);
+      value.textContent = words(now);
+      range.setAttribute('aria-valuetext', words(now));
+      say([now]);
+    };
+    range.addEventListener('input', tell);
+    range.addEventListener('pointerup', tell);
+    range.addEventListener('keydown', event => { if (event.key === 'Enter') tell() });
+    if (said) value.textContent = words(said[0]);
+    const foot = make('div', 'rr-ends', '', make('span', '', words(low)), make('span', '', words(high)));
+    host.append(make('div', 'rr-head', '', make('span', '', 'Your prediction'), value), range, foot);
+  },
+
+  choice({options, pictures}, host, said, say) {
+    host.append(make('fieldset', 'rr-question', '', ...options.map((option, i) => {
+      const radio = make('input');
+      Object.assign(radio, {type: 'radio', name: 'rr-choice', value: i, checked: said?.[0] === i});
+      radio.addEventListener('change', () => say([i]));
+      const small = pictures[i] && make('span', 'rr-small', '', ...pictures[i].map(share => {
+        const bar = make('i');
+        bar.style.height = `${100 * share / Math.max(...pictures.flat())}%`;
+        return bar;
+      }));
+      return make('label', '', '', radio, make('span', '', option), ...(small ? [small] : []));
+    })));
+  },
+
+  order({items, ends}, host, said, say) {
+    let order = [];
+    const nodes = items.map((item, i) => button('', item, () => {
+      order = order.includes(i) || order.length === items.length ? [i] : [...order, i];
+      if (order.length === items.length - 1) order.push(items.findIndex((_, j) => !order.includes(j)));
+      draw();
+      say(order.length === items.length ? order : null);
+    }));
+    const draw = () => nodes.forEach((node, i) => {
+      const place = order.indexOf(i);
+      node.textContent = place < 0 ? items[i] : `${place + 1}. ${items[i]}`;
+      node.setAttribute('aria-pressed', place >= 0);
+    });
+    draw();
+    host.append(make('p', '', `Press the ${ends[0]} first, the ${ends[1]} last.`), make('div', 'rr-choice', '', ...nodes));
+  },
+
+  bars({names}, host, said, say, {series: [{kind, name, shares}]}) {
+    const all = bar_rows(names, [kind, 'guess']);
+    let drawn = said ?? apportion(names.map(() => 1), 100);
+    drawable(all, names, 'Your prediction', () => shares, () => drawn, changed => say(drawn = changed))();
+    host.append(legend_of([[kind, name], ['guess', 'Your prediction: drag the rings']]).list,
+                make('div', 'rr-rows', '', ...all.map(({row}) => row)));
+  },
+};
+
+class Scene {
+  constructor(root, data) {
+    this.root = root;
+    this.dots = make('span', 'rr-dots');
+    this.dots.setAttribute('aria-hidden', 'true');
+    this.count = make('span');
+    this.title = make('h2', 'rr-title');
+    this.title.tabIndex = -1;
+    this.words = make('p', 'rr-words');
+    this.asked = make('p', 'rr-asked');
+    this.result = make('p', 'rr-result');
+    this.result.setAttribute('aria-live', 'polite');
+    this.body = make('div', 'rr-body');
+    this.dial = make('div', 'rr-privacy');
+    this.back = button('', 'Back', () => this.send('goes', {to: this.data.number - 1}));
+    this.anew = button('', 'Other dice', () => this.send('goes', {to: 'anew'}));
+    this.predict = button('rr-primary', 'This is my prediction', () => this.send('predicts', {scene: this.data.key, values: this.said}));
+    this.next = button('', 'Next', () => this.send('goes', {to: this.data.number + 1}));
+    root.replaceChildren(make('div', 'rr-where', '', this.count, this.dots), make('div', 'rr-text', '', this.title, this.words, this.asked, this.result),
+                         this.body, this.dial, make('div', 'rr-buttons', '', this.back, this.anew, this.predict, this.next));
+    new ResizeObserver(([{contentRect: {width}}]) => {
+      if (this.shown && width !== this.width) this.draw(this.shown);
+      this.width = width;
+    }).observe(root);
+  }
+
+  // What the server tells: a scene, with its answer once the reader has predicted.
+  show(data, send) {
+    this.send = send;
+    const state = JSON.stringify([data.number, data.draw, data.said]), was = this.data;
+    for (const [name, colour] of Object.entries(data.colours)) this.root.style.setProperty(`--rr-${name}`, colour);
+    if (state === this.state) return;
+    this.state = state;
+    this.data = data;
+    cancelAnimationFrame(this.frame);
+    this.root.dataset.scene = data.key;
+    this.root.dataset.answered = data.answered ? 'yes' : '';
+    this.count.textContent = `Scene ${data.number} of ${data.of}`;
+    this.dots.replaceChildren(...Array.from({length: data.of}, (_, i) => make('i', i < data.number ? 'rr-on' : '')));
+    this.title.textContent = data.title;
+    this.words.textContent = data.before;
+    this.asked.textContent = data.question.text;
+    this.result.textContent = '';
+    this.back.hidden = data.number === 1;
+    this.predict.hidden = Boolean(data.answered);
+    this.anew.hidden = !data.answered;
+    this.next.classList.toggle('rr-primary', Boolean(data.answered));
+    this.next.textContent = data.number === data.of ? 'To the end' : data.answered ? 'Next scene' : 'Skip';
+    if (data.answered) this.answer();
+    else this.ask();
+    if (was) {
+      this.title.focus({preventScroll: true});
+      if (this.root.getBoundingClientRect().top < 0) this.root.scrollIntoView();
+    }
+  }
+
+  ask() {
+    this.said = null;
+    this.predict.disabled = true;
+    this.dial.replaceChildren();
+    this.host = make('div', 'rr-picture');
+    const question = make('div', 'rr-ask');
+    this.body.replaceChildren(this.host, question);
+    const {picture, question: about} = this.data;
+    this.draw(about.kind === 'bars' ? {kind: 'nothing'} : picture);   // bars are drawn upon those of the picture
+    QUESTIONS[about.kind](about, question, null, said => {
+      this.said = said;
+      this.predict.disabled = said === null;
+    }, picture);
+  }
+
+  answer() {
+    const {answered, picture} = this.data, {frames, first, reveal} = answered;
+    this.host = make('div', 'rr-picture');
+    this.caption = make('p', 'rr-caption');
+    this.body.replaceChildren(this.host, this.caption);
+    this.result.textContent = answered.after;
+    const name = answered.dial, range = make('input', 'rr-range'), value = make('output');
+    Object.assign(range, {type: 'range', min: 0, max: frames.length - 1, step: 1, value: first});
+    range.setAttribute('aria-label', name);
+    const put = place => {
+      value.textContent = frames[place].value;
+      range.setAttribute('aria-valuetext', frames[place].value);
+      this.caption.textContent = frames[place].caption;
+    };
+    range.addEventListener('input', () => {
+      const from = this.shown;
+      put(range.valueAsNumber);
+      this.move([from, frames[range.valueAsNumber].picture], 250);
+    });
+    this.dial.replaceChildren(make('div', 'rr-head', '', make('span', '', name), value), range);
+    put(first);
+    this.move([picture, ...reveal, frames[first].picture], SLOW);
+  }
+
+  // Through these pictures, one after the other.
+  move(pictures, time) {
+    cancelAnimationFrame(this.frame);
+    const begun = performance.now(), steps = pictures.length - 1;
+    const frame = now => {
+      const gone = still() ? steps : Math.min(steps, Math.max(0, (now - begun) / time)), step = Math.min(steps - 1, Math.floor(gone)), part = gone - step;
+      const smooth = part * part * (3 - 2 * part);
+      this.draw(part < 1 ? between(pictures[step], pictures[step + 1], smooth) : pictures[step + 1]);
+      if (gone < steps && this.host.isConnected) this.frame = requestAnimationFrame(frame);
+    };
+    frame(begun);
+  }
+
+  draw(picture) {
+    this.shown = picture;
+    this.host.replaceChildren();
+    PICTURES[picture.kind](this.host, picture, this.data.question.kind === 'order' ? null : this.data.said);
+  }
+}

@@ -1,0 +1,238 @@
+"""What a scene of the lesson is made of: a question that one can be wrong about, its answer, and pictures.
+
+A scene is a function of its dice, marked by `scene`; `rr_core.lesson.scenes` has all of them. It returns a `Posed`: what
+is on screen before the reader has predicted something, and what comes after it. Nothing of the latter may be sent before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol
+
+from rr_core import typed
+
+Picture = Mapping[str, Any]
+Prediction = tuple[int, ...]
+
+
+class Question(Protocol):
+    """Something to predict. A prediction is a tuple of integers, and so is the answer."""
+
+    @property
+    def text(self) -> str:
+        """The question, as it is asked."""
+
+    @property
+    def kind(self) -> str:
+        """How the browser asks."""
+
+    def check(self, values: Prediction) -> bool:
+        """Whether this can be a prediction."""
+
+    def words(self, values: Prediction) -> str:
+        """A prediction or the answer, in words."""
+
+    def for_browser(self) -> dict[str, Any]:
+        """What the browser needs to ask."""
+
+
+@dataclass(frozen=True)
+class NumberQuestion:
+    """A whole number, on a line.
+
+    Attributes:
+        text: the question.
+        low, high: ends of the line, included.
+        unit: what follows the number, with its blank: "%", " steps".
+        in_ratios: whether equal steps on the line are equal ratios; ``low`` is at least 1 then.
+    """
+
+    text: str
+    low: int
+    high: int
+    unit: str = ""
+    in_ratios: bool = False
+    kind: str = "number"
+
+    def check(self, values: Prediction) -> bool:
+        return len(values) == 1 and self.low <= values[0] <= self.high
+
+    def words(self, values: Prediction) -> str:
+        return f"{values[0]:,}{self.unit}".replace("-", "−")
+
+    def for_browser(self) -> dict[str, Any]:
+        return {"low": self.low, "high": self.high, "unit": self.unit, "in_ratios": self.in_ratios}
+
+
+@dataclass(frozen=True)
+class ChoiceQuestion:
+    """One of a few; the prediction is its position, from 0.
+
+    Attributes:
+        text: the question.
+        options: in words.
+        pictures: of the options, where they have any: shares, to be drawn as small bars.
+    """
+
+    text: str
+    options: tuple[str, ...]
+    pictures: tuple[tuple[float, ...], ...] = ()
+    kind: str = "choice"
+
+    def check(self, values: Prediction) -> bool:
+        return len(values) == 1 and 0 <= values[0] < len(self.options)
+
+    def words(self, values: Prediction) -> str:
+        return self.options[values[0]]
+
+    def for_browser(self) -> dict[str, Any]:
+        return {"options": self.options, "pictures": self.pictures}
+
+
+@dataclass(frozen=True)
+class OrderQuestion:
+    """An order; the prediction has the positions of the items, from 0, the first one first.
+
+    Attributes:
+        text: the question.
+        items: to be put in order.
+        ends: what the first and the last place mean, in a word each.
+    """
+
+    text: str
+    items: tuple[str, ...]
+    ends: tuple[str, str]
+    kind: str = "order"
+
+    def check(self, values: Prediction) -> bool:
+        return sorted(values) == list(range(len(self.items)))
+
+    def words(self, values: Prediction) -> str:
+        return ", ".join(self.items[i] for i in values)
+
+    def for_browser(self) -> dict[str, Any]:
+        return {"items": self.items, "ends": self.ends}
+
+
+@dataclass(frozen=True)
+class BarsQuestion:
+    """Shares, drawn as bars; the prediction has whole per cent that add up to 100.
+
+    Attributes:
+        text: the question.
+        names: of the bars.
+    """
+
+    text: str
+    names: tuple[str, ...]
+    kind: str = "bars"
+
+    def check(self, values: Prediction) -> bool:
+        return len(values) == len(self.names) and min(values) >= 0 and sum(values) == 100
+
+    def words(self, values: Prediction) -> str:
+        return ", ".join(f"{name} {value}%" for name, value in zip(self.names, values, strict=True))
+
+    def for_browser(self) -> dict[str, Any]:
+        return {"names": self.names}
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The picture at one place of a dial, and what it shows in one sentence."""
+
+    value: str
+    picture: Picture
+    caption: str
+
+
+@dataclass(frozen=True)
+class Posed:
+    """One draw of a scene.
+
+    Attributes:
+        before: at most 60 words together with the question.
+        question: what the reader says before anything is shown.
+        picture: what is on screen meanwhile; it gives nothing away.
+        answer: as a prediction that hits it.
+        after: two or three sentences about a prediction; at most 90 words together with the captions.
+        dial: what the reader moves afterwards.
+        frames: the pictures along the dial.
+        first: the place of the dial at which the answer was found.
+        reveal: pictures that the first one passes on its way to the answer.
+    """
+
+    before: str
+    question: Question
+    picture: Picture
+    answer: Prediction
+    after: Callable[[Prediction], str]
+    dial: str
+    frames: Sequence[Frame]
+    first: int
+    reveal: Sequence[Picture] = ()
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A scene of the lesson, and what a teacher's sheet says about it.
+
+    Attributes:
+        key: of its prediction in a link.
+        title: in a few words.
+        minutes: that it takes.
+        aim: what the reader knows afterwards.
+        belief: what people usually believe before.
+        ask: what a teacher may ask the class.
+        remember: one sentence to keep.
+        more: the page that shows more, as an address with a query.
+        pose: one draw of it.
+    """
+
+    key: str
+    title: str
+    minutes: int
+    aim: str
+    belief: str
+    ask: str
+    remember: str
+    more: str
+    pose: Callable[[int], Posed]
+
+    def parse(self, text: str, question: Question) -> tuple[Prediction | None, str]:
+        """The prediction of a text in a link, and "" or, where it is none, a plain sentence."""
+        words = text.split(".")
+        if all(_WHOLE.fullmatch(word) for word in words):
+            values = tuple(map(int, words))
+            if question.check(values):
+                return values, ""
+        return (
+            None,
+            f"The link's prediction “{typed.shorten(text)}” does not answer the scene “{self.title}”.",
+        )
+
+    @staticmethod
+    def format(prediction: Prediction) -> str:
+        """The text that stands for a prediction in a link."""
+        return ".".join(map(str, prediction))
+
+
+_WHOLE = re.compile(r"-?[0-9]{1,9}")
+SCENES: list[Scene] = []
+
+
+def scene(**about: Any) -> Callable[[Callable[[int], Posed]], Scene]:
+    """Make a function of the dice a scene, the last of the lesson so far; its name is the key.
+
+    Args:
+        about: title, minutes, aim, belief, ask, remember and more, see `Scene`.
+    """
+
+    def add(pose: Callable[[int], Posed]) -> Scene:
+        SCENES.append(Scene(key=pose.__name__, pose=lru_cache(maxsize=32)(pose), **about))
+        return SCENES[-1]
+
+    return add

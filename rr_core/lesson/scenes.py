@@ -1,0 +1,870 @@
+"""The ten scenes of the lesson, in their order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from rr_core import streams
+from rr_core._validate import Array
+from rr_core.collinearity import collinearity
+from rr_core.estimators import inv
+from rr_core.ibu.convergence import first_reached, settling_times
+from rr_core.ibu.engine import ibu_path
+from rr_core.ibu.path import log_spaced
+from rr_core.lesson.scene import (
+    BarsQuestion,
+    ChoiceQuestion,
+    Frame,
+    NumberQuestion,
+    OrderQuestion,
+    Picture,
+    Posed,
+    Prediction,
+    scene,
+)
+from rr_core.lesson.survey import EPSILONS, PEOPLE, LessonStep, lesson
+from rr_core.mechanism import RandomizedResponse
+from rr_core.metrics import inv_variance, negative_log_likelihood, total_variation
+from rr_core.populations import zipf
+from rr_core.repeats import Repeats, repeat
+from rr_core.scenario import Scenario
+from rr_core.streams import Stream
+
+_REPAIRS = {"inv_n": "InvN", "inv_p": "InvP", "mle_star": "MLE*"}
+_NAMES = tuple(PEOPLE)
+_SURVEYS = 100
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def _per_cent(share: float, digits: int = 1) -> str:
+    """A share as text: -0.0213 -> "−2.1%"."""
+    text = f"{100 * share:.{digits}f}"
+    return (text[1:] if text.strip("-0.") == "" and text.startswith("-") else text).replace("-", "−") + "%"
+
+
+def _points(difference: float) -> str:
+    return _per_cent(difference).replace("%", " points")
+
+
+def _compared(said: int, answer: int, unit: str = "", few: str = "too few", many: str = "too many") -> str:
+    """The beginning of each sentence about a number."""
+    if said == answer:
+        return f"You said {said:,}{unit}, and so it is.".replace("-", "−")
+    return f"You said {said:,}{unit}, {many if said > answer else few}: it is {answer:,}{unit}.".replace(
+        "-", "−"
+    )
+
+
+def _bars(names: Sequence[str], *series: tuple[str, str, Sequence[float]], **lines: object) -> Picture:
+    """Rows of bars: of each series its colour, its name and its shares; ``crowd`` and ``truth`` are lines."""
+    rows = [{"kind": kind, "name": name, "shares": list(map(float, shares))} for kind, name, shares in series]
+    return {"kind": "bars", "names": list(names), "series": rows, **lines}
+
+
+Ticks = list[tuple[float, str]]
+
+
+def _curve(
+    points: Sequence[tuple[float, float]],
+    marks: Sequence[Picture],
+    x: tuple[str, Ticks],
+    y: tuple[str, Ticks],
+) -> Picture:
+    """A curve, with marks upon it or beside it; of each axis its title, and its ticks with their names."""
+    axes = {"x": x[0], "x_ticks": x[1], "y": y[0], "y_ticks": y[1]}
+    return {"kind": "curve", "points": list(points), "marks": list(marks), **axes}
+
+
+def _shares(counts: Sequence[int]) -> list[float]:
+    total = sum(counts)
+    return [count / total for count in counts]
+
+
+def _at(epsilon: float) -> str:
+    return f"{epsilon:.3g}"
+
+
+@scene(
+    title="A coin hides you",
+    minutes=3,
+    aim="An answer by the coin is no proof: it may be an accident. ε says how far the coin leans to the truth.",
+    belief="Fifty of a hundred coins show heads, so fifty answers are true.",
+    ask="Your neighbour's report is on the screen. What do you know about them?",
+    remember="The coin protects: a report may be the truth or an accident, and it does not show which.",
+    more="noisy_histogram?part=person",
+)
+def coin(seed: int) -> Posed:
+    """How many of a hundred reports are true."""
+    rng = streams.generator(seed, Stream.LESSON, 1)
+    landed, by_accident = np.sort(rng.random(100)), rng.integers(5, size=100) == 0
+    fair = math.log(6)  # the coin of 5 answers that says "the truth" every second time
+
+    def people(epsilon: float) -> tuple[Picture, int, int]:
+        mechanism = RandomizedResponse(5, epsilon)
+        heads = landed < mechanism.keep
+        chances = [mechanism.keep, mechanism.q, 1 - mechanism.p]
+        each = np.where(heads, 0, np.where(by_accident, 1, 2)).tolist()
+        return {"kind": "people", "chances": chances, "each": each}, int(heads.sum()), each.count(1)
+
+    epsilons = sorted((*EPSILONS, fair))
+    frames = []
+    for epsilon in epsilons:
+        picture, heads, accidents = people(epsilon)
+        leans = (
+            "is fair"
+            if epsilon == fair
+            else f"says “the truth” with chance {_per_cent(picture['chances'][0])}"
+        )
+        caption = f"At ε = {_at(epsilon)} the coin {leans}. {heads + accidents} of the 100 reports are true."
+        frames.append(Frame(_at(epsilon), picture, caption))
+    picture, heads, accidents = people(fair)
+
+    def after(said: Prediction) -> str:
+        nearer = abs(said[0] - heads) < abs(said[0] - heads - accidents)
+        how = "Counting heads alone gives" if nearer else "Heads made"
+        rest = f"{accidents} of the other {100 - heads} drew the truth by accident"
+        return (
+            f"{_compared(said[0], heads + accidents)} {how} "
+            f"{heads}{', but' if nearer else ' people tell the truth;'} {rest}. "
+            "A report does not show which it is: that is the protection."
+        )
+
+    return Posed(
+        "Everybody tosses a coin in private. Heads: report the truth. Tails: report one of five answers, drawn at "
+        "random. A "
+        "hundred people do so.",
+        NumberQuestion("How many of their reports are true?", 0, 100),
+        {**picture, "each": [3] * 100},
+        (heads + accidents,),
+        after,
+        "Bend the coin: privacy ε",
+        frames,
+        epsilons.index(fair),
+    )
+
+
+@scene(
+    title="The crowd still shows",
+    minutes=4,
+    aim="The noise flattens the histogram towards equal bars, and leaves its order visible if the crowd is large "
+    "enough.",
+    belief="So much noise drowns the truth.",
+    ask="Which bar would you bet on, seeing the reports alone?",
+    remember="Noise pulls every bar towards the same height, but a crowd still shows through it.",
+    more="noisy_histogram",
+)
+def crowd(seed: int) -> Posed:
+    """What the reports of 2,000 people look like."""
+    survey, first = lesson(seed=seed), EPSILONS.index(1)
+    truth = _shares(survey.true_counts)
+    tallest = int(np.argmax(truth))
+    frames = []
+    for step in survey.steps:
+        reports = _shares(step.counts)
+        picture = _bars(_NAMES, ("truth", "Truth", truth), ("observed", "Reports", reports))
+        frames.append(
+            Frame(
+                _at(step.epsilon),
+                picture,
+                f"At ε = {_at(step.epsilon)}, {_per_cent(step.keep)} of the coins say “the truth”. Tallest bar of "
+                "reports: "
+                f"{_listed(_tallest(step.counts))}.",
+            )
+        )
+    counts = survey.steps[first].counts
+    reports = _shares(counts)
+
+    def after(said: Prediction) -> str:
+        drawn = [value / 100 for value in said]
+        span, real = max(drawn) - min(drawn), max(reports) - min(reports)
+        flatter = (
+            "Yours differ more"
+            if span > real
+            else "Yours differ less"
+            if span < real
+            else "Yours differ as much"
+        )
+        seen = (
+            "is still the tallest"
+            if _tallest(counts) == [_NAMES[tallest]]
+            else "is no longer the tallest alone"
+        )
+        return (
+            f"Of 100 people your bars put {100 * total_variation(drawn, reports):.0f} in a wrong place. {flatter}: "
+            "from "
+            f"{_per_cent(min(drawn), 0)} to {_per_cent(max(drawn), 0)}, the reports from {_per_cent(min(reports))} to "
+            f"{_per_cent(max(reports))}. Chance pulls each bar towards 20%; “{_NAMES[tallest]}” {seen}."
+        )
+
+    return Posed(
+        "Now 2,000 people. Grey: their true answers, hidden in a real survey. The coin is bent: only "
+        "one in four "
+        "is told to say the truth.",
+        BarsQuestion("Draw the bars of their reports.", _NAMES),
+        _bars(_NAMES, ("truth", "Truth", truth)),
+        tuple(_whole_percentages(reports)),
+        after,
+        "Privacy ε",
+        frames,
+        first,
+    )
+
+
+def _tallest(counts: Sequence[int]) -> list[str]:
+    return [name for name, count in zip(_NAMES, counts, strict=True) if count == max(counts)]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(f"“{name}”" for name in names)
+
+
+def _whole_percentages(shares: Sequence[float]) -> list[int]:
+    """Whole per cent that add up to 100, by largest remainders."""
+    parts = [100 * share for share in shares]
+    whole = [math.floor(part) for part in parts]
+    order = sorted(range(len(parts)), key=lambda i: whole[i] - parts[i])
+    for i in order[: 100 - sum(whole)]:
+        whole[i] += 1
+    return whole
+
+
+@scene(
+    title="Subtract the noise",
+    minutes=5,
+    aim="Take away what chance alone brings, then stretch what is left to 100%: this is the estimate Inv.",
+    belief="The share of the reports is about the share of the people.",
+    ask="Why is what is left too small, and by how much?",
+    remember="Take away the crowd that chance brings, stretch the rest to 100%: this is Inv, right on average.",
+    more="inv_negatives",
+)
+def subtract(seed: int) -> Posed:
+    """What share of the people the largest bar of the reports stands for."""
+    rng = streams.generator(seed, Stream.LESSON, 3)
+    true_counts = rng.permutation([1240, 400, 200, 100, 60])
+    truth, dice = _shares(true_counts.tolist()), rng.random((2, 5))
+    steps = [LessonStep.collect(true_counts, epsilon, dice) for epsilon in EPSILONS]
+    first = EPSILONS.index(1)
+    step = steps[first]
+    most, q = int(np.argmax(step.counts)), step.p - step.keep
+    reports = _shares(step.counts)
+    raw, estimate = reports[most], step.inv[most]
+    less = [share - q for share in reports]
+
+    def after(said: Prediction) -> str:
+        raw_is_nearer = abs(said[0] / 100 - raw) < abs(said[0] / 100 - estimate)
+        start = f"{_compared(said[0], round(100 * estimate), '%', 'too little', 'too much')} "
+        why = "The reports' own share still has the crowd in it. " if raw_is_nearer else ""
+        return (
+            f"{start}{why}{_per_cent(raw)} − {_per_cent(q)} = {_per_cent(raw - q)} is left, and stands for the "
+            f"{_per_cent(step.keep)} who were told to say the truth: stretch it {1 / step.keep:.2f} times. This is "
+            "called "
+            f"Inv. (In truth: {_per_cent(truth[most])}.)"
+        )
+
+    frames = [
+        Frame(
+            _at(one.epsilon),
+            _bars(_NAMES, ("inv", "Inv", one.inv), truth=truth),
+            f"At ε = {_at(one.epsilon)}: crowd {_per_cent(one.p - one.keep)}, stretched {1 / one.keep:.3g} times. "
+            "Inv is off by "
+            f"{_per_cent(total_variation(one.inv, truth))} in all.",
+        )
+        for one in steps
+    ]
+    return Posed(
+        f"Another school, ε = 1; only the reports are known. Chance alone brings each answer the same crowd: "
+        f"{_per_cent(q)} of "
+        f"all reports, the dashed line. “{_NAMES[most]}” has {_per_cent(raw)}.",
+        NumberQuestion(
+            "Which share of the people does that make, once the noise is subtracted?", 0, 100, "%"
+        ),
+        _bars(_NAMES, ("observed", "Reports", reports), crowd=q),
+        (min(100, max(0, round(100 * estimate))),),
+        after,
+        "Privacy ε",
+        frames,
+        first,
+        (_bars(_NAMES, ("observed", "Reports", less), crowd=0.0), frames[first].picture),
+    )
+
+
+_SIZES = (200, 2000, 20_000, 200_000, 2_000_000)
+
+
+@scene(
+    title="Shares below zero",
+    minutes=5,
+    aim="Inv falls below zero by chance. More people make that small, and for an answer that nobody has they do "
+    "not cure it.",
+    belief="A negative share is a mistake in the program, and more people cure it.",
+    ask="Its true share is zero, and the estimates scatter about the truth: where do they fall?",
+    remember="A share below zero is chance, no mistake; more people make it small, but an empty answer keeps it.",
+    more="inv_negatives?part=users",
+)
+def below(seed: int) -> Posed:
+    """In how many of a hundred large surveys the share of an answer that nobody has falls below zero."""
+    mechanism, shares = RandomizedResponse(5, 1.0), np.array([0.5, 0.3, 0.18, 0.02, 0.0])
+    found: dict[int, Array] = {}
+    for number, n in enumerate(_SIZES):
+        rng = streams.generator(seed, Stream.LESSON, 4, number)
+        true_counts = np.tile(np.round(n * shares).astype(np.int64), (_SURVEYS, 1))
+        found[n] = inv(mechanism.randomize_histogram(true_counts, rng), mechanism)[:, 3:]
+
+    def picture(n: int) -> Picture:
+        rare, empty = found[n].T.tolist()
+        rows = [{"name": "nobody has it", "values": empty}, {"name": "2% have it", "values": rare}]
+        return {"kind": "dots", "rows": rows, "low": -0.3, "high": 0.3}
+
+    def negatives(n: int) -> tuple[int, int]:
+        rare, empty = (found[n] < 0).sum(axis=0).tolist()
+        return empty, rare
+
+    frames = [
+        Frame(
+            f"{n:,}",
+            picture(n),
+            f"{n:,} people a survey: below zero in {negatives(n)[0]} of 100 where nobody has the answer, in "
+            f"{negatives(n)[1]} "
+            "where 2% have it.",
+        )
+        for n in _SIZES
+    ]
+    many, few = 200_000, 2000
+    answer = negatives(many)[0]
+
+    def after(said: Prediction) -> str:
+        cure = "That would be a cure. " if said[0] < 25 and answer >= 25 else ""
+        return (
+            f"{_compared(said[0], answer)} {cure}With {few:,} people the lowest was "
+            f"{_per_cent(found[few].min(axis=0)[1])}, with "
+            f"{many:,} only {_per_cent(found[many].min(axis=0)[1], 2)}: smaller, but the sign is still chance. The "
+            "answer that 2% have is "
+            f"below zero in {negatives(many)[1]} of 100 now."
+        )
+
+    return Posed(
+        f"An answer that nobody has, asked in 100 surveys of {few:,} people (ε = 1). Each dot is what Inv says of "
+        "one survey. "
+        f"In {negatives(few)[0]} it is below zero. Now a hundred times as many people: {many:,} in each.",
+        NumberQuestion("In how many of the 100 surveys is it below zero then?", 0, 100),
+        {**picture(few), "rows": picture(few)["rows"][:1]},
+        (answer,),
+        after,
+        "People in each survey",
+        frames,
+        _SIZES.index(many),
+    )
+
+
+def _dice(seed: int, wanted: Callable[[LessonStep], bool]) -> int:
+    """The first seed from this one on whose survey at ε = 0.5 is as wanted."""
+    return next(s for s in _seeds(seed) if wanted(lesson((0.5,), s).steps[0]))
+
+
+def _seeds(seed: int) -> Iterator[int]:
+    while True:
+        yield seed
+        seed = (seed + 1) % 2**32
+
+
+@scene(
+    title="Three repairs",
+    minutes=5,
+    aim="InvN cuts and scales; InvP lowers all bars by the same amount; MLE* takes the most likely shares.",
+    belief="Setting what is below zero to zero is repair enough.",
+    ask="Who pays for the bar that was lifted to zero?",
+    remember="InvN cuts and scales, InvP lowers all by the same, MLE* takes the shares under which the reports are "
+    "likeliest.",
+    more="estimators",
+)
+def repairs(seed: int) -> Posed:
+    """Under which repair the tallest bar is lowest."""
+    survey = lesson(seed=_dice(seed, lambda step: min(step.inv) < 0))
+    first = EPSILONS.index(0.5)
+    step, truth = survey.steps[first], _shares(survey.true_counts)
+    tallest = int(np.argmax(step.inv))
+
+    def three(one: LessonStep) -> Picture:
+        series = [(key, name, getattr(one, key)) for key, name in _REPAIRS.items()]
+        return _bars(_NAMES, *series, truth=truth)
+
+    values = [getattr(step, key)[tallest] for key in _REPAIRS]
+    order = sorted(range(3), key=values.__getitem__)
+    lowered = max(a - b for a, b in zip(step.inv, step.inv_p, strict=True) if b > 0)
+
+    def after(said: Prediction) -> str:
+        right = all(values[a] <= values[b] + 1e-12 for a, b in pairwise(said))
+        names = list(_REPAIRS.values())
+        told = ", ".join(f"{names[i]} {_per_cent(values[i])}" for i in order)
+        return (
+            f"{'Right' if right else 'Not so'}: {told}. InvN scales, which costs the tallest bar most: "
+            f"{_points(step.inv[tallest] - step.inv_n[tallest])}. InvP takes {_points(lowered)} from each bar that "
+            "stays. "
+            f"In truth it is {_per_cent(truth[tallest])}."
+        )
+
+    frames = [
+        Frame(
+            _at(one.epsilon),
+            three(one),
+            f"At ε = {_at(one.epsilon)} "
+            + (
+                ", ".join(
+                    f"{name} is off by {_per_cent(total_variation(getattr(one, key), truth))}"
+                    for key, name in _REPAIRS.items()
+                )
+                if min(one.inv) < 0
+                else "no bar is below zero: all three repairs leave Inv as it is"
+            )
+            + ".",
+        )
+        for one in survey.steps
+    ]
+    return Posed(
+        "Shares below zero must go, and all must make 100%. InvN cuts them off and scales the rest down. InvP "
+        "lowers all bars "
+        "that stay by the same amount. MLE* takes the shares under which these reports are most likely.",
+        OrderQuestion(
+            f"How tall does each leave “{_NAMES[tallest]}”?", tuple(_REPAIRS.values()), ("lowest", "tallest")
+        ),
+        _bars(_NAMES, ("inv", "Inv", step.inv)),
+        tuple(order),
+        after,
+        "Privacy ε",
+        frames,
+        first,
+    )
+
+
+_CLOSEST = (0.2, 0.5, 1.0, 2.0, 5.0)
+
+
+@scene(
+    title="Which comes closest, and when?",
+    minutes=5,
+    aim="Which repair is closest depends on the population: InvN where all answers are about equally common, else "
+    "InvP.",
+    belief="What fits the reports best is closest to the truth.",
+    ask="What would you have to know beforehand to choose?",
+    remember="One survey does not decide: InvP, or InvN where all answers are about equally common.",
+    more="estimators?part=repeat",
+)
+def closest(seed: int) -> Posed:
+    """In which population InvN wins more often."""
+    populations = ("All about equally common", "A few are very common")
+    exponents = (0.0, 1.5)
+
+    def wins(epsilon: float) -> list[dict[str, float]]:
+        results: list[Repeats] = []
+        for s in exponents:
+            scenario = Scenario(k=12, s=s, epsilon=epsilon, n=2000, seed=seed)
+            *_, last = repeat(scenario.draw(), _SURVEYS)
+            results.append(last)
+        return [result.best["tv"] for result in results]
+
+    def picture(won: list[dict[str, float]]) -> Picture:
+        series = [(key, name, [one[key] / _SURVEYS for one in won]) for key, name in _REPAIRS.items()]
+        return {**_bars(populations, *series), "unit": "of 100 surveys"}
+
+    counted = {epsilon: wins(epsilon) for epsilon in _CLOSEST}
+    first = _CLOSEST.index(0.5)
+    won = counted[0.5]
+    more = 0 if won[0]["inv_n"] >= won[1]["inv_n"] else 1
+
+    def told(one: dict[str, float]) -> str:
+        return ", ".join(f"{name} {one[key]:g}" for key, name in _REPAIRS.items())
+
+    def after(said: Prediction) -> str:
+        verdict = "Right." if said[0] == more or won[0]["inv_n"] == won[1]["inv_n"] else "The other one."
+        return (
+            f"{verdict} Wins in 100 surveys: where all are about equally common {told(won[0])}; where a few are very "
+            f"common {told(won[1])}. Scaling keeps small bars; lowering cuts them to zero, good where "
+            "they are all but empty."
+        )
+
+    frames = [
+        Frame(
+            _at(epsilon),
+            picture(one),
+            f"At ε = {_at(epsilon)} InvN is closest in {one[0]['inv_n']:g} and {one[1]['inv_n']:g} of 100, InvP in "
+            f"{one[0]['inv_p']:g} and {one[1]['inv_p']:g}.",
+        )
+        for epsilon, one in counted.items()
+    ]
+    shapes = tuple(tuple(zipf(12, s).tolist()) for s in exponents)
+    return Posed(
+        "Twelve answers, 2,000 people, ε = 0.5, and 100 surveys. In each the repair wins whose shares are off by "
+        "least; three alike: nobody.",
+        ChoiceQuestion("In which population does InvN (cut and scale) win more often?", populations, shapes),
+        {"kind": "nothing"},
+        (more,),
+        after,
+        "Privacy ε",
+        frames,
+        first,
+    )
+
+
+@scene(
+    title="Most likely",
+    minutes=5,
+    aim="MLE* is the summit of a hill: no shares make these reports more likely. More people make the hill steeper.",
+    belief="Ten times the people make a bad guess ten times less likely.",
+    ask="What would the hill look like with one single report?",
+    remember="MLE* is the summit: the shares under which these reports are likelier than under any others.",
+    more="estimators?part=hill",
+)
+def likeliest(seed: int) -> Posed:
+    """How much less likely the truth makes the reports than the best shares do, with ten times the people."""
+
+    def log_ratio(step: LessonStep) -> float:
+        mechanism = RandomizedResponse(5, step.epsilon)
+        truth = _shares(tuple(PEOPLE.values()))
+        losses = [
+            negative_log_likelihood(step.counts, shares, mechanism) for shares in (truth, step.mle_star)
+        ]
+        return float(losses[0] - losses[1])
+
+    survey = lesson((0.5,), _dice(seed, lambda step: math.log(3) < log_ratio(step) < math.log(30)))
+    (step,), truth = survey.steps, _shares(survey.true_counts)
+    mechanism, per_survey = RandomizedResponse(5, 0.5), log_ratio(step)
+    way = np.linspace(-0.5, 2.5, 61)
+    line = [np.add(truth, part * np.subtract(step.mle_star, truth)) for part in way]
+    inside = [bool(shares.min() >= 0) for shares in line]
+    best = negative_log_likelihood(step.counts, step.mle_star, mechanism)
+    below = [
+        negative_log_likelihood(step.counts, shares, mechanism) - best if ok else math.inf
+        for shares, ok in zip(line, inside, strict=True)
+    ]
+    times = (0.1, 1, 10, 100)
+
+    def picture(n: float) -> Picture:
+        points = [
+            (float(x), math.exp(-n * loss)) for x, loss in zip(way, below, strict=True) if loss < math.inf
+        ]
+        marks = [
+            {"kind": "truth", "name": "the truth", "x": 0.0, "y": math.exp(-n * per_survey)},
+            {"kind": "mle_star", "name": "MLE*", "x": 1.0, "y": 1.0},
+        ]
+        return _curve(
+            points,
+            marks,
+            ("shares of the people", [(0.0, "the truth"), (1.0, "MLE*")]),
+            ("how likely these reports are", [(0.0, "not at all"), (1.0, "as likely as can be")]),
+        )
+
+    def ratio(n: float) -> str:
+        return _times(n * per_survey)
+
+    options = (
+        f"{ratio(1)} times, as before",
+        f"{_times(per_survey + math.log(10))} times",
+        f"{ratio(10)} times",
+    )
+
+    def after(said: Prediction) -> str:
+        verdict = "Right" if said[0] == 2 else "Many more"
+        return (
+            f"{verdict}: {ratio(10)} times. Each ten reports are as unlikely as the ten before, so the numbers "
+            "multiply: "
+            f"{ratio(1)} ten times over. The hill gets steep, and the summit, MLE*, hard to miss. Its star means: "
+            "computed exactly, "
+            "in one step."
+        )
+
+    frames = [
+        Frame(
+            f"{2000 * n:,.0f}",
+            picture(n),
+            f"{2000 * n:,.0f} people: under the truth these reports are {ratio(n)} times less likely than under "
+            "MLE*.",
+        )
+        for n in times
+    ]
+    return Posed(
+        f"Any shares make these 2,000 reports more or less likely. Under the best ones they are {ratio(1)} times "
+        "as likely as under the "
+        "true ones. Imagine ten times as many people who report in the same proportions.",
+        ChoiceQuestion("How many times less likely does the truth make the reports then?", options),
+        picture(1),
+        (2,),
+        after,
+        "People",
+        frames,
+        times.index(10),
+    )
+
+
+def _times(log_of_ratio: float) -> str:
+    """A ratio in words: 7.2, 340, 12,000, 10¹⁵."""
+    if log_of_ratio < math.log(1e9):
+        ratio = float(f"{math.exp(log_of_ratio):.2g}")
+        return f"{ratio:,.2g}" if ratio < 10 else f"{ratio:,.0f}"
+    return "10" + f"{log_of_ratio / math.log(10):.0f}".translate(_RAISED)
+
+
+@scene(
+    title="On one line",
+    minutes=4,
+    aim="Where the three repairs keep the same answers they lie on one line, and MLE* is between InvP and InvN.",
+    belief="Three methods give three unrelated answers.",
+    ask="If MLE* is between the others, can it be the farthest from the truth?",
+    remember="Where the repairs keep the same answers they lie on one line, with MLE* between: it is not the "
+    "farthest off.",
+    more="geometry?part=line",
+)
+def line(seed: int) -> Posed:
+    """Where on the line from InvP to InvN MLE* lies."""
+    true_counts = np.array([420, 160, 20])
+    truth = _shares(true_counts.tolist())
+
+    def dice(number: int) -> Array:
+        return streams.generator(number, Stream.LESSON, 8).random((2, 3))
+
+    first = EPSILONS.index(1)
+
+    def lies(step: LessonStep) -> tuple[bool, float]:
+        """Whether the three are apart and on a line, and where MLE* is on it."""
+        found = collinearity(step.counts, RandomizedResponse(3, step.epsilon))
+        return bool(found.same_support and found.length > 0.02), float(found.position)
+
+    number = next(one for one in _seeds(seed) if lies(LessonStep.collect(true_counts, 1.0, dice(one)))[0])
+    steps = [LessonStep.collect(true_counts, epsilon, dice(number)) for epsilon in EPSILONS]
+    step, position = steps[first], lies(steps[first])[1]
+    answer = round(100 * position)
+
+    def picture(one: LessonStep, *kinds: str) -> Picture:
+        names = {"truth": "truth", "inv": "Inv", **_REPAIRS}
+        points = [
+            {
+                "kind": kind,
+                "name": names[kind],
+                "shares": truth if kind == "truth" else list(getattr(one, kind)),
+            }
+            for kind in kinds
+        ]
+        on_line, place = lies(one)
+        known = on_line and "mle_star" in kinds
+        return {"kind": "triangle", "points": points, "position": 100 * place if known else None}
+
+    def distance(key: str) -> float:
+        return math.dist(getattr(step, key), truth)
+
+    farthest = max(_REPAIRS, key=distance)
+
+    def after(said: Prediction) -> str:
+        outside = "" if 0 <= said[0] <= 100 else "It lies between them. "
+        return (
+            f"{_compared(said[0], answer, few='too little', many='too much')} {outside}InvP takes the same from "
+            "each bar, InvN in proportion, MLE* some of both: it lies "
+            "between. Why care? Between two points nothing is farther from the truth than both: here the farthest is "
+            f"{_REPAIRS[farthest]}, {distance(farthest):.3f} away, MLE* {distance('mle_star'):.3f}."
+        )
+
+    frames = []
+    for one in steps:
+        on_line, place = lies(one)
+        text = (
+            f"MLE* is at {100 * place:.0f} of the way from InvP to InvN"
+            if on_line
+            else "the three keep different answers"
+            if min(one.inv) < 0
+            and len({sum(value > 0 for value in getattr(one, key)) for key in _REPAIRS}) > 1
+            else "the three repairs are the same, or hardly apart"
+        )
+        everything = picture(one, "truth", "inv", *_REPAIRS)
+        frames.append(Frame(_at(one.epsilon), everything, f"At ε = {_at(one.epsilon)}: {text}."))
+    return Posed(
+        "Three answers, so all shares are points of a triangle. Inv fell out of it: one share is below zero. InvP "
+        "and InvN are two "
+        "ways back in. On the line through them, InvP is at 0 and InvN at 100.",
+        NumberQuestion("Where on this line is MLE*?", -50, 150),
+        picture(step, "inv", "inv_n", "inv_p"),
+        (answer,),
+        after,
+        "Privacy ε",
+        frames,
+        first,
+    )
+
+
+_PATIENT = (0.2, 0.5, 1.0, 2.0, 5.0)
+_MOST_STEPS, _NEAR, _CERTAIN = 20_000, 0.005, 1e-5
+
+
+@scene(
+    title="IBU: patience",
+    minutes=5,
+    aim="IBU corrects a guess in many small steps, tends to MLE*, and its certificate says when it may stop.",
+    belief="A handful of steps is enough.",
+    ask="How would you know that you are near, without knowing the summit?",
+    remember="IBU tends to MLE* step by step; little privacy budget makes the steps short, and its certificate "
+    "says when to stop.",
+    more="ibu",
+)
+def patience(seed: int) -> Posed:
+    """How many steps IBU takes until every bar is within half a point of MLE*."""
+    survey = lesson(_PATIENT, seed)
+    marks = log_spaced(_MOST_STEPS, 8)
+    found = {}
+    for step in survey.steps:
+        path = ibu_path(step.counts, RandomizedResponse(5, step.epsilon), marks)
+        near = settling_times(path, _NEAR).iterations.max()
+        stop = first_reached(path, _CERTAIN).certificate
+        far = [
+            float(np.abs(np.subtract(path.estimate(i), step.mle_star)).max())
+            for i in range(len(path.iterations))
+        ]
+        points = [
+            (math.log10(t), distance)
+            for t, distance in zip(path.iterations.tolist(), far, strict=True)
+            if t > 0
+        ]
+        found[step.epsilon] = (
+            _MOST_STEPS if math.isnan(near) else max(1, int(near)),
+            _MOST_STEPS if stop is None else max(1, stop),
+            points,
+        )
+    first = _PATIENT.index(0.5)
+    answer, stop, _ = found[0.5]
+
+    def least(number: int) -> str:
+        return f"over {number:,}" if number >= _MOST_STEPS else f"{number:,}"
+
+    def picture(epsilon: float) -> Picture:
+        near, may_stop, points = found[epsilon]
+        marks = [
+            {"kind": "ibu", "name": f"near: {least(near)}", "x": math.log10(near), "y": None},
+            {
+                "kind": "mle_star",
+                "name": f"may stop: {least(may_stop)}",
+                "x": math.log10(may_stop),
+                "y": None,
+            },
+        ]
+        return _curve(
+            points,
+            marks,
+            ("steps", [(math.log10(t), f"{t:,}") for t in (1, 10, 100, 1000, 10_000)]),
+            (
+                "distance of the bar that is farthest from MLE*",
+                [(0.0, "0"), *((0.1 * i, f"{10 * i} points") for i in (1, 2, 3, 4))],
+            ),
+        )
+
+    def after(said: Prediction) -> str:
+        times = f"{max(said[0], answer) / min(said[0], answer):.1f}".removesuffix(".0")
+        much = "many" if said[0] > answer else "few"
+        how = f"You said {said[0]:,}, {times} times too {much}: it takes {least(answer)}."
+        right = f"You said {answer:,}, and so it is."
+        return (
+            f"{right if said[0] == answer else how} At ε = 0.5 a report says little, so each step corrects little. "
+            f"Without MLE* one may stop after {least(stop)}: then its certificate says that no shares make the "
+            "reports more than "
+            f"{math.exp(_CERTAIN * survey.n):.2f} times as likely."
+        )
+
+    frames = [
+        Frame(
+            _at(epsilon),
+            picture(epsilon),
+            f"At ε = {_at(epsilon)}: near after {least(near)} steps, may stop after {least(may_stop)}.",
+        )
+        for epsilon, (near, may_stop, _) in found.items()
+    ]
+    return Posed(
+        "IBU starts from equal bars and corrects them in small steps, each time by what the reports say against "
+        "the guess. In "
+        "the end it stands on the summit, MLE*. Our 2,000 reports, ε = 0.5.",
+        NumberQuestion(
+            "After how many steps is every bar within half a percentage point?",
+            1,
+            _MOST_STEPS,
+            " steps",
+            True,
+        ),
+        _bars(_NAMES, ("ibu", "Start of IBU", [0.2] * 5), ("mle_star", "MLE*", survey.steps[first].mle_star)),
+        (answer,),
+        after,
+        "Privacy ε",
+        frames,
+        first,
+    )
+
+
+@scene(
+    title="What ε costs",
+    minutes=5,
+    aim="Halving ε costs at least four times the people; a second answer spends ε again.",
+    belief="Half the budget, twice the people.",
+    ask="Asked every day for a year at ε = 1: what has one person spent?",
+    remember="ε is a budget: asked twice, spent twice; halving ε costs at least four times the people.",
+    more="plan",
+)
+def price(seed: int) -> Posed:
+    """How many times as many people half of the budget needs."""
+    survey = lesson((1.0,), seed)
+    theta = np.array(survey.steps[0].mle_star)
+    tallest = int(np.argmax(theta))
+    margin = 0.05
+
+    def needed(epsilon: float) -> int:
+        variance = float(inv_variance(theta, 1, RandomizedResponse(5, epsilon))[tallest])
+        return math.ceil((1.959964 / margin) ** 2 * variance)
+
+    people = {epsilon: needed(epsilon) for epsilon in EPSILONS}
+    ratio = people[0.5] / people[1.0]
+    points = [(math.log(e), math.log10(needed(e))) for e in np.geomspace(EPSILONS[0], EPSILONS[-1], 41)]
+
+    def picture(epsilon: float) -> Picture:
+        marks = [
+            {
+                "kind": "observed",
+                "name": f"{people[epsilon]:,} people",
+                "x": math.log(epsilon),
+                "y": math.log10(people[epsilon]),
+            }
+        ]
+        return _curve(
+            points,
+            marks,
+            ("privacy ε", [(math.log(e), _at(e)) for e in (0.1, 0.2, 0.5, 1, 2, 5)]),
+            ("people needed", [(float(i), f"{10**i:,}") for i in range(1, 7)]),
+        )
+
+    def after(said: Prediction) -> str:
+        doubled = "Half the budget is not twice the people. " if said[0] < 4 else ""
+        return (
+            f"{_compared(said[0], round(ratio), ' times')} {doubled}It takes {people[0.5]:,} people instead of "
+            f"{people[1.0]:,}: "
+            f"exactly {ratio:.2f} times. And ten times the people make an error only {math.sqrt(10):.1f} times "
+            "smaller. Two answers at "
+            "ε = 0.5 of one person spend ε = 1."
+        )
+
+    frames = [
+        Frame(
+            _at(epsilon),
+            picture(epsilon),
+            f"ε = {_at(epsilon)}: {people[epsilon]:,} people for ± 5 points; a report may change the odds between "
+            "two answers "
+            f"{math.exp(epsilon):.3g}-fold.",
+        )
+        for epsilon in EPSILONS
+    ]
+    return Posed(
+        f"“{_NAMES[tallest]}” came out as {_per_cent(theta[tallest], 0)}. To know it to within ± 5 percentage "
+        "points, in 95 of 100 surveys, "
+        f"takes {people[1.0]:,} people at ε = 1. You want to halve ε.",
+        NumberQuestion("How many times as many people does that take?", 1, 20, " times"),
+        {"kind": "nothing"},
+        (round(ratio),),
+        after,
+        "Privacy ε",
+        frames,
+        EPSILONS.index(0.5),
+    )

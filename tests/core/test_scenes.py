@@ -1,0 +1,519 @@
+"""The scenes of the lesson: their size in words, and every sentence held against its numbers, computed another way, over
+random draws and predictions. A scene without a check here fails."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import random
+import re
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rr_core.lesson import EPSILONS, PEOPLE, SCENES, SEED, Scene, lesson
+from rr_core.lesson.scene import NumberQuestion
+from rr_core.repeats import repeat
+from rr_core.scenario import Scenario
+from tests.sentences import holds, recomputes
+from tests.sentences.spoken import numbers, percents, tells
+
+BY_KEY = {scene.key: scene for scene in SCENES}
+NAMES = tuple(PEOPLE)
+TRUTH = np.array(list(PEOPLE.values())) / sum(PEOPLE.values())
+
+
+def place(key):
+    return f"rr_core/lesson/scenes.py::{key}"
+
+
+def p_and_q(epsilon, k=5):
+    return math.exp(epsilon) / (math.exp(epsilon) + k - 1), 1 / (math.exp(epsilon) + k - 1)
+
+
+def inv(counts, epsilon):
+    p, q = p_and_q(epsilon, len(counts))
+    return (np.array(counts) / sum(counts) - q) / (p - q)
+
+
+def inv_n(counts, epsilon):
+    kept = np.clip(inv(counts, epsilon), 0, None)
+    return kept / kept.sum()
+
+
+def inv_p(counts, epsilon):
+    """The nearest point of the simplex, by bisection of the amount that is taken from each."""
+    raw, low, high = inv(counts, epsilon), -10.0, 200.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if np.clip(raw - middle, 0, None).sum() > 1 else (low, middle)
+    return np.clip(raw - low, 0, None)
+
+
+def log_likelihood(counts, shares, epsilon):
+    p, q = p_and_q(epsilon, len(counts))
+    return float(np.array(counts) @ np.log(q + (p - q) * np.array(shares)))
+
+
+def best_shares(counts, epsilon):
+    """The most likely shares: of those that solve the equations on a set of categories, the likeliest that are shares."""
+    k, found = len(counts), []
+    p, q = p_and_q(epsilon, k)
+    for size in range(1, k + 1):
+        for kept in itertools.combinations(range(k), size):
+            part = np.array([counts[i] for i in kept])
+            shares = np.zeros(k)
+            shares[list(kept)] = (part / part.sum() * (1 - (k - size) * q) - q) / (p - q)
+            if shares.min() >= 0:
+                found.append(shares)
+    return max(found, key=lambda shares: log_likelihood(counts, shares, epsilon))
+
+
+def off(one, other):
+    return float(np.abs(np.subtract(one, other)).sum() / 2)
+
+
+def predictions(question, rng):
+    """Both ends, and random ones."""
+    if question.kind == "number":
+        return [
+            (question.low,),
+            (question.high,),
+            *((rng.randint(question.low, question.high),) for _ in range(3)),
+        ]
+    if question.kind == "choice":
+        return [(i,) for i in range(len(question.options))]
+    if question.kind == "order":
+        return list(itertools.permutations(range(len(question.items))))
+    cuts = [sorted(rng.randint(0, 100) for _ in question.names[1:]) for _ in range(3)]
+    drawn = [tuple(b - a for a, b in itertools.pairwise([0, *cut, 100])) for cut in cuts]
+    return [(100, 0, 0, 0, 0), (20, 20, 20, 20, 20), *drawn]
+
+
+def posed_often(key, many):
+    """Draws of a scene, each with predictions that miss and one that hits, as many pairs as there are examples."""
+    rng, scene = random.Random(key), BY_KEY[key]
+    seeds = itertools.chain([SEED, SEED + 9999], iter(lambda: rng.randint(0, 2**32 - 1), None))
+    told = 0
+    for seed in seeds:
+        posed = scene.pose(seed)
+        for said in [*predictions(posed.question, rng), posed.answer]:
+            yield seed, posed, said
+            told += 1
+        if told >= many:
+            return
+
+
+def compared(said, answer):
+    return [answer] if said == answer else [said, answer]
+
+
+def told_of_a_number(posed, said, begins=("You said",)):
+    after = posed.after(said)
+    assert after.startswith(begins)
+    hit = "and so it is" in after
+    assert hit == (said == posed.answer)
+    if not hit:
+        assert any(many in after for many in ("too many", "too much")) == (said > posed.answer)
+        assert any(few in after for few in ("too few", "too little")) == (said < posed.answer)
+    return after
+
+
+@recomputes(place("coin"), place("_compared"))
+def test_coin(many):
+    for _, posed, said in posed_often("coin", many):
+        each = [frame.picture["each"] for frame in posed.frames]
+        told = [(one.count(0), one.count(1)) for one in each]
+        heads, accidents = told[posed.first]
+        assert posed.answer == (heads + accidents,)
+        after = told_of_a_number(posed, said)
+        tells(after, *compared(said[0], heads + accidents), heads, accidents, 100 - heads)
+        assert ("Counting heads alone" in after) == (abs(said[0] - heads) < abs(said[0] - posed.answer[0]))
+        for frame, epsilon, (heads, accidents) in zip(
+            posed.frames, sorted([*EPSILONS, math.log(6)]), told, strict=True
+        ):
+            p, q = p_and_q(epsilon)
+            fair = epsilon == math.log(6)
+            assert fair == ("is fair" in frame.caption)
+            tells(frame.caption, epsilon, *([] if fair else [p - q]), heads + accidents, 100)
+            assert frame.picture["chances"] == pytest.approx([p - q, q, 1 - p])
+            assert abs(heads - 100 * (p - q)) <= 5.5 * math.sqrt(25)  # the binomial law
+
+
+@recomputes(place("crowd"))
+def test_crowd(many):
+    for seed, posed, said in posed_often("crowd", many):
+        steps = lesson(seed=seed).steps
+        reports = np.array(steps[posed.first].counts) / 2000
+        assert np.abs(np.array(posed.answer) / 100 - reports).max() < 0.01
+        after, drawn = posed.after(said), np.array(said) / 100
+        wrong = numbers(after)[1]
+        assert abs(wrong - 100 * off(drawn, reports)) <= 0.5 + 1e-9
+        assert percents(after) == pytest.approx(
+            [drawn.min(), drawn.max(), reports.min(), reports.max(), 0.2], abs=5.1e-4
+        )
+        more = np.sign(round(np.ptp(drawn) - np.ptp(reports), 12))
+        assert ("differ more" in after) == (more > 0)
+        assert ("differ less" in after) == (more < 0)
+        alone = np.flatnonzero(reports == reports.max()).tolist() == [2]
+        assert ("is still the tallest" in after) == alone
+        for frame, step in zip(posed.frames, steps, strict=True):
+            p, q = p_and_q(step.epsilon)
+            tells(frame.caption, step.epsilon, p - q)
+            assert [name in frame.caption for name in NAMES] == [
+                count == max(step.counts) for count in step.counts
+            ]
+
+
+def test_chance_pulls_each_bar_towards_a_fifth():
+    for epsilon in EPSILONS:
+        p, q = p_and_q(epsilon)
+        for share in np.linspace(0, 1, 11):
+            assert abs(q + (p - q) * share - 0.2) <= abs(share - 0.2)
+
+
+@recomputes(place("subtract"))
+def test_subtract(many):
+    for _, posed, said in posed_often("subtract", many):
+        p, q = p_and_q(1)
+        reports = np.array(posed.picture["series"][0]["shares"])
+        most = int(reports.argmax())
+        raw, estimate = reports[most], (reports[most] - q) / (p - q)
+        truth = posed.frames[0].picture["truth"]
+        assert sorted(truth) == pytest.approx([0.03, 0.05, 0.1, 0.2, 0.62])
+        assert posed.answer[0] == min(100, round(100 * estimate))
+        after = told_of_a_number(posed, said)
+        shown = percents(after)
+        expected = [raw, q, raw - q, p - q, truth[most]]
+        assert shown[-5:] == pytest.approx(expected, abs=5.1e-4)
+        assert shown[:-5] == [one / 100 for one in compared(said[0], posed.answer[0])]
+        assert float(re.search(r"it ([\d.]+) times", after)[1]) == pytest.approx(1 / (p - q), abs=0.0051)
+        near = abs(said[0] / 100 - raw) < abs(said[0] / 100 - estimate)
+        assert ("still has the crowd in it" in after) == near
+        tells(posed.before, 1, q, raw)
+        assert NAMES[most] in posed.before
+        for frame, epsilon in zip(posed.frames, EPSILONS, strict=True):
+            p, q = p_and_q(epsilon)
+            shares = frame.picture["series"][0]["shares"]
+            tells(frame.caption, epsilon, q, 1 / (p - q), off(shares, truth))
+            back = np.round(2000 * (q + (p - q) * np.array(shares)), 6)  # the reports are whole
+            assert back == pytest.approx(np.round(back), abs=1e-6)
+
+
+@recomputes(place("below"))
+def test_below(many):
+    for _, posed, said in posed_often("below", many):
+        found = {
+            int(frame.value.replace(",", "")): [np.array(row["values"]) for row in frame.picture["rows"]]
+            for frame in posed.frames
+        }
+        below = {n: [int((values < 0).sum()) for values in rows] for n, rows in found.items()}
+        after = told_of_a_number(posed, said)
+        assert posed.answer == (below[200_000][0],)
+        lowest = [found[n][0].min() for n in (2000, 200_000)]
+        assert lowest[0] < lowest[1]
+        shown = percents(after)
+        assert shown[:2] == pytest.approx(lowest, abs=5.1e-4)
+        assert shown[2] == 0.02
+        assert re.search(r"below zero in (\d+) of 100 now", after)[1] == str(below[200_000][1])
+        assert ("cure" in after) == (said[0] < 25 <= posed.answer[0])
+        assert f"In {below[2000][0]} it is below zero" in posed.before
+        for frame, (n, two) in zip(posed.frames, below.items(), strict=True):
+            tells(frame.caption, n, two[0], 100, two[1], 0.02)
+            assert 20 <= two[0] <= 80  # a fair coin: 1e-9 outside
+
+
+@recomputes(place("repairs"))
+def test_repairs(many):
+    keys = ("inv_n", "inv_p", "mle_star")
+    for _, posed, said in posed_often("repairs", many):
+        raw = np.array(posed.picture["series"][0]["shares"])
+        p, q = p_and_q(0.5)
+        counts = np.round(2000 * (q + (p - q) * raw))
+        assert raw.min() < 0
+        tallest = int(raw.argmax())
+        made = [inv_n(counts, 0.5), inv_p(counts, 0.5), best_shares(counts, 0.5)]
+        for shares, series in zip(made, posed.frames[posed.first].picture["series"], strict=True):
+            assert series["shares"] == pytest.approx(shares, abs=1e-9)
+        values = [shares[tallest] for shares in made]
+        after = posed.after(said)
+        assert after.startswith("Right") == all(
+            values[a] <= values[b] + 1e-9 for a, b in itertools.pairwise(said)
+        )
+        assert posed.after(posed.answer).startswith("Right")
+        lost = raw - made[0]
+        assert lost[tallest] == pytest.approx(lost.max())
+        lowered = max(raw[i] - made[1][i] for i in range(5) if made[1][i] > 0)
+        assert percents(after) == pytest.approx([*sorted(values), TRUTH[tallest]], abs=5.1e-4)
+        points = re.findall(r"([\d.]+) points", after)
+        assert list(map(float, points)) == pytest.approx([100 * lost[tallest], 100 * lowered], abs=0.051)
+        assert f"leave “{NAMES[tallest]}”" in posed.question.text.replace("each ", "")
+        for frame, epsilon in zip(posed.frames, EPSILONS, strict=True):
+            shown = [series["shares"] for series in frame.picture["series"]]
+            if "leave Inv as it is" in frame.caption:
+                assert shown[0] == pytest.approx(shown[1], abs=1e-12)
+                assert shown[0] == pytest.approx(shown[2], abs=1e-12)
+                tells(frame.caption, epsilon)
+            else:
+                assert shown[0] != shown[1]
+                assert percents(frame.caption) == pytest.approx(
+                    [off(one, TRUTH) for one in shown], abs=5.1e-4
+                )
+    assert [series["kind"] for series in posed.frames[0].picture["series"]] == list(keys)
+
+
+@pytest.mark.parametrize("s", [0.0, 1.5])
+def test_who_is_closest_is_counted_as_one_would_by_hand(s):
+    posed = BY_KEY["closest"].pose(SEED)
+    draw = Scenario(k=12, s=s, epsilon=0.5, n=2000, seed=SEED).draw()
+    *_, run = repeat(draw, 100)
+    errors = run.errors["tv"][:, 1:]
+    wins = np.zeros(3)
+    for row in errors:
+        first = np.flatnonzero(row <= row.min() + 1e-12)
+        if len(first) < 3:
+            wins[first] += 1 / len(first)
+    shown = [series["shares"][int(s > 0)] for series in posed.frames[posed.first].picture["series"]]
+    assert [100 * share for share in shown] == pytest.approx(wins.tolist())
+
+
+@recomputes(place("closest"))
+def test_closest(many):
+    for _, posed, said in posed_often("closest", max(20, many // 20)):  # a fifth of a second each
+        won = [series["shares"] for series in posed.frames[posed.first].picture["series"]]
+        after = posed.after(said)
+        tells(after, 100, *(100 * of[0] for of in won), *(100 * of[1] for of in won))
+        more = 0 if won[0][0] >= won[0][1] else 1
+        assert after.startswith("Right") == (said[0] == more or won[0][0] == won[0][1])
+        for frame in posed.frames:
+            (n, p, _) = [series["shares"] for series in frame.picture["series"]]
+            tells(frame.caption, float(frame.value), 100 * n[0], 100 * n[1], 100, 100 * p[0], 100 * p[1])
+
+
+def power(text):
+    """The natural logarithm of a ratio in words."""
+    raised = re.fullmatch(r"10([⁰¹²³⁴⁵⁶⁷⁸⁹]+)", text)
+    if raised:
+        return int(raised[1].translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789"))) * math.log(10)
+    return math.log(float(text.replace(",", "")))
+
+
+@recomputes(place("likeliest"))
+def test_likeliest(many):
+    for seed, posed, said in posed_often("likeliest", many):
+        number = next(
+            one
+            for one in itertools.count(seed)
+            if math.log(3) < _less_likely(lesson((0.5,), one % 2**32).steps[0].counts) < math.log(30)
+        )
+        ratio = _less_likely(lesson((0.5,), number % 2**32).steps[0].counts)
+        shown = [power(text) for text in re.findall(r"[\d.,]+[⁰¹²³⁴⁵⁶⁷⁸⁹]*(?= times)", posed.before)]
+        assert shown[0] == pytest.approx(ratio, abs=0.06)
+        options = [power(option.split()[0]) for option in posed.question.options]
+        assert options == pytest.approx([ratio, ratio + math.log(10), 10 * ratio], abs=1.2)
+        after = posed.after(said)
+        assert after.startswith("Right") == (said == posed.answer == (2,))
+        ten, one = (power(text) for text in re.findall(r"[\d.,]+[⁰¹²³⁴⁵⁶⁷⁸⁹]*(?= t(?:imes|en))", after)[:2])
+        assert (ten, one) == (pytest.approx(10 * ratio, abs=1.2), pytest.approx(ratio, abs=0.06))
+        for frame, times in zip(posed.frames, (0.1, 1, 10, 100), strict=True):
+            assert frame.caption.startswith(f"{2000 * times:,.0f} people")
+            told = re.search(r"are ([\d.,⁰¹²³⁴⁵⁶⁷⁸⁹]+) times less", frame.caption)[1]
+            assert power(told) == pytest.approx(times * ratio, abs=1.2)
+            heights = [y for _, y in frame.picture["points"]]
+            assert max(heights) <= 1 + 1e-9  # MLE* is the summit
+
+
+def _less_likely(counts):
+    return log_likelihood(counts, best_shares(counts, 0.5), 0.5) - log_likelihood(counts, TRUTH, 0.5)
+
+
+@recomputes(place("line"))
+def test_line(many):
+    truth = np.array([0.7, 4 / 15, 1 / 30])
+    for _, posed, said in posed_often("line", many):
+        shown = {
+            point["kind"]: np.array(point["shares"]) for point in posed.frames[posed.first].picture["points"]
+        }
+        p, q = p_and_q(1, 3)
+        counts = np.round(600 * (q + (p - q) * shown["inv"]))
+        for kind, made in (("inv_n", inv_n), ("inv_p", inv_p), ("mle_star", best_shares)):
+            assert shown[kind] == pytest.approx(made(counts, 1), abs=1e-9)
+        way = shown["inv_n"] - shown["inv_p"]
+        position = float((shown["mle_star"] - shown["inv_p"]) @ way / (way @ way))
+        assert shown["mle_star"] == pytest.approx(shown["inv_p"] + position * way, abs=1e-9)
+        assert 0 <= position <= 1
+        assert posed.answer == (round(100 * position),)
+        assert {point["kind"] for point in posed.picture["points"]} == {"inv", "inv_n", "inv_p"}
+        after = told_of_a_number(posed, said)
+        assert ("It lies between them" in after) == (not 0 <= said[0] <= 100)
+        distances = {kind: math.dist(shown[kind], truth) for kind in ("inv_n", "inv_p", "mle_star")}
+        assert distances["mle_star"] <= max(distances.values()) == max(distances["inv_n"], distances["inv_p"])
+        farthest, mle = map(float, re.findall(r"(\d\.\d{3})", after))
+        assert (farthest, mle) == (
+            pytest.approx(max(distances.values()), abs=6e-4),
+            pytest.approx(distances["mle_star"], abs=6e-4),
+        )
+        for frame in posed.frames:
+            points = {point["kind"]: np.array(point["shares"]) for point in frame.picture["points"]}
+            kept = {tuple(points[kind] > 0) for kind in ("inv_n", "inv_p", "mle_star")}
+            apart = math.dist(points["inv_n"], points["inv_p"])
+            if "keep different" in frame.caption:
+                assert len(kept) > 1
+            elif "hardly apart" in frame.caption:
+                assert len(kept) == 1
+                assert apart <= 0.02 + 1e-9
+            else:
+                assert len(kept) == 1
+                place = float(
+                    (points["mle_star"] - points["inv_p"]) @ (points["inv_n"] - points["inv_p"]) / apart**2
+                )
+                assert abs(numbers(frame.caption)[1] - 100 * place) <= 0.51
+
+
+@recomputes(place("patience"))
+def test_patience(many):
+    for seed, posed, said in posed_often("patience", max(20, many // 20)):  # half a second each
+        after = posed.after(said)
+        step = lesson((0.5,), seed).steps[0]
+        near, stop = ibu_by_hand(step.counts, 0.5)
+        assert posed.answer == (near,)
+        if said == posed.answer:
+            assert after.startswith(f"You said {near:,}, and so it is.")
+        else:
+            times = max(said[0], near) / min(said[0], near)
+            assert numbers(after)[1] == pytest.approx(times, abs=0.051)
+            assert f"too {'many' if said[0] > near else 'few'}: it takes {near:,}." in after
+        assert f"one may stop after {stop:,}:" in after
+        assert float(after.split()[-4]) == pytest.approx(math.exp(2000 * 1e-5), abs=0.0051)
+        for frame in posed.frames:
+            marks = [mark["name"].split(": ")[1] for mark in frame.picture["marks"]]
+            assert frame.caption.endswith(f"near after {marks[0]} steps, may stop after {marks[1]}.")
+
+
+def ibu_by_hand(counts, epsilon):
+    """From which step on every share is within half a point of the best, and when the certificate is 1e-5."""
+    p, q = p_and_q(epsilon)
+    phi, theta, best = np.array(counts) / sum(counts), np.full(5, 0.2), best_shares(counts, epsilon)
+    far, stop = 0, None
+    for step in range(20_001):
+        expected = q + (p - q) * theta
+        factors = q * (phi / expected).sum() + (p - q) * phi / expected
+        if stop is None and factors.max() - 1 <= 1e-5:
+            stop = step
+        if np.abs(theta - best).max() > 0.005:
+            far = step
+        theta = theta * factors
+    return far + 1, stop
+
+
+@recomputes(place("price"))
+def test_price(many):
+    for seed, posed, said in posed_often("price", many):
+        theta = np.array(lesson((1.0,), seed).steps[0].mle_star)
+        share, quantile = theta.max(), stats.norm.ppf(0.975)
+
+        def people(epsilon, share=share, quantile=quantile):
+            p, q = p_and_q(epsilon)
+            variance = (share * p * (1 - p) + (1 - share) * q * (1 - q)) / (p - q) ** 2
+            return (quantile / 0.05) ** 2 * variance
+
+        half, whole = people(0.5), people(1)
+        after = told_of_a_number(posed, said)
+        assert posed.answer == (round(math.ceil(half) / math.ceil(whole)),)
+        told = [int(text.replace(",", "")) for text in re.findall(r"([\d,]+) people", after)]
+        assert abs(told[0] - half) <= 1.01
+        assert f"instead of {math.ceil(whole):,}" in after
+        assert float(re.search(r"exactly ([\d.]+) times", after)[1]) == pytest.approx(
+            half / whole, abs=0.0061
+        )
+        assert f"only {math.sqrt(10):.1f} times smaller" in after
+        assert ("is not twice" in after) == (said[0] < 4)
+        assert percents(posed.before)[0] == pytest.approx(share, abs=0.0051)
+        assert f"takes {math.ceil(whole):,} people" in posed.before
+        for frame, epsilon in zip(posed.frames, EPSILONS, strict=True):
+            tells(
+                frame.caption,
+                epsilon,
+                lambda n, epsilon=epsilon: abs(n - people(epsilon)) <= 1.01,
+                5,
+                math.exp(epsilon),
+            )
+
+
+@holds(
+    "Halving ε costs at least four times the people; a second answer spends ε again.",
+    "ε is a budget: asked twice, spent twice; halving ε costs at least four times the people.",
+)
+def test_half_of_epsilon_needs_at_least_four_times_the_people():
+    for k, epsilon, share in itertools.product(
+        (2, 3, 5, 50, 10_000), np.geomspace(0.01, 14, 40), np.linspace(0, 1, 11)
+    ):
+
+        def variance(epsilon, k=k, share=share):
+            p, q = p_and_q(epsilon, k)
+            return (share * p * (1 - p) + (1 - share) * q * (1 - q)) / (p - q) ** 2
+
+        assert variance(epsilon / 2) / variance(epsilon) >= 4
+
+
+def test_every_scene_has_its_check():
+    tests = {name.removeprefix("test_") for name in globals() if name.startswith("test_")}
+    assert set(BY_KEY) <= tests
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.key)
+def test_a_scene_is_short_and_asks_what_one_can_be_wrong_about(scene):
+    rng, answers = random.Random(1), set()
+    for seed in [SEED, *(rng.randint(0, 2**32 - 1) for _ in range(4))]:
+        posed = scene.pose(seed)
+        assert len(f"{posed.before} {posed.question.text}".split()) <= 60
+        assert posed.question.check(posed.answer)
+        assert any(said != posed.answer for said in predictions(posed.question, rng))
+        for said in [*predictions(posed.question, rng), posed.answer]:
+            longest = max((frame.caption for frame in posed.frames), key=len)
+            assert len(f"{posed.after(said)} {longest}".split()) <= 90
+            assert scene.parse(Scene.format(said), posed.question) == (said, "")
+            assert posed.question.words(said)
+        json.dumps([posed.picture, [frame.picture for frame in posed.frames], list(posed.reveal)])
+        assert scene.pose(seed) is posed  # a class that opens one link computes it once
+        answers.add(posed.answer)
+    assert len(scene.remember.split()) <= 30
+    assert 2 <= scene.minutes <= 5
+
+
+@recomputes("rr_core/lesson/scene.py::Scene")
+def test_what_is_no_prediction_is_refused_in_a_sentence():
+    for scene in SCENES:
+        question = scene.pose(SEED).question
+        for text in (
+            "",
+            "a",
+            "1.2.3.4.5.6.7",
+            "-",
+            "1e3",
+            "99999999999999",
+            "٣",
+            "<b>",
+            "-51",
+            "151",
+            "100001",
+            "0.0.0",
+            "1.",
+            "nan",
+        ):
+            prediction, note = scene.parse(text, question)
+            if prediction is None:
+                assert note.startswith("The link's prediction “")
+                assert note.endswith(f"” does not answer the scene “{scene.title}”.")
+            else:
+                assert question.check(prediction)
+                assert isinstance(question, NumberQuestion)
+
+
+@holds("What fits the reports best is closest to the truth.")
+def test_this_is_a_belief_and_false():
+    won = [series["shares"] for series in BY_KEY["closest"].pose(SEED).frames[1].picture["series"]]
+    assert max(won, key=lambda of: of[0]) is not won[2]
+    assert max(won, key=lambda of: of[1]) is not won[2]
