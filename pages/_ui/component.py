@@ -17,12 +17,34 @@ def told(key: str) -> Mapping[str, Any]:
     return held if isinstance(held, Mapping) else {}
 
 
-def component(name: str, html: str) -> Any:
-    """The component of this name, with its markup; style and script are the files of that name beside this one."""
+def component(name: str, html: str, scripts: tuple[str, ...] = (), mounts: str = "") -> Any:
+    """The component of this name, with its markup.
+
+    Args:
+        name: of the component.
+        html: its markup.
+        scripts: names of the scripts beside this file that make it, in the order in which they are read, each with the
+            style of that name; by default the one of the component's name, which then exports its own function.
+        mounts: class in these scripts of which one object fills the markup's `.rr-card`: it is made with that element and
+            the data, and its `show` takes the data then and whenever they change.
+    """
+    names = scripts or (name,)
+    mount = f"""
+export default function ({{data, parentElement}}) {{
+  const card = parentElement.querySelector('.rr-card');
+  card.filled ??= new {mounts}(card, data);
+  card.filled.show(data);
+}}
+"""
     return st.components.v2.component(
         name,
         html="\n" + html,  # Streamlit takes a single line for a path
-        css="\n" + (_HERE / f"{name}.css").read_text(encoding="utf-8"),
-        js="\n" + (_HERE / f"{name}.js").read_text(encoding="utf-8"),
+        css=_read(names, "css"),
+        js=_read(names, "js") + (mount if mounts else ""),
         isolate_styles=False,
     )
+
+
+def _read(names: tuple[str, ...], kind: str) -> str:
+    """The files of these names, one after the other."""
+    return "".join("\n" + (_HERE / f"{name}.{kind}").read_text(encoding="utf-8") for name in names)

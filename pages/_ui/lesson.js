@@ -5,30 +5,8 @@ const MOVE = 1600;   // milliseconds that the bars take from one picture to the 
 const DOTS = 200;    // falling reports: one for ten people
 const WIDEST = 50;   // percent that a full bar stands for, where no share is larger
 
-const percent = share => `${Math.round(100 * share)}%`;
-const signed = share => `${share < -5e-4 ? '−' : ''}${Math.abs(100 * share).toFixed(1)}%`;
 const BELOW = ['No bar is', 'One bar is', 'Two bars are', 'Three bars are', 'Four bars are'];
 const REPAIRS = {inv_n: 'InvN', inv_p: 'InvP', mle_star: 'MLE*'};
-const tenths = number => `${(number / 10).toFixed(1)}%`;
-const sum = numbers => numbers.reduce((a, b) => a + b, 0);
-const still = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
-
-function make(tag, name, text, ...children) {
-  const node = document.createElement(tag);
-  if (name) node.className = name;
-  if (text) node.textContent = text;
-  node.append(...children);
-  return node;
-}
-
-// Whole numbers with sum `total` in proportion to the weights, equal ones where all weights are zero.
-function apportion(weights, total) {
-  const all = sum(weights), parts = weights.map(weight => total * (all ? weight / all : 1 / weights.length));
-  const whole = parts.map(Math.floor);
-  const order = parts.map((_, i) => i).sort((i, j) => (parts[j] - whole[j]) - (parts[i] - whole[i]));
-  for (let left = total - sum(whole), i = 0; i < left; i++) whole[order[i]]++;
-  return whole;
-}
 
 // Half the sum of the differences, in whole percentage points: how many people in a hundred stand in a wrong bar.
 const distance = (shares, truth) => Math.round(50 * sum(shares.map((share, i) => Math.abs(share - truth[i]))));
@@ -71,12 +49,6 @@ class Story {
   get reports() { return this.now.counts.map(count => count / this.data.n) }
 
   build(data) {
-    const button = (name, text, act) => {
-      const node = make('button', `rr-button ${name}`, text);
-      node.type = 'button';
-      node.addEventListener('click', act);
-      return node;
-    };
     this.dots = make('span', 'rr-dots', '', ...this.steps.map(() => make('i')));
     this.dots.setAttribute('aria-hidden', 'true');
     this.count = make('span');
@@ -188,8 +160,7 @@ class Story {
     const coin = make('div', 'rr-coin'), strip = make('div', 'rr-strip', '', ...zones.map(({zone}) => zone));
     const keys = make('div', 'rr-zones', '', ...zones.map(({key, chance, words}) => make('p', '', '', key, chance, words)));
     const face = make('p', 'rr-face'), report = make('p', 'rr-report');
-    const again = make('button', 'rr-button', 'Toss again');
-    again.type = 'button';
+    const again = button('', 'Toss again', () => throw_it());
     coin.setAttribute('aria-hidden', 'true');
     const outcome = make('div', 'rr-outcome', '', face, report, again);
     this.body.append(make('div', 'rr-air', '', coin), strip, keys, outcome);
@@ -223,29 +194,21 @@ class Story {
       if (!known) timer = setTimeout(() => { known = true; if (coin.isConnected) this.refresh() }, FALL);
       this.refresh();
     };
-    again.addEventListener('click', throw_it);
     throw_it();
   }
 
   // 3 to 5 show rows of bars: an answer, its bars, and a number; in 5 each bar has its own.
 
   rows(...kinds) {
-    const rows = this.data.answers.map(answer => {
-      const bars = kinds.map(kind => make('i', `rr-bar rr-${kind}`)), track = make('div', 'rr-track', '', ...bars);
-      const number = make('span', 'rr-number');
-      return {row: make('div', 'rr-row', '', make('span', 'rr-name', answer), track, number), bars, track, number};
-    });
+    const rows = bar_rows(this.data.answers, kinds);
     this.chart = make('div', 'rr-rows', '', ...rows.map(({row}) => row));
     this.body.append(this.chart);
     return rows;
   }
 
-  // What the colours mean, and what the numbers at the right are.
   legend(entries, numbers = '') {
-    const words = entries.map(([, text]) => make('span', '', text));
-    this.body.append(make('div', 'rr-legend', '',
-      ...entries.map(([kind], i) => make('div', '', '', make('i', `rr-bar rr-${kind}`), words[i])),
-      ...(numbers ? [make('b', '', numbers)] : [])));
+    const {list, words} = legend_of(entries, numbers);
+    this.body.append(list);
     return words;
   }
 
@@ -316,18 +279,12 @@ class Story {
     const rows = this.rows('observed', 'guess');
     let base = null;   // the guess when the hand took hold
     rows.forEach(({track}, i) => {
-      const range = make('input', 'rr-range');
-      Object.assign(range, {type: 'range', min: 0, max: WIDEST, step: 1});
-      range.setAttribute('aria-label', `Your guess: ${this.data.answers[i]}`);
-      range.addEventListener('input', () => {
+      rows[i].range = ring(track, `Your guess: ${this.data.answers[i]}`, WIDEST, value => {
         base ??= this.guess ?? apportion(this.reports, 100);
-        const value = range.valueAsNumber, rest = apportion(base.filter((_, j) => j !== i), 100 - value);
+        const rest = apportion(base.filter((_, j) => j !== i), 100 - value);
         this.guess = [...rest.slice(0, i), value, ...rest.slice(i)];
         this.refresh();
-      });
-      range.addEventListener('change', () => { base = null });
-      track.append(range);
-      rows[i].range = range;
+      }, () => { base = null });
     });
     this.refresh = () => {
       const shown = this.guess ?? apportion(this.reports, 100);
@@ -471,12 +428,8 @@ class Story {
 
   // 9
   mend() {
-    const buttons = Object.entries(REPAIRS).map(([name, label]) => {
-      const node = make('button', 'rr-button', label);
-      node.type = 'button';
-      node.addEventListener('click', () => { this.repair = name; this.settle(); this.play() });
-      return [name, node];
-    });
+    const buttons = Object.entries(REPAIRS).map(([name, label]) =>
+      [name, button('', label, () => { this.repair = name; this.settle(); this.play() })]);
     this.body.append(make('div', 'rr-choice', '', ...buttons.map(([, node]) => node)));
     this.moved('Mend', () => this.repair, part => this.mended(part));
     this.refresh = () => {
@@ -510,10 +463,4 @@ class Story {
       return share + part * (to[i] - share);
     });
   }
-}
-
-export default function ({data, parentElement}) {
-  const root = parentElement.querySelector('.rr-story');
-  root.story ??= new Story(root, data);
-  root.story.show(data);
 }

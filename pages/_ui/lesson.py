@@ -22,7 +22,10 @@ _FIRST_EPSILON = 0.5
 _COLOURED = ("truth", "observed", "inv", "inv_n", "inv_p", "mle_star")
 
 _component = component(
-    "lesson", '<section class="rr-story" aria-label="Randomized response, a story"></section>'
+    "lesson",
+    '<section class="rr-card rr-story" aria-label="Randomized response, a story"></section>',
+    scripts=("bars", "lesson"),
+    mounts="Story",
 )
 
 

@@ -1,0 +1,59 @@
+// What the story and the hill share: rows of bars, rings that one drags, legends and words for numbers.
+const percent = share => `${Math.round(100 * share)}%`;
+const signed = share => `${share < -5e-4 ? '−' : ''}${Math.abs(100 * share).toFixed(1)}%`;
+const tenths = number => `${(number / 10).toFixed(1)}%`;
+const sum = numbers => numbers.reduce((a, b) => a + b, 0);
+const still = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
+
+function make(tag, name, text, ...children) {
+  const node = document.createElement(tag);
+  if (name) node.className = name;
+  if (text) node.textContent = text;
+  node.append(...children);
+  return node;
+}
+
+// Whole numbers with sum `total` in proportion to the weights, equal ones where all weights are zero.
+function apportion(weights, total) {
+  const all = sum(weights), parts = weights.map(weight => total * (all ? weight / all : 1 / weights.length));
+  const whole = parts.map(Math.floor);
+  const order = parts.map((_, i) => i).sort((i, j) => (parts[j] - whole[j]) - (parts[i] - whole[i]));
+  for (let left = total - sum(whole), i = 0; i < left; i++) whole[order[i]]++;
+  return whole;
+}
+
+function button(name, text, act) {
+  const node = make('button', `rr-button ${name}`, text);
+  node.type = 'button';
+  node.addEventListener('click', act);
+  return node;
+}
+
+// A row for each name: the name, a bar of each kind, and a number.
+function bar_rows(names, kinds) {
+  return names.map(name => {
+    const bars = kinds.map(kind => make('i', `rr-bar rr-${kind}`)), track = make('div', 'rr-track', '', ...bars);
+    const number = make('span', 'rr-number');
+    return {row: make('div', 'rr-row', '', make('span', 'rr-name', name), track, number), bars, track, number};
+  });
+}
+
+// What the colours mean, pairs of kind and text, and what the numbers at the right are.
+function legend_of(entries, numbers = '') {
+  const words = entries.map(([, text]) => make('span', '', text));
+  const list = make('div', 'rr-legend', '',
+    ...entries.map(([kind], i) => make('div', '', '', make('i', `rr-bar rr-${kind}`), words[i])),
+    ...(numbers ? [make('b', '', numbers)] : []));
+  return {list, words};
+}
+
+// A ring at the end of a bar, from 0 to `most` per cent, which calls `moved` with its value, and `released` afterwards.
+function ring(track, label, most, moved, released) {
+  const range = make('input', 'rr-range');
+  Object.assign(range, {type: 'range', min: 0, max: most, step: 1});
+  range.setAttribute('aria-label', label);
+  range.addEventListener('input', () => moved(range.valueAsNumber));
+  range.addEventListener('change', released);
+  track.append(range);
+  return range;
+}
