@@ -51,6 +51,9 @@ with parts["errors"]:
     downloads.row(page.work, figure, "estimators")
 if parts["hill"].open:
     with parts["hill"]:
+        st.markdown(
+            "The reports of the story on home: five answers are few enough to drag. No dial of this page moves them."
+        )
         hill.draw()
 if parts["repeat"].open:
     with parts["repeat"]:

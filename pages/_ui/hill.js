@@ -1,9 +1,10 @@
 // The likelihood of the story's reports as a hill that one climbs. It runs wholly here: nothing is sent to the server.
 class Hill {
   static WALK = 700;                     // milliseconds that a walk takes
-  static ABOVE = 8; static BELOW = 32;   // factors of ten that the picture shows above the summit and below it
+  static ABOVE = 10; static BELOW = 32;   // factors of ten that the picture shows above the summit and below it
   static BEFORE = 1; static BEYOND = 0.3;   // distances from the summit that it shows, on both sides
-  static LETTERS = 20;                   // pixels that a line of the picture's words needs
+  // Pixels: that a line of words needs, that the words at the left need, and that the climber needs at the left edge.
+  static LETTERS = 20; static WORDS = 130; static MARGIN = 10;
 
   constructor(root, data) {
     this.root = root;
@@ -25,6 +26,8 @@ class Hill {
   get now() { return this.data.steps[this.place] }
   get reports() { return this.now.counts.map(count => count / sum(this.now.counts)) }
   get summit() { return this.now.mle_star }
+  // The share that a full bar stands for.
+  get widest() { return Math.max(...this.summit, ...this.shares) > 0.6 ? 1 : 0.6 }
 
   // The mathematics: shares of the reports are phi, chances p and q of a report, and p - q is `keep`.
 
@@ -57,7 +60,7 @@ class Hill {
 
   build() {
     const {answers, people, steps} = this.data;
-    const {list} = legend_of([['observed', 'Reports'], ['guess', 'Shares']]);
+    const {list} = legend_of([['observed', 'Reports'], ['guess', 'Shares: drag the rings']]);
     this.rows = bar_rows(answers, ['observed', 'guess']);
     let base = null;   // the shares when the hand took hold
     this.rows.forEach((row, i) => {
@@ -66,7 +69,7 @@ class Hill {
         const others = sum(base) - base[i], left = 1 - value / 100;
         this.trail = [];
         this.go([base.map((share, j) => j === i ? value / 100 : others > 1e-9 ? left * share / others : left / (base.length - 1))],
-          'your shares');
+          'Your shares');
       }, () => { base = null });
     });
     this.picture = make('div', 'rr-picture');
@@ -74,28 +77,27 @@ class Hill {
     this.odds = make('p', 'rr-result');
     this.odds.setAttribute('aria-live', 'polite');
     this.bound = make('p', 'rr-bound');
+    this.star = make('p', 'rr-star');
     this.counts = people.map(number => [number, button('', number.toLocaleString('en-US'), () => {
       this.people = number;
       this.settle();
     })]);
     const choice = make('div', 'rr-choice', '', ...this.counts.map(([, node]) => node));
     choice.setAttribute('role', 'group');
-    choice.setAttribute('aria-label', 'People who report, in the same shares');
+    choice.setAttribute('aria-label', 'Number of people');
     this.root.replaceChildren(
       make('div', 'rr-hand-side', '',
         make('h2', 'rr-title', 'How likely are these reports?'),
-        make('p', '', 'Drag the rings: the higher you stand, the more likely your shares make these reports.'),
         list, make('div', 'rr-rows', '', ...this.rows.map(({row}) => row))),
-      make('div', 'rr-hill-side', '', this.picture, this.odds, this.bound,
-        make('div', 'rr-climb', '',
-          button('', 'Start again', () => this.start()),
-          button('', 'One step of IBU', () => this.climb(1)),
-          button('', '10 steps', () => this.climb(10)),
-          button('rr-primary', 'Go to the summit: MLE*', () => this.rise()))),
-      make('div', 'rr-people', '', make('span', '', 'People who report, in the same shares'), choice),
+      make('div', 'rr-hill-side', '', this.picture, this.odds, this.bound),
+      make('div', 'rr-people', '', make('span', '', 'Reports like these, from so many people'), choice),
       this.privacy(steps),
-      make('p', 'rr-star', 'The star of MLE*: the best shares computed exactly, in one step. IBU climbs at every step, and only comes '
-        + 'near.'),
+      make('div', 'rr-climb', '',
+        button('', 'Start again', () => this.start()),
+        button('', 'One step of IBU', () => this.climb(1)),
+        button('', '10 steps', () => this.climb(10)),
+        button('rr-primary', 'Go to the summit: MLE*', () => this.rise())),
+      this.star,
     );
   }
 
@@ -108,17 +110,17 @@ class Hill {
     this.epsilon.addEventListener('input', () => {
       this.place = this.epsilon.valueAsNumber;
       this.trail = [];
-      if (!['your shares', 'equal shares'].includes(this.whose)) this.whose = 'the same shares';
+      if (!['Your shares', 'Equal shares'].includes(this.whose)) this.whose = 'The same shares';
       this.settle();
     });
-    return make('div', 'rr-privacy', '', make('div', 'rr-head', '', make('span', '', name), this.value), this.epsilon);
+    return make('div', 'rr-privacy', '', make('span', '', name), this.epsilon, this.value);
   }
 
   // Moving
 
   start() {
     this.trail = [];
-    this.go([this.equal], 'equal shares');
+    this.go([this.equal], 'Equal shares');
   }
   climb(steps) {
     const path = [this.shares];
@@ -168,20 +170,20 @@ class Hill {
   }
 
   say(depth, bound) {
-    const steps = this.trail.length - 1;
-    const whose = this.whose === 'IBU' ? `the shares after ${steps} step${steps > 1 ? 's' : ''} of IBU` : this.whose;
-    const stuck = this.whose === 'IBU' && this.factors(this.shares).some((factor, i) => factor > 1 && !this.shares[i]);
+    const steps = this.trail.length - 1, by_ibu = this.whose === 'IBU';
+    const stuck = by_ibu && this.summit.some((share, i) => share > 0 && !this.shares[i]);
+    this.star.textContent = stuck ? 'IBU multiplies: a bar at zero stays at zero, and the summit is out of reach.'
+      : 'The star in MLE* means exact, in one step. IBU climbs step by step and only comes near.';
     if (this.whose === 'MLE*') {
-      this.odds.textContent = 'Under MLE* these reports are most likely. This is the summit.';
+      this.odds.textContent = 'MLE* makes these reports most likely: this is the summit.';
       this.bound.textContent = 'Certificate: zero. Nothing is above.';
       return;
     }
-    this.odds.textContent = depth < Math.log(1.01)
-      ? `Under ${whose} these reports are less than 1% less likely than under the best ones.`
-      : `Under ${whose} these reports are ${this.times(depth, Math.round)} times less likely than under the best ones.`;
-    const most = bound < Math.log(1.01) ? 'less than 1%' : `at most ${this.times(bound, Math.ceil)} times`;
-    this.bound.textContent = stuck ? 'A bar at zero stays at zero: IBU multiplies. It does not reach the summit from here.'
-      : `Certificate, from where you stand: any shares make them ${most} more likely.`;
+    const make_them = by_ibu ? `IBU, after ${steps} step${steps > 1 ? 's' : ''}, makes` : `${this.whose} make`;
+    const less = depth < Math.log(1.01) ? 'less than 1%' : `${this.times(depth, Math.round)} times`;
+    this.odds.textContent = `${make_them} these reports ${less} less likely than the best shares do.`;
+    const more = bound < Math.log(1.01) ? 'less than 1%' : `at most ${this.times(bound, Math.ceil)} times`;
+    this.bound.textContent = `Certificate: ${more} more is possible.`;
   }
 
   // e to the power of `nats`, in words, rounded by `round`.
@@ -197,16 +199,17 @@ class Hill {
 
   draw() {
     this.rows.forEach(({bars, number, range}, i) => {
-      bars[0].style.width = `${100 * this.reports[i]}%`;
-      bars[1].style.width = `${100 * this.shown[i]}%`;
+      bars[0].style.width = `${100 * this.reports[i] / this.widest}%`;
+      bars[1].style.width = `${100 * this.shown[i] / this.widest}%`;
       number.textContent = `${(100 * this.shown[i]).toFixed(1)}%`;
+      range.max = 100 * this.widest;
       range.value = 100 * this.shown[i];
       range.setAttribute('aria-valuetext', number.textContent);
     });
     const {clientWidth: width, clientHeight: height} = this.picture;
     if (!width) return;
     const foot = Hill.LETTERS + 4, tall = height - foot;
-    const across = distance => width * (Hill.BEFORE - distance) / (Hill.BEFORE + Hill.BEYOND);
+    const across = distance => Hill.MARGIN + (width - Hill.MARGIN) * (Hill.BEFORE - distance) / (Hill.BEFORE + Hill.BEYOND);
     const up = nats => tall * (Hill.ABOVE - nats / Math.LN10) / (Hill.ABOVE + Hill.BELOW);
     const part = (tag, attributes, text = '') => {
       const node = document.createElementNS('http://www.w3.org/2000/svg', tag);
@@ -220,28 +223,33 @@ class Hill {
     const top = Math.max(2, up(this.people * this.certificate(this.shown) - depth));
     const ticks = [0, 10, 20, 30].flatMap(power => [
       part('line', {class: 'rr-grid', x1: 0, x2: width, y1: up(-power * Math.LN10), y2: up(-power * Math.LN10)}),
-      part('text', {x: 2, y: up(-power * Math.LN10) - 4}, power ? `10${{10: '¹⁰', 20: '²⁰', 30: '³⁰'}[power]} times less likely` : 'the best'),
+      part('text', {x: 2, y: up(-power * Math.LN10) - 4}, power ? `10${{10: '¹⁰', 20: '²⁰', 30: '³⁰'}[power]} times less` : 'the best'),
     ]);
-    const marks = [0.5, 0].map(distance => part('text', {x: across(distance), y: height - 6, 'text-anchor': 'middle'},
-      distance ? `off by ${100 * distance}%` : 'summit'));
+    const marks = [1, 0.5, 0].map(distance => part('text', {x: distance === 1 ? 0 : across(distance), y: height - 6,
+      'text-anchor': distance === 1 ? 'start' : 'middle'}, distance ? `${100 * distance}% away` : 'summit'));
+    const {outline, edge} = this.slope(across, up, tall), beyond = across(edge) + 8, low = tall / 2;
+    const cliff = ['here a bar', 'is below', 'zero'].map((word, i) => part('text', {x: beyond, y: low + 17 * i}, word));
     const svg = part('svg', {width, height, 'aria-hidden': 'true'});
     svg.append(
       ...ticks,
-      part('path', {class: 'rr-slope', d: this.slope(across, up, tall)}),
-      part('line', {class: 'rr-certificate', x1: 0, x2: width, y1: top, y2: top}),
+      part('path', {class: 'rr-slope', d: outline}),
+      part('line', {class: 'rr-certificate', x1: 62, x2: width, y1: top, y2: top}),
+      part('text', {x: across(0) - 10, y: top > 20 ? top - 5 : top + 16, 'text-anchor': 'end'},
+        `certificate${top > 2 ? '' : ': far above'}`),
       part('line', {class: 'rr-grid', x1: 0, x2: width, y1: tall, y2: tall}),
       ...this.trail.map(shares => part('circle', {class: 'rr-step', r: 3, cx: across(this.from_summit(shares)),
         cy: Math.min(tall - 3, up(-this.depth(shares)))})),
       part('path', {class: 'rr-flag', d: `M${across(0)},${up(0)}v-24l14,6l-14,6`}),
       part('circle', {class: 'rr-climber', r: 8, cx: at[0], cy: at[1]}),
-      ...(up(-depth) > tall ? [part('text', {x: at[0] + 12, y: at[1] + 4}, 'far below')] : []),
-      ...marks,
+      ...(up(-depth) > tall ? [part('text', at[0] > Hill.WORDS ? {x: at[0], y: at[1] - 14, 'text-anchor': 'middle'} : {x: at[0] + 14, y: at[1] + 4},
+        'far below')] : []),
+      ...marks, ...(width - beyond > 64 ? cliff : []),
     );
     this.picture.replaceChildren(svg);
     this.picture.setAttribute('aria-label', `A hill. ${this.odds.textContent} ${this.bound.textContent}`);
   }
 
-  // The outline of the hill along the line from the summit through where one stands, as far as no share is below zero.
+  // The outline of the hill, and where it ends beyond the summit, along the line from the summit through where one stands, as far as no share is below zero.
   slope(across, up, tall) {
     const way = this.way.map((share, i) => share - this.summit[i]), unit = this.from_summit(this.way);
     const reach = sign => Math.min(...way.map((slope, i) => sign * slope < 0 ? this.summit[i] / Math.abs(slope) : Infinity));
@@ -251,6 +259,6 @@ class Hill {
       const shares = this.summit.map((share, j) => Math.max(0, share + part * way[j]));
       points.push(`${across(part * unit).toFixed(2)},${Math.min(tall, up(-this.depth(shares))).toFixed(2)}`);
     }
-    return `M${across(from * unit)},${tall}L${points.join('L')}L${across(to * unit)},${tall}Z`;
+    return {outline: `M${across(from * unit)},${tall}L${points.join('L')}L${across(to * unit)},${tall}Z`, edge: to * unit};
   }
 }

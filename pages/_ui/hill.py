@@ -1,12 +1,13 @@
 """The likelihood as a hill that one climbs: share bars that one drags, IBU's steps, the summit MLE* and the certificate.
 
-A component of our own that runs wholly in the browser, on the reports of the story (`rr_core.lesson`): with five answers the
-shares can be dragged, and the hill is the same on every page.
+A component of our own that runs wholly in the browser, on the reports of the story (`rr_core.lesson`): five answers are few
+enough to drag their shares, and the hill is the same on every page.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import cache
 from typing import Any
 
 from pages._ui.component import component
@@ -29,6 +30,7 @@ def draw() -> None:
     _component(key="hill", data=data())
 
 
+@cache  # of the process: a visitor can empty those of Streamlit
 def data() -> dict[str, Any]:
     """What the browser needs: the reports of the story and their MLE* at every epsilon, numbers of people, colours."""
     survey = lesson()
