@@ -1,7 +1,7 @@
 """The likelihood as a hill that one climbs: share bars that one drags, IBU's steps, the summit MLE* and the certificate.
 
-A component of our own that runs wholly in the browser, on the reports of the story (`rr_core.lesson`): five answers are few
-enough to drag their shares, and the hill is the same on every page.
+A component of our own that runs wholly in the browser, on the reports of the story (`rr_core.lesson`): five answers are
+few enough to drag their shares, and the hill is the same on every page.
 """
 
 from __future__ import annotations
