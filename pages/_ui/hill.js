@@ -4,7 +4,7 @@ class Hill {
   static ABOVE = 10; static BELOW = 32;   // factors of ten that the picture shows above the summit and below it
   static BEFORE = 1; static BEYOND = 0.3;   // distances from the summit that it shows, on both sides
   // Pixels: that a line of words needs, that the words at the left need, and that the climber needs at the left edge.
-  static LETTERS = 20; static WORDS = 130; static MARGIN = 10;
+  static LETTERS = 24; static WORDS = 130; static MARGIN = 10;
 
   constructor(root, data) {
     this.root = root;
@@ -66,10 +66,10 @@ class Hill {
     this.rows.forEach((row, i) => {
       row.range = ring(row.track, `Share: ${answers[i]}`, 100, value => {
         base ??= this.shares;
-        const others = sum(base) - base[i], left = 1 - value / 100;
+        const own = value / 100, others = sum(base) - base[i];
+        const gives_way = share => (1 - own) * (others > 1e-9 ? share / others : 1 / (base.length - 1));
         this.trail = [];
-        this.go([base.map((share, j) => j === i ? value / 100 : others > 1e-9 ? left * share / others : left / (base.length - 1))],
-          'Your shares');
+        this.go([base.map((share, j) => j === i ? own : gives_way(share))], 'Your shares');
       }, () => { base = null });
     });
     this.picture = make('div', 'rr-picture');
@@ -197,6 +197,13 @@ class Hill {
 
   // Drawing
 
+  part(tag, attributes, text = '') {
+    const node = document.createElementNS('http://www.w3.org/2000/svg', tag);
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+    node.textContent = text;
+    return node;
+  }
+
   draw() {
     this.rows.forEach(({bars, number, range}, i) => {
       bars[0].style.width = `${100 * this.reports[i] / this.widest}%`;
@@ -208,48 +215,44 @@ class Hill {
     });
     const {clientWidth: width, clientHeight: height} = this.picture;
     if (!width) return;
-    const foot = Hill.LETTERS + 4, tall = height - foot;
+    const tall = height - Hill.LETTERS;
     const across = distance => Hill.MARGIN + (width - Hill.MARGIN) * (Hill.BEFORE - distance) / (Hill.BEFORE + Hill.BEYOND);
     const up = nats => tall * (Hill.ABOVE - nats / Math.LN10) / (Hill.ABOVE + Hill.BELOW);
-    const part = (tag, attributes, text = '') => {
-      const node = document.createElementNS('http://www.w3.org/2000/svg', tag);
-      for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-      node.textContent = text;
-      return node;
-    };
     const far = this.from_summit(this.shown), depth = this.depth(this.shown);
     if (far > 1e-6) this.way = this.shown;
     const at = [across(far), Math.min(tall - 8, up(-depth))];
     const top = Math.max(2, up(this.people * this.certificate(this.shown) - depth));
-    const ticks = [0, 10, 20, 30].flatMap(power => [
-      part('line', {class: 'rr-grid', x1: 0, x2: width, y1: up(-power * Math.LN10), y2: up(-power * Math.LN10)}),
-      part('text', {x: 2, y: up(-power * Math.LN10) - 4}, power ? `10${{10: '¹⁰', 20: '²⁰', 30: '³⁰'}[power]} times less` : 'the best'),
-    ]);
-    const marks = [1, 0.5, 0].map(distance => part('text', {x: distance === 1 ? 0 : across(distance), y: height - 6,
-      'text-anchor': distance === 1 ? 'start' : 'middle'}, distance ? `${100 * distance}% away` : 'summit'));
+    const ticks = [['the best', 0], ['10¹⁰ times less', 10], ['10²⁰ times less', 20], ['10³⁰ times less', 30]]
+      .map(([words, power]) => [words, up(-power * Math.LN10)]).flatMap(([words, y]) => [
+        this.part('line', {class: 'rr-grid', x1: 0, x2: width, y1: y, y2: y}), this.part('text', {x: 2, y: y - 4}, words)]);
+    const marks = [['100% away', 0, 'start'], ['50% away', across(0.5), 'middle'], ['summit', across(0), 'middle']]
+      .map(([words, x, anchor]) => this.part('text', {x, y: height - 6, 'text-anchor': anchor}, words));
     const {outline, edge} = this.slope(across, up, tall), beyond = across(edge) + 8, low = tall / 2;
-    const cliff = ['here a bar', 'is below', 'zero'].map((word, i) => part('text', {x: beyond, y: low + 17 * i}, word));
-    const svg = part('svg', {width, height, 'aria-hidden': 'true'});
+    const cliff = ['here a bar', 'is below', 'zero'].map((word, i) => this.part('text', {x: beyond, y: low + 17 * i}, word));
+    const aside = at[0] < Hill.WORDS;
+    const foot = this.part('text', {x: at[0] + (aside ? 14 : 0), y: at[1] + (aside ? 4 : -14),
+      'text-anchor': aside ? 'start' : 'middle'}, 'far below');
+    const svg = this.part('svg', {width, height, 'aria-hidden': 'true'});
     svg.append(
       ...ticks,
-      part('path', {class: 'rr-slope', d: outline}),
-      part('line', {class: 'rr-certificate', x1: 62, x2: width, y1: top, y2: top}),
-      part('text', {x: across(0) - 10, y: top > 20 ? top - 5 : top + 16, 'text-anchor': 'end'},
+      this.part('path', {class: 'rr-slope', d: outline}),
+      this.part('line', {class: 'rr-certificate', x1: 62, x2: width, y1: top, y2: top}),
+      this.part('text', {x: across(0) - 10, y: top > 20 ? top - 5 : top + 16, 'text-anchor': 'end'},
         `certificate${top > 2 ? '' : ': far above'}`),
-      part('line', {class: 'rr-grid', x1: 0, x2: width, y1: tall, y2: tall}),
-      ...this.trail.map(shares => part('circle', {class: 'rr-step', r: 3, cx: across(this.from_summit(shares)),
+      this.part('line', {class: 'rr-grid', x1: 0, x2: width, y1: tall, y2: tall}),
+      ...this.trail.map(shares => this.part('circle', {class: 'rr-step', r: 3, cx: across(this.from_summit(shares)),
         cy: Math.min(tall - 3, up(-this.depth(shares)))})),
-      part('path', {class: 'rr-flag', d: `M${across(0)},${up(0)}v-24l14,6l-14,6`}),
-      part('circle', {class: 'rr-climber', r: 8, cx: at[0], cy: at[1]}),
-      ...(up(-depth) > tall ? [part('text', at[0] > Hill.WORDS ? {x: at[0], y: at[1] - 14, 'text-anchor': 'middle'} : {x: at[0] + 14, y: at[1] + 4},
-        'far below')] : []),
+      this.part('path', {class: 'rr-flag', d: `M${across(0)},${up(0)}v-24l14,6l-14,6`}),
+      this.part('circle', {class: 'rr-climber', r: 8, cx: at[0], cy: at[1]}),
+      ...(up(-depth) > tall ? [foot] : []),
       ...marks, ...(width - beyond > 64 ? cliff : []),
     );
     this.picture.replaceChildren(svg);
     this.picture.setAttribute('aria-label', `A hill. ${this.odds.textContent} ${this.bound.textContent}`);
   }
 
-  // The outline of the hill, and where it ends beyond the summit, along the line from the summit through where one stands, as far as no share is below zero.
+  // The hill's cross-section along the line from where one stands through the summit, as far as no share is below zero: its
+  // outline, and how far before the summit (beyond it, where negative) it ends.
   slope(across, up, tall) {
     const way = this.way.map((share, i) => share - this.summit[i]), unit = this.from_summit(this.way);
     const reach = sign => Math.min(...way.map((slope, i) => sign * slope < 0 ? this.summit[i] / Math.abs(slope) : Infinity));

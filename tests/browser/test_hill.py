@@ -179,6 +179,28 @@ def test_by_any_hand_the_browser_computes_what_the_core_does(open_lab):
     hill.lab.must_be_fine()
 
 
+def test_a_ring_is_dragged_by_mouse_and_no_dial_of_the_page_moves_the_hill(open_lab):
+    hill = Hill(open_lab, PROJECTOR)
+    mouse, ring = hill.page.mouse, hill.share(2)
+    ring.scroll_into_view_if_needed()
+    before, box = hill.shown["shares"], ring.bounding_box()
+    middle = box["y"] + 26
+    mouse.move(box["x"] + 12 + (box["width"] - 24) / 3, middle)  # 20% of 60%
+    mouse.down()
+    mouse.move(box["x"] + box["width"], middle, steps=5)
+    there, _ = held_against_the_core(hill)
+    assert there[2] == pytest.approx(0.6, **EXACT)
+    mouse.move(box["x"] + 12 + (box["width"] - 24) / 3, middle, steps=5)
+    mouse.up()
+    assert hill.shown["shares"] == pytest.approx(before, **EXACT)
+    assert hill.sent == []
+    hill.press("10 steps")
+    before = hill.shown
+    hill.lab.slide("Privacy ε")
+    hill.page.get_by_text("No dial of this page moves them.").wait_for()
+    assert all((hill.shown[name] == value).all() for name, value in before.items())
+
+
 def test_with_more_people_the_same_shares_stand_deeper_and_the_hill_is_steeper(open_lab):
     hill = Hill(open_lab, PROJECTOR)
     hill.press("10 steps")
