@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import arrivals, dials, downloads, figure_controls, guidance, truth, view_picker
+from pages._ui import arrivals, dials, downloads, figure_controls, guidance, hill, truth, view_picker
 from pages._ui.estimators import error_table, pick_target, repeated_section, search_section
 from pages._ui.frame import open_page
 from pages._ui.parts import Parts
@@ -12,6 +12,7 @@ PARTS = Parts(
     "estimators",
     {
         "errors": "Errors",
+        "hill": "Climb the likelihood",
         "repeat": "Repeat it",
         "film": "Watch it come in",
         "steps": "How MLE* finds its zeros",
@@ -48,6 +49,12 @@ parts = PARTS.tabs()
 with parts["errors"]:
     error_table(result, draw)
     downloads.row(page.work, figure, "estimators")
+if parts["hill"].open:
+    with parts["hill"]:
+        st.markdown(
+            "The reports of the story on home: five answers are few enough to drag. No dial of this page moves them."
+        )
+        hill.draw()
 if parts["repeat"].open:
     with parts["repeat"]:
         repeated_section(page.work, target)
