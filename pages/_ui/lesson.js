@@ -208,7 +208,7 @@ class Story {
       const {keep, p} = this.now, tells = landed < keep;
       const said = tells ? mine : pieces[Math.floor(answers.length * (landed - keep) / (1 - keep))];
       const [told, accident] = show([keep, p - keep, 1 - p]);
-      this.say('Let a coin decide', `A fair coin says “the truth” every second time. ε bends it: here it says so with chance ${tenths(told)}, `
+      this.say('Let a coin decide', `A fair coin says “the truth” every second time (dotted line). ε bends it: here it says so with chance ${tenths(told)}, `
         + 'and else any of the five answers, drawn at random. Only the report is handed in.');
       const how = tells ? 'the truth.' : said === mine ? 'any answer. By accident the truth.' : 'any answer.';
       face.textContent = known ? `The coin says: ${how}` : 'The coin falls …';

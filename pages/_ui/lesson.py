@@ -14,7 +14,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages._ui import downloads, link, navigation
+from pages._ui import downloads, hill, link, navigation
 from pages._ui.component import component, told
 from pages._ui.link import Binding
 from rr_core import parameters
@@ -108,7 +108,7 @@ PROGRESS = Binding("_lesson", Progress(), _read, _write)
 _scene = component(
     "scene",
     '<section class="rr-card rr-story rr-scene" aria-label="A scene of the lesson"></section>',
-    scripts=("bars", "lesson", "scene"),
+    scripts=("bars", "lesson", "hill", "scene"),
     mounts="Scene",
 )
 
@@ -158,6 +158,7 @@ def scene_data(scene: Scene, progress: Progress) -> dict[str, Any]:
             "frames": [asdict(frame) for frame in posed.frames],
             "first": posed.first,
             "reveal": list(posed.reveal),
+            "hill": hill.data() if posed.climb else None,
         },
     }
 

@@ -57,7 +57,7 @@ const PICTURES = {
     const {strip, keys, show} = spinner();
     show(chances);
     [...keys.children].forEach((key, i) => key.append(`: ${number(i)}`));
-    const squares = make('div', 'rr-people', '', ...each.map(one => make('i', `rr-zone-${one}`)));
+    const squares = make('div', 'rr-squares', '', ...each.map(one => make('i', `rr-zone-${one}`)));
     squares.setAttribute('role', 'img');
     squares.setAttribute('aria-label', known ? `${number(0)} told the truth, ${number(1)} reported it by accident, ${number(2)} reported another answer`
       : 'a hundred people');
@@ -92,7 +92,7 @@ const PICTURES = {
     const picture = svg('svg', {width, height, role: 'img', 'aria-label': `${y}, by ${x}. ${marks.map(({name}) => name).join('; ')}`});
     picture.append(svg('text', {x: left, y: 16}, `↑ ${y}`), svg('line', {x1: left, x2: right, y1: foot, y2: foot, class: 'rr-axis'}));
     for (const [tick, text] of y_ticks) {
-      picture.append(svg('line', {x1: left, x2: right, y1: up(tick), y2: up(tick), class: 'rr-grid'}), svg('text', {x: left, y: up(tick) - 3}, text));
+      picture.append(svg('line', {x1: left, x2: right, y1: up(tick), y2: up(tick), class: 'rr-guide'}), svg('text', {x: left, y: up(tick) - 3}, text));
     }
     for (const [tick, text] of x_ticks) {
       const x = across(tick), anchor = x < left + 30 ? 'start' : x > right - 30 ? 'end' : 'middle';
@@ -221,11 +221,12 @@ class Scene {
     this.back = button('', 'Back', () => this.send('goes', {to: this.data.number - 1}));
     this.anew = button('', 'Other dice', () => this.send('goes', {to: 'anew'}));
     this.predict = button('rr-primary', 'This is my prediction', () => this.send('predicts', {scene: this.data.key, values: this.said}));
+    this.climb = button('', '', () => this.view(this.root.dataset.view ? '' : 'hill'));
     this.next = button('', 'Next', () => this.send('goes', {to: this.data.number + 1}));
     root.replaceChildren(make('div', 'rr-where', '', this.count, this.dots), make('div', 'rr-text', '', this.title, this.words, this.asked, this.result),
-                         this.body, this.dial, make('div', 'rr-buttons', '', this.back, this.anew, this.predict, this.next));
+                         this.body, this.dial, make('div', 'rr-buttons', '', this.back, this.anew, this.climb, this.predict, this.next));
     new ResizeObserver(([{contentRect: {width}}]) => {
-      if (this.shown && width !== this.width) this.draw(this.shown);
+      if (this.shown && width !== this.width && !this.root.dataset.view) this.draw(this.shown);
       this.width = width;
     }).observe(root);
   }
@@ -249,22 +250,35 @@ class Scene {
     this.result.textContent = '';
     this.back.hidden = data.number === 1;
     this.predict.hidden = Boolean(data.answered);
-    this.anew.hidden = !data.answered;
     this.next.classList.toggle('rr-primary', Boolean(data.answered));
     this.next.textContent = data.number === data.of ? 'To the end' : data.answered ? 'Next scene' : 'Skip';
-    if (data.answered) this.answer();
-    else this.ask();
+    this.climb.hidden = !data.answered?.hill;
+    this.view('');
     if (was) {
       this.title.focus({preventScroll: true});
       if (this.root.getBoundingClientRect().top < 0) this.root.scrollIntoView();
     }
   }
 
+  // The scene, or the hill of the likelihood in its place.
+  view(which) {
+    cancelAnimationFrame(this.frame);
+    this.root.dataset.view = which;
+    this.climb.textContent = which ? 'Back to the scene' : 'Climb the hill yourself';
+    this.anew.hidden = Boolean(which) || !this.data.answered;
+    if (which) {
+      const host = make('div');
+      this.body.replaceChildren(host);
+      new Hill(host, this.data.answered.hill).show(this.data.answered.hill);
+    } else if (this.data.answered) this.answer();
+    else this.ask();
+  }
+
   ask() {
     this.said = null;
     this.predict.disabled = true;
     this.dial.replaceChildren();
-    this.host = make('div', 'rr-picture');
+    this.host = make('div', 'rr-shown');
     const question = make('div', 'rr-ask');
     this.body.replaceChildren(this.host, question);
     const {picture, question: about} = this.data;
@@ -277,7 +291,7 @@ class Scene {
 
   answer() {
     const {answered, picture} = this.data, {frames, first, reveal} = answered;
-    this.host = make('div', 'rr-picture');
+    this.host = make('div', 'rr-shown');
     this.caption = make('p', 'rr-caption');
     this.body.replaceChildren(this.host, this.caption);
     this.result.textContent = answered.after;

@@ -163,6 +163,7 @@ class Posed:
         frames: the pictures along the dial.
         first: the place of the dial at which the answer was found.
         reveal: pictures that the first one passes on its way to the answer.
+        climb: whether the hill of the likelihood is offered afterwards.
     """
 
     before: str
@@ -174,6 +175,7 @@ class Posed:
     frames: Sequence[Frame]
     first: int
     reveal: Sequence[Picture] = ()
+    climb: bool = False
 
 
 @dataclass(frozen=True)

@@ -596,6 +596,7 @@ def likeliest(seed: int) -> Posed:
         "People",
         frames,
         times.index(10),
+        climb=True,
     )
 
 
