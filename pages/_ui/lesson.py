@@ -156,7 +156,7 @@ def scene_data(scene: Scene, progress: Progress) -> dict[str, Any]:
             "after": posed.after(said),
             "dial": posed.dial,
             "frames": [asdict(frame) for frame in posed.frames],
-            "first": posed.first,
+            "first": posed.first % len(posed.frames),
             "reveal": list(posed.reveal),
             "hill": hill.data() if posed.climb else None,
         },

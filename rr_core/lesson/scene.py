@@ -161,7 +161,7 @@ class Posed:
         after: two or three sentences about a prediction; at most 90 words together with the captions.
         dial: what the reader moves afterwards.
         frames: the pictures along the dial.
-        first: the place of the dial at which the answer was found.
+        first: the place of the dial at which the answer was found; -1 is the last.
         reveal: pictures that the first one passes on its way to the answer.
         climb: whether the hill of the likelihood is offered afterwards.
     """
@@ -173,7 +173,7 @@ class Posed:
     after: Callable[[Prediction], str]
     dial: str
     frames: Sequence[Frame]
-    first: int
+    first: int = -1
     reveal: Sequence[Picture] = ()
     climb: bool = False
 
