@@ -91,7 +91,7 @@ def _read(query: Mapping[str, str]) -> tuple[Progress, tuple[str, ...]] | None:
     said: dict[str, tuple[int, ...]] = {}
     for name, scene in names.items():
         if name in query:
-            prediction, note = scene.parse(query[name], _posed(scene, progress.draw).question)
+            prediction, note = scene.parse(query[name])
             notes += (note,) if note else ()
             said |= {} if prediction is None else {scene.key: prediction}
     return replace(progress, said=said), notes
@@ -171,7 +171,7 @@ def _predicted(key: str) -> None:
     if scene is None:
         return
     text = ".".join(map(str, values)) if isinstance(values, list) else ""
-    prediction, _ = scene.parse(text, _posed(scene, progress.draw).question)
+    prediction, _ = scene.parse(text)
     if prediction is not None:
         PROGRESS.change(replace(progress, said={**progress.said, scene.key: prediction}))
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from rr_core import typed
+from rr_core.lesson.survey import SEED
 
 Picture = Mapping[str, Any]
 Prediction = tuple[int, ...]
@@ -204,12 +205,17 @@ class Scene:
     more: str
     pose: Callable[[int], Posed]
 
-    def parse(self, text: str, question: Question) -> tuple[Prediction | None, str]:
+    @property
+    def question(self) -> Question:
+        """The question of the first draw. Another draw may name another answer in it, and has the same range."""
+        return self.pose(SEED).question
+
+    def parse(self, text: str) -> tuple[Prediction | None, str]:
         """The prediction of a text in a link, and "" or, where it is none, a plain sentence."""
         words = text.split(".")
         if all(_WHOLE.fullmatch(word) for word in words):
             values = tuple(map(int, words))
-            if question.check(values):
+            if self.question.check(values):
                 return values, ""
         return (
             None,

@@ -34,6 +34,8 @@ LINKS = (
         for page in ("", "noisy_histogram", "inv_negatives", "estimators", "geometry", "ibu")
         for query in _SCENARIOS
     ),
+    "/lesson?scene=3&said_subtract=30",
+    "/lesson?scene=11&draw=2&said_coin=50",
     "/geometry?k=3&s=1&eps=1&n=200&phi=6,4,2",
     "/experiments",
     "/experiments?sweep=main&map=kn&metric=nll",

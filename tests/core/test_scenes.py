@@ -470,11 +470,15 @@ def test_a_scene_is_short_and_asks_what_one_can_be_wrong_about(scene):
         posed = scene.pose(seed)
         assert len(f"{posed.before} {posed.question.text}".split()) <= 60
         assert posed.question.check(posed.answer)
+        assert scene.question.check(posed.answer)
+        assert len(scene.question.for_browser().get("options", ())) == len(
+            posed.question.for_browser().get("options", ())
+        )
         assert any(said != posed.answer for said in predictions(posed.question, rng))
         for said in [*predictions(posed.question, rng), posed.answer]:
             longest = max((frame.caption for frame in posed.frames), key=len)
             assert len(f"{posed.after(said)} {longest}".split()) <= 90
-            assert scene.parse(Scene.format(said), posed.question) == (said, "")
+            assert scene.parse(Scene.format(said)) == (said, "")
             assert posed.question.words(said)
         json.dumps([posed.picture, [frame.picture for frame in posed.frames], list(posed.reveal)])
         assert scene.pose(seed) is posed  # a class that opens one link computes it once
@@ -486,7 +490,7 @@ def test_a_scene_is_short_and_asks_what_one_can_be_wrong_about(scene):
 @recomputes("rr_core/lesson/scene.py::Scene")
 def test_what_is_no_prediction_is_refused_in_a_sentence():
     for scene in SCENES:
-        question = scene.pose(SEED).question
+        question = scene.question
         for text in (
             "",
             "a",
@@ -503,7 +507,7 @@ def test_what_is_no_prediction_is_refused_in_a_sentence():
             "1.",
             "nan",
         ):
-            prediction, note = scene.parse(text, question)
+            prediction, note = scene.parse(text)
             if prediction is None:
                 assert note.startswith("The link's prediction “")
                 assert note.endswith(f"” does not answer the scene “{scene.title}”.")
