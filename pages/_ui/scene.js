@@ -204,6 +204,15 @@ const QUESTIONS = {
   },
 };
 
+// How far this browser has come: the query of the last link; empty where nothing may be stored.
+const PLACE = 'rr-lesson';
+function remembered(query) {
+  try {
+    if (query) localStorage.setItem(PLACE, query);
+    return localStorage.getItem(PLACE) ?? '';
+  } catch { return '' }
+}
+
 class Scene {
   constructor(root, data) {
     this.root = root;
@@ -223,7 +232,11 @@ class Scene {
     this.predict = button('rr-primary', 'This is my prediction', () => this.send('predicts', {scene: this.data.key, values: this.said}));
     this.climb = button('', '', () => this.view(this.root.dataset.view ? '' : 'hill'));
     this.next = button('', 'Next', () => this.send('goes', {to: this.data.number + 1}));
-    root.replaceChildren(make('div', 'rr-where', '', this.count, this.dots), make('div', 'rr-text', '', this.title, this.words, this.asked, this.result),
+    const before = new URLSearchParams(remembered()), scene = Number(before.get('scene'));
+    this.onward = make('a', 'rr-skip', `Go on with scene ${scene}`);
+    this.onward.href = `lesson?${before}`;
+    this.onward.hidden = !(scene > 1) || location.search.includes('scene=');
+    root.replaceChildren(make('div', 'rr-where', '', this.count, this.dots, this.onward), make('div', 'rr-text', '', this.title, this.words, this.asked, this.result),
                          this.body, this.dial, make('div', 'rr-buttons', '', this.back, this.anew, this.climb, this.predict, this.next));
     new ResizeObserver(([{contentRect: {width}}]) => {
       if (this.shown && width !== this.width && !this.root.dataset.view) this.draw(this.shown);
@@ -253,6 +266,10 @@ class Scene {
     this.next.classList.toggle('rr-primary', Boolean(data.answered));
     this.next.textContent = data.number === data.of ? 'To the end' : data.answered ? 'Next scene' : 'Skip';
     this.climb.hidden = !data.answered?.hill;
+    if (was || data.said) this.onward.hidden = true;
+    // The address follows the picture after a moment.
+    clearTimeout(this.saving);
+    if (was || data.said || data.number > 1) this.saving = setTimeout(() => remembered(location.search), 800);
     this.view('');
     if (was) {
       this.title.focus({preventScroll: true});

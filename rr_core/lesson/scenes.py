@@ -180,7 +180,7 @@ def crowd(seed: int) -> Posed:
 
     def after(said: Prediction) -> str:
         drawn = [value / 100 for value in said]
-        span, real = max(drawn) - min(drawn), max(reports) - min(reports)
+        span, real = (round(max(shares) - min(shares), 9) for shares in (drawn, reports))
         flatter = (
             "Yours differ more"
             if span > real

@@ -181,3 +181,15 @@ def test_by_keyboard_alone(open_lab):
         tab_to("To the end" if number == len(SCENES) else "Next scene")
         keyboard.press("Enter")
     lab.page.get_by_text(f"You predicted in {len(SCENES)} of {len(SCENES)} scenes.").wait_for()
+
+
+def test_a_browser_goes_on_where_it_was(open_lab):
+    lab = open_lab("/lesson?scene=1", stranger=True)
+    assert not lab.page.get_by_text("Go on with scene").is_visible()
+    for number in (2, 3):
+        lab.page.get_by_role("button", name="Skip").click()
+        lab.page.get_by_text(f"Scene {number} of {len(SCENES)}", exact=True).wait_for()
+    lab.page.wait_for_function("() => localStorage.getItem('rr-lesson')?.includes('scene=3')")
+    lab.open("/lesson")
+    lab.page.get_by_role("link", name="Go on with scene 3").click()
+    lab.page.get_by_text(f"Scene 3 of {len(SCENES)}", exact=True).wait_for()
