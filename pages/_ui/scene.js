@@ -235,7 +235,7 @@ class Scene {
     const before = new URLSearchParams(remembered()), scene = Number(before.get('scene'));
     this.onward = make('a', 'rr-skip', `Go on with scene ${scene}`);
     this.onward.href = `lesson?${before}`;
-    this.onward.hidden = !(scene > 1) || location.search.includes('scene=');
+    this.onward.hidden = !(scene > 1) || data.number > 1;
     root.replaceChildren(make('div', 'rr-where', '', this.count, this.dots, this.onward), make('div', 'rr-text', '', this.title, this.words, this.asked, this.result),
                          this.body, this.dial, make('div', 'rr-buttons', '', this.back, this.anew, this.climb, this.predict, this.next));
     new ResizeObserver(([{contentRect: {width}}]) => {

@@ -758,15 +758,15 @@ def patience(seed: int) -> Posed:
         )
 
     def after(said: Prediction) -> str:
-        times = f"{max(said[0], answer) / min(said[0], answer):.1f}".removesuffix(".0")
-        much = "many" if said[0] > answer else "few"
-        how = f"You said {said[0]:,}, {times} times too {much}: it takes {least(answer)}."
+        ratio = max(said[0], answer) / min(said[0], answer)
+        much = f"{ratio:.1f}".removesuffix(".0") + f" times too {'many' if said[0] > answer else 'few'}"
+        close = "close" if ratio < 1.1 else much
+        how = f"You said {said[0]:,}, {close}: it takes {least(answer)}."
         right = f"You said {answer:,}, and so it is."
         return (
             f"{right if said[0] == answer else how} At ε = 0.5 a report says little, so each step corrects little. "
             f"Without MLE* one may stop after {least(stop)}: then its certificate says that no shares make the "
-            "reports more than "
-            f"{math.exp(_CERTAIN * survey.n):.2f} times as likely."
+            f"reports more than {math.exp(_CERTAIN * survey.n):.2f} times as likely."
         )
 
     frames = [
