@@ -109,7 +109,6 @@ def test_by_mouse_on_a_projector_with_predictions_that_miss_and_that_hit(open_la
     lab.page.get_by_text(f"You predicted in {len(SCENES)} of {len(SCENES)} scenes.").wait_for()
 
 
-@pytest.mark.journey
 def test_by_touch_on_a_phone(open_lab):
     lab, rng = open_lab(has_touch=True, is_mobile=True, viewport=PHONE), random.Random(6)
     lab.page.emulate_media(reduced_motion="reduce")
