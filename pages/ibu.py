@@ -35,10 +35,11 @@ with figure_controls.row():
 path = results.ibu_run(work, start, length)
 reached = results.iterations_to_tolerance(work, start, path, tolerance)
 figure = animation(path, view, sections.brief_answer(reached, path))
+with answer:
+    film.listen_for_keys()  # before the figure, where a page that is presented ends
 page.lead(figure, "ibu", place=place)
 with answer:
     sections.show_answer(reached, path)
-film.listen_for_keys()
 results.offer_rest(work, start, length, path)
 sections.explain_start(path)
 

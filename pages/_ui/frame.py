@@ -40,14 +40,12 @@ _STYLE = """<style>
 [data-testid="stPlotlyChart"] text[style*="rgb(128, 132, 149)"] {fill: #5C6070 !important;}
 /* A film's buttons, rail and words, which Plotly would leave light on a dark page. */
 .js-plotly-plot:has(.updatemenu-item-rect) :is(
-  .updatemenu-item-rect, .slider-rail-rect, .slider-grip-rect, .annotation .bg) {
+  .updatemenu-item-rect, .slider-rail-rect, .slider-grip-rect) {
   fill: light-dark(#F8F8F6, #2B2B28) !important; stroke: light-dark(#CFCFC8, #6A6A64) !important;
 }
 .js-plotly-plot:has(.updatemenu-item-rect) :is(.updatemenu-item-text, .annotation-text) {
   fill: light-dark(#262626, #F0F0EC) !important;
 }
-/* The first pictures of a film have bars up to its note. */
-.js-plotly-plot:has(.updatemenu-item-rect) .annotation .bg {fill-opacity: 0.75 !important;}
 /* A halo parts a name from the curves that cross it. */
 .js-plotly-plot:not(:has(.updatemenu-item-rect)) .annotation-text {
   paint-order: stroke; stroke: light-dark(#FFFFFF, #181714); stroke-width: 4px; stroke-linejoin: round;

@@ -107,7 +107,7 @@ def test_every_page_keeps_the_scenario_fits_names_its_charts_and_sets_its_formul
     for part in ("Names", "Formulas", "Estimators", "Misprints", "Glossary"):
         lab.pick(part)
         assert formulas(lab)
-    box = lab.page.get_by_role("textbox", name="Look up a symbol, a name or a word in all parts")
+    box = lab.page.get_by_role("textbox", name="Look up a word, a symbol or a question in all parts")
     box.fill("repeat")
     with lab.rerun():
         box.press("Enter")
