@@ -80,6 +80,9 @@ _STYLE = """<style>
   body:not(.rr-fills) [data-testid="stBottom"]:has(.st-key-foot) {display: none;}
 }
 @media (max-width: 640px) {
+  /* One line that a finger moves, above a figure that stays on the first screen. */
+  .st-key-figure_controls {flex-wrap: nowrap; overflow-x: auto; scrollbar-width: none;}
+  .st-key-figure_controls > * {flex: none;}
   .modebar-container {display: none;}
   .st-key-channel_table .heatmap-label text {font-size: 9px !important;}
   [data-testid="stMarkdownContainer"] table {font-size: 0.78rem;}

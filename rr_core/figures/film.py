@@ -30,7 +30,7 @@ BACK, PLAY, STEP, SLOW, NORMAL, FAST = CONTROLS
 PAUSE, START = ASIDE
 _MILLISECONDS = {SLOW: 360, NORMAL: 120, FAST: 30}  # per frame
 # In pixels: the plot, the axis below it; above it a row of the legend, the note, the slider and the buttons.
-_PLOT, _AXIS, _ROW, _NOTE, _SLIDER, _BUTTONS = 306, 62, 20, 46, 58, 38
+_PLOT, _AXIS, _ROW, _NOTE, _SLIDER, _BUTTONS = 262, 62, 20, 46, 58, 38
 _GAP = 24  # between the legend and the plot
 
 
