@@ -159,13 +159,13 @@ def test_widgets_change_the_map_and_are_remembered_by_sweep():
 @pytest.mark.slow
 def test_the_mark_is_at_the_scenarios_own_values():
     for query, name in (
-        ({"k": "12", "s": "1.5", "n": "1000"}, "sidebar’s ε, N"),
-        ({"k": "12", "s": "1.3", "n": "1000"}, "sidebar’s ε, N"),
-        ({"k": "1000", "s": "1.3", "n": "1000"}, "sidebar’s ε, N"),
+        ({"k": "12", "s": "1.5", "n": "1000"}, "you: ε, N"),
+        ({"k": "12", "s": "1.3", "n": "1000"}, "you: ε, N"),
+        ({"k": "1000", "s": "1.3", "n": "1000"}, "you: ε, N"),
         ({"k": "12", "n": "10"}, None),
     ):
         names = [trace["name"] for trace in charts(opened(eps="2", **query))[0]["data"]]
-        assert [one for one in names if one.startswith("sidebar")] == [name] * (name is not None)
+        assert [one for one in names if one.startswith("you")] == [name] * (name is not None)
 
 
 @holds(
@@ -207,7 +207,7 @@ def test_a_click_offers_the_cell_and_changes_nothing_else(monkeypatch):
     map_section._choose_cell(drawn, 3, 2.475)
     assert session == {map_section._CHOSEN: drawn.rows[2][3].cell}
     path, label, _, query = link_offered(monkeypatch, drawn, scenario)
-    assert (path, label) == ("pages/estimators.py", "Open this cell in Estimators")
+    assert (path, label) == ("pages/estimators.py", "Open this cell: Which repair should I use?")
     assert query == Scenario("zipf", 1000, 2.5, 4.0, 10_000, 3).to_query()
     other_map = winner_map(made(MAIN_GRID, []), "eps-n", "mse", {"population": "0.01"})
     assert link_offered(monkeypatch, other_map, scenario) is None

@@ -14,7 +14,7 @@ from pages._ui import chart, guidance, link, navigation, state
 from pages._ui.experiments.runs import SWEEP, SweepView
 from pages._ui.experiments.settings import MAIN, SWEEP_PARAMETER
 from pages._ui.link import Binding
-from pages._ui.safe_text import markdown
+from pages._ui.safe_text import markdown, starred
 from rr_core import parameters, typed
 from rr_core.experiments.grid import POINT, Cell, Sweep
 from rr_core.experiments.winner_map import (
@@ -28,7 +28,7 @@ from rr_core.experiments.winner_map import (
     map_kinds,
     winner_map,
 )
-from rr_core.figures.experiments_map import column_and_row, map_figure, why_no_map
+from rr_core.figures.experiments_map import cell_numbers, column_and_row, map_figure, tick, why_no_map
 from rr_core.figures.wording import METRIC_NAMES, SYMBOLS, population_name
 from rr_core.parameters import Choice
 from rr_core.populations import UPLOAD
@@ -254,7 +254,7 @@ def section(view: SweepView, scenario: Scenario, lead: bool) -> None:
     drawn = winner_map(view.result, selection.key, selection.metric, selection.fixed)
     st.markdown(
         f"Each cell is one survey, simulated {how_often(sweep)}. Colour: the estimate with the smallest error on "
-        "average. Number: the runner-up's error, divided by the winner's."
+        "average. Point at a cell for its numbers."
     )
     st.markdown(_task(drawn, taken))
     left, right = st.columns([3, 1], gap="small")
@@ -265,6 +265,24 @@ def section(view: SweepView, scenario: Scenario, lead: bool) -> None:
         guidance.words(*WORDS)
         _pick_cell(drawn, scenario)
         _widgets(view, selection, taken)
+
+
+def numbers(view: SweepView) -> None:
+    """The numbers of the map's cells as a table, folded; nothing where there is no map."""
+    if why_no_map(view.result.sweep):
+        return
+    selection = _selection(view)
+    drawn = winner_map(view.result, selection.key, selection.metric, selection.fixed)
+    x, y = drawn.kind.x, drawn.kind.y
+    lines = [["", *(f"{SYMBOLS[x]} = {tick(x, value)}" for value in drawn.x)], [":--"] * (len(drawn.x) + 1)]
+    for value, row in list(zip(drawn.y, drawn.rows, strict=True))[::-1]:
+        cells = ["" if one is None else starred(cell_numbers(one)) for one in row]
+        lines.append([f"{SYMBOLS[y]} = {tick(y, value)}", *cells])
+    with st.expander("The map in numbers"):
+        st.caption(
+            "Who wins, and the next one's error over the winner's; then that of MLE\\*, where it is the third."
+        )
+        st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
 
 
 def how_often(sweep: Sweep) -> str:
@@ -358,7 +376,8 @@ def _pick_cell(drawn: WinnerMap, scenario: Scenario) -> None:
     )
     if chosen is not None:
         link_to_estimators(
-            "Open this cell in Estimators", replace(scenario, **(_scenario_fields(chosen) or {}))
+            f"Open this cell: {navigation.BY_ADDRESS['estimators'].label}",
+            replace(scenario, **(_scenario_fields(chosen) or {})),
         )
 
 
