@@ -75,7 +75,7 @@ def test_a_click_on_the_map_offers_its_cell_and_back_brings_the_scenario_from_be
         offer.click(delay=80)
     lab.page.wait_for_url(lambda url: urlsplit(url).path == "/estimators")
     lab.settle()
-    cell = {"dist": "zipf", "k": "1000", "s": "1.3", "eps": "4", "n": "10000", "seed": "3"}
+    cell = {"dist": "zipf", "k": "50", "s": "1.3", "eps": "4", "n": "10000", "seed": "3"}
     assert {name: lab.query.get(name) for name in cell} == cell
     assert lab.sidebar()["Exact N"] == "10,000"
     assert lab.chart("estimators").count() == 1

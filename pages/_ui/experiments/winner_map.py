@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -191,7 +192,7 @@ class Selections:
 def _read(query: Mapping[str, str]) -> tuple[Selections, tuple[str, ...]]:
     held, mine = SELECTIONS.current(), {name: query[name] for name in PARAMETERS if name in query}
     if not mine:
-        return replace(held, arrived=""), ()
+        return Selections(), ()
     parameter = SWEEP_PARAMETER.parameter
     key = SWEEP_PARAMETER.parse(query[parameter], MAIN)[0] if parameter in query else SWEEP.current()
     return held.changed(key, mine, key), ()
@@ -211,9 +212,41 @@ def notes(view: SweepView) -> tuple[str, ...]:
 
 
 def _selection(view: SweepView) -> MapSelection:
-    """The selection of the sweep on screen, which must have a map."""
-    selection, sweep = SELECTIONS.current().by_sweep.get(view.key, MapSelection()), view.result.sweep
+    """The selection of the sweep on screen, which must have a map; at first the one nearest to the scenario."""
+    held, sweep = SELECTIONS.current(), view.result.sweep
+    if (
+        view.key not in held.by_sweep
+    ):  # kept, for what the sidebar has no use for on this page must not move the map
+        SELECTIONS.change(held.changed(view.key, _nearest(sweep, link.current()), held.arrived))
+    selection = SELECTIONS.current().by_sweep[view.key]
     return from_query(selection, sweep)[0] if isinstance(selection, dict) else selection.fitted_to(sweep)
+
+
+def _nearest(sweep: Sweep, scenario: Scenario) -> MapSelection:
+    """The first map of a sweep, with the options of its fixed axes that are nearest to a scenario."""
+    selection = MapSelection().fitted_to(sweep)
+    own = {
+        "population": scenario.s if scenario.dist == "zipf" else scenario.dist,
+        "k": math.log(scenario.k),
+        "epsilon": scenario.epsilon,
+        "n": math.log(scenario.n),
+    }
+
+    def distance(axis: FixedName, option: AxisValue) -> float:
+        mine = own[axis]
+        if isinstance(mine, str):
+            return float(option != mine)
+        try:
+            value = float(option)
+        except ValueError:  # another population
+            return math.inf
+        return abs((math.log(value) if axis in ("k", "n") else value) - mine)
+
+    for place in (0, 1):  # the options of the second depend on the first
+        one = fixed_axes(sweep.cells, selection.key, selection.fixed)[place]
+        middle = [one.value, *one.options]  # where none is nearer than another
+        selection = selection.with_fixed(one.axis, min(middle, key=partial(distance, one.axis)))
+    return selection
 
 
 def axes(view: SweepView) -> frozenset[str]:
