@@ -67,7 +67,7 @@ _STYLE = """<style>
 .st-key-buttons > div {flex: 1 1 auto !important; width: auto !important; min-width: 0 !important;}
 .st-key-buttons button {padding: 0.25rem 0.3rem;}
 .st-key-buttons button p {font-size: 0.85rem; white-space: nowrap;}
-[data-testid="stSidebar"] [data-stale="true"] {opacity: 1 !important;}
+:is([data-testid="stSidebar"], .st-key-figure_controls) [data-stale="true"] {opacity: 1 !important;}
 .rr-fills .st-key-lead {
   position: fixed; inset: 0; bottom: 91px; height: auto; z-index: 1000; padding: 0.5rem 1rem; background: var(--rr-page);
 }
