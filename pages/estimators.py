@@ -25,7 +25,6 @@ st.markdown(
     "share that it keeps. **MLE\\*** takes the shares under which these reports are most likely.\n\n"
     "**Try:** drag **Privacy ε** to both ends. Which repair sets more categories to zero?"
 )
-place = page.place()
 with figure_controls.row():
     target = pick_target()
     view = view_picker.pick(page.work)
@@ -44,7 +43,7 @@ with figure_controls.row():
 result = page.work.comparison(target)
 estimated = truth.unless_hidden(result.truth)
 figure = estimates(result.estimates, estimated, scenario.n, draw.mechanism, view, zoom, dials.moving())
-page.lead(figure, "estimators", place=place)
+page.lead(figure, "estimators")
 parts = PARTS.tabs()
 with parts["errors"]:
     error_table(result, draw)

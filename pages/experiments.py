@@ -45,6 +45,7 @@ else:
     view = run.view()
     results.first_figure(view, scenario)
     page.controls(results.unused(view) if key in settings.CELLS else None)
+    results.map_numbers(view)
     parts = PARTS.tabs()
     if parts["sweep"].open:  # else the browser would go on sending the sweep that was chosen here
         with parts["sweep"]:

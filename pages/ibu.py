@@ -21,24 +21,22 @@ page = open_page("ibu", PARTS.binding)
 work = page.work
 
 st.markdown(
-    "**IBU** (iterative Bayesian update) corrects a guess in many steps. From a guess without zeros it tends to the "
-    "distribution that fits best, which **MLE\\*** gives in one step.\n\n"
+    "From a guess without zeros, **IBU** (iterative Bayesian update) tends to the best fit, step by step; **MLE\\*** is "
+    "there in one.\n\n"
     "**Try:** press **Play**. Then set **Privacy ε** to 0.5: how many iterations does it need now?"
 )
-place, answer = page.place(), st.container()
 with figure_controls.row():
     start = controls.pick_start(work)
     length = controls.pick_length()
     tolerance = controls.pick_tolerance()
     view = view_picker.pick(work, by_reports=True)
     guidance.words("IBU", "Iteration", "Convergence", "MLE\\*", "Likelihood", "Certificate", "Nat", "Support")
+    figure_controls.place(film.listen_for_keys)  # before the figure, where a page that is presented ends
 path = results.ibu_run(work, start, length)
 reached = results.iterations_to_tolerance(work, start, path, tolerance)
 figure = animation(path, view, sections.brief_answer(reached, path))
-page.lead(figure, "ibu", place=place)
-with answer:
-    sections.show_answer(reached, path)
-film.listen_for_keys()
+page.lead(figure, "ibu")
+sections.show_answer(reached, path)
 results.offer_rest(work, start, length, path)
 sections.explain_start(path)
 

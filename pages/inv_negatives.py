@@ -22,14 +22,13 @@ st.markdown(
     "reports than the noise alone would bring comes out **below zero**.\n\n"
     "**Try:** raise **Users N**: what becomes of the negatives?"
 )
-place = page.place()
 with figure_controls.row():
     view = view_picker.pick(page.work)
     # Over the ranks of many categories the negatives are far smaller than the largest shares.
     zoom = view_picker.zoom("inv", on=view.is_curve)
     guidance.words("Inv", "Negatives", "Unbiased", "Expected value", "Standard error")
 figure = inv_with_negatives(inv, truth.unless_hidden(draw.theta), scenario.n, draw.mechanism, view, zoom)
-page.lead(figure, "inv_negatives", place=place)
+page.lead(figure, "inv_negatives")
 
 parts = PARTS.tabs()
 with parts["numbers"]:

@@ -33,14 +33,13 @@ st.markdown(
         f"**Try:** drag **Privacy ε** left: where do the brown marks go? Press {new}what changes?"
     )
 )
-place = page.place()
 with figure_controls.row():
     view = view_picker.pick(page.work)
     zoom = view_picker.zoom("noisy", "Zoom in on the reports", on=draw.scenario.k > _MANY)
     guidance.words("Randomized response", "Epsilon (ε)", "Noise", "Expected value", "Total variation")
 true_counts = truth.unless_hidden(draw.true_counts)
 figure = noisy_histogram(true_counts, draw.counts, draw.mechanism, view, zoom)
-page.lead(figure, "noisy_histogram", place=place)
+page.lead(figure, "noisy_histogram")
 
 parts = PARTS.tabs()
 with parts["numbers"]:

@@ -1,4 +1,4 @@
-"""Reference: symbols, names, formulas, estimators compared, misprints, glossary, how to cite."""
+"""Reference: glossary, questions, symbols, names, formulas, estimators compared, misprints, how to cite."""
 
 import streamlit as st
 

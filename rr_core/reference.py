@@ -1,4 +1,4 @@
-"""What can be looked up: symbols, names, formulas, estimators, misprints, glossary, sources.
+"""What can be looked up: glossary, questions, symbols, names, formulas, estimators, misprints, sources.
 
 The texts are in ``rr_core/data/reference/``, one TOML file per part, and are read here. All text is Markdown with LaTeX
 between dollars. ``{{name}}`` or ``{{name:format}}`` stands for a number that is filled in when the text is shown.
@@ -14,10 +14,18 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-PARTS = ("symbols", "names", "formulas", "estimators", "misprints", "glossary", "sources")
+PARTS = ("glossary", "questions", "symbols", "names", "formulas", "estimators", "misprints", "sources")
 
 _MARKUP = re.compile(r"[\\$*`{}]|mathrm|quad|text")
-_PUNCTUATION = "?!,;:\"'“”"
+_PUNCTUATION = "?!,;:.\"'“”"
+# Words of a question that do not say what it is about.
+_SMALL_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "am an and are at be by can could did do does for from have how if in is it its may much my of on or shall "
+        "should so that the their there these they this to we what when where which who why will with would you your",
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -29,14 +37,16 @@ class Entry:
     search: str = ""
 
     def matches(self, query: str) -> bool:
-        """Whether every word of the query occurs in the entry; case, markup and a question mark are ignored.
+        """Whether every word of the query occurs in the entry; case, markup, punctuation and, beside other words, small
+        ones (*the*, *should*, *what*) are ignored.
 
-        >>> Entry("$φ_i$", "Share of the **reports**.", "phi").matches("REPORTS phi")
+        >>> Entry("$φ_i$", "Share of the **reports**.", "phi").matches("what are the REPORTS phi?")
         True
         """
         everything = _MARKUP.sub("", f"{self.title} {self.text} {self.search}").casefold()
-        words = _MARKUP.sub("", query).casefold().split()
-        return all(word.strip(_PUNCTUATION) in everything for word in words)
+        words = [word.strip(_PUNCTUATION) for word in _MARKUP.sub("", query).casefold().split()]
+        telling = [word for word in words if word not in _SMALL_WORDS]
+        return all(word in everything for word in telling or words)
 
     def is_named(self, query: str) -> bool:
         """Whether the query is what the entry is called, or the beginning of it; case and markup are ignored.
@@ -45,8 +55,25 @@ class Entry:
         True
         """
         names = (_MARKUP.sub("", name).strip().casefold() for name in (*self.title.split("·"), self.search))
-        wanted = " ".join(_MARKUP.sub("", query).casefold().split())
+        wanted = " ".join(_MARKUP.sub("", query).casefold().split()).strip(_PUNCTUATION)
         return bool(wanted) and any(re.match(rf"{re.escape(wanted)}\b", name) for name in names)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question that a student asks.
+
+    Attributes:
+        entry: the question, a short answer, and everyday words to find it by.
+        page: address of the page that shows the answer, "" for home.
+        seen: where on the page.
+        part: the part of the page, as its link has it; "" for none.
+    """
+
+    entry: Entry
+    page: str
+    seen: str
+    part: str = ""
 
 
 @dataclass(frozen=True)
@@ -126,6 +153,16 @@ def entries(part: str, kind: str) -> tuple[Entry, ...]:
     """The entries of one kind in a part: "method" in names, "best" in estimators, "term" in the glossary, "text" in
     sources."""
     return tuple(Entry(**row) for row in read(part)[kind])
+
+
+def questions() -> tuple[Question, ...]:
+    """The questions of a student, in the order of the path."""
+    return tuple(
+        Question(
+            Entry(row["title"], row["text"], row["search"]), row["page"], row["seen"], row.get("part", "")
+        )
+        for row in read("questions")["question"]
+    )
 
 
 def symbols() -> dict[str, tuple[Symbol, ...]]:

@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from pages._ui import navigation
+from rr_core import reference
 from rr_core.populations import DISTRIBUTIONS
 from rr_core.scenario import ALL_FIELDS, FIELDS
 from tests.documents import DOCUMENTS, PAGES, ROOT
@@ -56,6 +57,23 @@ def test_every_address_leads_to_a_page_and_to_a_part_of_it() -> None:
             sections = ROOT / "pages" / "_ui" / f"{page}.py"
             code += sections.read_text(encoding="utf-8") if sections.exists() else ""
             assert not part or f'"{part}": ' in code, f"{name}: /{page}?part={part}"
+
+
+def test_the_questions_of_students_are_those_of_the_reference_and_lead_to_where_they_are_answered() -> None:
+    rows = re.findall(r"^\| (\d+) \| (.+) \|$", DOCUMENTS["docs/student_questions.md"], flags=re.M)
+    assert rows == [
+        (
+            str(i),
+            f"{one.entry.title} | {one.entry.text} | {navigation.BY_ADDRESS[one.page].label}, {one.seen}",
+        )
+        for i, one in enumerate(reference.questions(), 1)
+    ]
+    for question in reference.questions():
+        page = (ROOT / navigation.BY_ADDRESS[question.page].file).read_text(encoding="utf-8")
+        named = re.search(r'tabs? "([^"]+)"', question.seen)
+        if question.part:
+            assert named is not None
+            assert f'"{question.part}": "{named[1]}"' in page
 
 
 @pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.name)

@@ -36,6 +36,24 @@ if (!window.rrLeave) {
   });
 }
 
+// Whoever opens a tab that brings a film wants to see it, and it may stand below the window.
+if (!window.rrTabs) {
+  window.rrTabs = true;
+  const still = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
+  addEventListener('pointerdown', event => {  // a tab opens before the click, which then falls upon what has come
+    const tab = event.target.closest?.('[role="tab"]'), end = performance.now() + GIVE_UP;
+    const look = () => {
+      const film = document.getElementById(tab.getAttribute('aria-controls'))
+        ?.querySelector('.js-plotly-plot:has(.updatemenu-button)');
+      if (performance.now() > end) return;
+      if (!film || tab.ariaSelected !== 'true') return setTimeout(look, 100);
+      film.style.scrollMarginTop = '7rem';  // the tabs stay in view
+      film.scrollIntoView({behavior: still() ? 'auto' : 'smooth'});
+    };
+    if (tab && tab.ariaSelected !== 'true') setTimeout(look, 100);
+  }, true);
+}
+
 // On a phone the sidebar lies over the page: whoever chooses a page there wants to see it.
 if (!window.rrDrawer) {
   window.rrDrawer = true;

@@ -34,6 +34,17 @@ function look(root) {
   }};
 }
 
+// On a phone long names of categories would stand upright: short ones lie aslant, as many as there is room for. Whole
+// ones are under the finger.
+const NARROW = 480, APART = 19, LETTERS = 9;
+function aslant(axis, width) {
+  const letters = (axis.ticktext ?? []).map(name => name.match(/&\w+;|./gu) ?? []);
+  if (width > NARROW || letters.every(name => name.length < 4)) return axis;
+  const step = Math.ceil(APART * letters.length / width);
+  const short = name => name.length > LETTERS + 1 ? `${name.slice(0, LETTERS).join('').trimEnd()}…` : name.join('');
+  return {...axis, tickangle: -45, ticktext: letters.map((name, i) => i % step ? '' : short(name))};
+}
+
 class Figure {
   constructor(root) {
     this.root = root;
@@ -68,6 +79,7 @@ class Figure {
     const figure = {
       data: data.map(trace => hidden.includes(trace.name) ? {...trace, visible: 'legendonly'} : trace),
       layout: {...layout, template, width, height, uirevision: 'kept',
+               xaxis: aslant(layout.xaxis, width - layout.margin.l - layout.margin.r),
                shapes: layout.shapes?.filter(shape => !hidden.includes(shape.name))},
       frames, config: {...config, modeBarButtonsToAdd: [FULL]},
     };

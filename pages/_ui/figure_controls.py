@@ -27,7 +27,7 @@ class _Row:
 
 def row() -> Any:
     """A new row; call `widget`, `note` and `place` inside it."""
-    container = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    container = st.container(key="figure_controls", horizontal=True, vertical_alignment="bottom", gap="small")
     drawn = st.session_state.get("_row_drawn") == link.page()
     st.session_state["_row"] = _Row(container, waits=drawn and dials.moving())
     return container

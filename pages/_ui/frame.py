@@ -40,14 +40,12 @@ _STYLE = """<style>
 [data-testid="stPlotlyChart"] text[style*="rgb(128, 132, 149)"] {fill: #5C6070 !important;}
 /* A film's buttons, rail and words, which Plotly would leave light on a dark page. */
 .js-plotly-plot:has(.updatemenu-item-rect) :is(
-  .updatemenu-item-rect, .slider-rail-rect, .slider-grip-rect, .annotation .bg) {
+  .updatemenu-item-rect, .slider-rail-rect, .slider-grip-rect) {
   fill: light-dark(#F8F8F6, #2B2B28) !important; stroke: light-dark(#CFCFC8, #6A6A64) !important;
 }
 .js-plotly-plot:has(.updatemenu-item-rect) :is(.updatemenu-item-text, .annotation-text) {
   fill: light-dark(#262626, #F0F0EC) !important;
 }
-/* The first pictures of a film have bars up to its note. */
-.js-plotly-plot:has(.updatemenu-item-rect) .annotation .bg {fill-opacity: 0.75 !important;}
 /* A halo parts a name from the curves that cross it. */
 .js-plotly-plot:not(:has(.updatemenu-item-rect)) .annotation-text {
   paint-order: stroke; stroke: light-dark(#FFFFFF, #181714); stroke-width: 4px; stroke-linejoin: round;
@@ -69,7 +67,7 @@ _STYLE = """<style>
 .st-key-buttons > div {flex: 1 1 auto !important; width: auto !important; min-width: 0 !important;}
 .st-key-buttons button {padding: 0.25rem 0.3rem;}
 .st-key-buttons button p {font-size: 0.85rem; white-space: nowrap;}
-[data-testid="stSidebar"] [data-stale="true"] {opacity: 1 !important;}
+:is([data-testid="stSidebar"], .st-key-figure_controls) [data-stale="true"] {opacity: 1 !important;}
 .rr-fills .st-key-lead {
   position: fixed; inset: 0; bottom: 91px; height: auto; z-index: 1000; padding: 0.5rem 1rem; background: var(--rr-page);
 }
@@ -82,6 +80,9 @@ _STYLE = """<style>
   body:not(.rr-fills) [data-testid="stBottom"]:has(.st-key-foot) {display: none;}
 }
 @media (max-width: 640px) {
+  /* One line that a finger moves, above a figure that stays on the first screen. */
+  .st-key-figure_controls {flex-wrap: nowrap; overflow-x: auto; scrollbar-width: none;}
+  .st-key-figure_controls > * {flex: none;}
   .modebar-container {display: none;}
   .st-key-channel_table .heatmap-label text {font-size: 9px !important;}
   [data-testid="stMarkdownContainer"] table {font-size: 0.78rem;}

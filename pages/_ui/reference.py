@@ -1,5 +1,5 @@
-"""The parts of the reference page (symbols, names, formulas, estimators compared, misprints, glossary, sources): how each
-is shown, numbers filled into its texts, and the search across them."""
+"""The parts of the reference page (glossary, questions, symbols, names, formulas, estimators compared, misprints,
+sources): how each is shown, numbers filled into its texts, and the search across them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages._ui import guidance, state
+from pages._ui import guidance, link, navigation, state
 from pages._ui.parts import part_in_link
 from pages._ui.safe_text import markdown
 from rr_core import reference
@@ -165,6 +165,42 @@ def glossary_entries() -> tuple[Entry, ...]:
 
 def show_glossary() -> None:
     show_in_two_columns(glossary_entries())
+
+
+def question_entries() -> tuple[Entry, ...]:
+    return tuple(question.entry for question in reference.questions())
+
+
+def show_questions() -> None:
+    show_answers(question_entries())
+
+
+def show_answers(entries: Iterable[Entry]) -> None:
+    """These questions, each with its answer and a link to the page that shows it."""
+    asked = {question.entry: question for question in reference.questions()}
+    for question in map(asked.__getitem__, entries):
+        st.markdown(f"**{question.entry.title}** {question.entry.text}")
+        _link(navigation.BY_ADDRESS[question.page], question.seen, question.part)
+
+
+def page_entries() -> tuple[Entry, ...]:
+    return tuple(Entry(page.question, page.answers) for page in navigation.BY_ADDRESS.values())
+
+
+def show_pages(entries: Iterable[Entry]) -> None:
+    """Links to the pages of these questions."""
+    questions = {entry.title for entry in entries}
+    for page in navigation.BY_ADDRESS.values():
+        if page.question in questions:
+            _link(page, page.answers)
+
+
+def _link(page: navigation.Entry, says: str, part: str = "") -> None:
+    """A link to a page, or a part of it, and what is seen there."""
+    query = link.current().to_query() | ({"part": part} if part else {})
+    with st.container(gap=None):
+        navigation.link_to(page.file, page.label, page.icon, query)
+        st.caption(says)
 
 
 def source_entries() -> tuple[Entry, ...]:
@@ -330,25 +366,28 @@ _SEARCH = "reference_search"
 
 @dataclass(frozen=True)
 class Part:
-    """One part: its name, what it holds in a few words, how it is shown, and what can be found in it."""
+    """One part: its name, what it holds in a few words, how it is shown, what can be found in it, and how that is shown
+    among other finds."""
 
     name: str
     about: str
     show: Callable[[], None]
     entries: Callable[[], tuple[Entry, ...]]
+    show_found: Callable[[Sequence[Entry]], None] = show_entries
 
 
-def _part(key: str, show: Callable[[], None], entries: Callable[[], tuple[Entry, ...]]) -> Part:
-    return Part(reference.read(key)["name"], reference.read(key)["about"], show, entries)
+def _part(key: str, *shows: Callable[..., Any]) -> Part:
+    return Part(reference.read(key)["name"], reference.read(key)["about"], *shows)
 
 
 PARTS = {
+    "glossary": _part("glossary", show_glossary, glossary_entries),
+    "questions": _part("questions", show_questions, question_entries, show_answers),
     "symbols": _part("symbols", show_symbols, symbol_entries),
     "names": _part("names", show_names, name_entries),
     "formulas": _part("formulas", show_formulas, formula_entries),
     "estimators": _part("estimators", show_estimators, estimator_entries),
     "misprints": _part("misprints", show_misprints, misprint_entries),
-    "glossary": _part("glossary", show_glossary, glossary_entries),
     "sources": _part("sources", show_sources, source_entries),
 }
 
@@ -379,33 +418,35 @@ def _show_part(key: str) -> None:
 def search_box() -> str:
     """Widget for the search; returns the query, "" without one."""
     query: str = st.text_input(
-        "Look up a symbol, a name or a word in all parts",
-        placeholder="for instance: norm-sub, phi, support",
+        "Look up a word, a symbol or a question in all parts",
+        placeholder="for instance: negative, which should I use, norm-sub, phi",
         key=_SEARCH,
         max_chars=60,
     )
     return query.strip()
 
 
+def _searched() -> list[tuple[str, Sequence[Entry], Callable[[Sequence[Entry]], None]]]:
+    """What is searched, with its name and how it is shown: the questions, the pages of the app, and the other parts."""
+    found = [(part.name, part.entries(), part.show_found) for part in PARTS.values()]
+    answers = found.pop(list(PARTS).index("questions"))
+    return [answers, ("Pages", page_entries(), show_pages), *found]
+
+
 def search_results(query: str) -> None:
-    """All entries that match the query, grouped by part; what is called so comes first."""
+    """All entries that match the query, grouped by part; what is called so comes first, then answers and pages."""
     st.caption(
         f"Entries that mention “{markdown(query)}”. Empty the box, or choose a part, to leave the search."
     )
-    total = 0
     is_named = methodcaller("is_named", query)
-    found = []
-    for part in PARTS.values():
-        hits = [entry for entry in part.entries() if entry.matches(query)]
-        found.append((part, sorted(hits, key=is_named, reverse=True)))
-    # Among the parts that have an entry of this name the glossary, which explains it in words, comes first.
-    found.sort(key=lambda pair: (not any(map(is_named, pair[1])), pair[0] is not PARTS["glossary"]))
-    for part, hits in found:
-        if hits:
-            st.subheader(part.name)
-            show_entries(hits[:_MOST_SHOWN])
+    finds = []
+    for name, entries, show in _searched():
+        if hits := [entry for entry in entries if entry.matches(query)]:
+            finds.append((name, sorted(hits, key=is_named, reverse=True), show))
+    for name, hits, show in sorted(finds, key=lambda find: not any(map(is_named, find[1]))):
+        st.subheader(name)
+        show(hits[:_MOST_SHOWN])
         if len(hits) > _MOST_SHOWN:
             st.caption(f"… and {len(hits) - _MOST_SHOWN} more: choose the part above to see them all.")
-        total += len(hits)
-    if not total:
+    if not finds:
         st.info(f"Nothing here says “{markdown(query)}”. Try a shorter word, or choose a part above.")

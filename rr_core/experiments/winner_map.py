@@ -13,7 +13,6 @@ from typing import Literal
 import numpy as np
 
 from rr_core import _validate
-from rr_core._validate import Array
 from rr_core.experiments.cell import CellResult
 from rr_core.experiments.grid import Cell
 from rr_core.experiments.ranking import Leader, SweepAxis, leading, regret
@@ -146,12 +145,6 @@ class WinnerMap:
     def completed(self) -> tuple[MapCell, ...]:
         """The cells that are completed, row by row."""
         return tuple(map_cell for map_cell in self.map_cells if map_cell.result is not None)
-
-    def regrets(self) -> Array:
-        """(len(y), len(x)) regrets of MLE*, see `MapCell`; nan where no cell is completed."""
-        return np.array(
-            [[math.nan if map_cell is None else map_cell.regret for map_cell in row] for row in self.rows]
-        )
 
     def position(self, x: float, y: float) -> tuple[float, float] | None:
         """Column and row of a point, counted from 0; None outside the map.

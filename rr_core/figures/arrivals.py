@@ -23,7 +23,7 @@ MOST_DRAWN = 60  # categories
 # The vertical axis is the same in all frames. Its upper end is this multiple of the largest share in the last frame,
 # but at most this; its lower end is this part of it below zero. A truth this many times as high as the reports may
 # leave the picture.
-_HEADROOM, _MOST, _BELOW, _TOO_HIGH = 1.6, 1.05, 0.35, 8
+_HEADROOM, _MOST, _BELOW, _TOO_HIGH = 1.2, 1.05, 0.35, 8
 TRUTH, OBSERVED, EXPECTED = (QUANTITIES[name] for name in ("truth", "observed", "expected"))
 
 

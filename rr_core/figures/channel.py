@@ -364,7 +364,7 @@ def channel_film(collected: ChannelCollection, labels: Sequence[str] | None) -> 
     away = off_by(record.thetas[-1], best)
     reading = f"Bars: IBU, from equal shares on; dots: MLE. After {frames[-1].name} iterations they differ by {away}."
     y = axis(
-        "Share of users", tickformat=SHARE, range=[0, 1.45 * float(max(best.max(), record.thetas.max()))]
+        "Share of users", tickformat=SHARE, range=[0, 1.05 * float(max(best.max(), record.thetas.max()))]
     )
     return film(traces, view.axis(), y, reading, frames, [0], bargap=0.3)
 

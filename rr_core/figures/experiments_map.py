@@ -1,16 +1,14 @@
-"""Who wins: a sweep as a map. Colour says which estimator, shade by how much, lines what MLE* costs."""
+"""Who wins: a sweep as a map. Colour and name say which estimator, shade by how much."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
-from rr_core._validate import Array
 from rr_core.experiments.grid import Cell, Sweep
 from rr_core.experiments.ranking import SweepAxis
 from rr_core.experiments.winner_map import FixedName, MapCell, WinnerMap, map_kinds
@@ -26,37 +24,6 @@ from rr_core.figures.wording import (
 from rr_core.registry import VALID
 
 Point = tuple[float, float]  # column, row
-Edge = tuple[Point, Point]
-
-
-def level_borders(z: Array, levels: Sequence[float]) -> dict[float, list[Edge]]:
-    """Edges between neighbouring cells of z (rows, columns) where one reaches a level and the other does not.
-
-    An edge that crosses several levels is drawn for the highest; edges next to a NaN cell are skipped.
-    """
-    found: dict[float, list[Edge]] = {level: [] for level in levels}
-    rows, columns = z.shape
-    for row in range(rows):
-        for column in range(columns):
-            for right, up in ((1, 0), (0, 1)):
-                if column + right < columns and row + up < rows:
-                    low, high = sorted((float(z[row, column]), float(z[row + up, column + right])))
-                    passed = [level for level in levels if low < level <= high]
-                    if passed:
-                        middle = (column + right / 2, row + up / 2)
-                        found[max(passed)].append(_edge(middle, upright=bool(right)))
-    return {level: edges for level, edges in found.items() if edges}
-
-
-def border_path(edges: Sequence[Edge]) -> Array:
-    """(2, 3 times edges) columns and rows to draw as one line, with gaps."""
-    gap = (math.nan, math.nan)
-    return np.array([point for edge in edges for point in (*edge, gap)]).T
-
-
-def _edge(middle: Point, *, upright: bool) -> Edge:
-    x, y = middle
-    return ((x, y - 0.5), (x, y + 0.5)) if upright else ((x - 0.5, y), (x + 0.5, y))
 
 
 def times_sign(ratio: float) -> str:
@@ -69,16 +36,29 @@ def times_sign(ratio: float) -> str:
 
 
 def cell_text(map_cell: MapCell) -> str:
-    """Text in a completed cell, narrow enough for a phone: the winner and its margin in two digits, the tied winners, or
-    the possible winners."""
+    """Text in a completed cell: the winner, the tied winners, or the possible winners."""
     lead = map_cell.leader
     if lead is None or lead.equal:
         return "="
     if is_unsettled(map_cell):
         return "?" if len(lead.possible) == len(VALID) else "<br>".join(_names(lead.possible))
-    if len(lead.best) > 1 or lead.margin < _CLOSE:
-        return "<br>".join(_names(lead.best))
-    return f"{_names(lead.best)[0]}<br>{times_sign(float(f'{lead.margin:.2g}'))}"
+    return "<br>".join(_names(lead.best))
+
+
+def cell_numbers(map_cell: MapCell) -> str:
+    """A cell in a table: the winner and the next one's error over its own, and that of MLE* where it is the last; or why
+    there is none."""
+    lead = map_cell.leader
+    if map_cell.result is None:
+        return "–"
+    if lead is None or lead.equal:
+        return "all equal"
+    if is_unsettled(map_cell):
+        return f"{' or '.join(_names(lead.possible))}?"
+    text = f"{' and '.join(_names(lead.best))} {times_sign(float(f'{lead.margin:.3g}'))}"
+    if "mle_star" in lead.possible or math.isclose(map_cell.regret, lead.margin):
+        return text
+    return f"{text}, MLE* {times_sign(float(f'{map_cell.regret:.3g}'))}"
 
 
 def is_unsettled(map_cell: MapCell) -> bool:
@@ -205,22 +185,16 @@ AXIS_TITLES: dict[SweepAxis, str] = {
 }
 _INK, _PAPER = "#000000", "#FFFFFF"
 _BRIGHT = "#F0E442"  # the yellow of Okabe and Ito, which no quantity has
-_EITHER = "#808080"  # seen on light and dark pages
 _DARK = 0.179  # luminance below which white words stand out more than black ones
 _EQUAL, _UNSETTLED = "#C4C4C4", "#F2F2F2"
 # Margin from which a win has its full colour, and how much of it a win by a hair has.
 _FULL, _PALEST = 3.0, 0.2
 # Gaps between the cells; cells beyond which there is no room for words.
 _WIDTH, _HEIGHT, _MOST_WORDS = 0.97, 0.95, 240
-# Regrets that have a border: few, since a border is drawn along whole cells; the larger, the thicker.
-_LEVELS = (1.1, 2.0, *(10.0**power for power in range(1, 13)))
-_THINNEST, _THICKEST = 1.6, 4.8
 _MOST_TICKS = 12
 _STRIP_HEIGHT = 84  # pixels of a single row
 _ASIDE = 0.4  # corners of a cell, from its middle: clear of its words
-_CLOSE = 1.05  # a smaller margin is not written into its cell, where it would be 1 times
-_COLOURS = "Pale: a close win (no number: below 1.05×)"
-_LINES = "<br>Lines: MLE*'s regret, its error ÷ the smallest"
+_COLOURS = "Pale: a close win"
 _SMALL = {"size": 14}
 _STEADY = {"marker": {"opacity": 1}, "textfont": {"color": _INK}}  # a click must not fade the other cells
 
@@ -249,9 +223,8 @@ def map_figure(
         here: the scenario's own values along x and y; not marked when they lie outside.
         chosen: the cell to frame; None, or a cell that is not in this map, for none.
     """
-    lines = _borders(drawn)
     place = None if here is None else drawn.position(*here)
-    traces = [*_legend(drawn), _missing_cells(drawn), _cells(drawn), *lines]
+    traces = [*_legend(drawn), _missing_cells(drawn), _cells(drawn)]
     if place is not None:
         traces.append(_mark(drawn, _nearest_corner(place)))
     traces += [
@@ -269,7 +242,7 @@ def map_figure(
         uniformtext={"mode": "hide", "minsize": 10},
         height=(_STRIP_HEIGHT if drawn.is_strip else min(max(60 * len(drawn.y), 210), 460)) + 150,
         margin={"l": 66, "r": 6, "t": 84, "b": 58},
-        legend=_legend_box(_COLOURS + _LINES if lines else _COLOURS),
+        legend=_legend_box(_COLOURS),
     )
 
 
@@ -284,7 +257,7 @@ def _axis(name: SweepAxis, values: tuple[float, ...]) -> dict[str, Any]:
         AXIS_TITLES[name],
         tickmode="array",
         tickvals=list(shown),
-        ticktext=[_tick(name, values[i]) for i in shown],
+        ticktext=[tick(name, values[i]) for i in shown],
         range=[-0.5, len(values) - 0.5],
         showgrid=False,
         zeroline=False,
@@ -292,7 +265,8 @@ def _axis(name: SweepAxis, values: tuple[float, ...]) -> dict[str, Any]:
     )
 
 
-def _tick(name: SweepAxis, value: float) -> str:
+def tick(name: SweepAxis, value: float) -> str:
+    """A value of an axis, as the map writes it."""
     if name not in ("n", "k"):
         return f"{value:g}"
     power = round(math.log10(value))
@@ -447,28 +421,6 @@ def _key(name: str, colour: str, shape: str = "") -> dict[str, Any]:
     }
 
 
-def _borders(drawn: WinnerMap) -> list[dict[str, Any]]:
-    """Borders of equal regret of MLE*, dark on light so that they show on every colour, and their legend."""
-    traces = []
-    for order, (level, edges) in enumerate(level_borders(drawn.regrets(), _LEVELS).items()):
-        columns, rows = border_path(edges)
-        width = min(_THINNEST * (1 + order), _THICKEST)
-        line = {"type": "scatter", "mode": "lines", "name": f"MLE* {times_sign(level)}", "hoverinfo": "skip"}
-        drawn_line = {**line, "x": columns, "y": rows, "showlegend": False}
-        traces += [
-            {**drawn_line, "line": {"color": _PAPER, "width": width + 2.4}},
-            {**drawn_line, "line": {"color": _INK, "width": width}},
-            {
-                **line,
-                "x": [None],
-                "y": [None],
-                "name": times_sign(level),
-                "line": {"color": _EITHER, "width": width},
-            },
-        ]
-    return traces
-
-
 def _nearest_corner(place: Point) -> Point:
     """Corner of a cell for the scenario's mark: within a cell the place means little, and the mark must hide no words."""
     middle = (round(place[0]), round(place[1]))
@@ -479,7 +431,7 @@ def _nearest_corner(place: Point) -> Point:
 
 
 def _frame(column: float, row: float) -> list[dict[str, Any]]:
-    """A bright frame on a dark one around a cell: it stands out on every colour, and from the borders of regret."""
+    """A bright frame on a dark one around a cell: it stands out on every colour."""
     right, up = _WIDTH / 2, _HEIGHT / 2
     corners = [(-right, -up), (-right, up), (right, up), (right, -up), (-right, -up)]
     frame = {
@@ -501,7 +453,7 @@ def _mark(drawn: WinnerMap, place: Point) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": f"sidebar’s {SYMBOLS[drawn.kind.x]}, {SYMBOLS[drawn.kind.y]}",
+        "name": f"you: {SYMBOLS[drawn.kind.x]}, {SYMBOLS[drawn.kind.y]}",
         "x": [place[0]],
         "y": [place[1]],
         "marker": {"symbol": "circle", "size": 10, "color": _PAPER, "line": {"width": 2.5, "color": _INK}},

@@ -1,7 +1,9 @@
 """Films: figures whose frames travel with them and play in the browser, without asking the server.
 
 The controls are Plotly's own buttons, in one row above the plot, and a slider below them. Where "step" and "back"
-lead, and where "play" begins, depend on the frame on screen, so every frame brings the whole row.
+lead, and where "play" begins, depend on the frame on screen, so every frame brings the whole row. Plotly knows no button
+whose word changes and no speed that is kept: the app makes one of Play and Pause, and plays at the speed that was chosen
+(`pages/_ui/film.py`). Where it does not, in a file, each speed plays, and Pause stands by itself.
 """
 
 from __future__ import annotations
@@ -14,20 +16,21 @@ import plotly.graph_objects as go
 
 from rr_core.figures.style import BUTTON, figure
 
-# Labels of the buttons in their order, and their names for readers who do not see the signs.
+# Labels of the buttons in their order, and their names for readers who do not see the signs. Play has room for Pause.
 CONTROLS = {
-    "❚◄◄": "Back to the start",
     "◄❚": "One frame back",
-    "► Play": "Play",
-    "❚❚": "Pause",
+    "► Play\u2003\u2002": "Play",
     "❚►": "One frame on",
-    "⅓×": "Play slowly",
-    "4×": "Play fast",
+    "slow": "Slow",
+    "normal": "Normal speed",
+    "fast": "Fast",
 }
-START, BACK, PLAY, PAUSE, STEP, SLOW, FAST = CONTROLS
-_MILLISECONDS = {SLOW: 360, PLAY: 120, FAST: 30}  # per frame
-# In pixels: the plot, the axis below it, a row of the legend above it, and the slider and the buttons above that.
-_PLOT, _AXIS, _ROW, _SLIDER, _BUTTONS = 328, 62, 20, 58, 38
+ASIDE = {"❚❚ Pause": "Pause", "❚◄◄": "Back to the start"}
+BACK, PLAY, STEP, SLOW, NORMAL, FAST = CONTROLS
+PAUSE, START = ASIDE
+_MILLISECONDS = {SLOW: 360, NORMAL: 120, FAST: 30}  # per frame
+# In pixels: the plot, the axis below it; above it a row of the legend, the note, the slider and the buttons.
+_PLOT, _AXIS, _ROW, _NOTE, _SLIDER, _BUTTONS = 262, 62, 20, 46, 58, 38
 _GAP = 24  # between the legend and the plot
 
 
@@ -37,7 +40,7 @@ class Frame:
 
     Attributes:
         name: unlike all others; on the slider.
-        note: lines in the upper right corner, divided by ``<br>``.
+        note: at most two lines above the plot, divided by ``<br>``.
         data: what changes of each trace that moves, with its type.
     """
 
@@ -73,7 +76,8 @@ def film(
     # Plotly would take a trace that a frame does not name off the screen for a moment.
     still = [i for i in range(len(traces)) if i not in moving]
     legend = _GAP + _ROW * legend_rows
-    top = legend + _SLIDER + _BUTTONS
+    note = legend + _NOTE
+    top = note + _SLIDER + _BUTTONS
     sent = [
         {
             "name": frame.name,
@@ -89,58 +93,64 @@ def film(
         y,
         reading,
         sent,
-        sliders=[_slider(names, legend)],
-        updatemenus=[_buttons(names, legend + _SLIDER, pace)],
-        annotations=[_note(frames[0].note)],
+        sliders=[_slider(names, note)],
+        updatemenus=_menus(names, note + _SLIDER, pace),
+        annotations=[_note(frames[0].note, legend)],
         margin={"l": 84, "r": 14, "t": top, "b": _AXIS},
         height=top + _PLOT + _AXIS,
         **layout,
     )
 
 
-def _note(text: str) -> dict[str, Any]:
+def _note(text: str, above: int) -> dict[str, Any]:
+    """The note, this many pixels above the plot."""
     return {
         "text": text,
         "xref": "paper",
         "yref": "paper",
-        "x": 0.99,
-        "y": 0.98,
+        "x": 1,
+        "y": 1,
         "xanchor": "right",
-        "yanchor": "top",
+        "yanchor": "bottom",
+        "yshift": above - 12,
         "align": "right",
         "showarrow": False,
-        "borderpad": 4,
-        **BUTTON,
+        "font": {"size": 14},
     }
 
 
 def _row(names: Sequence[str], i: int, pace: int) -> dict[str, Any]:
     """The row of buttons while frame ``i`` is on screen. At the last one, play begins again at the first."""
     last = len(names) - 1
-    leads = {START: names[0], BACK: names[max(i - 1, 0)], PAUSE: None, STEP: names[min(i + 1, last)]}
-    still: dict[str, list[Any]] = {label: [[name], _at_once()] for label, name in leads.items()}
-    play = {
-        label: [None, {"fromcurrent": i < last, "mode": "immediate", **_timing(pace * milliseconds)}]
-        for label, milliseconds in _MILLISECONDS.items()
+    what: dict[str, list[Any]] = {
+        BACK: [[names[max(i - 1, 0)]], _at_once()],
+        STEP: [[names[min(i + 1, last)]], _at_once()],
     }
-    what = still | play
-    return {"buttons": [{"method": "animate", "label": label, "args": what[label]} for label in CONTROLS]}
+    for label, milliseconds in _MILLISECONDS.items():
+        what[label] = [None, {"fromcurrent": i < last, "mode": "immediate", **_timing(pace * milliseconds)}]
+    what[PLAY] = what[NORMAL]
+    return {"buttons": [_button(label, what[label]) for label in CONTROLS]}
 
 
-def _buttons(names: Sequence[str], above: int, pace: int) -> dict[str, Any]:
-    """The row of buttons, this many pixels above the plot."""
-    return {
+def _button(label: str, what: list[Any]) -> dict[str, Any]:
+    return {"method": "animate", "label": label, "args": what}
+
+
+def _menus(names: Sequence[str], above: int, pace: int) -> list[dict[str, Any]]:
+    """The row of buttons, this many pixels above the plot, and at its other end those that stand aside."""
+    aside = [_button(PAUSE, [[None], _at_once()]), _button(START, [[names[0]], _at_once()])]
+    common = {
         "type": "buttons",
         "direction": "right",
         "showactive": False,
-        **_row(names, 0, pace),
-        "x": 0,
-        "xanchor": "left",
         "y": 1,
         "yanchor": "bottom",
-        "pad": {"l": -80, "b": above},
         **BUTTON,
     }
+    return [
+        {**common, **_row(names, 0, pace), "x": 0, "xanchor": "left", "pad": {"l": -80, "b": above}},
+        {**common, "buttons": aside, "x": 1, "xanchor": "right", "pad": {"b": above}},
+    ]
 
 
 def _slider(names: Sequence[str], above: int) -> dict[str, Any]:

@@ -297,7 +297,7 @@ def animation(path: IBUPath, view: View, answer: str = "") -> go.Figure:
         f"{strides.min():,} to {strides.max():,}; {other}: MLE*. In the end their squared distance is "
         f"{number(apart) if apart > _NOTHING else 'zero up to rounding'}."
     )
-    y = axis("Share of users", tickformat=SHARE, range=[0, 1.3 * highest])
+    y = axis("Share of users", tickformat=SHARE, range=[0, 1.05 * highest])
     layout: dict[str, Any] = {"hovermode": view.hovermode, "bargap": 0.25}
     return film(_traces(data, view), view.axis(), y, reading, frames, [1], **layout)
 
@@ -365,8 +365,8 @@ def _size(view: Bars) -> int:
 
 def _animation_frame(data: _AnimationData, i: int, kind: str) -> Frame:
     note = (
-        f"iteration <b>{data.iterations[i]:,}</b><br>squared distance to MLE*: {number(data.squared_distance[i])}"
-        f"<br>certificate: {number(data.certificate[i])}"
+        f"iteration <b>{data.iterations[i]:,}</b> · certificate: {number(data.certificate[i])}"
+        f"<br>squared distance to MLE*: {number(data.squared_distance[i])}"
     )
     return Frame(f"{data.iterations[i]:,}", note, [{"type": kind, "y": data.estimates[i]}])
 

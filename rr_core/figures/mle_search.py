@@ -18,7 +18,7 @@ from rr_core.mle_search import MLESearch
 
 MOST_CATEGORIES = 50
 _OBSERVED, _MLE, _INV, _TRUTH = (QUANTITIES[name] for name in ("observed", "mle_star", "inv", "truth"))
-_ROOM_ABOVE, _ROOM_BELOW = 1.45, 0.6  # as a part of the highest bar
+_ROOM_ABOVE, _ROOM_BELOW = 1.1, 0.6  # as a part of the highest bar
 _PACE = 6
 
 

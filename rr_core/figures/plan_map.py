@@ -23,7 +23,8 @@ _INK, _PAPER = "#141414", "rgba(255,255,255,0.82)"
 _SHORTEST_NAMED = 0.15  # part of the map's width
 # How near the middle of a line's label may be to a mark, as parts of the map: enough for a phone.
 _ASIDE, _ABOVE = 0.12, 0.08
-_HATCH = {"shape": "/", "size": 9, "solidity": 0.3, "fgcolor": "rgba(213,94,0,0.95)", "fillmode": "overlay"}
+# Far apart, for hatching so wide would flicker before the eye.
+_DOTS = {"shape": ".", "size": 14, "solidity": 0.12, "fgcolor": "rgba(179,71,0,0.95)", "fillmode": "overlay"}
 _BORDER = "#B34700"
 _EPSILON_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 _CHANCES = (0.1, 0.5, 0.9, 0.99)
@@ -237,8 +238,9 @@ def _region(landscape: Landscape, frontier: TargetFrontier) -> list[dict[str, An
         "y": np.concatenate([corner, np.full(epsilons.size, top)]),
         "fill": "toself",
         "fillcolor": "rgba(255,255,255,0)",
-        "fillpattern": _HATCH,
+        "fillpattern": _DOTS,
         "hoverinfo": "skip",
+        "showlegend": False,  # its dots lie too far apart for the legend
     }
     line = {
         "type": "scatter",
@@ -248,7 +250,6 @@ def _region(landscape: Landscape, frontier: TargetFrontier) -> list[dict[str, An
         "y": users,
         "line": {"color": _BORDER, "width": 4},
         "hoverinfo": "skip",
-        "showlegend": False,
     }
     return [area, line]
 
@@ -279,14 +280,14 @@ def _reading(
     elif not (frontier.users <= most * (1 + _ROUNDING)).any():
         where = f"Nothing on this map is enough for the goal; the circle is {circle}"
     elif plan is not None:
-        where = f"Hatched: the goal is reached; the star is the plan, ε = {budget(plan[0])} with N = {plan[1]:,.0f}"
+        where = f"Orange dots: the goal is reached; the star is the plan, ε = {budget(plan[0])} with N = {plan[1]:,.0f}"
     else:
         goal = (
             f"the ranking is right with probability at least {at_least(frontier.target.goal)}"
             if target.kind == "top"
             else f"{_capital(target.about.measure)} at most {at_most(frontier.target.goal)}"
         )
-        where = f"Hatched: {goal}; the circle is {circle}"
+        where = f"Orange dots: {goal}; the circle is {circle}"
     dotted = f"; dotted lines: the {target.about.measure}" if named else ""
     return f"{where}{dotted}; the lighter, the {what}."
 

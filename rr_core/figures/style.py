@@ -176,6 +176,8 @@ def _enlarged(part: Any, name: str) -> Any:
         return larger | {"size": max(part["size"], _SMALLEST_IN_A_ROOM)}
     if name == "xaxis":  # slanted names take more room than the margin has
         return larger | {"automargin": True}
+    if "yshift" in part:
+        return larger | {"yshift": round(part["yshift"] * _WIDER_IN_A_ROOM)}
     if name in ("margin", "pad"):
         return {side: round(width * _WIDER_IN_A_ROOM) for side, width in part.items()}
     if name == "line" and "width" in part:

@@ -79,9 +79,9 @@ def test_the_main_grid_opens_with_the_map_of_the_stored_numbers():
     page, result = opened("experiments"), stored_result(CELLS["main"])
     assert widget(page, "Sweep").options == list(TITLES.values())
     assert set(CELLS) | {"3", "own"} == set(TITLES)
-    leads = [leading(result, one, "mse") for one in result.cells if (one.cell.s, one.cell.k) == (1.3, 1000)]
+    leads = [leading(result, one, "mse") for one in result.cells if (one.cell.s, one.cell.k) == (1.3, 50)]
     reading = charts(page)[0]["alt"]
-    assert reading.startswith(f"Zipf s = 1.3, K = 1,000: of {len(leads)} cells, InvP has the smallest")
+    assert reading.startswith(f"Zipf s = 1.3, K = 50: of {len(leads)} cells, InvP has the smallest")
     for name, shown in NAMES.items():
         verb = "has the smallest mean squared error " * (shown == "InvP")
         assert f"{shown} {verb}in {sum(one.settled and one.best == (name,) for one in leads)}" in reading

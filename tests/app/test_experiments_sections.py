@@ -109,13 +109,13 @@ def test_a_first_look():
     assert [box.value for box in page.warning] == []
     (chart,) = charts(page)
     assert chart["alt"].startswith(
-        "Zipf s = 1.3, K = 1,000: of 50 cells, InvP has the smallest mean squared error in"
+        "Zipf s = 1.3, K = 50: of 50 cells, InvP has the smallest mean squared error in"
     )
     assert asked_of(page) == {
         "map": "eps-n",
         "metric": "mse",
         "at_s": "1.3",
-        "at_k": "1000",
+        "at_k": "50",
     } | dict.fromkeys(("at_eps", "at_n"))
     assert page.markdown[0].value.startswith("Each cell is one survey, simulated 40 times.")
     assert page.markdown[1].value.startswith("**Try:** choose another population")
@@ -134,7 +134,7 @@ def test_widgets_change_the_map_and_are_remembered_by_sweep():
     assert charts(page)[0]["alt"].startswith("Zipf s = 2.5, K = 50: of 50 cells")
     page.session_state["part_only"] = False
     for which, reading, asked in (
-        ("again", "Zipf s = 1.3, K = 1,000", ("eps-n", "1000")),
+        ("again", "Zipf s = 1.3, K = 50", ("eps-n", "50")),
         ("point", "Point mass (everybody in one category), K = 5: of 4 cells", ("eps-n", None)),
         (
             "line",
@@ -159,13 +159,13 @@ def test_widgets_change_the_map_and_are_remembered_by_sweep():
 @pytest.mark.slow
 def test_the_mark_is_at_the_scenarios_own_values():
     for query, name in (
-        ({"k": "12", "s": "1.5", "n": "1000"}, "sidebar’s ε, N"),
-        ({"k": "12", "s": "1.3", "n": "1000"}, "sidebar’s ε, N"),
-        ({"k": "1000", "s": "1.3", "n": "1000"}, "sidebar’s ε, N"),
+        ({"k": "12", "s": "1.5", "n": "1000"}, "you: ε, N"),
+        ({"k": "12", "s": "1.3", "n": "1000"}, "you: ε, N"),
+        ({"k": "1000", "s": "1.3", "n": "1000"}, "you: ε, N"),
         ({"k": "12", "n": "10"}, None),
     ):
         names = [trace["name"] for trace in charts(opened(eps="2", **query))[0]["data"]]
-        assert [one for one in names if one.startswith("sidebar")] == [name] * (name is not None)
+        assert [one for one in names if one.startswith("you")] == [name] * (name is not None)
 
 
 @holds(
@@ -207,7 +207,7 @@ def test_a_click_offers_the_cell_and_changes_nothing_else(monkeypatch):
     map_section._choose_cell(drawn, 3, 2.475)
     assert session == {map_section._CHOSEN: drawn.rows[2][3].cell}
     path, label, _, query = link_offered(monkeypatch, drawn, scenario)
-    assert (path, label) == ("pages/estimators.py", "Open this cell in Estimators")
+    assert (path, label) == ("pages/estimators.py", "Open this cell: Which repair should I use?")
     assert query == Scenario("zipf", 1000, 2.5, 4.0, 10_000, 3).to_query()
     other_map = winner_map(made(MAIN_GRID, []), "eps-n", "mse", {"population": "0.01"})
     assert link_offered(monkeypatch, other_map, scenario) is None
@@ -226,16 +226,32 @@ def test_a_cell_is_chosen_without_a_mouse_and_framed():
     box = page.selectbox(key="exp_map_cell")
     assert len(box.options) == len(set(box.options)) == 50
     checked(box.select("ε = 4, N = 10,000").run())
-    assert page.selectbox(key="exp_map_cell").value == Cell("zipf", 1000, 4.0, 10_000, 1.3)
+    assert page.selectbox(key="exp_map_cell").value == Cell(
+        "zipf", 50, 4.0, 10_000, 1.3
+    )  # the map nearest to the scenario
     frames = [trace for trace in charts(page)[0]["data"] if trace["name"] == "chosen cell"]
     assert {(min(one["x"]) + max(one["x"]), min(one["y"]) + max(one["y"])) for one in frames} == {(6, 4)}
-    checked(widget(page, "Categories K").select(50).run())  # the map of other cells
+    checked(widget(page, "Categories K").select(100).run())  # the map of other cells
     assert page.selectbox(key="exp_map_cell").value is None
     assert not [trace for trace in charts(page)[0]["data"] if trace["name"] == "chosen cell"]
 
 
-def test_no_line_is_looked_for_that_is_not_drawn():
-    """At least twice the smallest in every cell: there is no border to draw, and the task names none."""
+@pytest.mark.parametrize(
+    ("link", "reads"),
+    [
+        ({"k": "12", "s": "1.5"}, "Zipf s = 1.3, K = 50:"),
+        ({"k": "2000", "s": "0"}, "Zipf s = 0.01, K = 1,000:"),
+        ({"k": "90", "s": "5"}, "Zipf s = 2.5, K = 100:"),
+        ({"dist": "uniform", "k": "100000"}, "Zipf s = 1.3, K = 5,000:"),
+        ({"k": "12", "s": "1.5", "at_k": "1000"}, "Zipf s = 1.3, K = 1,000:"),
+    ],
+)
+def test_the_map_starts_nearest_to_the_scenario(link, reads):
+    assert charts(opened(**link))[0]["alt"].startswith(reads)
+
+
+def test_the_task_names_nothing_that_is_not_drawn():
+    """At least twice the smallest in every cell, and no line that says so."""
     cells = over(s=1.0, k=10, epsilon=(1, 2), n=(100, 1000))
     drawn = winner_map(made(cells, [(1, 30, 15)] * 4), "eps-n", "mse", {})
     names = [trace.name for trace in map_figure(drawn).data]

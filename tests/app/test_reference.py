@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import rr_core
-from pages._ui import guidance
+from pages._ui import guidance, navigation
 from pages._ui.reference import PARTS, fill
 from rr_core import reference
 from rr_core.populations import zipf
@@ -121,7 +121,7 @@ def test_every_part_shows_its_entries_as_they_can_be_found(parts, everything):
 def test_search_finds_across_the_parts_and_leaves_with_a_choice():
     page = run()
     assert page.title[0].value == "What does this symbol, name or formula mean?"
-    assert any(caption.value.startswith("**Symbols**") for caption in page.caption)
+    assert any(caption.value.startswith("**Glossary**") for caption in page.caption)
     for wanted, part, word in (
         ("norm-sub", "Names", "InvP"),
         ("phi", "Symbols", "c_i/N"),
@@ -151,16 +151,23 @@ def test_search_finds_across_the_parts_and_leaves_with_a_choice():
 )
 def test_the_question_that_the_pages_answer_is_found(question):
     page = run(reference_search=question)
-    assert page.subheader[0].value == "Estimators"
-    assert page.markdown[0].value.startswith("**Which should I use?**\n\n")
-    assert page.markdown[0].value.partition("\n\n")[2].startswith(guidance.WHICH)
+    assert page.subheader[0].value == "Questions"
+    assert any(one.value.startswith("**Which should I use?** InvP, unless") for one in page.markdown[:2])
+    assert any(guidance.WHICH in one.value for one in page.markdown)
+
+
+def test_a_page_is_found_by_its_question():
+    page = run(reference_search="how many people")
+    assert [heading.value for heading in page.subheader[:2]] == ["Pages", "Questions"]
+    assert page.caption[1].value == navigation.BY_ADDRESS["plan"].answers
 
 
 @pytest.mark.parametrize("word", ["twice", "report twice", "report again"])
-def test_who_looks_up_several_reports_finds_the_budget_first(word):
+def test_who_looks_up_several_reports_finds_the_answer_and_the_budget_first(word):
     page = run(reference_search=word)
-    assert page.subheader[0].value == "Glossary"
-    assert "Reports about the same person add up" in page.markdown[0].value
+    assert [heading.value for heading in page.subheader[:2]] == ["Questions", "Glossary"]
+    assert "they count as 2ε" in page.markdown[0].value
+    assert "Reports about the same person add up" in page.markdown[1].value
 
 
 @pytest.mark.parametrize("word", ["epsilon", "regret", "simplex", "support", "nat", "total variation"])
@@ -179,8 +186,8 @@ def test_search_that_finds_nothing_says_so_and_shows_the_words_as_they_are():
 def test_an_unknown_part_in_a_link_is_one_sentence():
     page = run(part="letters")
     (note,) = page.warning
-    assert "“letters” is not known here; “Symbols” is used" in note.value
-    assert any(caption.value.startswith("**Symbols**") for caption in page.caption)
+    assert "“letters” is not known here; “Glossary” is used" in note.value
+    assert any(caption.value.startswith("**Glossary**") for caption in page.caption)
 
 
 def test_choosing_a_part_leaves_the_search():

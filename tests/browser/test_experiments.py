@@ -66,7 +66,7 @@ def test_a_click_on_the_map_offers_its_cell_and_back_brings_the_scenario_from_be
         lab.page.mouse.click(*chart.evaluate(CENTRE, [3, 2]), delay=60)  # the fourth ε, the third N
     assert (lab.path, lab.query) == ("/experiments", before)
     assert lab.sidebar()["Exact N"] == "50"
-    offer = lab.page.get_by_role("link", name="Open this cell in Estimators")
+    offer = lab.page.get_by_role("link", name="Open this cell: Which repair should I use?")
     assert lab.page.get_by_role("combobox", name="Cell to open").input_value() == "ε = 4, N = 10,000"
     assert offer.bounding_box()["y"] + offer.bounding_box()["height"] < lab.page.viewport_size["height"]
     frames = "plot => plot.data.filter(trace => trace.name === 'chosen cell').map(trace => [trace.x[0], trace.y[0]])"
@@ -75,7 +75,7 @@ def test_a_click_on_the_map_offers_its_cell_and_back_brings_the_scenario_from_be
         offer.click(delay=80)
     lab.page.wait_for_url(lambda url: urlsplit(url).path == "/estimators")
     lab.settle()
-    cell = {"dist": "zipf", "k": "1000", "s": "1.3", "eps": "4", "n": "10000", "seed": "3"}
+    cell = {"dist": "zipf", "k": "50", "s": "1.3", "eps": "4", "n": "10000", "seed": "3"}
     assert {name: lab.query.get(name) for name in cell} == cell
     assert lab.sidebar()["Exact N"] == "10,000"
     assert lab.chart("estimators").count() == 1

@@ -16,7 +16,7 @@ SCENARIO = Scenario("zipf", 30, 1.2, 1.0, 5000, 3)
 
 @pytest.fixture
 def film(open_lab):
-    return Film(open_lab(), f"/ibu?{LINK}", "ibu", r"iteration ([\d,]+?)squared")
+    return Film(open_lab(), f"/ibu?{LINK}", "ibu", r"iteration ([\d,]+) ")
 
 
 def estimate(iteration):
@@ -35,15 +35,29 @@ def test_the_film_plays_without_the_server_by_its_buttons_the_keyboard_and_its_s
     film.wait_for(lambda t: t == 2)
     film.press("One frame back")
     film.wait_for(lambda t: t == 1)
-    film.press("Play slowly")
+    assert film.speed() == "normal"
+    film.press("Slow")
+    assert film.speed() == "slow"
+    assert film.moment_at_rest(900) == 1  # a speed does not play
+    film.press("Play")
+    assert (film.button("Play").count(), film.button("Pause").count()) == (
+        0,
+        1,
+    )  # one button, whose word changes
     assert film.numbers_of_marks() == [60]  # nothing flickers
     film.wait_for(lambda t: t > 2)
     film.press("Pause")
+    assert (film.button("Play").count(), film.button("Pause").count()) == (1, 0)
     assert film.moment_at_rest(900) < 10_000
-    film.press("Play fast")
+    film.press("Play")
+    film.press("Fast")  # goes on with another speed
     film.wait_for(lambda t: t == 10_000)
+    film.button("Play").wait_for()  # at its end
     np.testing.assert_allclose(film.drawn(1), estimate(10_000), rtol=1e-5, atol=1e-9)
-    film.press("Back to the start")
+    film.press("Play")  # from the start again
+    film.wait_for(lambda t: t < 1000)
+    film.wait_for(lambda t: t == 10_000)
+    film.lab.page.keyboard.press("Home")
     film.wait_for(lambda t: t == 0)
     np.testing.assert_allclose(film.drawn(1), 1 / 30, rtol=1e-6)
     assert (film.sent, film.heard) == before  # no message in either direction
@@ -64,6 +78,14 @@ def test_the_film_plays_without_the_server_by_its_buttons_the_keyboard_and_its_s
     film.wait_for(lambda t: 20 < t < 500)  # the middle of a log scale from 1 to 10,000
     np.testing.assert_allclose(film.drawn(1), estimate(film.moment), rtol=1e-5, atol=1e-9)
     assert film.sent == before[0]  # no message to the server
+
+
+def test_the_film_plays_and_pauses_while_it_is_presented(open_lab):
+    film = Film(open_lab(), f"/ibu?{LINK}&present=on", "ibu", r"iteration ([\d,]+) ")
+    film.press("Play")
+    film.wait_for(lambda t: t > 2)
+    film.press("Pause")
+    assert film.moment_at_rest() < 10_000
 
 
 def test_stop_keeps_the_curves_so_far(open_lab):

@@ -107,7 +107,7 @@ def test_every_page_keeps_the_scenario_fits_names_its_charts_and_sets_its_formul
     for part in ("Names", "Formulas", "Estimators", "Misprints", "Glossary"):
         lab.pick(part)
         assert formulas(lab)
-    box = lab.page.get_by_role("textbox", name="Look up a symbol, a name or a word in all parts")
+    box = lab.page.get_by_role("textbox", name="Look up a word, a symbol or a question in all parts")
     box.fill("repeat")
     with lab.rerun():
         box.press("Enter")
@@ -127,3 +127,21 @@ def test_dark_and_light_are_different_charts_follow_and_words_stand_out_from_the
         contrasts = lab.page.evaluate(CONTRASTS)
         assert min(contrasts.values()) >= 4.5, contrasts
     assert grounds["light"] != grounds["dark"]
+
+
+NAMES_BELOW = """plot => [...plot.querySelectorAll('.xaxislayer-above .xtick text')].map(one =>
+  [one.textContent, Number(/rotate\\(([^,]+),/.exec(one.getAttribute('transform'))?.[1] ?? 0)])"""
+
+
+def test_names_of_categories_do_not_stand_upright_on_a_phone(open_lab):
+    lab = open_lab("/estimators?dist=schooling", viewport={"width": 390, "height": 844})
+    narrow = [name for name, _ in lab.chart("estimators").evaluate(NAMES_BELOW) if name]
+    assert {angle for _, angle in lab.chart("estimators").evaluate(NAMES_BELOW)} == {-45}
+    assert 5 <= len(narrow) <= 16
+    assert "Some-coll…" in narrow or "Bachelors" in narrow
+    assert max(map(len, narrow)) <= 10
+    lab.page.set_viewport_size({"width": 1280, "height": 720})
+    lab.settle()
+    wide = [name for name, _ in lab.chart("estimators").evaluate(NAMES_BELOW)]
+    assert len(wide) == 16
+    assert "Some-college" in wide

@@ -94,7 +94,7 @@ def plain_iterations(histogram, mechanism, start, last):
 
 @holds(
     "This run tends to the distribution that fits best without the categories that started at zero, so its distance to MLE\\* and its certificate never reach zero.",  # noqa: E501
-    "may **never** stop:",
+    "IBU may **never** stop: its",
 )
 @pytest.mark.slow
 def test_random_runs_against_iterating_one_by_one():
@@ -132,7 +132,7 @@ def test_random_runs_against_iterating_one_by_one():
 
 @holds(
     "This run tends to the distribution that fits best without the categories that started at zero, so its distance to MLE\\* and its certificate never reach zero.",  # noqa: E501
-    "may **never** stop:",
+    "IBU may **never** stop: its",
 )
 def test_a_start_with_a_zero_never_arrives_and_the_limit_says_so():
     """Scenario() started without its most reported category: the certificate stays where its limit is."""

@@ -39,7 +39,7 @@ def test_every_part_is_one_file():
     for part in reference.PARTS:
         assert reference.read(part)["name"]
         assert reference.read(part)["about"]
-    with pytest.raises(ValueError, match=r"part must be one of symbols, .*, got 'words'"):
+    with pytest.raises(ValueError, match=r"part must be one of glossary, .*, got 'words'"):
         reference.read("words")
 
 
@@ -131,6 +131,90 @@ def test_matching_ignores_markup_and_asks_for_every_word():
     assert entry.matches("share PHI")
     assert entry.matches("observed reports")
     assert not entry.matches("share theta")
+
+
+# What a student may type who looks for one of the ten questions, at least three wordings each.
+WORDINGS = {
+    "What does ε do?": (
+        "what does epsilon do",
+        "privacy level",
+        "small epsilon",
+        "what is eps?",
+        "the slider",
+    ),
+    "Does one report give a person away?": (
+        "is my answer secret",
+        "can they find out my answer",
+        "can someone see what I said",
+        "am I safe",
+    ),
+    "What does the noise do to the histogram?": (
+        "the noise",
+        "why are the bars so flat?",
+        "shape of the chart",
+    ),
+    "Why can an estimate be below zero?": (
+        "negative",
+        "minus",
+        "why is a share below zero",
+        "less than zero",
+    ),
+    "Do more users cure the negatives?": (
+        "how many people",
+        "do more people help",
+        "do the negatives go away",
+        "a larger survey",
+    ),
+    "What do InvN, InvP and MLE\\* do?": (
+        "what does InvP do",
+        "difference between the repairs",
+        "what is MLE*?",
+        "compare estimators",
+    ),
+    "Which should I use?": (
+        "which should I use",
+        "Which one should I choose?",
+        "which repair is better",
+        "what should I pick",
+    ),
+    "Why is MLE\\* between the other two on a line?": (
+        "in the middle",
+        "straight line",
+        "triangle",
+        "on one line",
+    ),
+    "When may IBU stop?": (
+        "when may it stop",
+        "how long should it run",
+        "is it done",
+        "how many iterations",
+    ),
+    "What does a second answer of the same person cost?": (
+        "twice",
+        "what if I ask again",
+        "ask the same person two times",
+        "more than once",
+    ),
+}
+
+
+def test_every_question_of_a_student_is_found_in_everyday_words_and_not_by_everything():
+    questions = [question.entry for question in reference.questions()]
+    assert [entry.title for entry in questions] == list(WORDINGS)
+    for entry in questions:
+        assert len(WORDINGS[entry.title]) >= 3
+        for wording in WORDINGS[entry.title]:
+            found = [other for other in questions if other.matches(wording)]
+            assert entry in found, wording
+            assert len(found) <= 4, wording
+
+
+def test_small_words_are_looked_for_where_there_are_no_others():
+    entry = Entry("Budget", "What may be spent.")
+    assert entry.matches("how much is the budget?")
+    assert entry.matches("may")
+    assert not entry.matches("who")
+    assert not entry.matches("who spends the noise")
 
 
 def test_the_files_are_toml_with_one_text_on_one_line():

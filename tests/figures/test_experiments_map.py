@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from itertools import product
 
 import numpy as np
 import pytest
@@ -12,15 +11,15 @@ import pytest
 from rr_core.experiments.grid import MAIN_GRID, Settings, over
 from rr_core.experiments.winner_map import MAP_KINDS, winner_map
 from rr_core.figures.experiments_map import (
+    cell_numbers,
     column_and_row,
-    level_borders,
     map_figure,
     mixed,
     times_sign,
 )
 from rr_core.figures.style import QUANTITIES, reading
 from tests.core.sweeps import THREE, made
-from tests.figures.samples import named, values
+from tests.figures.samples import named
 from tests.figures.test_every_figure import check
 from tests.sentences import holds
 
@@ -96,7 +95,7 @@ def ink(text):
 def test_words_say_the_same_as_colours():
     cells = named(map_figure(seen()), "cells")
     words = {place: strip(text) for place, text in by_place(cells, cells.text).items()}
-    said = ["InvN<br>2×", "InvP<br>20×", "InvP<br>MLE*", "=", "?", "InvN<br>∞×", "InvP<br>MLE*"]
+    said = ["InvN", "InvP", "InvP<br>MLE*", "=", "?", "InvN", "InvP<br>MLE*"]
     assert [words[place] for place in PLACES] == said
     inks = {place: ink(text) for place, text in by_place(cells, cells.text).items()}
     assert inks[0, 1] == "#FFFFFF"  # on full blue
@@ -104,7 +103,7 @@ def test_words_say_the_same_as_colours():
     assert cells.insidetextfont.color == "#000000"
     for state in (cells.selected, cells.unselected):  # a click fades neither ground nor words
         assert (state.marker.opacity, state.textfont.color) == (1, "#000000")
-    mark = named(map_figure(seen(), here=(2.0, 1000.0)), "sidebar’s ε, N")
+    mark = named(map_figure(seen(), here=(2.0, 1000.0)), "you: ε, N")
     assert mark.unselected.marker.opacity == 1
 
 
@@ -207,10 +206,10 @@ def test_the_scenario_is_marked_near_where_it_lies():
         (1.9, 900, 0.6, 0.6),
         (3.2, 1000, 2.4, 1.4),
     ):
-        mark = named(map_figure(plain, (epsilon, n)), "sidebar’s ε, N")
+        mark = named(map_figure(plain, (epsilon, n)), "you: ε, N")
         assert (mark.x[0], mark.y[0]) == pytest.approx((column, row))
     for outside in (None, (5.0, 100), (1.0, 99)):
-        assert not [t for t in map_figure(plain, outside).data if t.name.startswith("sidebar")]
+        assert not [t for t in map_figure(plain, outside).data if t.name.startswith("you")]
 
 
 def test_a_single_axis_is_one_row():
@@ -222,11 +221,10 @@ def test_a_single_axis_is_one_row():
     assert figure.layout.height < map_figure(seen()).layout.height - 100
     assert list(figure.layout.yaxis.ticktext) == ["10²"]
     assert reading(figure).startswith("Zipf s = 1, K = 10, N = 100: of 3 cells, InvP has")
-    assert level_names(figure) == ["10×"]
     assert reading(map_figure(seen([(1, 3, 2)], cells=cells))).startswith(
         "Zipf s = 1, K = 10, N = 100: of the 1 cell run so far"
     )
-    assert named(figure, "sidebar’s ε, N").y[0] == pytest.approx(0.4)
+    assert named(figure, "you: ε, N").y[0] == pytest.approx(0.4)
     for key, other in (
         ("k-n", over(k=(5, 10), epsilon=1.0, n=9)),
         ("s-n", over(s=(1, 2), k=5, epsilon=1.0, n=9)),
@@ -252,49 +250,22 @@ def test_ratios_as_words(ratio, text):
     assert times_sign(ratio) == text
 
 
-def test_borders_lie_where_a_level_is_passed():
-    """Against all pairs of neighbours, for random values with holes."""
-    rng = np.random.default_rng(3)
-    levels = (1.1, 2.0, 10.0)
-    z = np.exp(rng.exponential(size=(5, 7)))
-    z[rng.random(z.shape) < 0.15] = np.nan
-    z[2, 3], z[0, 0] = np.inf, 2.0
-    drawn = {edge: level for level, edges in level_borders(z, levels).items() for edge in edges}
-    expected = {}
-    for (row, column), (up, right) in product(np.ndindex(z.shape), ((0, 1), (1, 0))):
-        if row + up < 5 and column + right < 7:
-            a, b = z[row, column], z[row + up, column + right]
-            passed = [level for level in levels if (a >= level) != (b >= level)]
-            if passed and not np.isnan([a, b]).any():
-                x, y = column + 0.5, row + 0.5  # the corner that both edges share
-                start = (x, y - 1) if right else (x - 1, y)
-                expected[start, (x, y)] = passed[-1]
-    assert drawn == expected
-
-
-def level_names(figure):
-    return [
-        trace.name
-        for trace in figure.data
-        if trace.type == "scatter" and trace.mode == "lines" and trace.showlegend is not False
+def test_a_table_has_the_numbers_that_the_cells_leave_out():
+    numbers = {(x, y): cell_numbers(one) for y, row in enumerate(seen().rows) for x, one in enumerate(row)}
+    said = [
+        "InvN 2×",
+        "InvP 20×",
+        "InvP or MLE*?",
+        "all equal",
+        "InvN or InvP or MLE*?",
+        "InvN ∞×",
+        "InvP and MLE* 3×",
+        "–",
     ]
-
-
-def test_borders_are_drawn_once_and_the_legend_names_them():
-    regrets = [(1, 3, 1)] * 2 + [(1, 3, 1.5)] * 2 + [(1, 30, 25)] * 2
-    figure = map_figure(seen(regrets))
-    lines = {trace.name for trace in figure.data if trace.name.startswith("MLE* ")}
-    assert lines == {
-        "MLE* 1.1×",
-        "MLE* 10×",
-    }  # 2 and 10 are passed on the same edges: the higher one is drawn
-    (_, dark) = [trace for trace in figure.data if trace.name == "MLE* 10×"]
-    np.testing.assert_array_equal(values(dark, "x"), [1.5, 1.5, np.nan] * 2)
-    np.testing.assert_array_equal(values(dark), [-0.5, 0.5, np.nan, 0.5, 1.5, np.nan])
-    assert level_names(figure) == ["1.1×", "10×"]
-    assert not figure.layout.annotations  # names of lines would cover words in cells
-    thin = next(trace for trace in figure.data[::-1] if trace.name == "MLE* 1.1×")
-    assert dark.line.width > thin.line.width
+    assert [numbers[place] for place in (*PLACES, (3, 1))] == said
+    third = map_figure(drawn := seen([(1, 2, 3)] * 8))
+    assert "over the smallest: 3×" in named(third, "cells").hovertext[0]
+    assert cell_numbers(drawn.rows[0][0]) == "InvN 2×, MLE* 3×"
 
 
 @pytest.mark.slow

@@ -21,7 +21,20 @@ from rr_core.figures.arrivals import (
     arriving_reports,
     drawn_categories,
 )
-from rr_core.figures.film import BACK, CONTROLS, FAST, PAUSE, PLAY, SLOW, START, STEP, Frame, film
+from rr_core.figures.film import (
+    ASIDE,
+    BACK,
+    CONTROLS,
+    FAST,
+    NORMAL,
+    PAUSE,
+    PLAY,
+    SLOW,
+    START,
+    STEP,
+    Frame,
+    film,
+)
 from rr_core.figures.mle_search import MOST_CATEGORIES, search_film
 from rr_core.figures.style import axis, number, percent, reading
 from rr_core.figures.view import natural_order, rank_order
@@ -168,11 +181,10 @@ def test_each_frame_brings_its_own_controls(length):
         leads = {button["label"]: button["args"] for button in row["buttons"]}
         assert leads[BACK][0] == [names[max(i - 1, 0)]]
         assert leads[STEP][0] == [names[min(i + 1, length - 1)]]
-        assert leads[START][0] == [names[0]]
-        assert leads[PAUSE][0] == [None]
-        assert leads[SLOW][1]["frame"]["duration"] > leads[PLAY][1]["frame"]["duration"]
-        assert leads[PLAY][1]["frame"]["duration"] > leads[FAST][1]["frame"]["duration"]
-        for label in (SLOW, PLAY, FAST):  # from here on; from the start where nothing is left
+        assert leads[PLAY] == leads[NORMAL]
+        assert leads[SLOW][1]["frame"]["duration"] > leads[NORMAL][1]["frame"]["duration"]
+        assert leads[NORMAL][1]["frame"]["duration"] > leads[FAST][1]["frame"]["duration"]
+        for label in (SLOW, NORMAL, FAST):  # from here on; from the start where nothing is left
             assert leads[label][0] is None
             assert leads[label][1]["fromcurrent"] == (i < length - 1)
         assert frame["layout"]["annotations"] == [{"text": f"note {i}"}]
@@ -180,17 +192,19 @@ def test_each_frame_brings_its_own_controls(length):
         sent["layout"]["updatemenus"][0]["buttons"]
         == sent["frames"][0]["layout"]["updatemenus"][0]["buttons"]
     )
+    aside = {button["label"]: button["args"][0] for button in sent["layout"]["updatemenus"][1]["buttons"]}
+    assert aside == {PAUSE: [None], START: [names[0]]}
     assert [step["args"][0] for step in sent["layout"]["sliders"][0]["steps"]] == [[name] for name in names]
 
 
 def test_controls_stand_above_the_plot_in_readable_letters():
     layout = plain_film(5).layout
-    (row,), (slider,) = layout.updatemenus, layout.sliders
-    assert row.y == slider.y == 1
-    assert row.yanchor == slider.yanchor == "bottom"
-    assert slider.pad.b < row.pad.b < layout.margin.t
-    assert min(row.font.size, slider.font.size, layout.annotations[0].font.size) >= 14
-    assert len(set(CONTROLS.values())) == len(CONTROLS)
+    (row, aside), (slider,), (note,) = layout.updatemenus, layout.sliders, layout.annotations
+    assert row.y == aside.y == slider.y == note.y == 1
+    assert row.yanchor == aside.yanchor == slider.yanchor == note.yanchor == "bottom"
+    assert 0 < note.yshift < slider.pad.b < row.pad.b == aside.pad.b < layout.margin.t  # none upon the bars
+    assert min(row.font.size, slider.font.size, note.font.size) >= 14
+    assert len({*CONTROLS.values(), *ASIDE.values()}) == len(CONTROLS) + len(ASIDE)
 
 
 @holds(

@@ -77,9 +77,9 @@ def test_a_line_that_only_cuts_a_corner_has_no_name():
     "{} at most {}",
 )
 @EVERY
-def test_hatched_region_is_where_the_target_is_met(target):
+def test_dotted_region_is_where_the_target_is_met(target):
     area = named(drawn(target), "goal reached")
-    assert area.fillpattern.shape == "/"
+    assert area.fillpattern.shape == "."
     x, y = values(area, "x"), values(area)
     needed = dict(zip(x[: x.size // 2], y[: x.size // 2], strict=True))
     assert (y[x.size // 2 :] > USERS[-1]).all()
@@ -97,7 +97,7 @@ def test_what_is_reached_in_the_corner_of_the_map_is_enough():
     edge = TargetFrontier(target, epsilons, frontier(target, 3, None, epsilons, users="sampled"))
     assert 1 < edge.users[-1] / 1e9 < 1 + 1e-7
     shown = landscape(target, 3, None, epsilons=epsilons, n=[1.0, 1e9], users="sampled")
-    assert reading(plan_map(shown, target, edge, (20.0, 1e9), None)).startswith("Hatched")
+    assert reading(plan_map(shown, target, edge, (20.0, 1e9), None)).startswith("Orange dots")
 
 
 @EVERY
@@ -188,7 +188,9 @@ def test_places_are_marked():
         text = reading(plan_map(landscape_of(TARGETS[0]), TARGETS[0], border_, HERE, None))
         assert text.startswith("Nothing on this map is enough")
     reached = reading(plan_map(landscape_of(TARGETS[0]), TARGETS[0], frontier_of(TARGETS[0]), HERE, None))
-    assert reached.startswith("Hatched: RMSE per category at most 0.5%; the circle is ε = 1 with N = 2,000")
+    assert reached.startswith(
+        "Orange dots: RMSE per category at most 0.5%; the circle is ε = 1 with N = 2,000"
+    )
 
 
 @pytest.mark.parametrize(

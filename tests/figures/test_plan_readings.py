@@ -112,7 +112,7 @@ def test_no_order_is_told_that_chance_may_have_made(many):
 
 
 @recomputes(plan_map._reading)
-def test_the_map_says_what_is_hatched_and_where_one_is(many):
+def test_the_map_says_where_the_goal_is_reached_and_where_one_is(many):
     rng = np.random.default_rng(4)
     kinds = ("rmse", "max", "share", "smallest", "top")
     for i in range(many):

@@ -358,6 +358,9 @@ _IN_BRIEF: dict[Verdict, tuple[str, str]] = {
 }
 
 
+THE_PAPER = "(The paper is the one that introduced MLE\\*: C. A. Pinzón and others, AAAI 2026.)"
+
+
 def _verdicts_in_brief(result: SweepResult) -> str:
     """How many of the paper's claims hold in a run, in a sentence; "" where it bears on none."""
     if not result.cells:
@@ -381,8 +384,14 @@ def _verdicts_in_brief(result: SweepResult) -> str:
 def first_figure(view: SweepView, scenario: Scenario) -> None:
     """Draw what the run says of the paper's claims, and the first figure."""
     if brief := _verdicts_in_brief(view.result):
-        st.markdown(brief)
+        st.markdown(f"{brief} {THE_PAPER}")
     (winner_map.section if _map_first(view) else curves)(view, scenario, True)
+
+
+def map_numbers(view: SweepView) -> None:
+    """The numbers of the map where it is the first figure."""
+    if _map_first(view):
+        winner_map.numbers(view)
 
 
 def unused(view: SweepView) -> dict[str, str]:
@@ -397,7 +406,11 @@ def unused(view: SweepView) -> dict[str, str]:
 
 def second_figure(view: SweepView, scenario: Scenario) -> None:
     """Draw the second figure: the curves where the map came first, else the map; then update the address."""
-    (curves if _map_first(view) else winner_map.section)(view, scenario, False)
+    if _map_first(view):
+        curves(view, scenario, False)
+    else:
+        winner_map.section(view, scenario, False)
+        winner_map.numbers(view)
     link.write()
 
 

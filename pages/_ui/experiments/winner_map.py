@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,7 +15,7 @@ from pages._ui import chart, guidance, link, navigation, state
 from pages._ui.experiments.runs import SWEEP, SweepView
 from pages._ui.experiments.settings import MAIN, SWEEP_PARAMETER
 from pages._ui.link import Binding
-from pages._ui.safe_text import markdown
+from pages._ui.safe_text import markdown, starred
 from rr_core import parameters, typed
 from rr_core.experiments.grid import POINT, Cell, Sweep
 from rr_core.experiments.winner_map import (
@@ -28,7 +29,7 @@ from rr_core.experiments.winner_map import (
     map_kinds,
     winner_map,
 )
-from rr_core.figures.experiments_map import column_and_row, map_figure, why_no_map
+from rr_core.figures.experiments_map import cell_numbers, column_and_row, map_figure, tick, why_no_map
 from rr_core.figures.wording import METRIC_NAMES, SYMBOLS, population_name
 from rr_core.parameters import Choice
 from rr_core.populations import UPLOAD
@@ -191,7 +192,7 @@ class Selections:
 def _read(query: Mapping[str, str]) -> tuple[Selections, tuple[str, ...]]:
     held, mine = SELECTIONS.current(), {name: query[name] for name in PARAMETERS if name in query}
     if not mine:
-        return replace(held, arrived=""), ()
+        return Selections(), ()
     parameter = SWEEP_PARAMETER.parameter
     key = SWEEP_PARAMETER.parse(query[parameter], MAIN)[0] if parameter in query else SWEEP.current()
     return held.changed(key, mine, key), ()
@@ -211,9 +212,41 @@ def notes(view: SweepView) -> tuple[str, ...]:
 
 
 def _selection(view: SweepView) -> MapSelection:
-    """The selection of the sweep on screen, which must have a map."""
-    selection, sweep = SELECTIONS.current().by_sweep.get(view.key, MapSelection()), view.result.sweep
+    """The selection of the sweep on screen, which must have a map; at first the one nearest to the scenario."""
+    held, sweep = SELECTIONS.current(), view.result.sweep
+    if (
+        view.key not in held.by_sweep
+    ):  # kept, for what the sidebar has no use for on this page must not move the map
+        SELECTIONS.change(held.changed(view.key, _nearest(sweep, link.current()), held.arrived))
+    selection = SELECTIONS.current().by_sweep[view.key]
     return from_query(selection, sweep)[0] if isinstance(selection, dict) else selection.fitted_to(sweep)
+
+
+def _nearest(sweep: Sweep, scenario: Scenario) -> MapSelection:
+    """The first map of a sweep, with the options of its fixed axes that are nearest to a scenario."""
+    selection = MapSelection().fitted_to(sweep)
+    own = {
+        "population": scenario.s if scenario.dist == "zipf" else scenario.dist,
+        "k": math.log(scenario.k),
+        "epsilon": scenario.epsilon,
+        "n": math.log(scenario.n),
+    }
+
+    def distance(axis: FixedName, option: AxisValue) -> float:
+        mine = own[axis]
+        if isinstance(mine, str):
+            return float(option != mine)
+        try:
+            value = float(option)
+        except ValueError:  # another population
+            return math.inf
+        return abs((math.log(value) if axis in ("k", "n") else value) - mine)
+
+    for place in (0, 1):  # the options of the second depend on the first
+        one = fixed_axes(sweep.cells, selection.key, selection.fixed)[place]
+        middle = [one.value, *one.options]  # where none is nearer than another
+        selection = selection.with_fixed(one.axis, min(middle, key=partial(distance, one.axis)))
+    return selection
 
 
 def axes(view: SweepView) -> frozenset[str]:
@@ -254,7 +287,7 @@ def section(view: SweepView, scenario: Scenario, lead: bool) -> None:
     drawn = winner_map(view.result, selection.key, selection.metric, selection.fixed)
     st.markdown(
         f"Each cell is one survey, simulated {how_often(sweep)}. Colour: the estimate with the smallest error on "
-        "average. Number: the runner-up's error, divided by the winner's."
+        "average. Point at a cell for its numbers."
     )
     st.markdown(_task(drawn, taken))
     left, right = st.columns([3, 1], gap="small")
@@ -265,6 +298,24 @@ def section(view: SweepView, scenario: Scenario, lead: bool) -> None:
         guidance.words(*WORDS)
         _pick_cell(drawn, scenario)
         _widgets(view, selection, taken)
+
+
+def numbers(view: SweepView) -> None:
+    """The numbers of the map's cells as a table, folded; nothing where there is no map."""
+    if why_no_map(view.result.sweep):
+        return
+    selection = _selection(view)
+    drawn = winner_map(view.result, selection.key, selection.metric, selection.fixed)
+    x, y = drawn.kind.x, drawn.kind.y
+    lines = [["", *(f"{SYMBOLS[x]} = {tick(x, value)}" for value in drawn.x)], [":--"] * (len(drawn.x) + 1)]
+    for value, row in list(zip(drawn.y, drawn.rows, strict=True))[::-1]:
+        cells = ["" if one is None else starred(cell_numbers(one)) for one in row]
+        lines.append([f"{SYMBOLS[y]} = {tick(y, value)}", *cells])
+    with st.expander("The map in numbers"):
+        st.caption(
+            "Who wins, and the next one's error over the winner's; then that of MLE\\*, where it is the third."
+        )
+        st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
 
 
 def how_often(sweep: Sweep) -> str:
@@ -358,7 +409,8 @@ def _pick_cell(drawn: WinnerMap, scenario: Scenario) -> None:
     )
     if chosen is not None:
         link_to_estimators(
-            "Open this cell in Estimators", replace(scenario, **(_scenario_fields(chosen) or {}))
+            f"Open this cell: {navigation.BY_ADDRESS['estimators'].label}",
+            replace(scenario, **(_scenario_fields(chosen) or {})),
         )
 
 

@@ -15,7 +15,7 @@ from functools import partial
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui import chart, guidance, link, state, truth
+from pages._ui import chart, figure_controls, guidance, link, state, truth
 from pages._ui.frame import Page
 from pages._ui.link import Binding
 from pages._ui.safe_text import markdown
@@ -138,10 +138,10 @@ def section(page: Page, part: str) -> tuple[go.Figure, ThreeEstimates, Array | N
         reports = example_with_a_negative(three.mechanism)
     result = estimate_three(three.counts if reports is None else reports, three.mechanism)
     names = category_names(three)
+    view, layers = _pick_view(result)
     left, right = st.columns([5, 2], gap="medium")
     with left:
         place, why = page.place(), st.container()
-    view, layers = _pick_view(result)
     # Reports that a person moved, or an example, come from no truth.
     theta = truth.unless_hidden(three.theta) if reports is None else None
     figure = triangle(
@@ -167,7 +167,7 @@ def _unused(part: str) -> dict[str, str]:
 def why_section(result: ThreeEstimates, theta: Array | None, three: Draw) -> None:
     """Why MLE* lies between the others, in curves; folded, the drawn points as a table of shares."""
     st.markdown(
-        f"Switch on **{_CIRCLES}** below the picture: the smallest circle around Inv that reaches the triangle touches "
+        f"Switch on **{_CIRCLES}** above the picture: the smallest circle around Inv that reaches the triangle touches "
         f"it at InvP. With **{_CURVES}**, the first curve of equal likelihood to reach it touches it at MLE\\*."
     )
     with st.expander("The shares of these points"):
@@ -183,15 +183,17 @@ def _needs_an_example(draw: Draw, three: Draw) -> bool:
 
 def _pick_view(result: ThreeEstimates) -> tuple[Frame, Layers]:
     """Widgets for what is drawn: the rectangle of the plane, and the layers in it."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        layers = st.pills(
+    with figure_controls.row():
+        layers = figure_controls.widget(
+            st.pills,
             "Show",
             (_CLOSE, _CIRCLES, _CURVES),
             selection_mode="multi",
             key="triangle_shown",
             persist_state="page",
         )
-        zeros_of = st.segmented_control(
+        zeros_of = figure_controls.widget(
+            st.segmented_control,
             "Colour by zeros of",
             _ZEROS,
             required=False,  # no zeros are coloured at first

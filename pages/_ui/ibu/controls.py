@@ -39,7 +39,7 @@ def pick_start(work: Work) -> Start:
         kinds,
         format_func=_START_LABELS.__getitem__,
         key=f"ibu_start_{len(kinds)}",
-        width=250,
+        width=190,
         help="IBU multiplies: a category that starts at zero stays at zero for ever, whatever was reported.",
     )
     if kind == "typed":
@@ -86,7 +86,7 @@ def pick_length() -> int:
         value=10_000,
         key="ibu_length",
         format_func="{:,}".format,
-        width=220,
+        width=170,
     )
     return length
 
@@ -100,7 +100,7 @@ def pick_tolerance() -> float:
         value=TOLERANCES[4],
         key="ibu_tolerance",
         format_func=number,
-        width=260,
+        width=170,
         help="In nats per report for the certificate and the likelihood; as a squared distance for the third. How to "
         "choose: once the certificate is 1/N, no distribution makes all N reports together more than e = 2.7 times as "
         "likely.",

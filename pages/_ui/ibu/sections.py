@@ -47,8 +47,7 @@ def brief_answer(reached: FirstReached, path: IBUPath) -> str:
 
 
 def show_answer(reached: FirstReached, path: IBUPath) -> None:
-    """The iteration at which the run came within the tolerance: by the certificate, and by the measures that
-    need MLE*."""
+    """What the certificate is at the iteration of the brief answer, and when the measures that need MLE* were as near."""
     last = int(path.iterations[-1])
 
     def when(measure: str) -> str:
@@ -64,21 +63,25 @@ def show_answer(reached: FirstReached, path: IBUPath) -> None:
             else f"after **more than {last:,} iterations**"
         )
 
+    if "certificate" in reached.unreachable:
+        begins, ends = "IBU may **never** stop: its", "never falls to"
+    elif reached.certificate is None:
+        begins, ends = f"After {counted(last, 'iteration')} its", "is still above"
+    else:
+        begins, ends = "Then its", "has come down to"
     measured = (reached.certificate, reached.gap, reached.squared_distance)
     if all(one is None for one in measured) and not reached.unreachable and not path.cut_off:
-        st.markdown(
-            f"Not within {last:,} iterations: the **certificate**, the most by which another distribution could fit the "
-            f"reports better, is still above {number(reached.tolerance)}, and so is the distance to MLE\\*, in "
-            "likelihood and squared. Raise **Iterations**, or **Near enough**."
+        too = ", and so is the distance to MLE\\*, in likelihood and squared"
+        rest = "Raise **Iterations**, or **Near enough**."
+    else:
+        too = ""
+        rest = (
+            f"(In likelihood it is that near to MLE\\* {when('gap')}, in squared distance {when('squared_distance')}; "
+            "but without MLE\\* nobody could know.)"
         )
-        return
-    never = "certificate" in reached.unreachable
-    stop = "may **never** stop:" if never else f"may stop {when('certificate')}, when"
-    falls = "never falls to" if never else "is at most"
     st.markdown(
-        f"IBU {stop} its **certificate**, the most by which another distribution could fit the reports "
-        f"better, {falls} {number(reached.tolerance)}; no MLE\\* is needed for it. Against "
-        f"MLE\\*, its likelihood is that near {when('gap')}, its squared distance {when('squared_distance')}."
+        f"{begins} **certificate**, the most by which another distribution could fit the reports better, {ends} "
+        f"{number(reached.tolerance)}{too}. {rest}"
     )
 
 
