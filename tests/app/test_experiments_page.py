@@ -11,11 +11,13 @@ import pytest
 
 from pages._ui.experiments import runs
 from pages._ui.experiments.settings import CELLS, TITLES
+from rr_core import reference
 from rr_core.experiments.claims import figure_claims
 from rr_core.experiments.grid import PAPER_FIGURES, Settings, Sweep, over
 from rr_core.experiments.ranking import leading
 from rr_core.experiments.run import SweepResult, run
 from rr_core.experiments.storage import stored_result
+from rr_core.experiments.winner_map import winner_map
 from rr_core.figures.experiments_sentences import evidence
 from rr_core.io import experiments as files
 from server import sessions
@@ -88,6 +90,26 @@ def test_the_main_grid_opens_with_the_map_of_the_stored_numbers():
     assert f"in {sum(lead.equal for lead in leads)} all are equal" in reading
     assert_claims(page, result)
     assert "600 of 600 cells, 100 collections in each" in words(page)
+
+
+def test_what_the_paper_is_and_the_numbers_of_the_map_stand_on_the_page():
+    page = opened("experiments", "dist=zipf&k=1000&s=1.3")
+    (paper,) = (entry.text for entry in reference.entries("sources", "text") if entry.title == "The paper")
+    assert "Pinzón" in paper
+    assert "AAAI, 2026" in paper
+    assert "(The paper introduced MLE\\*: Pinzón and others, AAAI 2026.)" in page.markdown[0].value
+    (fold,) = [one for one in page.expander if one.label == "The map in numbers"]
+    rows = [line.strip("| ").split(" | ") for line in fold.markdown[0].value.splitlines()]
+    drawn = winner_map(stored_result(CELLS["main"]), "eps-n", "mse", {"population": "1.3", "k": 1000})
+    assert rows[0] == [f"ε = {epsilon:g}" for epsilon in drawn.x]  # above nothing in the first column
+    assert [row[0] for row in rows[2:]] == ["N = 10⁶", "N = 10⁵", "N = 10⁴", "N = 10³", "N = 10²"]
+    for row, cells in zip(rows[:1:-1], drawn.rows, strict=True):
+        for text, map_cell in zip(row[1:], cells, strict=True):
+            lead = map_cell.leader
+            if lead.settled and len(lead.best) == 1 and not lead.equal:
+                name, ratio = text.replace("\\", "").partition(",")[0].split(" ")
+                assert name == NAMES[lead.best[0]]
+                assert float(ratio.rstrip("×")) == pytest.approx(lead.margin, rel=5e-3)
 
 
 def test_what_was_never_run_says_how_to():

@@ -358,7 +358,7 @@ _IN_BRIEF: dict[Verdict, tuple[str, str]] = {
 }
 
 
-THE_PAPER = "(The paper is the one that introduced MLE\\*: C. A. Pinzón and others, AAAI 2026.)"
+_THE_PAPER = "(The paper introduced MLE\\*: Pinzón and others, AAAI 2026.)"
 
 
 def _verdicts_in_brief(result: SweepResult) -> str:
@@ -384,7 +384,7 @@ def _verdicts_in_brief(result: SweepResult) -> str:
 def first_figure(view: SweepView, scenario: Scenario) -> None:
     """Draw what the run says of the paper's claims, and the first figure."""
     if brief := _verdicts_in_brief(view.result):
-        st.markdown(f"{brief} {THE_PAPER}")
+        st.markdown(f"{brief} {_THE_PAPER}")
     (winner_map.section if _map_first(view) else curves)(view, scenario, True)
 
 
