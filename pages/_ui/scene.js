@@ -114,7 +114,7 @@ const PICTURES = {
   },
 
   // The triangle of all shares of three answers; below it the line from InvP to InvN, enlarged.
-  triangle(host, {points, position}, said) {
+  triangle(host, {points, position, apart}, said) {
     const width = host.clientWidth, height = 215, root = Math.sqrt(3) / 2, side = Math.min((height - 48) / root, width - 120);
     const flat = ([a, b, c]) => [(width - side) / 2 + side * (b + c / 2), height - 30 - side * c * root];   // of shares, on screen
     const picture = svg('svg', {width, height, role: 'img', 'aria-label': points.map(({name, shares}) => `${name}: ${shares.map(signed).join(', ')}`).join('; ')});
@@ -130,6 +130,12 @@ const PICTURES = {
     }
     const line = svg('svg', {width, height: 100, role: 'img', 'aria-label': `The line from InvP at 0 to InvN at 100${position === null ? '' : `; MLE* at ${Math.round(position)}`}`});
     const at = place => 10 + (width - 20) * (place + 50) / 200;
+    if (!apart) {
+      line.replaceChildren(svg('text', {x: width / 2, y: 50, 'text-anchor': 'middle'}, 'InvP, MLE* and InvN are hardly apart here'));
+      line.setAttribute('aria-label', 'no line');
+      host.append(picture, line);
+      return;
+    }
     line.append(svg('line', {x1: at(-50), x2: at(150), y1: 46, y2: 46, class: 'rr-axis'}));
     const spot = (place, kind, name, y) => line.append(svg('circle', {cx: at(place), cy: 46, r: 8, fill: kind === 'guess' ? 'none' : ink(kind), class: 'rr-spot'}),
       svg('text', {x: at(place), y, 'text-anchor': place < -30 ? 'start' : place > 130 ? 'end' : 'middle', class: 'rr-halo'}, name));

@@ -37,6 +37,7 @@ from rr_core.streams import Stream
 _REPAIRS = {"inv_n": "InvN", "inv_p": "InvP", "mle_star": "MLE*"}
 _NAMES = tuple(PEOPLE)
 _SURVEYS = 100
+_APART = 0.02  # distance of two estimates that can be told apart in a picture
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -475,6 +476,9 @@ def closest(seed: int) -> Posed:
     won = counted[0.5]
     more = 0 if won[0]["inv_n"] >= won[1]["inv_n"] else 1
 
+    def tied(one: dict[str, float]) -> int:
+        return _SURVEYS - round(sum(one.values()))
+
     def told(one: dict[str, float]) -> str:
         return ", ".join(f"{name} {one[key]:g}" for key, name in _REPAIRS.items())
 
@@ -491,7 +495,7 @@ def closest(seed: int) -> Posed:
             _at(epsilon),
             picture(one),
             f"At ε = {_at(epsilon)} InvN is closest in {one[0]['inv_n']:g} and {one[1]['inv_n']:g} of 100, InvP in "
-            f"{one[0]['inv_p']:g} and {one[1]['inv_p']:g}.",
+            f"{one[0]['inv_p']:g} and {one[1]['inv_p']:g}; all three tie in {tied(one[0])} and {tied(one[1])}.",
         )
         for epsilon, one in counted.items()
     ]
@@ -553,7 +557,7 @@ def likeliest(seed: int) -> Posed:
         return _curve(
             points,
             marks,
-            ("shares of the people", [(0.0, "the truth"), (1.0, "MLE*")]),
+            ("shares of the people", []),
             ("how likely these reports are", [(0.0, "not at all"), (1.0, "as likely as can be")]),
         )
 
@@ -631,7 +635,7 @@ def line(seed: int) -> Posed:
     def lies(step: LessonStep) -> tuple[bool, float]:
         """Whether the three are apart and on a line, and where MLE* is on it."""
         found = collinearity(step.counts, RandomizedResponse(3, step.epsilon))
-        return bool(found.same_support and found.length > 0.02), float(found.position)
+        return bool(found.same_support and found.length > _APART), float(found.position)
 
     number = next(one for one in _seeds(seed) if lies(LessonStep.collect(true_counts, 1.0, dice(one)))[0])
     steps = [LessonStep.collect(true_counts, epsilon, dice(number)) for epsilon in EPSILONS]
@@ -650,7 +654,13 @@ def line(seed: int) -> Posed:
         ]
         on_line, place = lies(one)
         known = on_line and "mle_star" in kinds
-        return {"kind": "triangle", "points": points, "position": 100 * place if known else None}
+        apart = math.dist(one.inv_p, one.inv_n) > _APART
+        return {
+            "kind": "triangle",
+            "points": points,
+            "position": 100 * place if known else None,
+            "apart": apart,
+        }
 
     def distance(key: str) -> float:
         return math.dist(getattr(step, key), truth)

@@ -287,8 +287,11 @@ def test_closest(many):
         more = 0 if won[0][0] >= won[0][1] else 1
         assert after.startswith("Right") == (said[0] == more or won[0][0] == won[0][1])
         for frame in posed.frames:
-            (n, p, _) = [series["shares"] for series in frame.picture["series"]]
-            tells(frame.caption, float(frame.value), 100 * n[0], 100 * n[1], 100, 100 * p[0], 100 * p[1])
+            (n, p, m) = [series["shares"] for series in frame.picture["series"]]
+            alike = [round(100 * (1 - n[i] - p[i] - m[i])) for i in range(2)]
+            tells(
+                frame.caption, float(frame.value), 100 * n[0], 100 * n[1], 100, 100 * p[0], 100 * p[1], *alike
+            )
 
 
 def power(text):
@@ -358,6 +361,7 @@ def test_line(many):
             points = {point["kind"]: np.array(point["shares"]) for point in frame.picture["points"]}
             kept = {tuple(points[kind] > 0) for kind in ("inv_n", "inv_p", "mle_star")}
             apart = math.dist(points["inv_n"], points["inv_p"])
+            assert frame.picture["apart"] == (apart > 0.02)
             if "keep different" in frame.caption:
                 assert len(kept) > 1
             elif "hardly apart" in frame.caption:
