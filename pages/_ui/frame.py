@@ -75,6 +75,8 @@ _STYLE = """<style>
 [data-testid="stBottom"]:has(.st-key-foot) {border-top: 1px solid rgba(128,128,128,0.35);}
 [data-testid="stBottomBlockContainer"]:has(.st-key-foot) {padding: 0.5rem 1rem; max-width: none;}
 .rr-fills [data-testid="stBottom"] {z-index: 1001;}
+/* Beside sliders, which are so much higher: the labels of both stand at one height. */
+.st-key-figure_controls:has([data-testid="stSlider"]) [data-testid="stButtonGroup"] {margin-bottom: 8px;}
 [data-testid="stSidebarHeader"] {height: 1.9rem; margin-bottom: 0;}
 @media (min-width: 641px) {
   body:not(.rr-fills) [data-testid="stBottom"]:has(.st-key-foot) {display: none;}
