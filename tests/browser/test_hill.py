@@ -135,7 +135,6 @@ def held_against_the_core(hill):
     return shares, step
 
 
-@pytest.mark.journey
 def test_by_any_hand_the_browser_computes_what_the_core_does(open_lab):
     hill, dice = Hill(open_lab, PROJECTOR), random.Random(38)
     heights = {hill.fits()}
