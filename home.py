@@ -22,7 +22,7 @@ def card(title: str, entries: tuple[navigation.Entry, ...]) -> None:
 steps = [("", step) for step in navigation.PATH]
 with st.container(key="path"):  # the end of the story, where its Skip leads
     with st.container(border=True):
-        card("A lesson", navigation.START[1:])
+        card("", navigation.START[1:])
     st.subheader("The path, in five steps")
     for row in (
         steps[:2],

@@ -70,7 +70,7 @@ PATH = (
             "Noisy histogram",
             "What does the noise do?",
             ":material/bar_chart:",
-            "What the noise does to a histogram, and what one report gives away.",
+            "What it does to a histogram, and what one report gives away.",
         ),
     ),
     (
@@ -79,14 +79,14 @@ PATH = (
             "Inv and its negatives",
             "Why negative shares?",
             ":material/trending_down:",
-            "Why the unbiased estimate can fall below zero, and when more users cure it.",
+            "Why an estimate can fall below zero, and when more users cure it.",
         ),
         _step(
             "estimators",
             "Estimators",
             "Which repair should I use?",
             ":material/balance:",
-            "Three repairs against the truth, on one draw and over many.",
+            "Three repairs against the truth: one draw, then many.",
         ),
     ),
     (
@@ -95,7 +95,7 @@ PATH = (
             "Geometry",
             "Where do the repairs lie?",
             ":material/change_history:",
-            "Where the three repairs lie, when they share a line, and who is in the middle of it.",
+            "When the three share a line, and which is in its middle.",
         ),
     ),
     (
@@ -104,7 +104,7 @@ PATH = (
             "IBU → MLE*",
             "Can one get there by patience?",
             ":material/trending_up:",
-            "How many steps the iterative estimate takes towards the exact one, and how to know when to stop.",
+            "How many steps it takes to the exact estimate, and when to stop.",
         ),
     ),
     (
@@ -113,7 +113,7 @@ PATH = (
             "Plan",
             "How many people do I need?",
             ":material/event_note:",
-            "How many people, and how much privacy, a survey needs; and whether it should be RR at all.",
+            "How many, at which ε; and whether to use RR at all.",
         ),
     ),
 )
@@ -123,7 +123,7 @@ YOUR_DATA = (
         "Your reports",
         "What do my collected reports say, and how sure is it?",
         ":material/upload_file:",
-        "Reports that were collected: estimates, intervals, a test of ε, and files to take along.",
+        "From collected reports to estimates, intervals and files.",
     ),
 )
 DEEPER = (
@@ -132,21 +132,21 @@ DEEPER = (
         "Experiments",
         "Do the paper's claims hold, and which estimate wins where?",
         ":material/science:",
-        "The paper's evaluation run again: which estimate wins where, and which claims hold.",
+        "The paper's evaluation again: which estimate wins where.",
     ),
     _named(
         "protocols",
         "Protocols",
         "What if people report in another way?",
         ":material/alt_route:",
-        "What changes when reports are made in another way than by k-RR.",
+        "What changes when reports are made otherwise.",
     ),
     _named(
         "reference",
         "Reference",
         "What does this symbol, name or formula mean?",
         ":material/menu_book:",
-        "What every symbol, name and formula means, and where it comes from.",
+        "What every symbol, name and formula means.",
     ),
 )
 GROUPS = {

@@ -104,7 +104,7 @@ def triangle(
     if far:
         notes.append(_arrow(view, raw))
     x, y = triangle_axes(names, view)
-    reading = ("An example, not the scenario's own reports. " if example else "") + _triangle_reading(reports)
+    reading = ("An example. " if example else "") + _triangle_reading(reports)
     return figure(traces, x, y, reading, annotations=notes, **TRIANGLE_LAYOUT)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from pages._ui.navigation import PATH
 from tests.browser.expected import LINK, QUERY, SIDEBAR
-from tests.browser.lab import PAGES, QUESTIONS, SCENARIO_PAGES
+from tests.browser.lab import PAGES, PHONE, PROJECTOR, QUESTIONS, SCENARIO_PAGES
 from tests.browser.test_links import title
 
 TOO_WIDE = """() => { const main = document.querySelector('[data-testid="stMain"]');
@@ -63,6 +64,21 @@ LEFT = r"""() => {
   const errors = [...document.querySelectorAll('.katex-error')].map(e => e.title + ': ' + e.textContent);
   return {raw: found, errors: errors, set: document.querySelectorAll('[data-testid="stMain"] .katex').length};
 }"""
+
+
+# What the page says before anything is unfolded, labels of its widgets included, figures and formulas not.
+WORDS = r"""() => { const words = [];
+  const read = node => {
+    if (node.nodeType === Node.TEXT_NODE) {
+      const parent = node.parentElement, box = parent.getBoundingClientRect();
+      if (box.width > 1 && box.height > 1 && parent.checkVisibility({visibilityProperty: true}))
+        words.push(...node.data.split(/\s+/).filter(word => /\p{L}{2}/u.test(word)));
+    } else if (!node.matches?.('style, script, svg, .katex-mathml, [data-testid="stIconMaterial"]'))
+      for (const child of [...(node.shadowRoot?.childNodes ?? []), ...node.childNodes]) read(child);
+  };
+  read(document.querySelector('[data-testid="stMain"]'));
+  return words }"""
+MOST_WORDS = 250
 
 
 def formulas(lab):
@@ -127,6 +143,17 @@ def test_dark_and_light_are_different_charts_follow_and_words_stand_out_from_the
         contrasts = lab.page.evaluate(CONTRASTS)
         assert min(contrasts.values()) >= 4.5, contrasts
     assert grounds["light"] != grounds["dark"]
+
+
+def test_a_page_of_the_path_says_little_before_anything_is_unfolded(open_lab):
+    lab, counted = open_lab(), {}
+    for address in ("", "lesson", *(entry.address for step in PATH for entry in step)):
+        for size in (PROJECTOR, PHONE):
+            lab.page.set_viewport_size(size)
+            lab.open(f"/{address}")
+            counted[address, size["width"]] = len(lab.page.evaluate(WORDS))
+    assert min(counted.values()) > 40, counted
+    assert max(counted.values()) <= MOST_WORDS, counted
 
 
 NAMES_BELOW = """plot => [...plot.querySelectorAll('.xaxislayer-above .xtick text')].map(one =>

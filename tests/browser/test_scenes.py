@@ -3,7 +3,6 @@ that miss and that hit."""
 
 from __future__ import annotations
 
-import itertools
 import random
 
 import pytest
@@ -14,172 +13,178 @@ from tests.browser.test_lesson import UNREADABLE
 from tests.core.test_scenes import predictions
 
 
-def fits(lab, size):
+def fits(hand, size):
     """The scene, without scrolling, with nothing unreadable and nothing that reaches beyond it."""
-    box = lab.page.locator(".rr-scene").bounding_box()
+    hand.look()
+    box = hand.page.locator(".rr-scene").bounding_box()
     assert box["y"] >= 0
     assert box["y"] + box["height"] <= size["height"]
     assert box["x"] + box["width"] <= size["width"]
-    assert lab.page.locator(".rr-scene").evaluate(UNREADABLE) == []
+    assert hand.page.locator(".rr-scene").evaluate(UNREADABLE) == []
 
 
 def scene_of(lab):
     return next(one for one in SCENES if one.title == lab.page.locator(".rr-title").inner_text())
 
 
-def answered(lab, posed, said):
+class Mouse:
+    """A visitor's way to use the widgets of a scene."""
+
+    def __init__(self, lab):
+        self.lab, self.page = lab, lab.page
+
+    def look(self):
+        """Before a measurement of what is seen; here it must be seen as it is."""
+
+    def click(self, widget):
+        widget.click()
+
+    def press(self, name):
+        self.click(self.page.get_by_role("button", name=name, exact=True))
+
+    def move(self, slider, value):
+        slider.fill(str(value))
+
+    def predict(self, question, said):
+        """Make a prediction, as near to this one as the widgets come; what it is then."""
+        if question.kind == "number":
+            line = self.page.get_by_role("slider", name=question.text, exact=True)
+            low, high = (float(line.get_attribute(end)) for end in ("min", "max"))
+            part = (said[0] - question.low) / (question.high - question.low)
+            self.move(line, round(low + part * (high - low)))
+            told = self.page.locator(".rr-ask output").inner_text().removesuffix(question.unit)
+            return (int(told.replace(",", "").replace("−", "-")),)
+        if question.kind == "choice":
+            self.click(self.page.locator(".rr-ask label").nth(said[0]))
+        elif question.kind == "order":
+            for item in said[:-1]:
+                self.click(self.page.locator(".rr-ask .rr-choice button").nth(item))
+        else:
+            self.move(self.page.locator(".rr-scene .rr-track input").nth(2), min(50, said[2]))
+            texts = self.page.locator(".rr-scene .rr-number").all_inner_texts()
+            return tuple(int(text.removesuffix("%")) for text in texts)
+        return said
+
+
+class Finger(Mouse):
+    def click(self, widget):
+        widget.tap()
+
+
+class Keys(Mouse):
+    """Tab, Enter, the space bar and arrows."""
+
+    def look(self):
+        """Back to the top: Tab may have scrolled on its way past what stands below the scene."""
+        self.page.get_by_test_id("stMain").evaluate("(main) => { main.scrollTop = 0; }")
+
+    def reach(self, widget):
+        """Press Tab until this widget has the focus; then backwards, if it stands before."""
+        target = widget.element_handle()
+        for key in ["Tab"] * 15 + ["Shift+Tab"] * 40:
+            if target.evaluate("(node) => node.contains(node.getRootNode().activeElement)"):
+                return
+            self.page.keyboard.press(key)
+        raise AssertionError(f"no way by Tab to {target.evaluate('(node) => node.outerHTML')}")
+
+    def click(self, widget):
+        radio = widget.locator("input[type=radio]")
+        if radio.count():
+            # Tab reaches the first of them; arrows go on from there.
+            self.reach(self.page.locator(".rr-ask input[type=radio]").first)
+            self.page.keyboard.press("Space")
+            for _ in range(10):
+                if radio.is_checked():
+                    return
+                self.page.keyboard.press("ArrowDown")
+            raise AssertionError("no way by arrows to this choice")
+        self.reach(widget)
+        self.page.keyboard.press("Enter")
+
+    def move(self, slider, value):
+        self.reach(slider)
+        self.page.keyboard.press("Home")
+        low, step = (float(slider.get_attribute(name) or 1) for name in ("min", "step"))
+        for _ in range(round((value - low) / step)):
+            self.page.keyboard.press("ArrowRight")
+
+
+def answered(hand, posed, said):
     """The two sentences are those of the prediction; the dial then moves picture and caption, to every place."""
-    lab.page.locator('.rr-scene[data-answered="yes"]').wait_for()
-    assert lab.page.locator(".rr-scene .rr-result").inner_text() == posed.after(said)
-    caption = lab.page.locator(".rr-scene .rr-caption")
-    dial = lab.page.get_by_role("slider", name=posed.dial, exact=True)
+    page = hand.page
+    page.locator('.rr-scene[data-answered="yes"]').wait_for()
+    assert page.locator(".rr-scene .rr-result").inner_text() == posed.after(said)
+    caption = page.locator(".rr-scene .rr-caption")
+    dial = page.get_by_role("slider", name=posed.dial, exact=True)
     for place, frame in enumerate(posed.frames):
-        dial.fill(str(place))
+        hand.move(dial, place)
         assert caption.inner_text() == frame.caption
         assert dial.get_attribute("aria-valuetext") == frame.value
-    dial.fill(str(posed.first))
+    hand.move(dial, posed.first)
 
 
-def say(lab, question, said):
-    """Make a prediction with the scene's own widgets, as near to this one as they come; what it is then."""
-    if question.kind == "number":
-        line = lab.page.get_by_role("slider", name=question.text, exact=True)
-        low, high = (float(line.get_attribute(end)) for end in ("min", "max"))
-        part = (said[0] - question.low) / (question.high - question.low)
-        line.fill(str(round(low + part * (high - low))))
-        told = lab.page.locator(".rr-ask output").inner_text().removesuffix(question.unit)
-        return (int(told.replace(",", "").replace("−", "-")),)
-    if question.kind == "choice":
-        lab.page.locator(".rr-ask label").nth(said[0]).click()
-    elif question.kind == "order":
-        for item in said[:-1]:
-            lab.page.locator(".rr-ask .rr-choice button").nth(item).click()
-        return said
-    else:
-        lab.page.locator(".rr-scene .rr-track input").nth(2).fill(str(min(50, said[2])))
-        texts = lab.page.locator(".rr-scene .rr-number").all_inner_texts()
-        return tuple(int(text.removesuffix("%")) for text in texts)
-    return said
-
-
-@pytest.mark.journey
-def test_by_mouse_on_a_projector_with_predictions_that_miss_and_that_hit(open_lab):
-    lab, received, rng = open_lab(), [], random.Random(5)
-    lab.page.on(
+def walk(hand, size, seed):
+    """Every scene with a prediction that misses, then, with other dice, one that hits or comes as near as the widgets do.
+    Before a prediction nothing of the answer has been received."""
+    lab, page, received, rng = hand.lab, hand.page, [], random.Random(seed)
+    page.on(
         "websocket",
         lambda socket: socket.on(
             "framereceived",
             lambda data: received.append(bytes(data, "utf-8") if isinstance(data, str) else data),
         ),
     )
-    lab.page.set_viewport_size(PROJECTOR)
-    lab.page.emulate_media(reduced_motion="reduce")
+    page.emulate_media(reduced_motion="reduce")
     lab.open("/lesson?scene=1")
     draw = 0
     for number, about in enumerate(SCENES, 1):
-        lab.page.get_by_text(f"Scene {number} of {len(SCENES)}", exact=True).wait_for()
+        page.get_by_text(f"Scene {number} of {len(SCENES)}", exact=True).wait_for()
         assert scene_of(lab) is about
         for hits in (False, True):
             posed = about.pose(SEED + draw)
-            fits(lab, PROJECTOR)
+            fits(hand, size)
             hidden = [frame.caption.encode() for frame in posed.frames]
             assert not [one for one in hidden if any(one in frame for frame in received)]
-            assert lab.page.get_by_role("button", name="This is my prediction").is_disabled()
-            wanted = posed.answer if hits else rng.choice(predictions(posed.question, rng))
-            said = say(lab, posed.question, wanted)
-            lab.page.get_by_role("button", name="This is my prediction").click()
-            answered(lab, posed, said)
-            fits(lab, PROJECTOR)
+            assert page.get_by_role("button", name="This is my prediction").is_disabled()
+            others = [one for one in predictions(posed.question, rng) if one != posed.answer]
+            said = hand.predict(posed.question, posed.answer if hits else rng.choice(others))
+            hand.press("This is my prediction")
+            answered(hand, posed, said)
+            fits(hand, size)
             assert lab.query[f"said_{about.key}"] == about.format(said)
             if not hits:
-                lab.page.get_by_role("button", name="Other dice").click()
-                lab.page.locator('.rr-scene[data-answered=""]').wait_for()
+                hand.press("Other dice")
+                page.locator('.rr-scene[data-answered=""]').wait_for()
                 draw += 1
                 assert lab.query["draw"] == str(draw)
                 assert f"said_{about.key}" not in lab.query
         if posed.climb:
-            lab.page.get_by_role("button", name="Climb the hill yourself").click()
-            lab.page.get_by_role("button", name="Go to the summit: MLE*").click()
-            fits(lab, PROJECTOR)
-            lab.page.get_by_role("button", name="Back to the scene").click()
-            answered(lab, posed, said)
-        lab.page.get_by_role("button", name="To the end" if number == len(SCENES) else "Next scene").click()
-    lab.page.get_by_text(f"You predicted in {len(SCENES)} of {len(SCENES)} scenes.").wait_for()
+            hand.press("Climb the hill yourself")
+            hand.press("Go to the summit: MLE*")
+            fits(hand, size)
+            hand.press("Back to the scene")
+            answered(hand, posed, said)
+        hand.press("To the end" if number == len(SCENES) else "Next scene")
+    page.get_by_text(f"You predicted in {len(SCENES)} of {len(SCENES)} scenes.").wait_for()
+
+
+@pytest.mark.journey
+def test_by_mouse_on_a_projector(open_lab):
+    lab = open_lab()
+    lab.page.set_viewport_size(PROJECTOR)
+    walk(Mouse(lab), PROJECTOR, seed=5)
     lab.page.reload()
     lab.page.get_by_text(f"You predicted in {len(SCENES)} of {len(SCENES)} scenes.").wait_for()
 
 
 def test_by_touch_on_a_phone(open_lab):
-    lab, rng = open_lab(has_touch=True, is_mobile=True, viewport=PHONE), random.Random(6)
-    lab.page.emulate_media(reduced_motion="reduce")
-    lab.open("/lesson?scene=1")
-    for number, about in enumerate(SCENES, 1):
-        lab.page.get_by_text(f"Scene {number} of {len(SCENES)}", exact=True).wait_for()
-        posed = about.pose(SEED)
-        fits(lab, PHONE)
-        said = say(lab, posed.question, rng.choice(predictions(posed.question, rng)))
-        lab.page.get_by_role("button", name="This is my prediction").tap()
-        answered(lab, posed, said)
-        fits(lab, PHONE)
-        if posed.climb:
-            lab.page.get_by_role("button", name="Climb the hill yourself").tap()
-            fits(lab, PHONE)
-        lab.page.get_by_role("button", name="To the end" if number == len(SCENES) else "Next scene").tap()
-    lab.page.get_by_text(f"You predicted in {len(SCENES)} of {len(SCENES)} scenes.").wait_for()
+    walk(Finger(open_lab(has_touch=True, is_mobile=True, viewport=PHONE)), PHONE, seed=6)
 
 
 def test_by_keyboard_alone(open_lab):
     lab = open_lab()
     lab.page.set_viewport_size(PROJECTOR)
-    lab.page.emulate_media(reduced_motion="reduce")
-    lab.open("/lesson?scene=1")
-    keyboard = lab.page.keyboard
-    lab.page.locator(".rr-title").focus()
-
-    def tab_to(name):
-        for _ in range(40):
-            keyboard.press("Tab")
-            if name == lab.page.evaluate(
-                "() => document.activeElement.getAttribute('aria-label') || document.activeElement.innerText"
-            ):
-                return
-        raise AssertionError(f"no way to {name} by Tab")
-
-    for number, about in enumerate(SCENES, 1):
-        lab.page.get_by_text(f"Scene {number} of {len(SCENES)}", exact=True).wait_for()
-        lab.page.locator(".rr-title").focus()
-        posed = about.pose(SEED)
-        question = posed.question
-        if question.kind == "number":
-            tab_to(question.text)
-            keyboard.press("Home")
-            keyboard.press("ArrowRight")
-        elif question.kind == "choice":
-            keyboard.press("Tab")
-            keyboard.press("Space")
-        elif question.kind == "order":
-            for item in question.items[:-1]:
-                tab_to(item)
-                keyboard.press("Enter")
-        else:
-            tab_to(f"Your prediction: {question.names[0]}")
-            keyboard.press("End")
-        tab_to("This is my prediction")
-        keyboard.press("Enter")
-        lab.page.locator('.rr-scene[data-answered="yes"]').wait_for()
-        result = lab.page.locator(".rr-scene .rr-result").inner_text()
-        text = lab.query[f"said_{about.key}"]
-        assert result == posed.after(tuple(map(int, text.split("."))))
-        tab_to(posed.dial)
-        captions = set()
-        keyboard.press("Home")
-        for _ in itertools.repeat(None, len(posed.frames)):
-            captions.add(lab.page.locator(".rr-scene .rr-caption").inner_text())
-            keyboard.press("ArrowRight")
-        assert captions == {frame.caption for frame in posed.frames}
-        tab_to("To the end" if number == len(SCENES) else "Next scene")
-        keyboard.press("Enter")
-    lab.page.get_by_text(f"You predicted in {len(SCENES)} of {len(SCENES)} scenes.").wait_for()
+    walk(Keys(lab), PROJECTOR, seed=7)
 
 
 def test_a_browser_goes_on_where_it_was(open_lab):

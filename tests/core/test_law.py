@@ -245,7 +245,6 @@ def test_the_expansion_continues_the_exact_chance():
 
 
 @holds(
-    "Why the unbiased estimate can fall below zero, and when more users cure it.",
     "The reports of an empty category are $\\mathrm{Binomial}(N, q)$, so the chance of a negative is $\\Pr(\\mathrm{Binomial}(N, q) < Nq)$, which tends to one half (paper, section 5.1).",  # noqa: E501
     "A category that **somebody has** expects more reports than that, and with more and more users its chance of getting fewer tends to zero, though it may rise on the way.",  # noqa: E501
     "One that **nobody has** expects N·q reports, and a count falls below its own expectation with a chance that tends to one half; only the size of its negatives tends to zero.",  # noqa: E501

@@ -78,7 +78,6 @@ def sampled_users(theta, n, mechanism):
 
 
 @holds(
-    "Why the unbiased estimate can fall below zero, and when more users cure it.",
     "It is right on average, but a category that received fewer reports than the noise alone would bring comes out **below zero**.",  # noqa: E501
     "when estimates will be added or averaged (over weeks, over groups) or need an interval: it is the only one that is right on average.",  # noqa: E501
     "Unbiased: $\\mathrm E[\\mathrm{Inv}_i]=θ_i$.",

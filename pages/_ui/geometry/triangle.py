@@ -167,8 +167,8 @@ def _unused(part: str) -> dict[str, str]:
 def why_section(result: ThreeEstimates, theta: Array | None, three: Draw) -> None:
     """Why MLE* lies between the others, in curves; folded, the drawn points as a table of shares."""
     st.markdown(
-        f"Switch on **{_CIRCLES}** above the picture: the smallest circle around Inv that reaches the triangle touches "
-        f"it at InvP. With **{_CURVES}**, the first curve of equal likelihood to reach it touches it at MLE\\*."
+        f"Try **{_CIRCLES}** above: the smallest around Inv that reaches the triangle touches it at InvP. "
+        f"**{_CURVES}**: the first touches it at MLE\\*."
     )
     with st.expander("The shares of these points"):
         st.markdown(_shares(result, theta, three))
@@ -225,7 +225,7 @@ def _pick_view(result: ThreeEstimates) -> tuple[Frame, Layers]:
 def _numbers(result: ThreeEstimates) -> None:
     alignment = result.collinearity
     at = percent(alignment.position) if alignment.length else "all one point"
-    st.metric("MLE\\* in this triangle: how far from InvP to InvN", at)
+    st.metric("MLE\\* here, from InvP to InvN", at)
 
 
 def _move_reports(
@@ -242,7 +242,7 @@ def _move_reports(
         "two categories, with an empty third," if link.current().k == 2 else "three most frequent categories"
     )
     if example:
-        st.markdown(f"These reports are an **example**: the scenario's {own} have no negative share.")
+        st.markdown(f"An **example**: the scenario's {own} have no negative share.")
     negative = example_with_a_negative(result.mechanism)
     st.button("Make one share negative", on_click=_pick, args=(negative,), width="stretch")
     error = PICKED.current().error
@@ -323,9 +323,9 @@ def _explanation(result: ThreeEstimates) -> str:
     taken = float((result.estimates["inv"] - result.estimates["inv_p"])[result.estimates["inv_p"] > 0].max())
     divisor = float(result.estimates["inv"].clip(0).sum())
     return (
-        f"InvP **subtracts** {percent(taken)} from every share that it keeps, InvN **divides** by {number(divisor)}, "
-        "MLE\\* does some of both: it lands between them. Here all three are on one edge of the triangle, hence on one "
-        "line; with more categories that takes a theorem (tab **On one line?**)."
+        f"InvP **subtracts** {percent(taken)} from each share that it keeps, InvN **divides** by {number(divisor)}, "
+        "MLE\\* does some of both: it lands between them. All three are on one edge here, hence on one line; with more "
+        "categories: tab **On one line?**"
         + (
             f" They nearly cover each other: **{_CLOSE}** parts them."
             if result.collinearity.length < _NEAR
