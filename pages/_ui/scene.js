@@ -86,13 +86,13 @@ const PICTURES = {
 
   curve(host, {points, marks, x_ticks, y_ticks, x, y}) {
     const width = host.clientWidth, height = Math.min(300, Math.max(220, width * 0.5)), left = 14, right = width - 14, top = 40, foot = height - 46;
-    const xs = points.map(([one]) => one), ys = [...points.map(([, one]) => one), ...y_ticks.map(([one]) => one)];
+    const xs = [...points, ...x_ticks].map(([one]) => one), ys = [...points.map(([, one]) => one), ...y_ticks.map(([one]) => one)];
     const across = one => left + (right - left) * (one - Math.min(...xs)) / (Math.max(...xs) - Math.min(...xs));
     const up = one => foot - (foot - top) * (one - Math.min(...ys)) / (Math.max(...ys) - Math.min(...ys));
     const picture = svg('svg', {width, height, role: 'img', 'aria-label': `${y}, by ${x}. ${marks.map(({name}) => name).join('; ')}`});
     picture.append(svg('text', {x: left, y: 16}, `↑ ${y}`), svg('line', {x1: left, x2: right, y1: foot, y2: foot, class: 'rr-axis'}));
     for (const [tick, text] of y_ticks) {
-      picture.append(svg('line', {x1: left, x2: right, y1: up(tick), y2: up(tick), class: 'rr-guide'}), svg('text', {x: left, y: up(tick) - 3}, text));
+      picture.append(svg('line', {x1: left, x2: right, y1: up(tick), y2: up(tick), class: 'rr-guide'}), svg('text', {x: left, y: up(tick) + (up(tick) === foot && !x_ticks.length ? 16 : -3)}, text));
     }
     for (const [tick, text] of x_ticks) {
       const x = across(tick), anchor = x < left + 30 ? 'start' : x > right - 30 ? 'end' : 'middle';

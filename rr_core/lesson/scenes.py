@@ -834,7 +834,7 @@ def price(seed: int) -> Posed:
     ratio = people[0.5] / people[1.0]
     points = [(math.log(e), math.log10(needed(e))) for e in np.geomspace(EPSILONS[0], EPSILONS[-1], 41)]
 
-    def picture(epsilon: float) -> Picture:
+    def picture(epsilon: float, curve: Sequence[tuple[float, float]] = points) -> Picture:
         marks = [
             {
                 "kind": "observed",
@@ -844,7 +844,7 @@ def price(seed: int) -> Posed:
             }
         ]
         return _curve(
-            points,
+            curve,
             marks,
             ("privacy ε", [(math.log(e), _at(e)) for e in (0.1, 0.2, 0.5, 1, 2, 5)]),
             ("people needed", [(float(i), f"{10**i:,}") for i in range(1, 7)]),
@@ -875,7 +875,7 @@ def price(seed: int) -> Posed:
         "points, in 95 of 100 surveys, "
         f"takes {people[1.0]:,} people at ε = 1. You want to halve ε.",
         NumberQuestion("How many times as many people does that take?", 1, 20, " times"),
-        {"kind": "nothing"},
+        picture(1.0, curve=()),
         (round(ratio),),
         after,
         "Privacy ε",

@@ -148,9 +148,10 @@ def test_dark_and_light_are_different_charts_follow_and_words_stand_out_from_the
 def test_a_page_of_the_path_says_little_before_anything_is_unfolded(open_lab):
     lab, counted = open_lab(), {}
     for address in ("", "lesson", *(entry.address for step in PATH for entry in step)):
+        lab.open(f"/{address}")
         for size in (PROJECTOR, PHONE):
             lab.page.set_viewport_size(size)
-            lab.open(f"/{address}")
+            lab.settle()
             counted[address, size["width"]] = len(lab.page.evaluate(WORDS))
     assert min(counted.values()) > 40, counted
     assert max(counted.values()) <= MOST_WORDS, counted
