@@ -331,7 +331,8 @@ class Scene {
       put(range.valueAsNumber);
       this.move([from, frames[range.valueAsNumber].picture], 250);
     });
-    this.dial.replaceChildren(make('div', 'rr-head', '', make('span', '', name), value), range);
+    const ends = name.includes('ε') ? [make('div', 'rr-ends', '', make('span', '', '← more private'), make('span', '', 'more accurate →'))] : [];
+    this.dial.replaceChildren(make('div', 'rr-head', '', make('span', '', name), value), range, ...ends);
     put(first);
     this.move([picture, ...reveal, frames[first].picture], SLOW);
   }

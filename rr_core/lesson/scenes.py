@@ -155,7 +155,7 @@ def coin(seed: int) -> Posed:
     "enough.",
     belief="So much noise drowns the truth.",
     ask="Which bar would you bet on, seeing the reports alone?",
-    remember="Noise pulls every bar towards the same height, but a crowd still shows through it.",
+    remember="Noise pulls every bar towards the same height; what many people say still shows through it.",
     more="noisy_histogram",
 )
 def crowd(seed: int) -> Posed:
@@ -239,7 +239,7 @@ def _whole_percentages(shares: Sequence[float]) -> list[int]:
     aim="Take away what chance alone brings, then stretch what is left to 100%: this is the estimate Inv.",
     belief="The share of the reports is about the share of the people.",
     ask="Why is what is left too small, and by how much?",
-    remember="Take away the crowd that chance brings, stretch the rest to 100%: this is Inv, right on average.",
+    remember="Subtract what chance alone brings, stretch the rest to 100%: this is Inv, right on average.",
     more="inv_negatives",
 )
 def subtract(seed: int) -> Posed:
@@ -260,7 +260,7 @@ def subtract(seed: int) -> Posed:
         start = f"{_compared(said[0], round(100 * estimate), '%', 'too little', 'too much')} "
         why = "The reports' own share still has the crowd in it. " if raw_is_nearer else ""
         return (
-            f"{start}{why}{_per_cent(raw)} − {_per_cent(q)} = {_per_cent(raw - q)} is left, and stands for the "
+            f"{start}{why}{_per_cent(raw)} − {_per_cent(q)} ≈ {_per_cent(raw - q)} is left, and stands for the "
             f"{_per_cent(step.keep)} who were told to say the truth: stretch it {1 / step.keep:.2f} times. This is "
             "called "
             f"Inv. (In truth: {_per_cent(truth[most])}.)"
@@ -451,7 +451,7 @@ _CLOSEST = (0.2, 0.5, 1.0, 2.0, 5.0)
     "InvP.",
     belief="What fits the reports best is closest to the truth.",
     ask="What would you have to know beforehand to choose?",
-    remember="One survey does not decide: InvP, or InvN where all answers are about equally common.",
+    remember="Report InvP, unless you expect all answers to be about equally common: then InvN.",
     more="estimators?part=repeat",
 )
 def closest(seed: int) -> Posed:
@@ -502,7 +502,7 @@ def closest(seed: int) -> Posed:
     shapes = tuple(tuple(zipf(12, s).tolist()) for s in exponents)
     return Posed(
         "Twelve answers, 2,000 people, ε = 0.5, and 100 surveys. In each the repair wins whose shares are off by "
-        "least; three alike: nobody.",
+        "least; where all three are off alike, none wins.",
         ChoiceQuestion("In which population does InvN (cut and scale) win more often?", populations, shapes),
         {"kind": "nothing"},
         (more,),
@@ -672,7 +672,8 @@ def line(seed: int) -> Posed:
         return (
             f"{_compared(said[0], answer, few='too little', many='too much')} {outside}InvP takes the same from "
             "each bar, InvN in proportion, MLE* some of both: it lies "
-            "between. Why care? Between two points nothing is farther from the truth than both: here the farthest is "
+            "between. Why care? A point between two others is never farther from the truth than both of them: here "
+            "the farthest is "
             f"{_REPAIRS[farthest]}, {distance(farthest):.3f} away, MLE* {distance('mle_star'):.3f}."
         )
 
@@ -779,7 +780,7 @@ def patience(seed: int) -> Posed:
         return (
             f"{right if said[0] == answer else how} At ε = 0.5 a report says little, so each step corrects little. "
             f"Without MLE* one may stop after {least(stop)}: then its certificate says that no shares make the "
-            f"reports more than {math.exp(_CERTAIN * survey.n):.2f} times as likely."
+            f"reports more than {math.exp(_CERTAIN * survey.n):.2f} times as likely as these do."
         )
 
     frames = [

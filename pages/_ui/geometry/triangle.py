@@ -225,7 +225,7 @@ def _pick_view(result: ThreeEstimates) -> tuple[Frame, Layers]:
 def _numbers(result: ThreeEstimates) -> None:
     alignment = result.collinearity
     at = percent(alignment.position) if alignment.length else "all one point"
-    st.metric("MLE\\* here, from InvP to InvN", at)
+    st.metric("MLE\\* on the way InvP → InvN", at)
 
 
 def _move_reports(
