@@ -84,8 +84,7 @@ def error_table(result: Comparison, draw: Draw) -> None:
     )
     st.markdown(
         f"{table(_ROWS['tv'], _ROWS['max'], _ROWS['above'])}\n\n{'' if truth.hidden() else marks}"
-        "**Which repair when?** **InvP**; **InvN** if you expect all categories to be about equally common; **MLE\\*** "
-        "for the best fit. One draw does not decide: **Repeat it**."
+        "One draw does not decide: **Repeat it**."
     )
     with st.expander("Other errors, how to read them, and the certificate of MLE\\*"):
         st.markdown(
