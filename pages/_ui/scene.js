@@ -155,7 +155,7 @@ const QUESTIONS = {
     const place = number => ends * (in_ratios ? Math.log(number / low) / Math.log(high / low) : (number - low) / (high - low));
     Object.assign(range, {type: 'range', min: 0, max: ends, step: in_ratios ? 1 : ends / (high - low), value: said ? place(said[0]) : ends / 2});
     range.setAttribute('aria-label', text);
-    const words = number => `${number.toLocaleString('en-US').replace('-', '−')}${unit}`;
+    const words = number => `${number.toLocaleString('en-US').replace('-', '−')}${number === 1 ? unit.replace(/s$/, '') : unit}`;
     const tell = () => {
       const now = number(range.valueAsNumber);
       value.textContent = words(now);

@@ -40,6 +40,11 @@ class Question(Protocol):
         """What the browser needs to ask."""
 
 
+def with_unit(number: int, unit: str) -> str:
+    """A number and what follows it: ``with_unit(1, " steps")`` is "1 step"."""
+    return f"{number:,}{unit.removesuffix('s') if number == 1 else unit}".replace("-", "−")
+
+
 @dataclass(frozen=True)
 class NumberQuestion:
     """A whole number, on a line.
@@ -62,7 +67,7 @@ class NumberQuestion:
         return len(values) == 1 and self.low <= values[0] <= self.high
 
     def words(self, values: Prediction) -> str:
-        return f"{values[0]:,}{self.unit}".replace("-", "−")
+        return with_unit(values[0], self.unit)
 
     def for_browser(self) -> dict[str, Any]:
         return {"low": self.low, "high": self.high, "unit": self.unit, "in_ratios": self.in_ratios}

@@ -25,6 +25,7 @@ from rr_core.lesson.scene import (
     Posed,
     Prediction,
     scene,
+    with_unit,
 )
 from rr_core.lesson.survey import EPSILONS, PEOPLE, LessonStep, lesson
 from rr_core.mechanism import RandomizedResponse
@@ -53,11 +54,10 @@ def _points(difference: float) -> str:
 
 def _compared(said: int, answer: int, unit: str = "", few: str = "too few", many: str = "too many") -> str:
     """The beginning of each sentence about a number."""
+    told = with_unit(said, unit)
     if said == answer:
-        return f"You said {said:,}{unit}, and so it is.".replace("-", "−")
-    return f"You said {said:,}{unit}, {many if said > answer else few}: it is {answer:,}{unit}.".replace(
-        "-", "−"
-    )
+        return f"You said {told}, and so it is."
+    return f"You said {told}, {many if said > answer else few}: it is {with_unit(answer, unit)}."
 
 
 def _bars(names: Sequence[str], *series: tuple[str, str, Sequence[float]], **lines: object) -> Picture:

@@ -52,7 +52,7 @@ class Mouse:
             low, high = (float(line.get_attribute(end)) for end in ("min", "max"))
             part = (said[0] - question.low) / (question.high - question.low)
             self.move(line, round(low + part * (high - low)))
-            told = self.page.locator(".rr-ask output").inner_text().removesuffix(question.unit)
+            told = self.page.locator(".rr-ask output").inner_text().split()[0].removesuffix(question.unit)
             return (int(told.replace(",", "").replace("−", "-")),)
         if question.kind == "choice":
             self.click(self.page.locator(".rr-ask label").nth(said[0]))

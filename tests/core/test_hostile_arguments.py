@@ -229,6 +229,7 @@ INSIDE = {
         "comparison.exceeds_chance",
         "comparison.mean_rounding",
         "comparison.Comparison.zeroed",
+        "lesson.scene.with_unit",
     ),
     *(
         "experiments.cell.rows_per_block",
