@@ -38,6 +38,16 @@ function bar_rows(names, kinds) {
   });
 }
 
+// What stands below the two ends of a line.
+const ends_of = (low, high) => make('div', 'rr-ends', '', make('span', '', low), make('span', '', high));
+
+// The same for a dial of ε, whose value is read aloud as a number.
+function privacy_ends() {
+  const ends = ends_of('← more private', 'more accurate →');
+  ends.setAttribute('aria-hidden', 'true');
+  return ends;
+}
+
 // What the colours mean, pairs of kind and text, and what the numbers at the right are.
 function legend_of(entries, numbers = '') {
   const words = entries.map(([, text]) => make('span', '', text));

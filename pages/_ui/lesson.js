@@ -135,10 +135,8 @@ class Story {
       this.place = this.epsilon.valueAsNumber;
       this.settle();
     });
-    const ends = make('div', 'rr-ends', '', make('span', '', '← more private'), make('span', '', 'more accurate →'));
-    ends.setAttribute('aria-hidden', 'true');
     const head = make('div', 'rr-head', '', make('span', '', name), this.value);
-    this.dial = make('div', 'rr-privacy', '', head, this.epsilon, ends);
+    this.dial = make('div', 'rr-privacy', '', head, this.epsilon, privacy_ends());
     return this.dial;
   }
 

@@ -166,8 +166,7 @@ const QUESTIONS = {
     range.addEventListener('pointerup', tell);
     range.addEventListener('keydown', event => { if (event.key === 'Enter') tell() });
     if (said) value.textContent = words(said[0]);
-    const foot = make('div', 'rr-ends', '', make('span', '', words(low)), make('span', '', words(high)));
-    host.append(make('div', 'rr-head', '', make('span', '', 'Your prediction'), value), range, foot);
+    host.append(make('div', 'rr-head', '', make('span', '', 'Your prediction'), value), range, ends_of(words(low), words(high)));
   },
 
   choice({options, pictures}, host, said, say) {
@@ -331,8 +330,7 @@ class Scene {
       put(range.valueAsNumber);
       this.move([from, frames[range.valueAsNumber].picture], 250);
     });
-    const ends = name.includes('ε') ? [make('div', 'rr-ends', '', make('span', '', '← more private'), make('span', '', 'more accurate →'))] : [];
-    this.dial.replaceChildren(make('div', 'rr-head', '', make('span', '', name), value), range, ...ends);
+    this.dial.replaceChildren(make('div', 'rr-head', '', make('span', '', name), value), range, ...(name.includes('ε') ? [privacy_ends()] : []));
     put(first);
     this.move([picture, ...reveal, frames[first].picture], SLOW);
   }
