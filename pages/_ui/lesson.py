@@ -158,6 +158,7 @@ def scene_data(scene: Scene, progress: Progress) -> dict[str, Any]:
             "frames": [asdict(frame) for frame in posed.frames],
             "first": posed.first % len(posed.frames),
             "reveal": list(posed.reveal),
+            "you": {"name": f"you: {posed.question.words(said)}", **posed.mark(said)},
             "hill": hill.data() if posed.climb else None,
         },
     }

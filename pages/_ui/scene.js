@@ -1,6 +1,8 @@
 // A scene of the lesson: it asks, moves the picture to the answer, and then leaves the dial to the hand. Only a prediction
 // and the way on are told to the server, which sends the answer after that.
-const SLOW = 1400;   // milliseconds from one picture to the next
+// Milliseconds from one picture to the next on the way to the answer, and on a longer way; until “Next scene” takes a press,
+// so that a double one on the prediction does not lead past the answer.
+const SLOW = 1400, BRISK = 600, LOCKED = 500;
 
 // Numbers on the way from one picture to another of the same shape; `to` itself where their shapes differ.
 function between(from, to, part) {
@@ -11,6 +13,8 @@ function between(from, to, part) {
   }
   return to;
 }
+// Of a hundred people one after the other.
+const turned = (from, to, part) => ({...between(from, to, part), each: to.each.map((one, i) => i < part * to.each.length ? one : from.each[i])});
 
 function svg(tag, attributes, text) {
   const node = document.createElementNS('http://www.w3.org/2000/svg', tag);
@@ -21,16 +25,20 @@ function svg(tag, attributes, text) {
 
 const ink = kind => `var(--rr-${kind})`;
 
-// How each kind of picture is drawn into an empty host.
+// What is not a place in a picture stands in its legend.
+const your_own = ({name}, kind = 'ring') => [kind, name];
+
+// How each kind of picture is drawn into an empty host. `you` is the prediction: its name, and where it belongs in the picture;
+// nothing before it is made, and where the dial has left the place that was asked about.
 const PICTURES = {
   nothing() {},
 
-  bars(host, {names, series, crowd, truth, unit}, guess) {
-    const all = guess?.length > 1 ? [...series, {kind: 'guess', name: 'Your prediction', shares: guess.map(share => share / 100)}] : series;
-    const ends = [...all.flatMap(({shares}) => shares), ...(truth ?? []), 0.5];
+  bars(host, {names, series, crowd, truth, unit}, you) {
+    const all = you?.shares ? [...series, {kind: 'guess', name: 'Your prediction', shares: you.shares}] : series;
+    const ends = [...all.flatMap(({shares}) => shares), ...(truth ?? []), you?.share ?? 0, 0.5];
     const low = Math.min(0, ...ends), span = Math.max(...ends) - low, place = share => `${100 * (share - low) / span}%`;
     host.append(legend_of([...all.map(({kind, name}) => [kind, name]), ...(truth ? [['mark', 'Truth']] : []),
-                        ...(crowd !== undefined ? [['crowd', 'The crowd']] : [])], unit).list);
+                        ...(crowd !== undefined ? [['crowd', 'The crowd']] : []), ...(you && !you.shares ? [your_own(you)] : [])], unit).list);
     host.append(make('div', 'rr-rows', '', ...names.map((name, i) => {
       const lines = all.map(({kind, name: of, shares}) => {
         const share = shares[i], bar = make('i', `rr-bar rr-moved rr-${kind} ${share < 0 ? 'rr-below' : ''}`);
@@ -42,6 +50,7 @@ const PICTURES = {
         across('zero', 0);
         if (truth) across('mark', truth[i]);
         if (crowd) across('crowd', crowd);
+        if (you?.row === i && you.share !== undefined) across('ring', you.share);
         const text = unit ? `${+(100 * share).toFixed(1)}` : signed(share);
         const line = make('div', 'rr-series', '', track, make('span', 'rr-number', text));
         line.setAttribute('role', 'img');
@@ -52,20 +61,24 @@ const PICTURES = {
     })));
   },
 
-  people(host, {chances, each}) {
+  people(host, {chances, each}, you) {
     const known = each.some(one => one < 3), number = i => each.filter(one => one === i).length;
     const {strip, keys, show} = spinner();
     show(chances);
-    [...keys.children].forEach((key, i) => key.append(`: ${number(i)}`));
-    const squares = make('div', 'rr-squares', '', ...each.map(one => make('i', `rr-zone-${one}`)));
+    [...keys.children].forEach((key, i) => key.append(make('b', '', number(i))));
+    keys.prepend(make('p', 'rr-heads', '', make('span'), make('span', '', 'chance'), make('span', '', 'what the coin says'), make('span', '', 'people')));
+    const squares = make('div', 'rr-squares', '', ...each.map((one, i) => make('i', `rr-zone-${one} ${i + 1 === you?.count ? 'rr-here' : ''}`)));
     squares.setAttribute('role', 'img');
     squares.setAttribute('aria-label', known ? `${number(0)} told the truth, ${number(1)} reported it by accident, ${number(2)} reported another answer`
       : 'a hundred people');
-    host.append(...(known ? [strip] : []), squares, ...(known ? [keys] : []));
+    const entry = legend_of(you ? [your_own(you, 'here')] : []).list;
+    host.append(squares, strip, keys, entry);
+    for (const node of [strip, keys, entry]) node.classList.toggle('rr-later', !known);   // their place is kept
   },
 
-  dots(host, {rows, low, high}) {
-    const width = host.clientWidth, tall = rows.length > 1 ? 104 : 150, at = value => 8 + (width - 16) * (value - low) / (high - low);
+  dots(host, {rows, low, high}, you) {
+    const width = host.clientWidth, tall = rows.length > 1 ? 84 : 150, at = value => 8 + (width - 16) * (value - low) / (high - low);
+    host.append(legend_of([['dot', 'Inv of one survey'], ['dot rr-under', 'below zero'], ...(you ? [your_own(you)] : [])]).list);
     for (const {name, values} of rows) {
       const picture = svg('svg', {width, height: tall + 22, role: 'img'}), piles = new Map(), base = tall - 6;
       picture.append(svg('line', {x1: 0, x2: width, y1: tall, y2: tall, class: 'rr-axis'}),
@@ -84,7 +97,8 @@ const PICTURES = {
     }
   },
 
-  curve(host, {points, marks, x_ticks, y_ticks, x, y}) {
+  curve(host, {points, marks: found, x_ticks, y_ticks, x, y, spent}, you) {
+    const marks = you?.x === undefined ? found : [...found, {kind: 'guess', ...you}];
     const width = host.clientWidth, height = Math.min(300, Math.max(220, width * 0.5)), left = 14, right = width - 14, top = 40, foot = height - 46;
     const xs = [...points, ...x_ticks].map(([one]) => one), ys = [...points.map(([, one]) => one), ...y_ticks.map(([one]) => one)];
     const across = one => left + (right - left) * (one - Math.min(...xs)) / (Math.max(...xs) - Math.min(...xs));
@@ -92,7 +106,7 @@ const PICTURES = {
     const picture = svg('svg', {width, height, role: 'img', 'aria-label': `${y}, by ${x}. ${marks.map(({name}) => name).join('; ')}`});
     picture.append(svg('text', {x: left, y: 16}, `↑ ${y}`), svg('line', {x1: left, x2: right, y1: foot, y2: foot, class: 'rr-axis'}));
     for (const [tick, text] of y_ticks) {
-      picture.append(svg('line', {x1: left, x2: right, y1: up(tick), y2: up(tick), class: 'rr-guide'}), svg('text', {x: left, y: up(tick) + (up(tick) === foot && !x_ticks.length ? 16 : -3)}, text));
+      picture.append(svg('line', {x1: left, x2: right, y1: up(tick), y2: up(tick), class: 'rr-guide'}));
     }
     for (const [tick, text] of x_ticks) {
       const x = across(tick), anchor = x < left + 30 ? 'start' : x > right - 30 ? 'end' : 'middle';
@@ -100,34 +114,49 @@ const PICTURES = {
     }
     picture.append(svg('text', {x: right, y: height - 8, 'text-anchor': 'end'}, `${x} →`));
     picture.append(svg('path', {d: points.map(([a, b], i) => `${i ? 'L' : 'M'}${across(a)},${up(b)}`).join(''), class: 'rr-curve'}));
+    for (const [tick, text] of y_ticks) {
+      picture.append(svg('text', {x: left, y: up(tick) + (up(tick) === foot && !x_ticks.length ? 16 : -3), class: 'rr-tick'}, text));
+    }
     marks.filter(({y}) => y === null).forEach(({kind, name, x}, row) => {
       const at = across(x), anchor = at > (left + right) / 2 ? 'end' : 'start', y = top + 14 + 24 * row;
-      picture.append(svg('line', {x1: at, x2: at, y1: top, y2: foot, stroke: ink(kind), class: 'rr-until'}),
+      picture.append(svg('line', {x1: at, x2: at, y1: top, y2: foot, stroke: kind === 'guess' ? 'currentColor' : ink(kind), class: 'rr-until'}),
                      svg('text', {x: at + (anchor === 'end' ? -8 : 8), y, 'text-anchor': anchor, class: 'rr-halo'}, name));
     });
     for (const {kind, name, x, y} of marks.filter(({y}) => y !== null)) {
-      const at = across(x), anchor = at > (left + right) / 2 ? 'end' : 'start';
-      picture.append(svg('circle', {cx: at, cy: up(y), r: 8, fill: ink(kind), class: 'rr-spot'}),
-                     svg('text', {x: at + (anchor === 'end' ? -13 : 13), y: up(y) + (up(y) > foot - 20 ? -8 : 5), 'text-anchor': anchor, class: 'rr-halo'}, name));
+      const at = across(x), anchor = at > (left + right) / 2 ? 'end' : 'start', yours = kind === 'guess';
+      const aside = yours ? (y < found[0].y ? 26 : -24) : up(y) > foot - 20 ? -8 : 5;   // the two names do not meet
+      picture.append(svg('circle', {cx: at, cy: up(y), r: yours ? 11 : 8, fill: yours ? 'none' : ink(kind), class: 'rr-spot'}),
+                     svg('text', {x: at + (anchor === 'end' ? -15 : 15), y: up(y) + aside, 'text-anchor': anchor, class: 'rr-halo'}, name));
     }
     host.append(picture);
+    if (spent === undefined) return;
+    // Budgets add up, and odds multiply: a block for each answer of one person.
+    host.append(...spent.map(({name, each, times, odds}) => make('div', 'rr-spent', '', make('span', '', name),
+      make('span', '', '', ...Array.from({length: times}, () => make('i', '', each))), make('b', '', odds))));
   },
 
-  // The triangle of all shares of three answers; below it the line from InvP to InvN, enlarged.
-  triangle(host, {points, position, apart}, said) {
-    const width = host.clientWidth, height = 215, root = Math.sqrt(3) / 2, side = Math.min((height - 48) / root, width - 120);
-    const flat = ([a, b, c]) => [(width - side) / 2 + side * (b + c / 2), height - 30 - side * c * root];   // of shares, on screen
+  // From the triangle of all shares of three answers the part about the foot, near all A; below it the line from InvP to InvN, enlarged.
+  triangle(host, {points, position, apart}, you) {
+    const width = host.clientWidth, root = Math.sqrt(3) / 2, left = 50, side = (width - left - 10) / 0.6, foot = 60, height = foot + Math.min(165, 34 + 0.22 * side * root);
+    const flat = ([a, b, c]) => [left + side * (b + c / 2), foot - side * c * root];   // of shares, on screen
     const picture = svg('svg', {width, height, role: 'img', 'aria-label': points.map(({name, shares}) => `${name}: ${shares.map(signed).join(', ')}`).join('; ')});
-    picture.append(svg('path', {d: `M${[[1, 0, 0], [0, 1, 0], [0, 0, 1]].map(flat).join('L')}Z`, class: 'rr-inside'}));
-    [['all A', [1, 0, 0], -6, 5, 'end'], ['all B', [0, 1, 0], 6, 5, 'start'], ['all C', [0, 0, 1], 0, -6, 'middle']].forEach(([name, corner, dx, dy, anchor]) => {
-      const [x, y] = flat(corner);
-      picture.append(svg('text', {x: x + dx, y: y + dy, 'text-anchor': anchor}, name));
-    });
-    for (const {kind, name, shares} of points) {
-      const [x, y] = flat(shares), outside = kind === 'inv' || kind === 'truth';
-      picture.append(svg('circle', {cx: x, cy: y, r: outside ? 6 : 5, fill: ink(kind), class: 'rr-spot'}));
-      if (outside) picture.append(svg('text', {x: x + (kind === 'inv' ? 11 : 0), y: y + (kind === 'inv' ? 10 : -11), 'text-anchor': kind === 'inv' ? 'start' : 'middle', class: 'rr-halo'}, name));
+    const up = (foot - 4) / (side * root), corners = [[width - 4, 4], flat([1 - up, 0, up]), flat([1, 0, 0]), [width - 4, foot]];
+    picture.append(svg('path', {d: `M${corners.join('L')}`, class: 'rr-inside'}));
+    picture.append(svg('text', {x: left - 8, y: foot + 5, 'text-anchor': 'end'}, 'all A'),
+                   svg('text', {x: width - 4, y: foot - 8, 'text-anchor': 'end', class: 'rr-tick'}, 'to all B →'),
+                   svg('text', {x: left + side * 0.05, y: 16, class: 'rr-tick'}, '↑ to all C'));
+    const of = kind => points.find(point => point.kind === kind), inv = of('inv');
+    for (const kind of ['inv_n', 'inv_p']) {
+      const [[x1, y1], [x2, y2]] = [inv, of(kind)].map(({shares}) => flat(shares));
+      picture.append(svg('line', {x1, y1, x2, y2, stroke: ink(kind), class: 'rr-until'}));
     }
+    const beside = {inv: [0, 24, 'middle'], inv_p: [-10, 20, 'end'], inv_n: [10, 20, 'start'], mle_star: [9, -10, 'start'], truth: [0, -12, 'middle']};
+    const names = points.map(({kind, name, shares}) => {
+      const [x, y] = flat(shares), [dx, dy, anchor] = beside[kind];
+      picture.append(svg('circle', {cx: x, cy: y, r: 6, fill: ink(kind), class: 'rr-spot'}));
+      return apart || kind === 'inv' || kind === 'truth' ? svg('text', {x: x + dx, y: y + dy, 'text-anchor': anchor, class: 'rr-halo'}, name) : '';
+    });
+    picture.append(...names);
     const line = svg('svg', {width, height: 100, role: 'img', 'aria-label': `The line from InvP at 0 to InvN at 100${position === null ? '' : `; MLE* at ${Math.round(position)}`}`});
     const at = place => 10 + (width - 20) * (place + 50) / 200;
     if (!apart) {
@@ -142,7 +171,7 @@ const PICTURES = {
     spot(0, 'inv_p', 'InvP, 0', 28);
     spot(100, 'inv_n', 'InvN, 100', 28);
     if (position !== null) spot(position, 'mle_star', `MLE*, ${Math.round(position)}`, 72);
-    if (said) spot(said[0], 'guess', `you, ${said[0]}`.replace('-', '−'), 92);
+    if (you) spot(you.place, 'guess', you.name, 92);
     host.append(picture, line);
   },
 };
@@ -150,13 +179,15 @@ const PICTURES = {
 // How each kind of question is asked: nodes for the host; `say` is called with each prediction, `said` is the present one.
 const QUESTIONS = {
   number({low, high, unit, in_ratios, text}, host, said, say) {
-    const range = make('input', 'rr-range'), ends = 200, value = make('output', '', '?');
+    const range = make('input', 'rr-range'), ends = 200, value = make('output', '', 'move the slider');
     const number = place => in_ratios ? Math.round(low * (high / low) ** (place / ends)) : Math.round(low + (high - low) * place / ends);
     const place = number => ends * (in_ratios ? Math.log(number / low) / Math.log(high / low) : (number - low) / (high - low));
     Object.assign(range, {type: 'range', min: 0, max: ends, step: in_ratios ? 1 : ends / (high - low), value: said ? place(said[0]) : ends / 2});
     range.setAttribute('aria-label', text);
     const words = number => `${number.toLocaleString('en-US').replace('-', '−')}${number === 1 ? unit.replace(/s$/, '') : unit}`;
+    range.classList.toggle('rr-unset', !said);
     const tell = () => {
+      range.classList.remove('rr-unset');
       const now = number(range.valueAsNumber);
       value.textContent = words(now);
       range.setAttribute('aria-valuetext', words(now));
@@ -183,9 +214,9 @@ const QUESTIONS = {
     })));
   },
 
-  order({items, ends}, host, said, say) {
+  order({items, hints, ends}, host, said, say) {
     let order = [];
-    const nodes = items.map((item, i) => button('', item, () => {
+    const nodes = items.map((_, i) => button('', '', () => {
       order = order.includes(i) || order.length === items.length ? [i] : [...order, i];
       if (order.length === items.length - 1) order.push(items.findIndex((_, j) => !order.includes(j)));
       draw();
@@ -193,7 +224,7 @@ const QUESTIONS = {
     }));
     const draw = () => nodes.forEach((node, i) => {
       const place = order.indexOf(i);
-      node.textContent = place < 0 ? items[i] : `${place + 1}. ${items[i]}`;
+      node.replaceChildren(make('b', '', place < 0 ? items[i] : `${place + 1}. ${items[i]}`), make('span', '', hints[i]));
       node.setAttribute('aria-pressed', place >= 0);
     });
     draw();
@@ -242,7 +273,7 @@ class Scene {
     this.onward.href = `lesson?${before}`;
     this.onward.hidden = !(scene > 1) || data.number > 1;
     root.replaceChildren(make('div', 'rr-where', '', this.count, this.dots, this.onward), make('div', 'rr-text', '', this.title, this.words, this.asked, this.result),
-                         this.body, this.dial, make('div', 'rr-buttons', '', this.back, this.anew, this.climb, this.predict, this.next));
+                         this.body, this.dial, make('div', 'rr-buttons', '', this.back, this.anew, this.climb), make('div', 'rr-way', '', this.predict, this.next));
     new ResizeObserver(([{contentRect: {width}}]) => {
       if (this.shown && width !== this.width && !this.root.dataset.view) this.draw(this.shown);
       this.width = width;
@@ -268,8 +299,11 @@ class Scene {
     this.result.textContent = '';
     this.back.hidden = data.number === 1;
     this.predict.hidden = Boolean(data.answered);
+    clearTimeout(this.opening);
+    this.next.disabled = Boolean(was && data.answered);
+    if (this.next.disabled) this.opening = setTimeout(() => { this.next.disabled = false }, LOCKED);
     this.next.classList.toggle('rr-primary', Boolean(data.answered));
-    this.next.textContent = data.number === data.of ? 'To the end' : data.answered ? 'Next scene' : 'Skip';
+    this.next.textContent = !data.answered ? 'Skip' : data.number === data.of ? 'To the end' : 'Next scene';
     this.climb.hidden = !data.answered?.hill;
     if (was || data.said) this.onward.hidden = true;
     // The address follows the picture after a moment.
@@ -297,7 +331,7 @@ class Scene {
   }
 
   ask() {
-    this.said = null;
+    this.said = this.you = null;
     this.predict.disabled = true;
     this.dial.replaceChildren();
     this.host = make('div', 'rr-shown');
@@ -321,18 +355,22 @@ class Scene {
     Object.assign(range, {type: 'range', min: 0, max: frames.length - 1, step: 1, value: first});
     range.setAttribute('aria-label', name);
     const put = place => {
+      this.you = place === first ? answered.you : null;
       value.textContent = frames[place].value;
       range.setAttribute('aria-valuetext', frames[place].value);
       this.caption.textContent = frames[place].caption;
     };
     range.addEventListener('input', () => {
       const from = this.shown;
+      this.root.dataset.moving = '';
       put(range.valueAsNumber);
       this.move([from, frames[range.valueAsNumber].picture], 250);
     });
     this.dial.replaceChildren(make('div', 'rr-head', '', make('span', '', name), value), range, ...(name.includes('ε') ? [privacy_ends()] : []));
     put(first);
-    this.move([picture, ...reveal, frames[first].picture], SLOW);
+    this.root.dataset.moving = 'yes';   // the words wait for the picture
+    const way = [picture, ...reveal, frames[first].picture];
+    this.move(way, way.length > 4 ? BRISK : SLOW);
   }
 
   // Through these pictures, one after the other.
@@ -342,8 +380,10 @@ class Scene {
     const frame = now => {
       const gone = still() ? steps : Math.min(steps, Math.max(0, (now - begun) / time)), step = Math.min(steps - 1, Math.floor(gone)), part = gone - step;
       const smooth = part * part * (3 - 2 * part);
-      this.draw(part < 1 ? between(pictures[step], pictures[step + 1], smooth) : pictures[step + 1]);
-      if (gone < steps && this.host.isConnected) this.frame = requestAnimationFrame(frame);
+      const [from, to] = pictures.slice(step);
+      this.draw(part === 1 ? to : (to.each ? turned : between)(from, to, smooth));
+      if (gone === steps) this.root.dataset.moving = '';
+      else if (this.host.isConnected) this.frame = requestAnimationFrame(frame);
     };
     frame(begun);
   }
@@ -351,6 +391,6 @@ class Scene {
   draw(picture) {
     this.shown = picture;
     this.host.replaceChildren();
-    PICTURES[picture.kind](this.host, picture, this.data.question.kind === 'order' ? null : this.data.said);
+    PICTURES[picture.kind](this.host, picture, this.you);
   }
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -105,11 +105,13 @@ class OrderQuestion:
     Attributes:
         text: the question.
         items: to be put in order.
+        hints: what each item means, in a few words.
         ends: what the first and the last place mean, in a word each.
     """
 
     text: str
     items: tuple[str, ...]
+    hints: tuple[str, ...]
     ends: tuple[str, str]
     kind: str = "order"
 
@@ -120,7 +122,7 @@ class OrderQuestion:
         return ", ".join(self.items[i] for i in values)
 
     def for_browser(self) -> dict[str, Any]:
-        return {"items": self.items, "ends": self.ends}
+        return {"items": self.items, "hints": self.hints, "ends": self.ends}
 
 
 @dataclass(frozen=True)
@@ -170,6 +172,7 @@ class Posed:
         first: the place of the dial at which the answer was found; -1 is the last.
         reveal: pictures that the first one passes on its way to the answer.
         climb: whether the hill of the likelihood is offered afterwards.
+        mark: where a prediction is drawn upon the picture, beside the answer; in words alone if it gives nothing.
     """
 
     before: str
@@ -182,6 +185,7 @@ class Posed:
     first: int = -1
     reveal: Sequence[Picture] = ()
     climb: bool = False
+    mark: Callable[[Prediction], Picture] = field(default=lambda said: {})
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -46,6 +47,11 @@ def _per_cent(share: float, digits: int = 1) -> str:
     """A share as text: -0.0213 -> "−2.1%"."""
     text = f"{100 * share:.{digits}f}"
     return (text[1:] if text.strip("-0.") == "" and text.startswith("-") else text).replace("-", "−") + "%"
+
+
+def _wrong(shares: Sequence[float], truth: Sequence[float]) -> str:
+    """Of a hundred people, those in a wrong bar."""
+    return f"{100 * total_variation(shares, truth):.1f}"
 
 
 def _points(difference: float) -> str:
@@ -108,7 +114,9 @@ def coin(seed: int) -> Posed:
         mechanism = RandomizedResponse(5, epsilon)
         heads = landed < mechanism.keep
         chances = [mechanism.keep, mechanism.q, 1 - mechanism.p]
-        each = np.where(heads, 0, np.where(by_accident, 1, 2)).tolist()
+        each = np.sort(
+            np.where(heads, 0, np.where(by_accident, 1, 2))
+        ).tolist()  # like with like, to be counted
         return {"kind": "people", "chances": chances, "each": each}, int(heads.sum()), each.count(1)
 
     epsilons = sorted((*EPSILONS, fair))
@@ -120,7 +128,10 @@ def coin(seed: int) -> Posed:
             if epsilon == fair
             else f"says “the truth” with chance {_per_cent(picture['chances'][0])}"
         )
-        caption = f"At ε = {_at(epsilon)} the coin {leans}. {heads + accidents} of the 100 reports are true."
+        caption = (
+            f"At ε = {_at(epsilon)} the coin {leans}; {heads + accidents} of the 100 reports are true. Whoever sees "
+            f"your report may raise their odds on your answer at most {math.exp(epsilon):.3g}-fold."
+        )
         frames.append(Frame(_at(epsilon), picture, caption))
     picture, heads, accidents = people(fair)
 
@@ -145,6 +156,7 @@ def coin(seed: int) -> Posed:
         "Bend the coin: privacy ε",
         frames,
         epsilons.index(fair),
+        mark=lambda said: {"count": said[0]},
     )
 
 
@@ -212,6 +224,7 @@ def crowd(seed: int) -> Posed:
         "Privacy ε",
         frames,
         first,
+        mark=lambda said: {"shares": [value / 100 for value in said]},
     )
 
 
@@ -271,15 +284,15 @@ def subtract(seed: int) -> Posed:
             _at(one.epsilon),
             _bars(_NAMES, ("inv", "Inv", one.inv), truth=truth),
             f"At ε = {_at(one.epsilon)}: crowd {_per_cent(one.p - one.keep)}, stretched {1 / one.keep:.3g} times. "
-            "Inv is off by "
-            f"{_per_cent(total_variation(one.inv, truth))} in all.",
+            "Of 100 "
+            f"people, Inv puts {_wrong(one.inv, truth)} in a wrong bar.",
         )
         for one in steps
     ]
     return Posed(
-        f"Another school, ε = 1; only the reports are known. Chance alone brings each answer the same crowd: "
-        f"{_per_cent(q)} of "
-        f"all reports, the dashed line. “{_NAMES[most]}” has {_per_cent(raw)}.",
+        f"Another school, ε = 1; only the reports are known. {_per_cent(1 - step.keep)} of the coins said “any of the "
+        f"five”: a fifth of that, {_per_cent(q)} of all reports, is the crowd that chance brings each answer. "
+        f"“{_NAMES[most]}” has {_per_cent(raw)}.",
         NumberQuestion(
             "Which share of the people does that make, once the noise is subtracted?", 0, 100, "%"
         ),
@@ -290,10 +303,12 @@ def subtract(seed: int) -> Posed:
         frames,
         first,
         (_bars(_NAMES, ("observed", "Reports", less), crowd=0.0), frames[first].picture),
+        mark=lambda said: {"row": most, "share": said[0] / 100},
     )
 
 
-_SIZES = (200, 2000, 20_000, 200_000, 2_000_000)
+# Numbers of people, and how far each picture reaches on both sides of zero: so that its dots can be told apart.
+_SIZES = {200: 0.3, 2000: 0.1, 20_000: 0.05, 200_000: 0.03, 2_000_000: 0.03}
 
 
 @scene(
@@ -315,10 +330,11 @@ def below(seed: int) -> Posed:
         true_counts = np.tile(np.round(n * shares).astype(np.int64), (_SURVEYS, 1))
         found[n] = inv(mechanism.randomize_histogram(true_counts, rng), mechanism)[:, 3:]
 
-    def picture(n: int) -> Picture:
+    def picture(n: int, reach: float | None = None, of: int = 2) -> Picture:
         rare, empty = found[n].T.tolist()
         rows = [{"name": "nobody has it", "values": empty}, {"name": "2% have it", "values": rare}]
-        return {"kind": "dots", "rows": rows, "low": -0.3, "high": 0.3}
+        reach = reach or _SIZES[n]
+        return {"kind": "dots", "rows": rows[:of], "low": -reach, "high": reach}
 
     def negatives(n: int) -> tuple[int, int]:
         rare, empty = (found[n] < 0).sum(axis=0).tolist()
@@ -352,12 +368,14 @@ def below(seed: int) -> Posed:
         "one survey. "
         f"In {negatives(few)[0]} it is below zero. Now a hundred times as many people: {many:,} in each.",
         NumberQuestion("In how many of the 100 surveys is it below zero then?", 0, 100),
-        {**picture(few), "rows": picture(few)["rows"][:1]},
+        picture(few, of=1),
         (answer,),
         after,
         "People in each survey",
         frames,
-        _SIZES.index(many),
+        list(_SIZES).index(many),
+        (picture(many, _SIZES[few], of=1), picture(many, of=1)),
+        mark=lambda said: {"name": f"you: {said[0]} of 100"},
     )
 
 
@@ -412,14 +430,12 @@ def repairs(seed: int) -> Posed:
         Frame(
             _at(one.epsilon),
             three(one),
-            f"At ε = {_at(one.epsilon)} "
+            f"At ε = {_at(one.epsilon)}"
             + (
-                ", ".join(
-                    f"{name} is off by {_per_cent(total_variation(getattr(one, key), truth))}"
-                    for key, name in _REPAIRS.items()
-                )
+                ", of 100 people in a wrong bar: "
+                + ", ".join(f"{name} {_wrong(getattr(one, key), truth)}" for key, name in _REPAIRS.items())
                 if min(one.inv) < 0
-                else "no bar is below zero: all three repairs leave Inv as it is"
+                else " no bar is below zero: all three repairs leave Inv as it is"
             )
             + ".",
         )
@@ -430,7 +446,10 @@ def repairs(seed: int) -> Posed:
         "lowers all bars "
         "that stay by the same amount. MLE* takes the shares under which these reports are most likely.",
         OrderQuestion(
-            f"How tall does each leave “{_NAMES[tallest]}”?", tuple(_REPAIRS.values()), ("lowest", "tallest")
+            f"Which of them leaves “{_NAMES[tallest]}” lowest, which tallest?",
+            tuple(_REPAIRS.values()),
+            ("cut and scale", "lower all alike", "likeliest shares"),
+            ("lowest", "tallest"),
         ),
         _bars(_NAMES, ("inv", "Inv", step.inv)),
         tuple(order),
@@ -457,6 +476,7 @@ _CLOSEST = (0.2, 0.5, 1.0, 2.0, 5.0)
 def closest(seed: int) -> Posed:
     """In which population InvN wins more often."""
     populations = ("All about equally common", "A few are very common")
+    where = ("all are about equally common", "a few are very common")
     exponents = (0.0, 1.5)
 
     def wins(epsilon: float) -> list[dict[str, float]]:
@@ -479,15 +499,19 @@ def closest(seed: int) -> Posed:
     def tied(one: dict[str, float]) -> int:
         return _SURVEYS - round(sum(one.values()))
 
+    def ties(one: list[dict[str, float]]) -> str:
+        alike = [tied(of) for of in one]
+        return f"; all three tie in {alike[0]} and {alike[1]}" if any(alike) else ""
+
     def told(one: dict[str, float]) -> str:
         return ", ".join(f"{name} {one[key]:g}" for key, name in _REPAIRS.items())
 
     def after(said: Prediction) -> str:
-        verdict = "Right." if said[0] == more or won[0]["inv_n"] == won[1]["inv_n"] else "The other one."
+        right = said[0] == more or won[0]["inv_n"] == won[1]["inv_n"]
+        verdict = "Right." if right else f"No, where {where[more]}."
         return (
-            f"{verdict} Wins in 100 surveys: where all are about equally common {told(won[0])}; where a few are very "
-            f"common {told(won[1])}. Scaling keeps small bars; lowering cuts them to zero, good where "
-            "they are all but empty."
+            f"{verdict} Wins in 100 surveys: where {where[0]} {told(won[0])}; where {where[1]} {told(won[1])}. "
+            "Scaling keeps small bars; lowering cuts them to zero, good where they are all but empty."
         )
 
     frames = [
@@ -495,14 +519,14 @@ def closest(seed: int) -> Posed:
             _at(epsilon),
             picture(one),
             f"At ε = {_at(epsilon)} InvN is closest in {one[0]['inv_n']:g} and {one[1]['inv_n']:g} of 100, InvP in "
-            f"{one[0]['inv_p']:g} and {one[1]['inv_p']:g}; all three tie in {tied(one[0])} and {tied(one[1])}.",
+            f"{one[0]['inv_p']:g} and {one[1]['inv_p']:g}{ties(one)}.",
         )
         for epsilon, one in counted.items()
     ]
     shapes = tuple(tuple(zipf(12, s).tolist()) for s in exponents)
     return Posed(
-        "Twelve answers, 2,000 people, ε = 0.5, and 100 surveys. In each the repair wins whose shares are off by "
-        "least; where all three are off alike, none wins.",
+        "Twelve answers, 2,000 people, ε = 0.5, and 100 surveys. In each the repair wins that puts the "
+        "fewest people in a wrong bar; where all three are alike, none wins.",
         ChoiceQuestion("In which population does InvN (cut and scale) win more often?", populations, shapes),
         {"kind": "nothing"},
         (more,),
@@ -564,11 +588,8 @@ def likeliest(seed: int) -> Posed:
     def ratio(n: float) -> str:
         return _times(n * per_survey)
 
-    options = (
-        f"{ratio(1)} times, as before",
-        f"{_times(per_survey + math.log(10))} times",
-        f"{ratio(10)} times",
-    )
+    logs = (per_survey, per_survey + math.log(10), 10 * per_survey)
+    options = tuple(f"{_times(one)} times{', as before' * (i == 0)}" for i, one in enumerate(logs))
 
     def after(said: Prediction) -> str:
         verdict = "Right" if said[0] == 2 else "Many more"
@@ -601,6 +622,11 @@ def likeliest(seed: int) -> Posed:
         frames,
         times.index(10),
         climb=True,
+        mark=lambda said: {
+            "name": f"you: {_times(logs[said[0]])} times",
+            "x": 0.0,
+            "y": math.exp(-logs[said[0]]),
+        },
     )
 
 
@@ -624,20 +650,24 @@ def _times(log_of_ratio: float) -> str:
 )
 def line(seed: int) -> Posed:
     """Where on the line from InvP to InvN MLE* lies."""
-    true_counts = np.array([420, 160, 20])
+    true_counts = np.array([456, 132, 12])
     truth = _shares(true_counts.tolist())
 
     def dice(number: int) -> Array:
         return streams.generator(number, Stream.LESSON, 8).random((2, 3))
 
-    first = EPSILONS.index(1)
+    first = EPSILONS.index(0.5)
 
     def lies(step: LessonStep) -> tuple[bool, float]:
         """Whether the three are apart and on a line, and where MLE* is on it."""
         found = collinearity(step.counts, RandomizedResponse(3, step.epsilon))
         return bool(found.same_support and found.length > _APART), float(found.position)
 
-    number = next(one for one in _seeds(seed) if lies(LessonStep.collect(true_counts, 1.0, dice(one)))[0])
+    def shows(step: LessonStep) -> bool:
+        """Whether the three can be told apart in the triangle too."""
+        return lies(step)[0] and step.inv[2] < 0 and math.dist(step.inv_p, step.inv_n) > 3 * _APART
+
+    number = next(one for one in _seeds(seed) if shows(LessonStep.collect(true_counts, 0.5, dice(one))))
     steps = [LessonStep.collect(true_counts, epsilon, dice(number)) for epsilon in EPSILONS]
     step, position = steps[first], lies(steps[first])[1]
     answer = round(100 * position)
@@ -665,16 +695,13 @@ def line(seed: int) -> Posed:
     def distance(key: str) -> float:
         return math.dist(getattr(step, key), truth)
 
-    farthest = max(_REPAIRS, key=distance)
-
     def after(said: Prediction) -> str:
         outside = "" if 0 <= said[0] <= 100 else "It lies between them. "
         return (
             f"{_compared(said[0], answer, few='too little', many='too much')} {outside}InvP takes the same from "
-            "each bar, InvN in proportion, MLE* some of both: it lies "
-            "between. Why care? A point between two others is never farther from the truth than both of them: here "
-            "the farthest is "
-            f"{_REPAIRS[farthest]}, {distance(farthest):.3f} away, MLE* {distance('mle_star'):.3f}."
+            "each bar, InvN in proportion, MLE* some of both. Why care? A point between two others is never farther "
+            "from the truth than both of them. The distances here: "
+            f"{', '.join(f'{_REPAIRS[key]} {distance(key):.3f}' for key in ('inv_p', 'mle_star', 'inv_n'))}."
         )
 
     frames = []
@@ -691,9 +718,9 @@ def line(seed: int) -> Posed:
         everything = picture(one, "truth", "inv", *_REPAIRS)
         frames.append(Frame(_at(one.epsilon), everything, f"At ε = {_at(one.epsilon)}: {text}."))
     return Posed(
-        "Three answers, so all shares are points of a triangle. Inv fell out of it: one share is below zero. InvP "
-        "and InvN are two "
-        "ways back in. On the line through them, InvP is at 0 and InvN at 100.",
+        "Three answers, ε = 0.5: all shares are points of a triangle. Inv fell out of it, below zero. InvP goes "
+        "straight back to the edge, InvN towards the corner of the lost answer. On the line through both, InvP is at 0 "
+        "and InvN at 100.",
         NumberQuestion("Where on this line is MLE*?", -50, 150),
         picture(step, "inv", "inv_n", "inv_p"),
         (answer,),
@@ -701,11 +728,13 @@ def line(seed: int) -> Posed:
         "Privacy ε",
         frames,
         first,
+        mark=lambda said: {"place": said[0]},
     )
 
 
 _PATIENT = (0.2, 0.5, 1.0, 2.0, 5.0)
 _MOST_STEPS, _NEAR, _CERTAIN = 10_000, 0.005, 1e-5
+_SHOWN = (1, 3, 10, 32, 100, 316, 1000, 3162)  # steps at which the bars are shown on their way
 
 
 @scene(
@@ -722,7 +751,7 @@ def patience(seed: int) -> Posed:
     """How many steps IBU takes until every bar is within half a point of MLE*."""
     survey = lesson(_PATIENT, seed)
     marks = log_spaced(_MOST_STEPS, 8)
-    found = {}
+    found, paths = {}, {}
     for step in survey.steps:
         mechanism = RandomizedResponse(5, step.epsilon)
         path = ibu_path(step.counts, mechanism, marks)
@@ -744,8 +773,16 @@ def patience(seed: int) -> Posed:
             _MOST_STEPS if stop is None else max(1, stop),
             points,
         )
+        paths[step.epsilon] = path
     first = _PATIENT.index(0.5)
     answer, stop, _ = found[0.5]
+
+    def bars(i: int) -> Picture:
+        path = paths[0.5]
+        series = ("ibu", f"IBU, step {path.iterations[i]:,}", path.estimate(i).tolist())
+        return _bars(_NAMES, series, ("mle_star", "MLE*", survey.steps[first].mle_star))
+
+    walk = [bars(i) for i, t in enumerate(paths[0.5].iterations.tolist()) if t <= answer and t in _SHOWN]
 
     def least(number: int) -> str:
         return f"over {number:,}" if number >= _MOST_STEPS else f"{number:,}"
@@ -779,8 +816,9 @@ def patience(seed: int) -> Posed:
         right = f"You said {answer:,}, and so it is."
         return (
             f"{right if said[0] == answer else how} At ε = 0.5 a report says little, so each step corrects little. "
-            f"Without MLE* one may stop after {least(stop)}: then its certificate says that no shares make the "
-            f"reports more than {math.exp(_CERTAIN * survey.n):.2f} times as likely as these do."
+            f"How to know without MLE*? IBU has a certificate, computed from its own shares; after {least(stop)} it "
+            f"says that no shares make the reports more than {math.exp(_CERTAIN * survey.n):.2f} times as likely as "
+            "these do."
         )
 
     frames = [
@@ -802,12 +840,14 @@ def patience(seed: int) -> Posed:
             " steps",
             True,
         ),
-        _bars(_NAMES, ("ibu", "Start of IBU", [0.2] * 5), ("mle_star", "MLE*", survey.steps[first].mle_star)),
+        bars(0),
         (answer,),
         after,
         "Privacy ε",
         frames,
         first,
+        walk,
+        mark=lambda said: {"x": math.log10(said[0]), "y": None},
     )
 
 
@@ -844,37 +884,39 @@ def price(seed: int) -> Posed:
                 "y": math.log10(people[epsilon]),
             }
         ]
-        return _curve(
+        axes = _curve(
             curve,
             marks,
             ("privacy ε", [(math.log(e), _at(e)) for e in (0.1, 0.2, 0.5, 1, 2, 5)]),
             ("people needed", [(float(i), f"{10**i:,}") for i in range(1, 7)]),
         )
+        return {**axes, "spent": [asked("once", epsilon, 1), asked("twice", epsilon, 2)]} if curve else axes
+
+    def asked(often: str, epsilon: float, times: int) -> dict[str, Any]:
+        """Budgets add up, and odds multiply: a block for each answer of one person."""
+        odds = f"ε = {times * epsilon:.3g}: odds up to {_times(times * epsilon)}-fold"
+        return {"name": f"Asked {often}:", "each": _at(epsilon), "times": times, "odds": odds}
 
     def after(said: Prediction) -> str:
         doubled = "Half the budget is not twice the people. " if said[0] < 4 else ""
         return (
-            f"{_compared(said[0], round(ratio), ' times')} {doubled}It takes {people[0.5]:,} people instead of "
-            f"{people[1.0]:,}: "
-            f"exactly {ratio:.2f} times. And ten times the people make an error only {math.sqrt(10):.1f} times "
-            "smaller. Two answers at "
-            "ε = 0.5 of one person spend ε = 1."
+            f"{_compared(said[0], round(ratio), ' times')} {doubled}(Exactly {ratio:.2f}, and at no ε below 4: "
+            f"{people[0.5]:,} people instead of {people[1.0]:,}.) Ten times the people make an error only "
+            f"{math.sqrt(10):.1f} times smaller. Asking one person twice at ε = 0.5 spends ε = 1."
         )
 
     frames = [
         Frame(
             _at(epsilon),
             picture(epsilon),
-            f"ε = {_at(epsilon)}: {people[epsilon]:,} people for ± 5 points; a report may change the odds between "
-            "two answers "
-            f"{math.exp(epsilon):.3g}-fold.",
+            f"ε = {_at(epsilon)}: {people[epsilon]:,} people for ± 5 points.",
         )
         for epsilon in EPSILONS
     ]
     return Posed(
-        f"“{_NAMES[tallest]}” came out as {_per_cent(theta[tallest], 0)}. To know it to within ± 5 percentage "
-        "points, in 95 of 100 surveys, "
-        f"takes {people[1.0]:,} people at ε = 1. You want to halve ε.",
+        f"In our first survey, at ε = 1, “{_NAMES[tallest]}” came out as {_per_cent(theta[tallest], 0)}. To know it "
+        "to within ± 5 percentage points, in 95 of 100 surveys, "
+        f"takes {people[1.0]:,} people. You want to halve ε.",
         NumberQuestion("How many times as many people does that take?", 1, 20, " times"),
         picture(1.0, curve=()),
         (round(ratio),),
@@ -882,4 +924,5 @@ def price(seed: int) -> Posed:
         "Privacy ε",
         frames,
         EPSILONS.index(0.5),
+        mark=lambda said: {"x": math.log(0.5), "y": math.log10(said[0] * people[1.0])},
     )

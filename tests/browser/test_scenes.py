@@ -121,6 +121,11 @@ def answered(hand, posed, said):
         assert caption.inner_text() == frame.caption
         assert dial.get_attribute("aria-valuetext") == frame.value
     hand.move(dial, posed.first)
+    if posed.question.kind != "bars":
+        mark = {"name": f"you: {posed.question.words(said)}", **posed.mark(said)}
+        assert mark["name"] in page.locator(".rr-shown").text_content()
+    else:
+        assert "Your prediction" in page.locator(".rr-shown").text_content()
 
 
 def walk(hand, size, seed):

@@ -137,7 +137,9 @@ def test_coin(many):
             p, q = p_and_q(epsilon)
             fair = epsilon == math.log(6)
             assert fair == ("is fair" in frame.caption)
-            tells(frame.caption, epsilon, *([] if fair else [p - q]), heads + accidents, 100)
+            tells(
+                frame.caption, epsilon, *([] if fair else [p - q]), heads + accidents, 100, math.exp(epsilon)
+            )
             assert frame.picture["chances"] == pytest.approx([p - q, q, 1 - p])
             assert abs(heads - 100 * (p - q)) <= 5.5 * math.sqrt(25)  # the binomial law
 
@@ -192,12 +194,12 @@ def test_subtract(many):
         assert float(re.search(r"it ([\d.]+) times", after)[1]) == pytest.approx(1 / (p - q), abs=0.0051)
         near = abs(said[0] / 100 - raw) < abs(said[0] / 100 - estimate)
         assert ("still has the crowd in it" in after) == near
-        tells(posed.before, 1, q, raw)
+        tells(posed.before, 1, 5 * q, q, raw)
         assert NAMES[most] in posed.before
         for frame, epsilon in zip(posed.frames, EPSILONS, strict=True):
             p, q = p_and_q(epsilon)
             shares = frame.picture["series"][0]["shares"]
-            tells(frame.caption, epsilon, q, 1 / (p - q), off(shares, truth))
+            tells(frame.caption, epsilon, q, 1 / (p - q), 100, 100 * off(shares, truth))
             back = np.round(2000 * (q + (p - q) * np.array(shares)), 6)  # the reports are whole
             assert back == pytest.approx(np.round(back), abs=1e-6)
 
@@ -249,7 +251,7 @@ def test_repairs(many):
         assert percents(after) == pytest.approx([*sorted(values), TRUTH[tallest]], abs=5.1e-4)
         points = re.findall(r"([\d.]+) points", after)
         assert list(map(float, points)) == pytest.approx([100 * lost[tallest], 100 * lowered], abs=0.051)
-        assert f"leave “{NAMES[tallest]}”" in posed.question.text.replace("each ", "")
+        assert f"leaves “{NAMES[tallest]}” lowest" in posed.question.text
         for frame, epsilon in zip(posed.frames, EPSILONS, strict=True):
             shown = [series["shares"] for series in frame.picture["series"]]
             if "leave Inv as it is" in frame.caption:
@@ -257,9 +259,7 @@ def test_repairs(many):
                 assert shown[0] == pytest.approx(shown[2], abs=1e-12)
                 tells(frame.caption, epsilon)
             else:
-                assert percents(frame.caption) == pytest.approx(
-                    [off(one, TRUTH) for one in shown], abs=5.1e-4
-                )
+                tells(frame.caption, epsilon, 100, *(100 * off(one, TRUTH) for one in shown))
     assert [series["kind"] for series in posed.frames[0].picture["series"]] == list(keys)
 
 
@@ -286,12 +286,14 @@ def test_closest(many):
         tells(after, 100, *(100 * of[0] for of in won), *(100 * of[1] for of in won))
         more = 0 if won[0][0] >= won[0][1] else 1
         assert after.startswith("Right") == (said[0] == more or won[0][0] == won[0][1])
+        where = ("all are about equally common", "a few are very common")
+        assert after.startswith("Right") or after.startswith(f"No, where {where[more]}. ")
         for frame in posed.frames:
             (n, p, m) = [series["shares"] for series in frame.picture["series"]]
             alike = [round(100 * (1 - n[i] - p[i] - m[i])) for i in range(2)]
-            tells(
-                frame.caption, float(frame.value), 100 * n[0], 100 * n[1], 100, 100 * p[0], 100 * p[1], *alike
-            )
+            assert ("tie" in frame.caption) == any(alike)
+            counts = [100 * n[0], 100 * n[1], 100, 100 * p[0], 100 * p[1], *(alike if any(alike) else [])]
+            tells(frame.caption, float(frame.value), *counts)
 
 
 def power(text):
@@ -333,15 +335,20 @@ def _less_likely(counts):
 
 @recomputes(place("line"))
 def test_line(many):
-    truth = np.array([0.7, 4 / 15, 1 / 30])
+    truth = np.array([0.76, 0.22, 0.02])
     for _, posed, said in posed_often("line", many):
         shown = {
             point["kind"]: np.array(point["shares"]) for point in posed.frames[posed.first].picture["points"]
         }
-        p, q = p_and_q(1, 3)
+        p, q = p_and_q(0.5, 3)
         counts = np.round(600 * (q + (p - q) * shown["inv"]))
         for kind, made in (("inv_n", inv_n), ("inv_p", inv_p), ("mle_star", best_shares)):
-            assert shown[kind] == pytest.approx(made(counts, 1), abs=1e-9)
+            assert shown[kind] == pytest.approx(made(counts, 0.5), abs=1e-9)
+        # Straight to the edge, and towards the corner of the answer whose share is below zero.
+        assert shown["inv"][2] < 0 == shown["inv_p"][2] == shown["inv_n"][2]
+        assert (shown["inv_p"] - shown["inv"]) @ [1, -1, 0] == pytest.approx(0, abs=1e-12)
+        ways = [shown["inv_n"] - shown["inv"], [0, 0, 1] - shown["inv"]]
+        assert np.linalg.norm(np.cross(*ways)) == pytest.approx(0, abs=1e-12)
         way = shown["inv_n"] - shown["inv_p"]
         position = float((shown["mle_star"] - shown["inv_p"]) @ way / (way @ way))
         assert shown["mle_star"] == pytest.approx(shown["inv_p"] + position * way, abs=1e-9)
@@ -352,10 +359,9 @@ def test_line(many):
         assert ("It lies between them" in after) == (not 0 <= said[0] <= 100)
         distances = {kind: math.dist(shown[kind], truth) for kind in ("inv_n", "inv_p", "mle_star")}
         assert distances["mle_star"] <= max(distances.values()) == max(distances["inv_n"], distances["inv_p"])
-        farthest, mle = map(float, re.findall(r"(\d\.\d{3})", after))
-        assert (farthest, mle) == (
-            pytest.approx(max(distances.values()), abs=6e-4),
-            pytest.approx(distances["mle_star"], abs=6e-4),
+        told = dict(re.findall(r"(InvP|MLE\*|InvN) (\d\.\d{3})", after))
+        assert {name: float(text) for name, text in told.items()} == pytest.approx(
+            {"InvP": distances["inv_p"], "MLE*": distances["mle_star"], "InvN": distances["inv_n"]}, abs=6e-4
         )
         for frame in posed.frames:
             points = {point["kind"]: np.array(point["shares"]) for point in frame.picture["points"]}
@@ -373,6 +379,16 @@ def test_line(many):
                     (points["mle_star"] - points["inv_p"]) @ (points["inv_n"] - points["inv_p"]) / apart**2
                 )
                 assert abs(numbers(frame.caption)[1] - 100 * place) <= 0.51
+
+
+@holds("A point between two others is never farther from the truth than both of them.")
+def test_a_point_between_two_is_not_farther_than_both():
+    rng = np.random.default_rng(8)
+    for _ in range(1000):
+        one, other, truth = rng.normal(size=(3, 4))
+        between = one + rng.random() * (other - one)
+        distances = [math.dist(point, truth) for point in (one, other)]
+        assert math.dist(between, truth) <= max(distances) + 1e-12
 
 
 @recomputes(place("patience"))
@@ -393,7 +409,7 @@ def test_patience(many):
             else:
                 assert numbers(after)[1] == pytest.approx(times, abs=0.051)
                 assert f"times too {'many' if said[0] > near else 'few'}:" in after
-        assert f"one may stop after {stop:,}:" in after
+        assert f"own shares; after {stop:,} it says" in after
         assert f"more than {math.exp(2000 * 1e-5):.2f} times as likely as these do" in after
         for frame in posed.frames:
             marks = [mark["name"].split(": ")[1] for mark in frame.picture["marks"]]
@@ -433,7 +449,7 @@ def test_price(many):
         told = [int(text.replace(",", "")) for text in re.findall(r"([\d,]+) people", after)]
         assert abs(told[0] - half) <= 1.01
         assert f"instead of {math.ceil(whole):,}" in after
-        assert float(re.search(r"exactly ([\d.]+) times", after)[1]) == pytest.approx(
+        assert float(re.search(r"Exactly ([\d.]+), and at no ε below 4", after)[1]) == pytest.approx(
             half / whole, abs=0.0061
         )
         assert f"only {math.sqrt(10):.1f} times smaller" in after
@@ -441,13 +457,12 @@ def test_price(many):
         assert percents(posed.before)[0] == pytest.approx(share, abs=0.0051)
         assert f"takes {math.ceil(whole):,} people" in posed.before
         for frame, epsilon in zip(posed.frames, EPSILONS, strict=True):
-            tells(
-                frame.caption,
-                epsilon,
-                lambda n, epsilon=epsilon: abs(n - people(epsilon)) <= 1.01,
-                5,
-                math.exp(epsilon),
-            )
+            tells(frame.caption, epsilon, lambda n, epsilon=epsilon: abs(n - people(epsilon)) <= 1.01, 5)
+            for spent, times in zip(frame.picture["spent"], (1, 2), strict=True):
+                told, odds = re.fullmatch(r"ε = ([\d.]+): odds up to ([\d.,]+)-fold", spent["odds"]).groups()
+                assert float(told) == pytest.approx(times * float(spent["each"])) == times * epsilon
+                assert power(odds) == pytest.approx(times * epsilon, abs=0.05)
+                assert spent["times"] == times
 
 
 @holds(
@@ -488,6 +503,7 @@ def test_a_scene_is_short_and_asks_what_one_can_be_wrong_about(scene):
             assert len(f"{posed.after(said)} {longest}".split()) <= 90
             assert scene.parse(Scene.format(said)) == (said, "")
             assert posed.question.words(said)
+            json.dumps(posed.mark(said))
         json.dumps([posed.picture, [frame.picture for frame in posed.frames], list(posed.reveal)])
         assert scene.pose(seed) is posed  # a class that opens one link computes it once
         answers.add(posed.answer)
