@@ -297,7 +297,6 @@ class Scene {
     this.words.textContent = data.before;
     this.asked.textContent = data.question.text;
     this.result.textContent = '';
-    this.back.hidden = data.number === 1;
     this.predict.hidden = Boolean(data.answered);
     clearTimeout(this.opening);
     this.next.disabled = Boolean(was && data.answered);
@@ -322,6 +321,7 @@ class Scene {
     this.root.dataset.view = which;
     this.climb.textContent = which ? 'Back to the scene' : 'Climb the hill yourself';
     this.anew.hidden = Boolean(which) || !this.data.answered;
+    this.back.hidden = Boolean(which) || this.data.number === 1;
     if (which) {
       const host = make('div');
       this.body.replaceChildren(host);
