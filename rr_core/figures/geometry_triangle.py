@@ -109,7 +109,7 @@ def triangle(
 
 
 TRIANGLE_LAYOUT: dict[str, Any] = {
-    "height": 540,
+    "height": 460,
     "margin": {"l": 34, "r": 8, "t": 60, "b": 40},
     # Above the picture, whose lines would cross it.
     "legend": {"orientation": "h", "yanchor": "bottom", "y": 1, "x": 0, "font": {"size": 14}},

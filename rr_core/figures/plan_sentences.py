@@ -146,7 +146,7 @@ def promise_text(target: Target) -> str:
     share = at_most(target.value, 6)  # as it is typed
     named = percent(target.share, 6)
     return {
-        "rmse": f"the estimate of a category is typically at most {share} of users off (RMSE)",
+        "rmse": f"the estimate of a category is typically at most {share} of users off",
         "max": f"with probability {sure} no category's estimate is more than {share} of users off",
         "share": f"with probability {sure} the estimate of a category that {named} of users have is at most {share} of "
         "users off",
@@ -175,7 +175,7 @@ def achieved_text(target: Target, value: float) -> str:
     share, named = at_most(value), percent(target.share, 6)
     least = "**all users**" if share == at_most(1.0) else f"**{share} of users** or more"
     return {
-        "rmse": f"the estimate of a category is typically **{share} of users** off (RMSE)",
+        "rmse": f"the estimate of a category is typically **{share} of users** off",
         "max": f"with probability {sure} no category's estimate is more than **{share} of users** off",
         "share": f"with probability {sure} the estimate of a category that {named} of users have is at most **{share} of "
         "users** off",

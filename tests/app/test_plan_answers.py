@@ -168,7 +168,7 @@ def with_digits(text):
     "with probability {} no category's estimate is more than **{} of users** off",
     "{} with probability **at least {}**",
     "the bounds used here promise **nothing** about the ranking",
-    "the estimate of a category is typically **{} of users** off (RMSE)",
+    "the estimate of a category is typically **{} of users** off",
 )
 @recomputes(
     sentences.answer,

@@ -265,7 +265,7 @@ def test_wrong_arguments_are_named():
 
 
 @holds(
-    "the estimate of a category is typically at most {} of users off (RMSE)",
+    "the estimate of a category is typically at most {} of users off",
 )
 @pytest.mark.parametrize("users", ["fixed", "sampled"])
 @pytest.mark.parametrize(
@@ -475,8 +475,8 @@ def test_the_promise_of_a_ranking_is_not_far_below_what_happens(users):
 
 
 @holds(
-    "the estimate of a category is typically at most {} of users off (RMSE)",
-    "the estimate of a category is typically **{} of users** off (RMSE)",
+    "the estimate of a category is typically at most {} of users off",
+    "the estimate of a category is typically **{} of users** off",
 )
 @pytest.mark.parametrize(("name", "k", "epsilon", "users"), CASES)
 def test_the_rmse_is_what_is_simulated(name, k, epsilon, users):
