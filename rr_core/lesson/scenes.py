@@ -54,6 +54,14 @@ def _wrong(shares: Sequence[float], truth: Sequence[float]) -> str:
     return f"{100 * total_variation(shares, truth):.1f}"
 
 
+def _fold(epsilon: float) -> str:
+    """The most by which odds may change, e^epsilon, in three digits rounded up: 1.65, 148, 22,100."""
+    places = 2 - math.floor(epsilon / math.log(10))
+    most = math.ceil(math.exp(epsilon) * 10.0**places - 1e-9) / 10.0**places
+    text = f"{most:,.{max(0, places)}f}"
+    return (text.rstrip("0").rstrip(".") if "." in text else text) + "-fold"
+
+
 def _points(difference: float) -> str:
     return _per_cent(difference).replace("%", " points")
 
@@ -130,7 +138,7 @@ def coin(seed: int) -> Posed:
         )
         caption = (
             f"At ε = {_at(epsilon)} the coin {leans}; {heads + accidents} of the 100 reports are true. Whoever sees "
-            f"your report may raise their odds on your answer at most {math.exp(epsilon):.3g}-fold."
+            f"your report may raise their odds on your answer at most {_fold(epsilon)}."
         )
         frames.append(Frame(_at(epsilon), picture, caption))
     picture, heads, accidents = people(fair)
@@ -894,7 +902,7 @@ def price(seed: int) -> Posed:
 
     def asked(often: str, epsilon: float, times: int) -> dict[str, Any]:
         """Budgets add up, and odds multiply: a block for each answer of one person."""
-        odds = f"ε = {times * epsilon:.3g}: odds up to {_times(times * epsilon)}-fold"
+        odds = f"ε = {times * epsilon:.3g}: odds up to {_fold(times * epsilon)}"
         return {"name": f"Asked {often}:", "each": _at(epsilon), "times": times, "odds": odds}
 
     def after(said: Prediction) -> str:
