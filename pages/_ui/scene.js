@@ -1,8 +1,8 @@
 // A scene of the lesson: it asks, moves the picture to the answer, and then leaves the dial to the hand. Only a prediction
 // and the way on are told to the server, which sends the answer after that.
-// Milliseconds from one picture to the next on the way to the answer, and on a longer way; until “Next scene” takes a press,
-// so that a double one on the prediction does not lead past the answer.
-const SLOW = 1400, BRISK = 600, LOCKED = 500;
+// Milliseconds: from one picture to the next on the way to the answer, at most; of the whole way, at most; until “Next scene”
+// takes a press, so that a double one on the prediction does not lead past the answer.
+const SLOW = 1400, WHOLE = 3600, LOCKED = 500;
 
 // Numbers on the way from one picture to another of the same shape; `to` itself where their shapes differ.
 function between(from, to, part) {
@@ -370,7 +370,7 @@ class Scene {
     put(first);
     this.root.dataset.moving = 'yes';   // the words wait for the picture
     const way = [picture, ...reveal, frames[first].picture];
-    this.move(way, way.length > 4 ? BRISK : SLOW);
+    this.move(way, Math.min(SLOW, WHOLE / (way.length - 1)));
   }
 
   // Through these pictures, one after the other.
