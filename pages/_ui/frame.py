@@ -85,6 +85,7 @@ _STYLE = """<style>
   /* One line that a finger moves, above a figure that stays on the first screen. */
   .st-key-figure_controls {flex-wrap: nowrap; overflow-x: auto; scrollbar-width: none;}
   .st-key-figure_controls > * {flex: none;}
+  [data-testid="stMainBlockContainer"] h1 {font-size: 1.5rem; padding: 1.25rem 0 0.6rem;}
   .modebar-container {display: none;}
   .st-key-channel_table .heatmap-label text {font-size: 9px !important;}
   [data-testid="stMarkdownContainer"] table {font-size: 0.78rem;}

@@ -65,6 +65,7 @@ _PLACE = (
     Number("scene", "scene", "scene", 1, _END, whole=True),
     Number("draw", "draw", "draw", 0, 9999, whole=True),
 )
+_ANSWER = "One report proves nothing; many together still tell the shares."  # to the lesson's question
 _SAID = "said_"  # before a scene's key: its prediction in a link
 
 
@@ -195,7 +196,9 @@ def _more(scene: Scene) -> navigation.Entry:
 def _end(progress: Progress) -> None:
     """Predictions beside answers, the ten sentences to remember, and the file that has both."""
     said = sum(scene.key in progress.said for scene in SCENES)
-    st.markdown(f"**You predicted in {said} of {len(SCENES)} scenes.** Ten sentences to remember:")
+    st.markdown(f"#### {_ANSWER}")
+    told = f"You predicted in {said} of {len(SCENES)} scenes. " if said else ""
+    st.markdown(f"{told}Ten sentences to remember:")
     st.markdown("\n".join(f"{i}. {scene.remember}".replace("*", "\\*") for i, scene in enumerate(SCENES, 1)))
     with st.container(horizontal=True):
         downloads.button(
@@ -231,7 +234,7 @@ def kept_page(progress: Progress) -> str:
     return downloads.printed(
         title="The lesson",
         heading="What a coin is good for: ten sentences to remember",
-        answer=SCENES[0].remember,
+        answer=_ANSWER,
         meaning=f"Made with the dice number {progress.draw}.",
         sections=[
             downloads.Section(

@@ -1,7 +1,7 @@
 // A scene of the lesson: it asks, moves the picture to the answer, and then leaves the dial to the hand. Only a prediction
 // and the way on are told to the server, which sends the answer after that.
-// Milliseconds: from one picture to the next on the way to the answer, at most; of the whole way, at most; until “Next scene”
-// takes a press, so that a double one on the prediction does not lead past the answer.
+// Milliseconds: from one picture to the next on the way to the answer, at most; of the whole way, at most; until the
+// buttons take a press, so that a double one on the prediction does not lead past the answer.
 const SLOW = 1400, WHOLE = 3600, LOCKED = 500;
 
 // Numbers on the way from one picture to another of the same shape; `to` itself where their shapes differ.
@@ -25,8 +25,8 @@ function svg(tag, attributes, text) {
 
 const ink = kind => `var(--rr-${kind})`;
 
-// What is not a place in a picture stands in its legend.
-const your_own = ({name}, kind = 'ring') => [kind, name];
+// In a legend: a ring where the picture has one, else the words alone.
+const your_own = (you, ...places) => [places.some(place => you[place] !== undefined) ? 'ring' : 'words', you.name];
 
 // How each kind of picture is drawn into an empty host. `you` is the prediction: its name, and where it belongs in the picture;
 // nothing before it is made, and where the dial has left the place that was asked about.
@@ -38,7 +38,7 @@ const PICTURES = {
     const ends = [...all.flatMap(({shares}) => shares), ...(truth ?? []), you?.share ?? 0, 0.5];
     const low = Math.min(0, ...ends), span = Math.max(...ends) - low, place = share => `${100 * (share - low) / span}%`;
     host.append(legend_of([...all.map(({kind, name}) => [kind, name]), ...(truth ? [['mark', 'Truth']] : []),
-                        ...(crowd !== undefined ? [['crowd', 'The crowd']] : []), ...(you && !you.shares ? [your_own(you)] : [])], unit).list);
+                        ...(crowd !== undefined ? [['crowd', 'By chance alone']] : []), ...(you && !you.shares ? [your_own(you, 'share')] : [])], unit).list);
     host.append(make('div', 'rr-rows', '', ...names.map((name, i) => {
       const lines = all.map(({kind, name: of, shares}) => {
         const share = shares[i], bar = make('i', `rr-bar rr-moved rr-${kind} ${share < 0 ? 'rr-below' : ''}`);
@@ -71,7 +71,7 @@ const PICTURES = {
     squares.setAttribute('role', 'img');
     squares.setAttribute('aria-label', known ? `${number(0)} told the truth, ${number(1)} reported it by accident, ${number(2)} reported another answer`
       : 'a hundred people');
-    const entry = legend_of(you ? [your_own(you, 'here')] : []).list;
+    const entry = legend_of(you ? [your_own(you, 'count')] : []).list;
     host.append(squares, strip, keys, entry);
     for (const node of [strip, keys, entry]) node.classList.toggle('rr-later', !known);   // their place is kept
   },
@@ -80,24 +80,30 @@ const PICTURES = {
     const width = host.clientWidth, tall = rows.length > 1 ? 84 : 150, at = value => 8 + (width - 16) * (value - low) / (high - low);
     host.append(legend_of([['dot', 'Inv of one survey'], ['dot rr-under', 'below zero'], ...(you ? [your_own(you)] : [])]).list);
     for (const {name, values} of rows) {
-      const picture = svg('svg', {width, height: tall + 22, role: 'img'}), piles = new Map(), base = tall - 6;
-      picture.append(svg('line', {x1: 0, x2: width, y1: tall, y2: tall, class: 'rr-axis'}),
-                     svg('line', {x1: at(0), x2: at(0), y1: 0, y2: tall, class: 'rr-axis'}));
-      for (const value of values) {
-        const x = at(Math.max(low, Math.min(high, value))), pile = Math.round(x / 7), height = piles.get(pile) ?? 0;
-        piles.set(pile, height + 1);
-        picture.append(svg('circle', {cx: x, cy: Math.max(4, base - height * Math.min(7, base / 60)), r: 3.5, class: value < 0 ? 'rr-dot rr-under' : 'rr-dot'}));
+      const picture = svg('svg', {width, height: tall + 22, role: 'img'}), base = tall - 5, zero = at(0), below = values.filter(value => value < 0).length;
+      picture.append(svg('line', {x1: 0, x2: width, y1: tall, y2: tall, class: 'rr-axis'}), svg('line', {x1: zero, x2: zero, y1: 0, y2: tall, class: 'rr-axis'}));
+      // Piles of dots side by side, none of them on both sides of zero.
+      const piles = values.map(value => Math.floor((at(Math.max(low, Math.min(high, value))) - zero) / 9)), heights = new Map();
+      for (const pile of piles) heights.set(pile, (heights.get(pile) ?? 0) + 1);
+      const step = Math.min(9, (base - 22) / Math.max(...heights.values()));
+      heights.clear();
+      for (const pile of piles) {
+        const height = heights.get(pile) ?? 0;
+        heights.set(pile, height + 1);
+        picture.append(svg('circle', {cx: zero + 9 * pile + 4.5, cy: base - height * step, r: 4, class: pile < 0 ? 'rr-dot rr-under' : 'rr-dot'}));
+      }
+      for (const [x, text, anchor] of [[zero - 10, `${below} below zero`, 'end'], [zero + 10, `${values.length - below} above`, 'start']]) {
+        picture.append(svg('text', {x, y: 14, 'text-anchor': anchor, class: 'rr-halo'}, text));
       }
       for (const [tick, anchor] of [[low, 'start'], [0, 'middle'], [high, 'end']]) {
         picture.append(svg('text', {x: at(tick), y: tall + 18, 'text-anchor': anchor}, `${signed(tick).replace('.0', '')}`));
       }
-      const below = values.filter(value => value < 0).length;
       picture.setAttribute('aria-label', `${name}: ${below} of ${values.length} dots are below zero`);
-      host.append(make('div', 'rr-dots-of', '', make('p', '', `If ${name}: ${below} of ${values.length} below zero`), picture));
+      host.append(make('div', 'rr-dots-of', '', make('p', '', `If ${name}:`), picture));
     }
   },
 
-  curve(host, {points, marks: found, x_ticks, y_ticks, x, y, spent}, you) {
+  curve(host, {points, marks: found, x_ticks, y_ticks, x, y, of, spent}, you) {
     const marks = you?.x === undefined ? found : [...found, {kind: 'guess', ...you}];
     const width = host.clientWidth, height = Math.min(300, Math.max(220, width * 0.5)), left = 14, right = width - 14, top = 40, foot = height - 46;
     const xs = [...points, ...x_ticks].map(([one]) => one), ys = [...points.map(([, one]) => one), ...y_ticks.map(([one]) => one)];
@@ -113,15 +119,16 @@ const PICTURES = {
       picture.append(svg('text', {x, y: foot + 18, 'text-anchor': anchor}, text));
     }
     picture.append(svg('text', {x: right, y: height - 8, 'text-anchor': 'end'}, `${x} →`));
-    picture.append(svg('path', {d: points.map(([a, b], i) => `${i ? 'L' : 'M'}${across(a)},${up(b)}`).join(''), class: 'rr-curve'}));
+    picture.append(svg('path', {d: points.map(([a, b], i) => `${i ? 'L' : 'M'}${across(a)},${up(b)}`).join(''), class: `rr-curve rr-of-${of ?? 'none'}`}));
     for (const [tick, text] of y_ticks) {
       picture.append(svg('text', {x: left, y: up(tick) + (up(tick) === foot && !x_ticks.length ? 16 : -3), class: 'rr-tick'}, text));
     }
-    marks.filter(({y}) => y === null).forEach(({kind, name, x}, row) => {
-      const at = across(x), anchor = at > (left + right) / 2 ? 'end' : 'start', y = top + 14 + 24 * row;
-      picture.append(svg('line', {x1: at, x2: at, y1: top, y2: foot, stroke: kind === 'guess' ? 'currentColor' : ink(kind), class: 'rr-until'}),
-                     svg('text', {x: at + (anchor === 'end' ? -8 : 8), y, 'text-anchor': anchor, class: 'rr-halo'}, name));
-    });
+    const lines = marks.filter(({y}) => y === null);
+    picture.append(...lines.map(({kind, x}) => svg('line', {x1: across(x), x2: across(x), y1: top, y2: foot, stroke: kind === 'guess' ? 'currentColor' : ink(kind), class: 'rr-until'})));
+    picture.append(...lines.map(({name, x}, row) => {
+      const at = across(x), anchor = at > (left + right) / 2 ? 'end' : 'start';
+      return svg('text', {x: at + (anchor === 'end' ? -8 : 8), y: top + 14 + 24 * row, 'text-anchor': anchor, class: 'rr-halo'}, name);
+    }));
     for (const {kind, name, x, y} of marks.filter(({y}) => y !== null)) {
       const at = across(x), anchor = at > (left + right) / 2 ? 'end' : 'start', yours = kind === 'guess';
       const aside = yours ? (y < found[0].y ? 26 : -24) : up(y) > foot - 20 ? -8 : 5;   // the two names do not meet
@@ -150,9 +157,11 @@ const PICTURES = {
       const [[x1, y1], [x2, y2]] = [inv, of(kind)].map(({shares}) => flat(shares));
       picture.append(svg('line', {x1, y1, x2, y2, stroke: ink(kind), class: 'rr-until'}));
     }
-    const beside = {inv: [0, 24, 'middle'], inv_p: [-10, 20, 'end'], inv_n: [10, 20, 'start'], mle_star: [9, -10, 'start'], truth: [0, -12, 'middle']};
+    // Where a name stands beside its point; that of MLE*, which is between two others, at the end of a line.
+    const beside = {inv: [0, 24, 'middle'], inv_p: [-10, 20, 'end'], inv_n: [10, 20, 'start'], mle_star: [28, -30, 'start'], truth: [-10, -4, 'end']};
     const names = points.map(({kind, name, shares}) => {
       const [x, y] = flat(shares), [dx, dy, anchor] = beside[kind];
+      if (kind === 'mle_star' && apart) picture.append(svg('line', {x1: x, y1: y, x2: x + dx - 3, y2: y + dy - 4, class: 'rr-axis'}));
       picture.append(svg('circle', {cx: x, cy: y, r: 6, fill: ink(kind), class: 'rr-spot'}));
       return apart || kind === 'inv' || kind === 'truth' ? svg('text', {x: x + dx, y: y + dy, 'text-anchor': anchor, class: 'rr-halo'}, name) : '';
     });
@@ -299,8 +308,9 @@ class Scene {
     this.result.textContent = '';
     this.predict.hidden = Boolean(data.answered);
     clearTimeout(this.opening);
-    this.next.disabled = Boolean(was && data.answered);
-    if (this.next.disabled) this.opening = setTimeout(() => { this.next.disabled = false }, LOCKED);
+    const lock = locked => { this.next.disabled = this.anew.disabled = locked };
+    lock(Boolean(was && data.answered));
+    this.opening = setTimeout(() => lock(false), LOCKED);
     this.next.classList.toggle('rr-primary', Boolean(data.answered));
     this.next.textContent = !data.answered ? 'Skip' : data.number === data.of ? 'To the end' : 'Next scene';
     this.climb.hidden = !data.answered?.hill;
@@ -350,7 +360,8 @@ class Scene {
     this.host = make('div', 'rr-shown');
     this.caption = make('p', 'rr-caption');
     this.body.replaceChildren(this.host, this.caption);
-    this.result.textContent = answered.after;
+    const end = answered.after.search(/\. /) + 1;   // what was right stands out
+    this.result.replaceChildren(make('b', '', answered.after.slice(0, end)), answered.after.slice(end));
     const name = answered.dial, range = make('input', 'rr-range'), value = make('output');
     Object.assign(range, {type: 'range', min: 0, max: frames.length - 1, step: 1, value: first});
     range.setAttribute('aria-label', name);

@@ -119,7 +119,7 @@ class OrderQuestion:
         return sorted(values) == list(range(len(self.items)))
 
     def words(self, values: Prediction) -> str:
-        return ", ".join(self.items[i] for i in values)
+        return ", then ".join(self.items[i] for i in values)
 
     def for_browser(self) -> dict[str, Any]:
         return {"items": self.items, "hints": self.hints, "ends": self.ends}

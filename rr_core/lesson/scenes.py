@@ -88,9 +88,10 @@ def _curve(
     marks: Sequence[Picture],
     x: tuple[str, Ticks],
     y: tuple[str, Ticks],
+    of: str | None = None,
 ) -> Picture:
-    """A curve, with marks upon it or beside it; of each axis its title, and its ticks with their names."""
-    axes = {"x": x[0], "x_ticks": x[1], "y": y[0], "y_ticks": y[1]}
+    """A curve, with marks upon it or beside it; of each axis its title, and its ticks with their names; whose it is."""
+    axes = {"x": x[0], "x_ticks": x[1], "y": y[0], "y_ticks": y[1], "of": of}
     return {"kind": "curve", "points": list(points), "marks": list(marks), **axes}
 
 
@@ -279,7 +280,7 @@ def subtract(seed: int) -> Posed:
     def after(said: Prediction) -> str:
         raw_is_nearer = abs(said[0] / 100 - raw) < abs(said[0] / 100 - estimate)
         start = f"{_compared(said[0], round(100 * estimate), '%', 'too little', 'too much')} "
-        why = "The reports' own share still has the crowd in it. " if raw_is_nearer else ""
+        why = "The reports' own share still has chance's part in it. " if raw_is_nearer else ""
         return (
             f"{start}{why}{_per_cent(raw)} − {_per_cent(q)} ≈ {_per_cent(raw - q)} is left, and stands for the "
             f"{_per_cent(step.keep)} who were told to say the truth: stretch it {1 / step.keep:.2f} times. This is "
@@ -291,7 +292,7 @@ def subtract(seed: int) -> Posed:
         Frame(
             _at(one.epsilon),
             _bars(_NAMES, ("inv", "Inv", one.inv), truth=truth),
-            f"At ε = {_at(one.epsilon)}: crowd {_per_cent(one.p - one.keep)}, stretched {1 / one.keep:.3g} times. "
+            f"At ε = {_at(one.epsilon)}: by chance {_per_cent(one.p - one.keep)}, stretched {1 / one.keep:.3g} times. "
             "Of 100 "
             f"people, Inv puts {_wrong(one.inv, truth)} in a wrong bar.",
         )
@@ -299,7 +300,7 @@ def subtract(seed: int) -> Posed:
     ]
     return Posed(
         f"Another school, ε = 1; only the reports are known. {_per_cent(1 - step.keep)} of the coins said “any of the "
-        f"five”: a fifth of that, {_per_cent(q)} of all reports, is the crowd that chance brings each answer. "
+        f"five”: a fifth of that, {_per_cent(q)} of all reports, is what chance alone brings each answer. "
         f"“{_NAMES[most]}” has {_per_cent(raw)}.",
         NumberQuestion(
             "Which share of the people does that make, once the noise is subtracted?", 0, 100, "%"
@@ -511,14 +512,11 @@ def closest(seed: int) -> Posed:
         alike = [tied(of) for of in one]
         return f"; all three tie in {alike[0]} and {alike[1]}" if any(alike) else ""
 
-    def told(one: dict[str, float]) -> str:
-        return ", ".join(f"{name} {one[key]:g}" for key, name in _REPAIRS.items())
-
     def after(said: Prediction) -> str:
         right = said[0] == more or won[0]["inv_n"] == won[1]["inv_n"]
         verdict = "Right." if right else f"No, where {where[more]}."
         return (
-            f"{verdict} Wins in 100 surveys: where {where[0]} {told(won[0])}; where {where[1]} {told(won[1])}. "
+            f"{verdict} InvN wins {won[0]['inv_n']:g} of 100 where {where[0]}, {won[1]['inv_n']:g} where {where[1]}. "
             "Scaling keeps small bars; lowering cuts them to zero, good where they are all but empty."
         )
 
@@ -589,8 +587,8 @@ def likeliest(seed: int) -> Posed:
         return _curve(
             points,
             marks,
-            ("shares of the people", []),
-            ("how likely these reports are", [(0.0, "not at all"), (1.0, "as likely as can be")]),
+            ("shares, from the truth to MLE* and beyond", []),
+            ("how likely these reports are", [(0.0, "not at all"), (1.0, "best")]),
         )
 
     def ratio(n: float) -> str:
@@ -814,6 +812,7 @@ def patience(seed: int) -> Posed:
                 "distance of the bar that is farthest from MLE*",
                 [(0.0, "0"), *((0.1 * i, f"{10 * i} points") for i in (1, 2, 3, 4))],
             ),
+            "ibu",
         )
 
     def after(said: Prediction) -> str:
@@ -895,7 +894,7 @@ def price(seed: int) -> Posed:
         axes = _curve(
             curve,
             marks,
-            ("privacy ε", [(math.log(e), _at(e)) for e in (0.1, 0.2, 0.5, 1, 2, 5)]),
+            ("budget ε", [(math.log(e), _at(e)) for e in (0.1, 0.2, 0.5, 1, 2, 5)]),
             ("people needed", [(float(i), f"{10**i:,}") for i in range(1, 7)]),
         )
         return {**axes, "spent": [asked("once", epsilon, 1), asked("twice", epsilon, 2)]} if curve else axes
@@ -907,9 +906,11 @@ def price(seed: int) -> Posed:
 
     def after(said: Prediction) -> str:
         doubled = "Half the budget is not twice the people. " if said[0] < 4 else ""
+        near = said[0] == round(ratio)
+        verdict = "and so it is, rounded" if near else "too many" if said[0] > ratio else "too few"
         return (
-            f"{_compared(said[0], round(ratio), ' times')} {doubled}(Exactly {ratio:.2f}, and at no ε below 4: "
-            f"{people[0.5]:,} people instead of {people[1.0]:,}.) Ten times the people make an error only "
+            f"You said {with_unit(said[0], ' times')}, {verdict}: it is {ratio:.2f} times, and at no ε below 4. {doubled}"
+            f"It takes {people[0.5]:,} people instead of {people[1.0]:,}. Ten times the people make an error only "
             f"{math.sqrt(10):.1f} times smaller. Asking one person twice at ε = 0.5 spends ε = 1."
         )
 
@@ -922,7 +923,7 @@ def price(seed: int) -> Posed:
         for epsilon in EPSILONS
     ]
     return Posed(
-        f"In our first survey, at ε = 1, “{_NAMES[tallest]}” came out as {_per_cent(theta[tallest], 0)}. To know it "
+        f"In our first survey, at ε = 1, MLE* makes “{_NAMES[tallest]}” {_per_cent(theta[tallest], 0)}. To know it "
         "to within ± 5 percentage points, in 95 of 100 surveys, "
         f"takes {people[1.0]:,} people. You want to halve ε.",
         NumberQuestion("How many times as many people does that take?", 1, 20, " times"),

@@ -179,6 +179,15 @@ def test_chance_pulls_each_bar_towards_a_fifth():
             assert abs(q + (p - q) * share - 0.2) <= abs(share - 0.2)
 
 
+@holds("One report proves nothing; many together still tell the shares.")
+def test_each_report_has_a_chance_under_each_answer_and_the_expected_reports_determine_the_shares():
+    for epsilon in EPSILONS:
+        p, q = p_and_q(epsilon)
+        table = q + (p - q) * np.eye(5)
+        assert table.min() > 0
+        assert np.linalg.solve(table, table @ TRUTH) == pytest.approx(TRUTH)
+
+
 @recomputes(place("subtract"))
 def test_subtract(many):
     for _, posed, said in posed_often("subtract", many):
@@ -196,7 +205,7 @@ def test_subtract(many):
         assert shown[:-5] == [one / 100 for one in compared(said[0], posed.answer[0])]
         assert float(re.search(r"it ([\d.]+) times", after)[1]) == pytest.approx(1 / (p - q), abs=0.0051)
         near = abs(said[0] / 100 - raw) < abs(said[0] / 100 - estimate)
-        assert ("still has the crowd in it" in after) == near
+        assert ("still has chance's part in it" in after) == near
         tells(posed.before, 1, 5 * q, q, raw)
         assert NAMES[most] in posed.before
         for frame, epsilon in zip(posed.frames, EPSILONS, strict=True):
@@ -286,7 +295,7 @@ def test_closest(many):
     for _, posed, said in posed_often("closest", max(20, many // 20)):  # a fifth of a second each
         won = [series["shares"] for series in posed.frames[posed.first].picture["series"]]
         after = posed.after(said)
-        tells(after, 100, *(100 * of[0] for of in won), *(100 * of[1] for of in won))
+        tells(after, 100 * won[0][0], 100, 100 * won[0][1])
         more = 0 if won[0][0] >= won[0][1] else 1
         assert after.startswith("Right") == (said[0] == more or won[0][0] == won[0][1])
         where = ("all are about equally common", "a few are very common")
@@ -452,7 +461,7 @@ def test_price(many):
         told = [int(text.replace(",", "")) for text in re.findall(r"([\d,]+) people", after)]
         assert abs(told[0] - half) <= 1.01
         assert f"instead of {math.ceil(whole):,}" in after
-        assert float(re.search(r"Exactly ([\d.]+), and at no ε below 4", after)[1]) == pytest.approx(
+        assert float(re.search(r"it is ([\d.]+) times, and at no ε below 4", after)[1]) == pytest.approx(
             half / whole, abs=0.0061
         )
         assert f"only {math.sqrt(10):.1f} times smaller" in after
