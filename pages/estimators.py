@@ -23,7 +23,8 @@ draw, scenario = page.work.draw, page.work.draw.scenario
 st.markdown(
     "**InvN** sets the negatives of Inv to zero and scales the rest down. **InvP** subtracts the same amount from every "
     "share that it keeps. **MLE\\*** takes the shares under which these reports are most likely. **Which repair when?** "
-    "**InvP**; **InvN** if you expect all categories to be about equally common; **MLE\\*** for the best fit.\n\n"
+    "In doubt **InvP**; **InvN** if you expect all categories to be about equally common; **MLE\\*** for the best "
+    "fit.\n\n"
     "**Try:** drag **Privacy ε** to both ends. Which repair sets more categories to zero?"
 )
 with figure_controls.row():

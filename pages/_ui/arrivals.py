@@ -38,7 +38,7 @@ def _possible(work: Work, about: str) -> bool:
     if k > LARGEST_K:
         st.caption(f"Films are made for up to {LARGEST_K:,} categories; here are {k:,}.")
         return False
-    st.caption(f"{about} What leaves the picture lies beyond it.")
+    st.caption(f"{about} A bar may be taller than the picture.")
     return True
 
 

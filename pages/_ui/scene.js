@@ -35,7 +35,7 @@ const PICTURES = {
 
   bars(host, {names, series, crowd, truth, unit}, you) {
     const all = you?.shares ? [...series, {kind: 'guess', name: 'Your prediction', shares: you.shares}] : series;
-    const ends = [...all.flatMap(({shares}) => shares), ...(truth ?? []), you?.share ?? 0, 0.5];
+    const ends = [...all.flatMap(({shares}) => shares), ...(truth ?? []), you?.share ?? 0, unit ? 1 : 0.5];
     const low = Math.min(0, ...ends), span = Math.max(...ends) - low, place = share => `${100 * (share - low) / span}%`;
     host.append(legend_of([...all.map(({kind, name}) => [kind, name]), ...(truth ? [['mark', 'Truth']] : []),
                         ...(crowd !== undefined ? [['crowd', 'By chance alone']] : []), ...(you && !you.shares ? [your_own(you, 'share')] : [])], unit).list);
@@ -65,7 +65,7 @@ const PICTURES = {
     const known = each.some(one => one < 3), number = i => each.filter(one => one === i).length;
     const {strip, keys, show} = spinner();
     show(chances);
-    [...keys.children].forEach((key, i) => key.append(make('b', '', number(i))));
+    [...keys.children].forEach((key, i) => key.append(make('b', '', `${number(i)}`)));
     keys.prepend(make('p', 'rr-heads', '', make('span'), make('span', '', 'chance'), make('span', '', 'what the coin says'), make('span', '', 'people')));
     const squares = make('div', 'rr-squares', '', ...each.map((one, i) => make('i', `rr-zone-${one} ${i + 1 === you?.count ? 'rr-here' : ''}`)));
     squares.setAttribute('role', 'img');
@@ -105,12 +105,12 @@ const PICTURES = {
 
   curve(host, {points, marks: found, x_ticks, y_ticks, x, y, of, spent}, you) {
     const marks = you?.x === undefined ? found : [...found, {kind: 'guess', ...you}];
-    const width = host.clientWidth, height = Math.min(300, Math.max(220, width * 0.5)), left = 14, right = width - 14, top = 40, foot = height - 46;
+    const width = host.clientWidth, height = Math.min(300, Math.max(220, width * 0.5)), left = 82, right = width - 14, top = 40, foot = height - 46;
     const xs = [...points, ...x_ticks].map(([one]) => one), ys = [...points.map(([, one]) => one), ...y_ticks.map(([one]) => one)];
     const across = one => left + (right - left) * (one - Math.min(...xs)) / (Math.max(...xs) - Math.min(...xs));
     const up = one => foot - (foot - top) * (one - Math.min(...ys)) / (Math.max(...ys) - Math.min(...ys));
     const picture = svg('svg', {width, height, role: 'img', 'aria-label': `${y}, by ${x}. ${marks.map(({name}) => name).join('; ')}`});
-    picture.append(svg('text', {x: left, y: 16}, `↑ ${y}`), svg('line', {x1: left, x2: right, y1: foot, y2: foot, class: 'rr-axis'}));
+    picture.append(svg('text', {x: 0, y: 16}, `↑ ${y}`), svg('line', {x1: left, x2: right, y1: foot, y2: foot, class: 'rr-axis'}));
     for (const [tick, text] of y_ticks) {
       picture.append(svg('line', {x1: left, x2: right, y1: up(tick), y2: up(tick), class: 'rr-guide'}));
     }
@@ -121,7 +121,7 @@ const PICTURES = {
     picture.append(svg('text', {x: right, y: height - 8, 'text-anchor': 'end'}, `${x} →`));
     picture.append(svg('path', {d: points.map(([a, b], i) => `${i ? 'L' : 'M'}${across(a)},${up(b)}`).join(''), class: `rr-curve rr-of-${of ?? 'none'}`}));
     for (const [tick, text] of y_ticks) {
-      picture.append(svg('text', {x: left, y: up(tick) + (up(tick) === foot && !x_ticks.length ? 16 : -3), class: 'rr-tick'}, text));
+      picture.append(svg('text', {x: left - 8, y: up(tick) + 5, 'text-anchor': 'end', class: 'rr-tick'}, text));
     }
     const lines = marks.filter(({y}) => y === null);
     picture.append(...lines.map(({kind, x}) => svg('line', {x1: across(x), x2: across(x), y1: top, y2: foot, stroke: kind === 'guess' ? 'currentColor' : ink(kind), class: 'rr-until'})));
@@ -226,8 +226,7 @@ const QUESTIONS = {
   order({items, hints, ends}, host, said, say) {
     let order = [];
     const nodes = items.map((_, i) => button('', '', () => {
-      order = order.includes(i) || order.length === items.length ? [i] : [...order, i];
-      if (order.length === items.length - 1) order.push(items.findIndex((_, j) => !order.includes(j)));
+      order = order.includes(i) ? order.filter(one => one !== i) : [...order, i];
       draw();
       say(order.length === items.length ? order : null);
     }));
@@ -237,7 +236,7 @@ const QUESTIONS = {
       node.setAttribute('aria-pressed', place >= 0);
     });
     draw();
-    host.append(make('p', '', `Press the ${ends[0]} first, the ${ends[1]} last.`), make('div', 'rr-choice', '', ...nodes));
+    host.append(make('p', '', `Press the ${ends[0]} first, the ${ends[1]} last; once more takes it back.`), make('div', 'rr-choice', '', ...nodes));
   },
 
   bars({names}, host, said, say, {series: [{kind, name, shares}]}) {
@@ -273,7 +272,7 @@ class Scene {
     this.body = make('div', 'rr-body');
     this.dial = make('div', 'rr-privacy');
     this.back = button('', 'Back', () => this.send('goes', {to: this.data.number - 1}));
-    this.anew = button('', 'Other dice', () => this.send('goes', {to: 'anew'}));
+    this.anew = button('', 'Try a new draw', () => this.send('goes', {to: 'anew'}));
     this.predict = button('rr-primary', 'This is my prediction', () => this.send('predicts', {scene: this.data.key, values: this.said}));
     this.climb = button('', '', () => this.view(this.root.dataset.view ? '' : 'hill'));
     this.next = button('', 'Next', () => this.send('goes', {to: this.data.number + 1}));
@@ -342,6 +341,7 @@ class Scene {
 
   ask() {
     this.said = this.you = null;
+    this.root.dataset.away = '';
     this.predict.disabled = true;
     this.dial.replaceChildren();
     this.host = make('div', 'rr-shown');
@@ -367,6 +367,7 @@ class Scene {
     range.setAttribute('aria-label', name);
     const put = place => {
       this.you = place === first ? answered.you : null;
+      this.root.dataset.away = place === first ? '' : 'yes';   // the words are about the first place
       value.textContent = frames[place].value;
       range.setAttribute('aria-valuetext', frames[place].value);
       this.caption.textContent = frames[place].caption;

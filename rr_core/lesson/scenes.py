@@ -138,8 +138,9 @@ def coin(seed: int) -> Posed:
             else f"says “the truth” with chance {_per_cent(picture['chances'][0])}"
         )
         caption = (
-            f"At ε = {_at(epsilon)} the coin {leans}; {heads + accidents} of the 100 reports are true. Whoever sees "
-            f"your report may raise their odds on your answer at most {_fold(epsilon)}."
+            f"At ε = {_at(epsilon)} the coin {leans}; {heads + accidents} of the 100 reports are true. Who sees "
+            f"your report may guess your answer with chance {_per_cent(picture['chances'][0] + picture['chances'][1])}, "
+            f"not 20%: the odds, from 1 : 4, grow {_fold(epsilon)} at most."
         )
         frames.append(Frame(_at(epsilon), picture, caption))
     picture, heads, accidents = people(fair)
@@ -203,23 +204,17 @@ def crowd(seed: int) -> Posed:
     def after(said: Prediction) -> str:
         drawn = [value / 100 for value in said]
         span, real = (round(max(shares) - min(shares), 9) for shares in (drawn, reports))
-        flatter = (
-            "Yours differ more"
-            if span > real
-            else "Yours differ less"
-            if span < real
-            else "Yours differ as much"
-        )
+        range_ = "too far" if span > real else "not far enough" if span < real else "as far"
         seen = (
             "is still the tallest"
             if _tallest(counts) == [_NAMES[tallest]]
             else "is no longer the tallest alone"
         )
         return (
-            f"Of 100 people your bars put {100 * total_variation(drawn, reports):.0f} in a wrong place. {flatter}: "
-            "from "
-            f"{_per_cent(min(drawn), 0)} to {_per_cent(max(drawn), 0)}, the reports from {_per_cent(min(reports))} to "
-            f"{_per_cent(max(reports))}. Chance pulls each bar towards 20%; “{_NAMES[tallest]}” {seen}."
+            f"Of 100 people your bars put {100 * total_variation(drawn, reports):.0f} in a wrong place. They reach "
+            f"{range_}, from {_per_cent(min(drawn), 0)} to {_per_cent(max(drawn), 0)}; the reports go from "
+            f"{_per_cent(min(reports))} to {_per_cent(max(reports))}. Chance pulls each bar towards 20%; "
+            f"“{_NAMES[tallest]}” {seen}."
         )
 
     return Posed(
@@ -278,14 +273,18 @@ def subtract(seed: int) -> Posed:
     less = [share - q for share in reports]
 
     def after(said: Prediction) -> str:
-        raw_is_nearer = abs(said[0] / 100 - raw) < abs(said[0] / 100 - estimate)
+        whose = {raw: "share", raw - q: "left", estimate: ""}
+        why = {
+            "share": "The reports' own share still has chance's part in it. ",
+            "left": "Subtracted, and not yet stretched. ",
+            "": "",
+        }[whose[min(whose, key=lambda share: abs(said[0] / 100 - share))]]
+        left = (float(f"{100 * raw:.1f}") - float(f"{100 * q:.1f}")) / 100  # of the numbers on screen
         start = f"{_compared(said[0], round(100 * estimate), '%', 'too little', 'too much')} "
-        why = "The reports' own share still has chance's part in it. " if raw_is_nearer else ""
         return (
-            f"{start}{why}{_per_cent(raw)} − {_per_cent(q)} ≈ {_per_cent(raw - q)} is left, and stands for the "
+            f"{start}{why}{_per_cent(raw)} − {_per_cent(q)} = {_per_cent(left)} is left, and stands for the "
             f"{_per_cent(step.keep)} who were told to say the truth: stretch it {1 / step.keep:.2f} times. This is "
-            "called "
-            f"Inv. (In truth: {_per_cent(truth[most])}.)"
+            f"called Inv. (In truth: {_per_cent(truth[most])}.)"
         )
 
     frames = [
@@ -302,9 +301,7 @@ def subtract(seed: int) -> Posed:
         f"Another school, ε = 1; only the reports are known. {_per_cent(1 - step.keep)} of the coins said “any of the "
         f"five”: a fifth of that, {_per_cent(q)} of all reports, is what chance alone brings each answer. "
         f"“{_NAMES[most]}” has {_per_cent(raw)}.",
-        NumberQuestion(
-            "Which share of the people does that make, once the noise is subtracted?", 0, 100, "%"
-        ),
+        NumberQuestion("Which share of the people do these reports stand for?", 0, 100, "%"),
         _bars(_NAMES, ("observed", "Reports", reports), crowd=q),
         (min(100, max(0, round(100 * estimate))),),
         after,
@@ -363,12 +360,12 @@ def below(seed: int) -> Posed:
     answer = negatives(many)[0]
 
     def after(said: Prediction) -> str:
-        cure = "That would be a cure. " if said[0] < 25 and answer >= 25 else ""
+        cure = "More people are no cure. " if said[0] < 25 and answer >= 25 else ""
         return (
             f"{_compared(said[0], answer)} {cure}With {few:,} people the lowest was "
             f"{_per_cent(found[few].min(axis=0)[1])}, with "
-            f"{many:,} only {_per_cent(found[many].min(axis=0)[1], 2)}: smaller, but the sign is still chance. The "
-            "answer that 2% have is "
+            f"{many:,} only {_per_cent(found[many].min(axis=0)[1], 2)}: smaller (the picture zooms in), but the sign is "
+            "still chance. The answer that 2% have is "
             f"below zero in {negatives(many)[1]} of 100 now."
         )
 
@@ -451,9 +448,9 @@ def repairs(seed: int) -> Posed:
         for one in survey.steps
     ]
     return Posed(
-        "Shares below zero must go, and all must make 100%. InvN cuts them off and scales the rest down. InvP "
-        "lowers all bars "
-        "that stay by the same amount. MLE* takes the shares under which these reports are most likely.",
+        "Shares below zero must go, and all must make 100%. InvN (normalise) cuts them off and scales the rest down. "
+        "InvP (project) lowers all bars that stay by the same amount. MLE* (maximum likelihood) takes the shares under "
+        "which these reports come out most often.",
         OrderQuestion(
             f"Which of them leaves “{_NAMES[tallest]}” lowest, which tallest?",
             tuple(_REPAIRS.values()),
@@ -505,27 +502,23 @@ def closest(seed: int) -> Posed:
     won = counted[0.5]
     more = 0 if won[0]["inv_n"] >= won[1]["inv_n"] else 1
 
-    def tied(one: dict[str, float]) -> int:
-        return _SURVEYS - round(sum(one.values()))
-
-    def ties(one: list[dict[str, float]]) -> str:
-        alike = [tied(of) for of in one]
-        return f"; all three tie in {alike[0]} and {alike[1]}" if any(alike) else ""
+    def told(one: dict[str, float]) -> str:
+        return ", ".join(f"{name} {one[key]:g}" for key, name in _REPAIRS.items())
 
     def after(said: Prediction) -> str:
         right = said[0] == more or won[0]["inv_n"] == won[1]["inv_n"]
         verdict = "Right." if right else f"No, where {where[more]}."
         return (
             f"{verdict} InvN wins {won[0]['inv_n']:g} of 100 where {where[0]}, {won[1]['inv_n']:g} where {where[1]}. "
-            "Scaling keeps small bars; lowering cuts them to zero, good where they are all but empty."
+            "Scaling keeps small bars; lowering cuts them to zero, good where they are all but empty. In doubt InvP: it "
+            "is never farther from the truth than Inv, in squared distance; the others can be."
         )
 
     frames = [
         Frame(
             _at(epsilon),
             picture(one),
-            f"At ε = {_at(epsilon)} InvN is closest in {one[0]['inv_n']:g} and {one[1]['inv_n']:g} of 100, InvP in "
-            f"{one[0]['inv_p']:g} and {one[1]['inv_p']:g}{ties(one)}.",
+            f"At ε = {_at(epsilon)}: all about equal, {told(one[0])}; a few common, {told(one[1])}.",
         )
         for epsilon, one in counted.items()
     ]
@@ -600,11 +593,9 @@ def likeliest(seed: int) -> Posed:
     def after(said: Prediction) -> str:
         verdict = "Right" if said[0] == 2 else "Many more"
         return (
-            f"{verdict}: {ratio(10)} times. Each ten reports are as unlikely as the ten before, so the numbers "
-            "multiply: "
-            f"{ratio(1)} ten times over. The hill gets steep, and the summit, MLE*, hard to miss. Its star means: "
-            "computed exactly, "
-            "in one step."
+            f"{verdict}: {ratio(10)} times, {ratio(1)} ten times over, for the chances of many reports multiply. The "
+            "hill gets steep, and the reports of more people would bring its summit nearer to the truth. MLE*, the "
+            "maximum likelihood estimate, is this summit; its star means: computed exactly, in one step."
         )
 
     frames = [
@@ -698,16 +689,14 @@ def line(seed: int) -> Posed:
             "apart": apart,
         }
 
-    def distance(key: str) -> float:
-        return math.dist(getattr(step, key), truth)
-
     def after(said: Prediction) -> str:
+        on_the_line = ("inv_p", "mle_star", "inv_n")
         outside = "" if 0 <= said[0] <= 100 else "It lies between them. "
         return (
-            f"{_compared(said[0], answer, few='too little', many='too much')} {outside}InvP takes the same from "
-            "each bar, InvN in proportion, MLE* some of both. Why care? A point between two others is never farther "
-            "from the truth than both of them. The distances here: "
-            f"{', '.join(f'{_REPAIRS[key]} {distance(key):.3f}' for key in ('inv_p', 'mle_star', 'inv_n'))}."
+            f"{_compared(said[0], answer, few='too little', many='too much')} {outside}InvP subtracts, InvN scales; the "
+            "likeliest shares scale the reports of A and B, then subtract the noise: some of both. Why care? A point "
+            "between two others is never farther from the truth than the farther of them. Of 100 people in a wrong bar: "
+            f"{', '.join(f'{_REPAIRS[key]} {_wrong(getattr(step, key), truth)}' for key in on_the_line)}."
         )
 
     frames = []
@@ -724,8 +713,8 @@ def line(seed: int) -> Posed:
         everything = picture(one, "truth", "inv", *_REPAIRS)
         frames.append(Frame(_at(one.epsilon), everything, f"At ε = {_at(one.epsilon)}: {text}."))
     return Posed(
-        "Three answers, ε = 0.5: all shares are points of a triangle. Inv fell out of it, below zero. InvP goes "
-        "straight back to the edge, InvN towards the corner of the lost answer. On the line through both, InvP is at 0 "
+        "All shares of three answers are points of a triangle; here is its foot. Inv fell out: C is below zero. InvP "
+        "goes straight back to the edge, InvN towards the corner where all say C. On the line through both, InvP is at 0 "
         "and InvN at 100.",
         NumberQuestion("Where on this line is MLE*?", -50, 150),
         picture(step, "inv", "inv_n", "inv_p"),
@@ -822,10 +811,10 @@ def patience(seed: int) -> Posed:
         how = f"You said {said[0]:,}, {close}: it takes {least(answer)}."
         right = f"You said {answer:,}, and so it is."
         return (
-            f"{right if said[0] == answer else how} At ε = 0.5 a report says little, so each step corrects little. "
-            f"How to know without MLE*? IBU has a certificate, computed from its own shares; after {least(stop)} it "
-            f"says that no shares make the reports more than {math.exp(_CERTAIN * survey.n):.2f} times as likely as "
-            "these do."
+            f"{right if said[0] == answer else how} At ε = 0.5 a report says little, so each step corrects little. How "
+            "to know without MLE*? A step multiplies each bar by a factor; the largest is IBU's certificate. After "
+            f"{least(stop)} it is at most {1 + _CERTAIN:.5f}: then no shares make the reports more than "
+            f"{math.exp(_CERTAIN * survey.n):.2f} times as likely."
         )
 
     frames = [
@@ -841,7 +830,7 @@ def patience(seed: int) -> Posed:
         "the guess. In "
         "the end it stands on the summit, MLE*. Our 2,000 reports, ε = 0.5.",
         NumberQuestion(
-            "After how many steps is every bar within half a percentage point?",
+            "After how many steps is every bar within half a percentage point of MLE*?",
             1,
             _MOST_STEPS,
             " steps",

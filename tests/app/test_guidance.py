@@ -8,11 +8,10 @@ import pytest
 from pages._ui import guidance
 from rr_core import reference
 from rr_core.experiments.grid import MAIN_GRID
-from rr_core.experiments.ranking import never_worst, regret
+from rr_core.experiments.ranking import regret
 from rr_core.experiments.storage import stored_result
 from rr_core.figures.wording import roughly_times
 from rr_core.registry import VALID
-from rr_core.scenario import WORST_AVERAGE
 from tests.app.opening import ROOT, checked, opened
 from tests.documents import ADDRESSES
 from tests.sentences import holds
@@ -32,12 +31,14 @@ def ratios(grid):
 @holds(
     "InvP is advised all the same where nobody knows the population: in the 600 settings of the main grid it was within "
     "1.5 times the smallest mean squared error most often (“Which should I use?” below).",
-    "**InvP**; **InvN** if you expect all categories to be about equally common; **MLE\\*** for the best fit.",
+    "And on trial it was seldom far from the best: in 600 settings (page Experiments) its mean squared error was within "
+    "1.5 times the smallest of the three **507** times, InvN's 368 times, MLE\\*'s 347 times.",
+    "In doubt **InvP**; **InvN** if you expect all categories to be about equally common; **MLE\\*** for the best fit.",
 )
 def test_the_numbers_of_the_answer_are_those_of_the_main_grid(grid, ratios):
     text = guidance.WHICH
     within = {name: int((ratio <= 1.5).sum()) for name, ratio in ratios.items()}
-    assert f"InvP was within 1.5 times the smallest of the three **{within['inv_p']}** times" in text
+    assert f"within 1.5 times the smallest of the three **{within['inv_p']}** times" in text
     assert f"InvN's {within['inv_n']} times, MLE\\*'s {within['mle_star']} times" in text
     assert within["inv_p"] == max(within.values())
     assert f"{len(grid.cells)} settings" in text
@@ -46,21 +47,12 @@ def test_the_numbers_of_the_answer_are_those_of_the_main_grid(grid, ratios):
 
 
 @holds(
-    "Where the population was nearly uniform (Zipf s = 0.01), InvN's was the smallest in all 200, to within a thousandth.",  # noqa: E501
-    "**InvP**; **InvN** if you expect all categories to be about equally common; **MLE\\*** for the best fit.",
+    "In doubt **InvP**; **InvN** if you expect all categories to be about equally common; **MLE\\*** for the best fit.",
 )
 def test_inv_n_is_the_smallest_where_the_population_is_nearly_uniform(grid, ratios):
     even = np.array([cell.cell.dist == "zipf" and cell.cell.s == 0.01 for cell in grid.cells])
-    assert f"smallest in all {even.sum()}, to within a thousandth" in guidance.WHICH
-    assert ratios["inv_n"][even].max() < 1.001
-
-
-@holds(
-    "On average it was beyond doubt the worst of the three in none of the 600; with a handful of users it can be.",
-)
-def test_mle_star_is_beyond_doubt_the_worst_nowhere_in_the_grid_and_once_with_ten_users(grid):
-    assert never_worst(grid, "mse", "mle_star").no == 0
-    assert WORST_AVERAGE.n == 10  # exactly worst on average: test_misprints
+    assert f"the smallest, {even.sum()} times of {even.sum()}" in guidance.WHICH
+    assert ratios["inv_n"][even].max() < 1.001  # but for differences that nobody would see
 
 
 def walked(address):

@@ -57,7 +57,7 @@ class Mouse:
         if question.kind == "choice":
             self.click(self.page.locator(".rr-ask label").nth(said[0]))
         elif question.kind == "order":
-            for item in said[:-1]:
+            for item in said:
                 self.click(self.page.locator(".rr-ask .rr-choice button").nth(item))
         else:
             self.move(self.page.locator(".rr-scene .rr-track input").nth(2), min(50, said[2]))
@@ -158,7 +158,7 @@ def walk(hand, size, seed):
             fits(hand, size)
             assert lab.query[f"said_{about.key}"] == about.format(said)
             if not hits:
-                hand.press("Other dice")
+                hand.press("Try a new draw")
                 page.locator('.rr-scene[data-answered=""]').wait_for()
                 draw += 1
                 assert lab.query["draw"] == str(draw)

@@ -142,7 +142,18 @@ def test_coin(many):
             p, q = p_and_q(epsilon)
             fair = epsilon == math.log(6)
             assert fair == ("is fair" in frame.caption)
-            tells(frame.caption, epsilon, *([] if fair else [p - q]), heads + accidents, 100, fold(epsilon))
+            tells(
+                frame.caption,
+                epsilon,
+                *([] if fair else [p - q]),
+                heads + accidents,
+                100,
+                p,
+                0.2,
+                1,
+                4,
+                fold(epsilon),
+            )
             assert frame.picture["chances"] == pytest.approx([p - q, q, 1 - p])
             assert abs(heads - 100 * (p - q)) <= 5.5 * math.sqrt(25)  # the binomial law
 
@@ -160,8 +171,8 @@ def test_crowd(many):
             [drawn.min(), drawn.max(), reports.min(), reports.max(), 0.2], abs=5.1e-4
         )
         more = np.sign(round(np.ptp(drawn) - np.ptp(reports), 12))
-        assert ("differ more" in after) == (more > 0)
-        assert ("differ less" in after) == (more < 0)
+        assert ("reach too far" in after) == (more > 0)
+        assert ("reach not far enough" in after) == (more < 0)
         alone = np.flatnonzero(reports == reports.max()).tolist() == [2]
         assert ("is still the tallest" in after) == alone
         for frame, step in zip(posed.frames, steps, strict=True):
@@ -201,11 +212,13 @@ def test_subtract(many):
         after = told_of_a_number(posed, said)
         shown = percents(after)
         expected = [raw, q, raw - q, p - q, truth[most]]
-        assert shown[-5:] == pytest.approx(expected, abs=5.1e-4)
+        assert shown[-5:] == pytest.approx(expected, abs=1.1e-3)
+        assert shown[-3] == pytest.approx(shown[-5] - shown[-4])  # as one would with the numbers on screen
         assert shown[:-5] == [one / 100 for one in compared(said[0], posed.answer[0])]
         assert float(re.search(r"it ([\d.]+) times", after)[1]) == pytest.approx(1 / (p - q), abs=0.0051)
-        near = abs(said[0] / 100 - raw) < abs(said[0] / 100 - estimate)
-        assert ("still has chance's part in it" in after) == near
+        far = [abs(said[0] / 100 - share) for share in (raw, raw - q, estimate)]
+        assert ("still has chance's part in it" in after) == (far[0] == min(far))
+        assert ("not yet stretched" in after) == (far[1] == min(far) < far[0])
         tells(posed.before, 1, 5 * q, q, raw)
         assert NAMES[most] in posed.before
         for frame, epsilon in zip(posed.frames, EPSILONS, strict=True):
@@ -232,7 +245,7 @@ def test_below(many):
         assert shown[:2] == pytest.approx(lowest, abs=5.1e-4)
         assert shown[2] == 0.02
         assert re.search(r"below zero in (\d+) of 100 now", after)[1] == str(below[200_000][1])
-        assert ("cure" in after) == (said[0] < 25 <= posed.answer[0])
+        assert ("no cure" in after) == (said[0] < 25 <= posed.answer[0])
         assert f"In {below[2000][0]} it is below zero" in posed.before
         for frame, (n, two) in zip(posed.frames, below.items(), strict=True):
             tells(frame.caption, n, two[0], 100, two[1], 0.02)
@@ -301,10 +314,8 @@ def test_closest(many):
         where = ("all are about equally common", "a few are very common")
         assert after.startswith("Right") or after.startswith(f"No, where {where[more]}. ")
         for frame in posed.frames:
-            (n, p, m) = [series["shares"] for series in frame.picture["series"]]
-            alike = [round(100 * (1 - n[i] - p[i] - m[i])) for i in range(2)]
-            assert ("tie" in frame.caption) == any(alike)
-            counts = [100 * n[0], 100 * n[1], 100, 100 * p[0], 100 * p[1], *(alike if any(alike) else [])]
+            shares = [series["shares"] for series in frame.picture["series"]]
+            counts = [100 * of[population] for population in range(2) for of in shares]
             tells(frame.caption, float(frame.value), *counts)
 
 
@@ -369,11 +380,15 @@ def test_line(many):
         assert {point["kind"] for point in posed.picture["points"]} == {"inv", "inv_n", "inv_p"}
         after = told_of_a_number(posed, said)
         assert ("It lies between them" in after) == (not 0 <= said[0] <= 100)
-        distances = {kind: math.dist(shown[kind], truth) for kind in ("inv_n", "inv_p", "mle_star")}
+        # The reports of A and B alone, as many as the share of C would leave, and the noise subtracted from them.
+        scaled = counts[:2] / counts[:2].sum() * (1 - q)
+        assert shown["mle_star"][:2] == pytest.approx((scaled - q) / (p - q))
+        distances = {kind: off(shown[kind], truth) for kind in ("inv_n", "inv_p", "mle_star")}
         assert distances["mle_star"] <= max(distances.values()) == max(distances["inv_n"], distances["inv_p"])
-        told = dict(re.findall(r"(InvP|MLE\*|InvN) (\d\.\d{3})", after))
-        assert {name: float(text) for name, text in told.items()} == pytest.approx(
-            {"InvP": distances["inv_p"], "MLE*": distances["mle_star"], "InvN": distances["inv_n"]}, abs=6e-4
+        told = dict(re.findall(r"(InvP|MLE\*|InvN) (\d+\.\d)", after))
+        assert {name: float(text) / 100 for name, text in told.items()} == pytest.approx(
+            {"InvP": distances["inv_p"], "MLE*": distances["mle_star"], "InvN": distances["inv_n"]},
+            abs=5.1e-4,
         )
         for frame in posed.frames:
             points = {point["kind"]: np.array(point["shares"]) for point in frame.picture["points"]}
@@ -393,14 +408,15 @@ def test_line(many):
                 assert abs(numbers(frame.caption)[1] - 100 * place) <= 0.51
 
 
-@holds("A point between two others is never farther from the truth than both of them.")
+@holds("A point between two others is never farther from the truth than the farther of them.")
 def test_a_point_between_two_is_not_farther_than_both():
     rng = np.random.default_rng(8)
     for _ in range(1000):
         one, other, truth = rng.normal(size=(3, 4))
         between = one + rng.random() * (other - one)
-        distances = [math.dist(point, truth) for point in (one, other)]
-        assert math.dist(between, truth) <= max(distances) + 1e-12
+        for norm in (1, 2):
+            distances = [np.linalg.norm(point - truth, norm) for point in (one, other)]
+            assert np.linalg.norm(between - truth, norm) <= max(distances) + 1e-12
 
 
 @recomputes(place("patience"))
@@ -421,8 +437,8 @@ def test_patience(many):
             else:
                 assert numbers(after)[1] == pytest.approx(times, abs=0.051)
                 assert f"times too {'many' if said[0] > near else 'few'}:" in after
-        assert f"own shares; after {stop:,} it says" in after
-        assert f"more than {math.exp(2000 * 1e-5):.2f} times as likely as these do" in after
+        assert f"After {stop:,} it is at most 1.00001: then" in after
+        assert f"more than {math.exp(2000 * 1e-5):.2f} times as likely" in after
         for frame in posed.frames:
             marks = [mark["name"].split(": ")[1] for mark in frame.picture["marks"]]
             assert frame.caption.endswith(f"near after {marks[0]} steps, may stop after {marks[1]}.")
@@ -550,6 +566,26 @@ def test_what_is_no_prediction_is_refused_in_a_sentence():
             else:
                 assert question.check(prediction)
                 assert isinstance(question, NumberQuestion)
+
+
+@holds(
+    "In doubt InvP: it is never farther from the truth than Inv, in squared distance; the others can be.",
+    "InvP is never farther from the truth than Inv, in squared distance: that is a theorem.",
+)
+def test_inv_p_alone_never_moves_away_from_the_truth_and_any_may_come_closest():
+    rng, away, closest = np.random.default_rng(3), dict.fromkeys(("inv_n", "inv_p", "mle_star"), 0), set()
+    for _ in range(2000):
+        truth = rng.dirichlet([0.3] * 4)
+        counts = rng.multinomial(200, np.add(1 / (math.e + 3), (math.e - 1) / (math.e + 3) * truth))
+        raw = inv(counts, 1)
+        far = {}
+        for kind, made in (("inv_n", inv_n), ("inv_p", inv_p), ("mle_star", best_shares)):
+            far[kind] = ((made(counts, 1) - truth) ** 2).sum()
+            away[kind] += far[kind] > ((raw - truth) ** 2).sum() + 1e-9
+        closest |= {kind for kind in far if sum(far[kind] < other - 1e-9 for other in far.values()) == 2}
+    assert away["inv_p"] == 0
+    assert min(away["inv_n"], away["mle_star"]) > 0
+    assert len(closest) == 3
 
 
 @holds("What fits the reports best is closest to the truth.")

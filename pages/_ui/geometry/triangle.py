@@ -238,11 +238,9 @@ def _move_reports(
 ) -> None:
     """Draw the widgets that move the reports: sliders, a text box, and two buttons. (A click in the figure
     moves them, too.)"""
-    own = (
-        "two categories, with an empty third," if link.current().k == 2 else "three most frequent categories"
-    )
+    own = "two shares" if link.current().k == 2 else "three largest shares"
     if example:
-        st.markdown(f"An **example**: the scenario's {own} have no negative share.")
+        st.markdown(f"An **example**, made up: in the scenario's own reports, none of the {own} is negative.")
     negative = example_with_a_negative(result.mechanism)
     st.button("Make one share negative", on_click=_pick, args=(negative,), width="stretch")
     error = PICKED.current().error
