@@ -157,7 +157,7 @@ def truth_marks(view: Bars, truth: Array) -> dict[str, Any]:
             "symbol": "line-ew-open",
             "size": max(5, min(26, 190 // max(len(truth), 1))),  # no wider than a category on a phone
             "color": TRUTH.colour,
-            "line": {"width": 3, "color": TRUTH.colour},
+            "line": {"width": 4, "color": TRUTH.colour},
         },
         "hovertemplate": hover("truth", truth),
     }

@@ -19,7 +19,7 @@ from rr_core.metrics import variance_at
 from rr_core.summaries import ExpectedNegatives
 
 INV = QUANTITIES["inv"]
-_BANDS = ((2, 0.28), (1, 0.4))  # width in standard errors, and opacity: apart in the legend too
+_BANDS = ((2, 0.22), (1, 0.34))  # width in standard errors, and opacity: apart in the legend too
 
 
 def inv_with_negatives(

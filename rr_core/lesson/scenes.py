@@ -900,7 +900,7 @@ def price(seed: int) -> Posed:
         return (
             f"You said {with_unit(said[0], ' times')}, {verdict}: it is {ratio:.2f} times, and at no ε below 4. {doubled}"
             f"It takes {people[0.5]:,} people instead of {people[1.0]:,}. Ten times the people make an error only "
-            f"{math.sqrt(10):.1f} times smaller. Asking one person twice at ε = 0.5 spends ε = 1."
+            f"{math.sqrt(10):.1f} times smaller. Asking one person twice at ε = 0.5 spends ε\u00a0=\u00a01."
         )
 
     frames = [
