@@ -18,9 +18,9 @@ PARTS = Parts(
 )
 page = open_page("geometry", triangle.PICKED, PARTS.binding)
 st.markdown(
-    "Every point is three shares; a corner is 100% of one category. **Inv** lies outside the triangle when one of its "
-    "shares is negative. **InvN**, **InvP** and **MLE\\*** are three ways back in.\n\n"
-    "**Try:** click near an edge of the triangle to move the reports. Where is MLE\\* each time?"
+    "A point is three shares; a corner is 100% of one category. **Inv** lies outside when a share is negative; **InvN**, "
+    "**InvP** and **MLE\\*** are three ways back in.\n\n"
+    "**Try:** click near an edge to move the reports. Where is MLE\\* each time?"
 )
 figure, points, theta = triangle.section(page, PARTS.binding.current())
 parts = PARTS.tabs()
