@@ -23,7 +23,7 @@ _INK, _PAPER = "#141414", "rgba(255,255,255,0.82)"
 _SHORTEST_NAMED = 0.15  # part of the map's width
 # How near the middle of a line's label may be to a mark, as parts of the map: enough for a phone, and not taken for the
 # mark's name.
-_ASIDE, _ABOVE = 0.12, 0.14
+_ASIDE, _ABOVE = 0.2, 0.14
 # Far apart, for hatching so wide would flicker before the eye.
 _DOTS = {"shape": ".", "size": 14, "solidity": 0.12, "fgcolor": "rgba(179,71,0,0.95)", "fillmode": "overlay"}
 _BORDER = "#B34700"
@@ -72,7 +72,9 @@ def plan_map(
     # A line that only cuts a corner of the map has no room for its name.
     long = [line for line in lines if np.isfinite(line[1]).mean() > _SHORTEST_NAMED]
     places = [here] if plan is None else [here, plan]
-    names = [_name(landscape, *line, (i + 1) / (len(long) + 1), places) for i, line in enumerate(long)]
+    names = [
+        _name(landscape, target, *line, (i + 1) / (len(long) + 1), places) for i, line in enumerate(long)
+    ]
     most = float(landscape.users[-1])
     return figure(
         traces, x, y, _reading(target, frontier, most, here, plan, bool(names)), annotations=names, height=420
@@ -175,7 +177,7 @@ def _line(landscape: Landscape, value: float, users: Array) -> dict[str, Any]:
 
 
 def _name(
-    landscape: Landscape, value: float, users: Array, along: float, places: list[Place]
+    landscape: Landscape, target: Target, value: float, users: Array, along: float, places: list[Place]
 ) -> dict[str, Any]:
     """The label of a line, near this fraction of its length so that labels of close lines do not overlap, and off the
     marks."""
@@ -192,7 +194,7 @@ def _name(
     return {
         "x": float(x[at]),
         "y": float(y[at]),
-        "text": percent(value),
+        "text": percent(value) + (" off" if target.kind in ("rmse", "max", "share") else ""),
         "showarrow": False,
         "font": {"size": 14, "color": _INK},
         "bgcolor": _PAPER,
