@@ -23,7 +23,7 @@ _INK, _PAPER = "#141414", "rgba(255,255,255,0.82)"
 _SHORTEST_NAMED = 0.15  # part of the map's width
 # How near the middle of a line's label may be to a mark, as parts of the map: enough for a phone, and not taken for the
 # mark's name.
-_ASIDE, _ABOVE = 0.2, 0.14
+_ASIDE, _ABOVE = 0.14, 0.14
 # Far apart, for hatching so wide would flicker before the eye.
 _DOTS = {"shape": ".", "size": 14, "solidity": 0.12, "fgcolor": "rgba(179,71,0,0.95)", "fillmode": "overlay"}
 _BORDER = "#B34700"
