@@ -23,7 +23,7 @@ _INK, _PAPER = "#141414", "rgba(255,255,255,0.82)"
 _SHORTEST_NAMED = 0.15  # part of the map's width
 # How near the middle of a line's label may be to a mark, as parts of the map: enough for a phone, and not taken for the
 # mark's name.
-_ASIDE, _ABOVE = 0.14, 0.14
+_ASIDE, _ABOVE = 0.2, 0.14
 # Far apart, for hatching so wide would flicker before the eye.
 _DOTS = {"shape": ".", "size": 14, "solidity": 0.12, "fgcolor": "rgba(179,71,0,0.95)", "fillmode": "overlay"}
 _BORDER = "#B34700"
@@ -184,13 +184,12 @@ def _name(
     inside = np.flatnonzero(np.isfinite(users))
     x, y = np.log10(landscape.epsilons[inside]), np.log10(users[inside])
     wide, high = np.log10(landscape.epsilons[[0, -1]]), np.log10(landscape.users[[0, -1]])
-    free = np.ones(inside.size, dtype=bool)
+    room = np.full(inside.size, np.inf)  # 1 and more: enough
     for epsilon, n in places:
-        free &= (np.abs(x - math.log10(epsilon)) > _ASIDE * np.ptp(wide)) | (
-            np.abs(y - math.log10(n)) > _ABOVE * np.ptp(high)
-        )
-    off = np.abs(np.arange(inside.size) - int(along * inside.size)) + np.where(free, 0, inside.size)
-    at = int(off.argmin())
+        aside = np.abs(x - math.log10(epsilon)) / np.ptp(wide) / _ASIDE
+        room = np.minimum(room, np.maximum(aside, np.abs(y - math.log10(n)) / np.ptp(high) / _ABOVE))
+    off = np.abs(np.arange(inside.size) - int(along * inside.size))
+    at = int(np.lexsort((off, -np.minimum(room, 1)))[0])
     return {
         "x": float(x[at]),
         "y": float(y[at]),
