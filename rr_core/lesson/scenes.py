@@ -59,7 +59,7 @@ def _fold(epsilon: float) -> str:
     places = 2 - math.floor(epsilon / math.log(10))
     most = math.ceil(math.exp(epsilon) * 10.0**places - 1e-9) / 10.0**places
     text = f"{most:,.{max(0, places)}f}"
-    return (text.rstrip("0").rstrip(".") if "." in text else text) + "-fold"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _points(difference: float) -> str:
@@ -140,7 +140,7 @@ def coin(seed: int) -> Posed:
         caption = (
             f"At ε = {_at(epsilon)} the coin {leans}; {heads + accidents} of the 100 reports are true. Who sees "
             f"your report may guess your answer with chance {_per_cent(picture['chances'][0] + picture['chances'][1])}, "
-            f"not 20%: the odds, from 1 : 4, grow {_fold(epsilon)} at most."
+            f"not 20%: the odds grow {_fold(epsilon)}-fold at most, from 1 : 4 to {_fold(epsilon)} : 4."
         )
         frames.append(Frame(_at(epsilon), picture, caption))
     picture, heads, accidents = people(fair)
@@ -204,17 +204,15 @@ def crowd(seed: int) -> Posed:
     def after(said: Prediction) -> str:
         drawn = [value / 100 for value in said]
         span, real = (round(max(shares) - min(shares), 9) for shares in (drawn, reports))
-        range_ = "too far" if span > real else "not far enough" if span < real else "as far"
         seen = (
             "is still the tallest"
             if _tallest(counts) == [_NAMES[tallest]]
             else "is no longer the tallest alone"
         )
         return (
-            f"Of 100 people your bars put {100 * total_variation(drawn, reports):.0f} in a wrong place. They reach "
-            f"{range_}, from {_per_cent(min(drawn), 0)} to {_per_cent(max(drawn), 0)}; the reports go from "
-            f"{_per_cent(min(reports))} to {_per_cent(max(reports))}. Chance pulls each bar towards 20%; "
-            f"“{_NAMES[tallest]}” {seen}."
+            f"Of 100 people your bars put {100 * total_variation(drawn, reports):.0f} in a wrong place. They span "
+            f"{100 * span:.0f} points; the reports {100 * real:.1f}, from {_per_cent(min(reports))} to "
+            f"{_per_cent(max(reports))}. Chance pulls each bar towards 20%; “{_NAMES[tallest]}” {seen}."
         )
 
     return Posed(
@@ -283,8 +281,8 @@ def subtract(seed: int) -> Posed:
         start = f"{_compared(said[0], round(100 * estimate), '%', 'too little', 'too much')} "
         return (
             f"{start}{why}{_per_cent(raw)} − {_per_cent(q)} = {_per_cent(left)} is left, and stands for the "
-            f"{_per_cent(step.keep)} who were told to say the truth: stretch it {1 / step.keep:.2f} times. This is "
-            f"called Inv. (In truth: {_per_cent(truth[most])}.)"
+            f"{_per_cent(step.keep)} who were told to say the truth: stretch it {1 / step.keep:.2f} times. This "
+            f"estimate is called Inv; the truth, unknown in a survey, is {_per_cent(truth[most])}."
         )
 
     frames = [
@@ -365,7 +363,7 @@ def below(seed: int) -> Posed:
             f"{_compared(said[0], answer)} {cure}With {few:,} people the lowest was "
             f"{_per_cent(found[few].min(axis=0)[1])}, with "
             f"{many:,} only {_per_cent(found[many].min(axis=0)[1], 2)}: smaller (the picture zooms in), but the sign is "
-            "still chance. The answer that 2% have is "
+            "still chance. Another answer, which 2% have, is "
             f"below zero in {negatives(many)[1]} of 100 now."
         )
 
@@ -593,8 +591,8 @@ def likeliest(seed: int) -> Posed:
     def after(said: Prediction) -> str:
         verdict = "Right" if said[0] == 2 else "Many more"
         return (
-            f"{verdict}: {ratio(10)} times, {ratio(1)} ten times over, for the chances of many reports multiply. The "
-            "hill gets steep, and the reports of more people would bring its summit nearer to the truth. MLE*, the "
+            f"{verdict}: {ratio(10)} times, {ratio(1)} multiplied by itself ten times, as chances of reports multiply. "
+            "The hill gets steep, and the reports of more people would bring its summit nearer to the truth. MLE*, the "
             "maximum likelihood estimate, is this summit; its star means: computed exactly, in one step."
         )
 
@@ -703,7 +701,7 @@ def line(seed: int) -> Posed:
     for one in steps:
         on_line, place = lies(one)
         text = (
-            f"MLE* is at {100 * place:.0f} of the way from InvP to InvN"
+            f"MLE* is at {100 * place:.0f} on the way from InvP, 0, to InvN, 100"
             if on_line
             else "the three keep different answers"
             if min(one.inv) < 0
@@ -812,9 +810,10 @@ def patience(seed: int) -> Posed:
         right = f"You said {answer:,}, and so it is."
         return (
             f"{right if said[0] == answer else how} At ε = 0.5 a report says little, so each step corrects little. How "
-            "to know without MLE*? A step multiplies each bar by a factor; the largest is IBU's certificate. After "
-            f"{least(stop)} it is at most {1 + _CERTAIN:.5f}: then no shares make the reports more than "
-            f"{math.exp(_CERTAIN * survey.n):.2f} times as likely."
+            "to know without MLE*? By the factors of a step: once none is above "
+            f"{1 + _CERTAIN:.5f}, after {least(stop)}, no shares make the {survey.n:,} reports more than "
+            f"{math.exp(_CERTAIN * survey.n):.2f} times as likely as IBU's do. What is above 1, {_CERTAIN:.5f}, is its "
+            "certificate."
         )
 
     frames = [
@@ -890,7 +889,7 @@ def price(seed: int) -> Posed:
 
     def asked(often: str, epsilon: float, times: int) -> dict[str, Any]:
         """Budgets add up, and odds multiply: a block for each answer of one person."""
-        odds = f"ε = {times * epsilon:.3g}: odds up to {_fold(times * epsilon)}"
+        odds = f"ε = {times * epsilon:.3g}: odds up to {_fold(times * epsilon)}-fold"
         return {"name": f"Asked {often}:", "each": _at(epsilon), "times": times, "odds": odds}
 
     def after(said: Prediction) -> str:
@@ -898,7 +897,7 @@ def price(seed: int) -> Posed:
         near = said[0] == round(ratio)
         verdict = "and so it is, rounded" if near else "too many" if said[0] > ratio else "too few"
         return (
-            f"You said {with_unit(said[0], ' times')}, {verdict}: it is {ratio:.2f} times, and at no ε below 4. {doubled}"
+            f"You said {with_unit(said[0], ' times')}, {verdict}: it is {ratio:.2f} times; at any ε 4 or more. {doubled}"
             f"It takes {people[0.5]:,} people instead of {people[1.0]:,}. Ten times the people make an error only "
             f"{math.sqrt(10):.1f} times smaller. Asking one person twice at ε = 0.5 spends ε\u00a0=\u00a01."
         )
