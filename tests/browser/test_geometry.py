@@ -89,8 +89,8 @@ def test_the_triangle_stays_where_it_is_and_a_click_outside_takes_the_nearest_po
     at = [where(lab, *corner) for corner in corners]
     (left, floor), (right, _), _ = at
     for x, y, reports in (
-        ((left + right) / 2, floor + 40, ["50%", "50%", "0%"]),
-        (left - 25, floor + 20, ["100%", "0%", "0%"]),
+        ((left + right) / 2, floor + 14, ["50%", "50%", "0%"]),
+        (left - 15, floor + 12, ["100%", "0%", "0%"]),
     ):
         with lab.rerun():
             lab.page.mouse.click(x, y, delay=60)
