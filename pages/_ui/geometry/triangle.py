@@ -238,9 +238,11 @@ def _move_reports(
 ) -> None:
     """Draw the widgets that move the reports: sliders, a text box, and two buttons. (A click in the figure
     moves them, too.)"""
-    own = "two shares" if link.current().k == 2 else "three largest shares"
+    own = (
+        "two categories, with an empty third," if link.current().k == 2 else "three most frequent categories"
+    )
     if example:
-        st.markdown(f"An **example**, made up: in the scenario's own reports, none of the {own} is negative.")
+        st.markdown(f"An **example**, made up: the scenario's own {own} have no negative share.")
     negative = example_with_a_negative(result.mechanism)
     st.button("Make one share negative", on_click=_pick, args=(negative,), width="stretch")
     error = PICKED.current().error
