@@ -8,7 +8,7 @@ const still = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
 function make(tag, name, text, ...children) {
   const node = document.createElement(tag);
   if (name) node.className = name;
-  if (text) node.textContent = text;
+  if (text !== undefined) node.textContent = text;   // 0 too
   node.append(...children);
   return node;
 }

@@ -26,7 +26,7 @@ function svg(tag, attributes, text) {
 const ink = kind => `var(--rr-${kind})`;
 
 // In a legend: a ring where the picture has one, else the words alone.
-const your_own = (you, ...places) => [places.some(place => you[place] !== undefined) ? 'ring' : 'words', you.name];
+const your_own = (you, place) => [place in you ? 'ring' : 'words', you.name];
 
 // How each kind of picture is drawn into an empty host. `you` is the prediction: its name, and where it belongs in the picture;
 // nothing before it is made, and where the dial has left the place that was asked about.
@@ -50,7 +50,7 @@ const PICTURES = {
         across('zero', 0);
         if (truth) across('mark', truth[i]);
         if (crowd) across('crowd', crowd);
-        if (you?.row === i && you.share !== undefined) across('ring', you.share);
+        if (you?.row === i) across('ring', you.share);
         const text = unit ? `${+(100 * share).toFixed(1)}` : signed(share);
         const line = make('div', 'rr-series', '', track, make('span', 'rr-number', text));
         line.setAttribute('role', 'img');
@@ -65,7 +65,7 @@ const PICTURES = {
     const known = each.some(one => one < 3), number = i => each.filter(one => one === i).length;
     const {strip, keys, show} = spinner();
     show(chances);
-    [...keys.children].forEach((key, i) => key.append(make('b', '', `${number(i)}`)));
+    [...keys.children].forEach((key, i) => key.append(make('b', '', number(i))));
     keys.prepend(make('p', 'rr-heads', '', make('span'), make('span', '', 'chance'), make('span', '', 'what the coin says'), make('span', '', 'people')));
     const squares = make('div', 'rr-squares', '', ...each.map((one, i) => make('i', `rr-zone-${one} ${i + 1 === you?.count ? 'rr-here' : ''}`)));
     squares.setAttribute('role', 'img');

@@ -271,12 +271,11 @@ def subtract(seed: int) -> Posed:
     less = [share - q for share in reports]
 
     def after(said: Prediction) -> str:
-        whose = {raw: "share", raw - q: "left", estimate: ""}
+        nearest = min((raw, raw - q, estimate), key=lambda share: abs(said[0] / 100 - share))
         why = {
-            "share": "The reports' own share still has chance's part in it. ",
-            "left": "Subtracted, and not yet stretched. ",
-            "": "",
-        }[whose[min(whose, key=lambda share: abs(said[0] / 100 - share))]]
+            raw: "The reports' own share still has chance's part in it. ",
+            raw - q: "Subtracted, and not yet stretched. ",
+        }.get(nearest, "")
         left = (float(f"{100 * raw:.1f}") - float(f"{100 * q:.1f}")) / 100  # of the numbers on screen
         start = f"{_compared(said[0], round(100 * estimate), '%', 'too little', 'too much')} "
         return (
@@ -727,7 +726,7 @@ def line(seed: int) -> Posed:
 
 _PATIENT = (0.2, 0.5, 1.0, 2.0, 5.0)
 _MOST_STEPS, _NEAR, _CERTAIN = 10_000, 0.005, 1e-5
-_SHOWN = (1, 3, 10, 32, 100, 316, 1000, 3162)  # steps at which the bars are shown on their way
+_WALK = (1, 3, 10, 32, 100, 316, 1000, 3162)  # steps at which the bars are drawn on their way
 
 
 @scene(
@@ -770,12 +769,13 @@ def patience(seed: int) -> Posed:
     first = _PATIENT.index(0.5)
     answer, stop, _ = found[0.5]
 
+    way = paths[0.5]
+
     def bars(i: int) -> Picture:
-        path = paths[0.5]
-        series = ("ibu", f"IBU, step {path.iterations[i]:,}", path.estimate(i).tolist())
+        series = ("ibu", f"IBU, step {way.iterations[i]:,}", way.estimate(i).tolist())
         return _bars(_NAMES, series, ("mle_star", "MLE*", survey.steps[first].mle_star))
 
-    walk = [bars(i) for i, t in enumerate(paths[0.5].iterations.tolist()) if t <= answer and t in _SHOWN]
+    walk = [bars(i) for i, t in enumerate(way.iterations.tolist()) if t <= answer and t in _WALK]
 
     def least(number: int) -> str:
         return f"over {number:,}" if number >= _MOST_STEPS else f"{number:,}"
@@ -879,15 +879,14 @@ def price(seed: int) -> Posed:
                 "y": math.log10(people[epsilon]),
             }
         ]
-        axes = _curve(
+        return _curve(
             curve,
             marks,
             ("budget ε", [(math.log(e), _at(e)) for e in (0.1, 0.2, 0.5, 1, 2, 5)]),
             ("people needed", [(float(i), f"{10**i:,}") for i in range(1, 7)]),
         )
-        return {**axes, "spent": [asked("once", epsilon, 1), asked("twice", epsilon, 2)]} if curve else axes
 
-    def asked(often: str, epsilon: float, times: int) -> dict[str, Any]:
+    def spending(often: str, epsilon: float, times: int) -> dict[str, Any]:
         """Budgets add up, and odds multiply: a block for each answer of one person."""
         odds = f"ε = {times * epsilon:.3g}: odds up to {_fold(times * epsilon)}-fold"
         return {"name": f"Asked {often}:", "each": _at(epsilon), "times": times, "odds": odds}
@@ -905,7 +904,7 @@ def price(seed: int) -> Posed:
     frames = [
         Frame(
             _at(epsilon),
-            picture(epsilon),
+            {**picture(epsilon), "spent": [spending("once", epsilon, 1), spending("twice", epsilon, 2)]},
             f"ε = {_at(epsilon)}: {people[epsilon]:,} people for ± 5 points.",
         )
         for epsilon in EPSILONS
