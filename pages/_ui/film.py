@@ -17,7 +17,7 @@ _SCRIPT = """<style>
 /* At the top Plotly's toolbar would lie on a film's buttons. */
 .js-plotly-plot:has(.updatemenu-button) .modebar-container {top: auto !important; bottom: 1.9rem;}
 .js-plotly-plot:has(.updatemenu-button) .updatemenu-button[aria-pressed="true"] .updatemenu-item-rect {
-  stroke: light-dark(#0072B2, #56B4E9) !important; stroke-width: 2.5px !important;
+  stroke: light-dark(#44546A, #B9C6D6) !important; stroke-width: 2.5px !important;
 }
 </style>
 <script>

@@ -316,8 +316,8 @@ class Story {
   // 5: the truth
 
   reveal() {
-    this.say('Now the truth', '“Off by” counts, of 100 people, those in a wrong bar. Estimate: the shares that make these '
-      + 'reports likeliest.');
+    this.say('Now the truth', '“Off by” counts, of 100 people, those in a wrong bar. The estimate (MLE*) makes these reports '
+      + 'likeliest.');
     const series = [
       ['truth', 'Truth', () => this.truth],
       ...(this.guess ? [['guess', 'Your guess', () => this.guess.map(share => share / 100)]] : []),
