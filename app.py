@@ -14,6 +14,7 @@ import streamlit as st
 
 from server import jobs, plotly_script, sessions
 from server.middleware import MIDDLEWARE
+from server.room import SERVED, routes
 
 _AT_THE_END = 1.0  # seconds that requests have once the server is told to end
 
@@ -21,6 +22,7 @@ _AT_THE_END = 1.0  # seconds that requests have once the server is told to end
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     """Prepare what all pages share, so that the first visitor does not wait for it."""
+    SERVED.set()
     import_module("pages._ui")  # once there is the runtime that caches and components need
     sessions.prepare()
     compressing = asyncio.create_task(asyncio.to_thread(plotly_script.compressed))
@@ -63,7 +65,9 @@ def _end(number: int) -> None:
     signal.raise_signal(number)
 
 
-app = st.App("home.py", lifespan=lifespan, middleware=MIDDLEWARE, routes=[plotly_script.ROUTE])
+app = st.App(
+    "home.py", lifespan=lifespan, middleware=MIDDLEWARE, routes=[plotly_script.ROUTE, *routes.ROUTES]
+)
 
 if __name__ == "__main__":
     with suppress(KeyboardInterrupt):

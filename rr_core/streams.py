@@ -37,6 +37,7 @@ class Stream(Enum):
     OVER_TIME = (18,)  # reports on many days (who is watched, one person, the errors; the scheme)
     BOUNDS = (17,)  # distributions over which the bounds of a channel are averaged
     LESSON = (20,)  # a scene of the lesson (its number; number of the setting)
+    ROOM = (21,)  # what more people than those of a room would show
     BY_PROTOCOL = (19,)  # experiments with several protocols (number of the collection)
 
 

@@ -1,4 +1,7 @@
-"""For all tests: one thread for each product of matrices, as on a server; the workers share the processors."""
+"""For all tests: one thread for each product of matrices, as on a server; the workers share the processors. Rooms are
+kept in a temporary file, also by the servers that tests start."""
+
+from collections.abc import Iterator
 
 import pytest
 import scipy.linalg  # noqa: F401  Before the limit of its threads.
@@ -10,6 +13,13 @@ from tests import EXAMPLES
 threadpool_limits(1, "blas")
 settings.register_profile("untimed", deadline=None)  # the machine's load is no fault of an example
 settings.load_profile("untimed")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def rooms_beside_a_persons_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RR_ROOMS", str(tmp_path_factory.mktemp("rooms") / "rooms.sqlite"))
+        yield
 
 
 @pytest.fixture(params=[pytest.param(min(2_000, max(50, EXAMPLES // 5)), marks=pytest.mark.slow)])

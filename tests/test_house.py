@@ -28,11 +28,12 @@ ROOMS = {
     "rr_core.io": {"numpy", "pandas", "pyarrow", "rr_core"},
     "pages": {"streamlit", "rr_core", "rr_core.figures", "pages._ui", "server"},
     "home": {"streamlit", "rr_core", "rr_core.figures", "pages._ui"},
-    "app": {"streamlit", "server"},
+    "app": {"streamlit", "server", "server.room"},
+    "server.room": {"starlette", "sqlalchemy", "limits", "rr_core", "server"},
     "server": {"streamlit", "starlette", "loky", "threadpoolctl", "numpy", "pyarrow", "rr_core"},
     "pages._ui": {
         *("streamlit", "jinja2", "markupsafe", "numpy", "pandas", "pyarrow", "plotly", "segno"),
-        *("rr_core", "rr_core.figures", "rr_core.io", "server"),
+        *("rr_core", "rr_core.figures", "rr_core.io", "server", "server.room"),
     },
 }
 

@@ -22,7 +22,8 @@ def test_the_app_pins_what_the_package_asks_for() -> None:
     pins = named((ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines())
     extras = PROJECT["optional-dependencies"]
     asked = named([*PROJECT["dependencies"], *extras["figures"], *extras["io"], *extras["sweeps"]])
-    of_pages = {"jinja2", "markupsafe", "segno", "starlette", "streamlit", "threadpoolctl", "uvloop"}
+    of_pages = {"jinja2", "limits", "markupsafe", "segno", "sqlalchemy", "starlette", "streamlit"}
+    of_pages |= {"threadpoolctl", "uvloop"}
     assert set(pins) == {*asked, *of_pages}
     for name, least in asked.items():
         assert [*map(int, pins[name].split("."))] >= [*map(int, least.split("."))]

@@ -30,7 +30,8 @@ from server import sessions
 from server.priority import FIGURE, OPENING, REST, TURNS
 
 # Streamlit leaves six empty lines above a title; a figure below it should not need scrolling. Its captions, the grey of
-# its charts on white, and white words on the pale buttons of the dark theme are too pale to read: at least 4.5 : 1 by WCAG 2.
+# its charts on white, and white words on the pale buttons of the dark theme are too pale to read: at least 4.5 : 1 by
+# WCAG 2.
 _STYLE = """<style>
 [data-testid="stMainBlockContainer"] {padding-top: 2.6rem; padding-bottom: 3rem;}
 [data-testid="stCaptionContainer"] {opacity: 0.75;}

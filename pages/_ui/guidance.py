@@ -12,10 +12,10 @@ from pages._ui import figure_controls, link, navigation
 from rr_core import reference
 from server.priority import TURNS
 
-_WITHOUT_SCENARIO = ("lesson", "your_reports", "reference")  # they cannot be presented
-# From home along the path to data of one's own; and what goes deeper.
+_WITHOUT_SCENARIO = ("lesson", "your_reports", "room", "reference")  # they cannot be presented
+# From home along the path to reports of one's own; and what goes deeper.
 _WALKS = (
-    (*navigation.START, *navigation.GROUPS["The path"], *navigation.YOUR_DATA),
+    (*navigation.START, *navigation.GROUPS["The path"], navigation.YOUR_DATA[0]),
     navigation.DEEPER,
 )
 QUESTION = "Which should I use?"

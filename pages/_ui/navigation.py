@@ -125,6 +125,13 @@ YOUR_DATA = (
         ":material/upload_file:",
         "From collected reports to estimates, intervals and files.",
     ),
+    _named(
+        "room",
+        "Room",
+        "What does this room say?",
+        ":material/groups:",
+        "A survey of the people present, each by their own phone.",
+    ),
 )
 DEEPER = (
     _named(

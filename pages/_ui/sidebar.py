@@ -127,12 +127,12 @@ def draw_share() -> None:
         return
     st.markdown("**Share this page**")
     if len(address) <= _LONGEST_IN_QR:
-        code = sessions.SHARED.get(("qr", address), lambda: _qr_code(address))
+        code = sessions.SHARED.get(("qr", address), lambda: qr_code(address))
         st.image(code, width="stretch", alt="QR code of this link")
     st.code(address, language=None, wrap_lines=True)
 
 
-def _qr_code(address: str) -> str:
+def qr_code(address: str) -> str:
     """The address as a QR code: an SVG, black on white on dark pages too, or cameras would not read it.
 
     All have one mask, and are read as well: choosing the best of eight takes three times as long as all the rest.

@@ -21,6 +21,7 @@ import rr_core
 from rr_core import RandomizedResponse, Scenario, coupling, sampling
 from rr_core.arrivals import first_reports
 from rr_core.comparison import compare
+from rr_core.confidence_sequence import anytime_intervals
 from rr_core.experiments.grid import Cell, Settings, Sweep, over
 from rr_core.experiments.protocols import Setting, measure
 from rr_core.experiments.run import expected_seconds, run
@@ -420,6 +421,18 @@ SPECIAL: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "law.most_negative": (most_negative, (COUNTS, MECHANISM)),
     "law.negatives": (negatives, (SHARES, COUNTS, MECHANISM)),
     "metrics.inv_variance": (rr_core.inv_variance, (SHARES, USERS, MECHANISM)),
+    "confidence_sequence.anytime_intervals": (
+        lambda counts, mechanism, level, tightest_at, bound: anytime_intervals(
+            counts, mechanism, level=level, tightest_at=tightest_at, bound=bound
+        ),
+        (
+            COUNTS,
+            MECHANISM,
+            LEVEL,
+            USERS,
+            Usually(st.sampled_from(["exact", "sub_gaussian"]), numbers, "exact"),
+        ),
+    ),
     "reports.intervals.above_zero": (
         lambda *given: in_one_row(above_zero(*given)),
         (COUNTS, MECHANISM, LEVEL),

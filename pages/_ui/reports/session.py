@@ -252,15 +252,24 @@ def simulate() -> None:
     try:
         draw = _draw()
         with sessions.room(sessions.BYTES_PER_CATEGORY * draw.scenario.k):
-            source = Source("reports.csv", _csv(draw, str))
-            reports = read_reports([source], layout="counts", category=0, count=1, has_header=True)
-            counted = within(reports, AllSeen())
+            use_counts(_csv(draw, str), draw.mechanism, "Simulated reports of the current scenario")
     except sessions.NoRoom as error:
         st.warning(f"{error}")
-        return
-    settings = ReportSettings(repr(draw.scenario.epsilon), domain="seen")
-    name = "Simulated reports of the current scenario"
-    start_simulations(use(reports, counted, draw.mechanism, settings, name))
+
+
+def use_counts(csv: bytes, mechanism: RandomizedResponse, name: str) -> None:
+    """Put counted reports into use, made by this randomized response.
+
+    Args:
+        csv: a category and its count in each row, below a header.
+        mechanism: with as many categories as there are.
+        name: what to call them.
+    """
+    source = Source("reports.csv", csv)
+    reports = read_reports([source], layout="counts", category=0, count=1, has_header=True)
+    counted = within(reports, AllSeen())
+    settings = ReportSettings(repr(mechanism.epsilon), domain="seen")
+    start_simulations(use(reports, counted, mechanism, settings, name))
 
 
 def simulated_csv() -> bytes:

@@ -1,0 +1,243 @@
+"""What a room's reports say, in the steps in which a teacher reveals it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from rr_core import streams
+from rr_core._validate import Array
+from rr_core.confidence_sequence import TIGHTEST_AT, anytime_intervals
+from rr_core.estimators import inv, inv_n, inv_p, mle_star
+from rr_core.figures.estimators import estimate_bars, hatched, hover, truth_marks
+from rr_core.figures.style import COUNT, QUANTITIES, SHARE, axis, figure, number, percent
+from rr_core.figures.view import Bars, natural_order
+from rr_core.figures.wording import between, counted, off_by
+from rr_core.law import below_zero
+from rr_core.mechanism import RandomizedResponse
+from rr_core.sampling import noisy_histogram, one_collection, whole_users
+from rr_core.streams import Stream
+
+# What each step shows, from step 1 on.
+STEPS = (
+    "the guesses",
+    "the reports",
+    "Inv with its intervals",
+    "the three repairs",
+    "what more people would show",
+)
+_MORE = (10, 100)  # times as many people
+_SEED = 0  # of the simulated people: a room looks the same whenever it is shown
+_GUESSED = {"color": "#C2185B", "symbol": "diamond", "size": 14}
+_TENTH = 10  # per cent: guesses are counted in tenths
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A question of a room, and what came back.
+
+    Attributes:
+        answers: names of the k answers.
+        mechanism: the randomized response of the reports.
+        counts: (k,) reports per answer.
+        guesses: of the share of the first answer, in per cent, in ascending order.
+        hands: (k,) how many raised their hand for each answer; None where nobody counted.
+    """
+
+    answers: Sequence[str]
+    mechanism: RandomizedResponse
+    counts: Sequence[int]
+    guesses: Sequence[int] = ()
+    hands: Sequence[int] | None = None
+
+    @property
+    def truth(self) -> Array | None:
+        """(k,) the shares of the hands."""
+        return None if self.hands is None else np.array(self.hands) / sum(self.hands)
+
+
+def first_step(asked: Asked) -> int:
+    """With what a reveal begins: the guesses, where there are any."""
+    return 1 if asked.guesses else 2
+
+
+def revealed(asked: Asked, step: int) -> go.Figure:
+    """One of `STEPS`, from 1, of a question with at least one report; from the last one on it is the last one."""
+    reports = one_collection("counts", asked.counts, asked.mechanism.k)
+    view = Bars(natural_order(asked.mechanism.k), asked.answers, "Answer")
+    draw = (_guesses, _reports, _inv, _repairs, _more_people)[
+        min(max(step, first_step(asked)), len(STEPS)) - 1
+    ]
+    return draw(asked, reports, view)
+
+
+def _guesses(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
+    """How many guessed what, in tenths."""
+    tenths = np.minimum(np.array(asked.guesses) // _TENTH, 9)
+    bars = {
+        "type": "bar",
+        "name": "Guesses",
+        "x": np.arange(10) * _TENTH + _TENTH / 2,
+        "y": np.bincount(tenths, minlength=10),
+        "marker": {"color": _GUESSED["color"]},
+        "hovertemplate": "around %{x}%<br>guesses: %{y}<extra></extra>",
+    }
+    x = axis(f"Guessed share of “{view.names[0]}” (%)", range=[0, 100], dtick=_TENTH)
+    y = axis("Guesses (count)", tickformat=",.2~f", rangemode="tozero")
+    low, middle, high = _quartiles(asked)
+    reading = (
+        f"Guesses of how many per cent have {view.names[0]}, {len(asked.guesses):,} in all: the middle one is "
+        f"{middle:.0f}%, half of them lie from {low:.0f}% to {high:.0f}%. Guesses are sent as they are, without a coin."
+    )
+    return figure([bars], x, y, reading, bargap=0.08)
+
+
+def _quartiles(asked: Asked) -> tuple[float, float, float]:
+    low, middle, high = np.quantile(asked.guesses, (0.25, 0.5, 0.75)).tolist()
+    return low, middle, high
+
+
+def _reports(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
+    n = int(counts.sum())
+    bars = {
+        "type": "bar",
+        "name": "Reports",
+        "x": view.x,
+        "y": counts,
+        "customdata": view.names,
+        "marker": {"color": QUANTITIES["observed"].colour},
+        "hovertemplate": "%{customdata}<br>reports: %{y:,}<extra></extra>",
+    }
+    reading = (
+        f"{counted(n, 'report')} as they came, chance included: an answer that is nobody's true one still expects "
+        f"{number(n * asked.mechanism.q)}."
+    )
+    y = axis("Reports (count)", tickformat=COUNT if counts.max() >= 1000 else ",.2~f", rangemode="tozero")
+    return figure([bars], view.axis(), y, reading, bargap=0.3)
+
+
+def _inv(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
+    """Inv with its anytime intervals, the middle guess and the hands."""
+    estimate = inv(counts, asked.mechanism)
+    low, high = anytime_intervals(counts, asked.mechanism)
+    bars = {
+        "type": "bar",
+        "name": "Inv (negatives hatched)",
+        "x": view.x,
+        "y": estimate,
+        "customdata": view.names,
+        "marker": {"color": QUANTITIES["inv"].colour, **hatched(estimate)},
+        "hovertemplate": hover("Inv", estimate),
+    }
+    traces = [bars, _intervals(view.x, low, high, view), *_beside(asked, view)]
+    below = int(below_zero(estimate, asked.mechanism).sum())
+    # Of the first answer, which is named before anybody reports: an interval of the largest share would hold less often.
+    ends = between(*np.clip((low[0], high[0]), 0, 1).tolist())
+    reading = (
+        f"The chance taken away, {view.names[0]} has {percent(float(estimate[0]))} of those who reported; "
+        f"with 95% confidence {ends}, whenever one stops counting. Shares below zero: {below}."
+    )
+    return figure(traces, view.axis(), _share_axis(), reading, bargap=0.3)
+
+
+def _repairs(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
+    names = ("inv_n", "inv_p", "mle_star")
+    by_name = {
+        "inv": inv(counts, asked.mechanism),
+        "inv_n": inv_n(counts, asked.mechanism),
+        "inv_p": inv_p(counts, asked.mechanism),
+        "mle_star": mle_star(counts, asked.mechanism),
+    }
+    traces = estimate_bars(view, by_name, asked.truth)
+    if below_zero(by_name["inv"], asked.mechanism).any():
+        zeros = ", ".join(f"{QUANTITIES[name].name} {int((by_name[name] == 0).sum())}" for name in names)
+        reading = f"Three ways to repair the negatives of Inv. Shares that each sets to zero: {zeros}."
+    else:
+        reading = "Inv has no negative here: InvN, InvP and MLE* leave it as it is."
+    if asked.truth is not None:
+        off = ", ".join(f"{QUANTITIES[name].name} {off_by(by_name[name], asked.truth)}" for name in names)
+        reading += f" Off the raised hands by, of 100 people in a wrong bar: {off}."
+    return figure(traces, view.axis(), _share_axis(), reading, barmode="group", bargap=0.18, bargroupgap=0.04)
+
+
+def _more_people(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
+    """The room, and simulated rooms of more people whose true shares are the InvP of this one."""
+    n, mechanism = int(counts.sum()), asked.mechanism
+    shares, rng = inv_p(counts, mechanism), streams.generator(_SEED, Stream.ROOM)
+    rooms = [counts]
+    rooms += [noisy_histogram(whole_users(shares, n * times), mechanism.keep, rng) for times in _MORE]
+    traces, widths = [], []
+    for place, (room, symbol) in enumerate(zip(rooms, ("circle", "diamond", "square"), strict=True)):
+        size, x = int(room.sum()), view.x + 0.24 * (place - 1)
+        # Of people who are simulated at once all are known beforehand; a room's own intervals are those of before.
+        low, high = anytime_intervals(room, mechanism, tightest_at=size if place else TIGHTEST_AT)
+        estimate = inv(room, mechanism)
+        widths.append(percent(float(np.maximum(high - estimate, estimate - low).max())))
+        points = {
+            "type": "scatter",
+            "mode": "markers",
+            "name": f"{size:,} reports{', simulated' if place else ''}",
+            "x": x,
+            "y": estimate,
+            "customdata": view.names,
+            "marker": {"color": QUANTITIES["inv"].colour, "symbol": symbol, "size": 10 + place},
+            "hovertemplate": hover("Inv", estimate),
+        }
+        traces += [{**_intervals(x, low, high, view), "showlegend": False}, points]
+    reading = (
+        f"If this room's InvP were the true shares of more people: intervals reach up to {widths[0]} to a side here, "
+        f"{widths[1]} with {n * _MORE[0]:,} reports and {widths[2]} with {n * _MORE[1]:,}."
+    )
+    return figure(traces, view.axis(), _share_axis(), reading)
+
+
+def _beside(asked: Asked, view: Bars) -> list[dict[str, Any]]:
+    """What people thought before: the middle guess of the first answer, and the hands."""
+    traces = [] if asked.truth is None else [{**truth_marks(view, asked.truth), "name": "Raised hands"}]
+    if asked.guesses:
+        low, middle, high = (share / 100 for share in _quartiles(asked))
+        guess = {
+            "type": "scatter",
+            "mode": "markers",
+            "name": "Middle guess, and half of all guesses",
+            "x": [-0.42],
+            "y": [middle],
+            "marker": _GUESSED,
+            "error_y": {
+                "type": "data",
+                "symmetric": False,
+                "array": [high - middle],
+                "arrayminus": [middle - low],
+                "thickness": 3,
+            },
+            "hovertemplate": "middle guess: %{y:.0%}<extra></extra>",
+        }
+        traces.append(guess)
+    return traces
+
+
+def _intervals(x: NDArray[Any], low: Array, high: Array, view: Bars) -> dict[str, Any]:
+    """Intervals as lines, cut to the shares that there can be."""
+    ends = np.clip(np.stack([low, high, np.full(low.size, np.nan)], axis=1), 0, 1).ravel()
+    # A colour that stands out from Inv's bars and from both backgrounds.
+    colour = "#7A7A74"
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": "95% interval",
+        "x": np.repeat(x, 3),
+        "y": ends,
+        "customdata": np.repeat(view.names, 3),
+        "line": {"color": colour, "width": 3},
+        "marker": {"symbol": "line-ew", "size": 14, "line": {"color": colour, "width": 3}},
+        "hovertemplate": "%{customdata}<br>the interval ends at %{y:.1%}<extra></extra>",
+    }
+
+
+def _share_axis() -> dict[str, Any]:
+    return axis("Share of those who reported", tickformat=SHARE, rangemode="tozero", zeroline=True)

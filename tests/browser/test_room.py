@@ -1,0 +1,305 @@
+"""A room in Chromium: three phones, a control and a projector, from opening to analysis; and all that a phone sends."""
+
+from __future__ import annotations
+
+import json
+import re
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rr_core import RandomizedResponse
+from tests.browser.lab import Lab
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+SMALL = {"viewport": {"width": 320, "height": 568}}
+PROJECTOR = {"viewport": {"width": 1280, "height": 720}}
+
+
+class Phone:
+    """A phone in a room, with what it sent."""
+
+    def __init__(self, lab: Lab, code: str) -> None:
+        self.lab, self.page = lab, lab.page
+        self.sent: list[tuple[str, dict]] = []
+        self.page.on("request", self._note)
+        self.page.goto(f"{lab.server}/r/{code}")
+        self.page.locator("h1").wait_for()
+
+    def _note(self, request) -> None:
+        if request.method == "POST":
+            self.sent.append((request.url, json.loads(request.post_data)))
+
+    @property
+    def title(self) -> str:
+        return self.page.locator("h1").inner_text()
+
+    @property
+    def text(self) -> str:
+        return self.page.locator("main").inner_text()
+
+    def wait_for(self, title: str) -> None:
+        self.page.locator("h1", has_text=title).wait_for()
+
+    def flip(self, answer: str) -> str:
+        """Pick an answer and flip the coin; what the phone is about to report."""
+        self.page.get_by_label(answer, exact=True).check()
+        self.page.get_by_role("button", name="Flip the coin").click()
+        return self.page.locator(".report").inner_text()
+
+    def send(self) -> None:
+        self.page.get_by_role("button", name="Send", exact=True).click()
+        self.wait_for("Thank you")
+
+    def forgive(self, complaint: str) -> None:
+        """Take out of what the browser complained of what belongs to the test."""
+        assert [one for one in self.lab.said if complaint in one]
+        self.lab.said[:] = [one for one in self.lab.said if complaint not in one]
+
+    def fits(self) -> bool:
+        """Whether nothing sticks out sideways."""
+        return self.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.fixture
+def teacher(open_lab):
+    lab = open_lab("/room", **PROJECTOR)
+    press(lab, "Open a room")
+    return lab
+
+
+def press(lab, label):
+    with lab.rerun():
+        lab.page.get_by_role("button", name=label, exact=True).click(delay=60)
+
+
+def code_of(lab):
+    return re.fullmatch(r"[A-Z]{6}", lab.query["room"])[0]
+
+
+def kept(lab, code):
+    """What phones are told."""
+    return lab.page.request.get(f"{lab.server}/r/{code}/now").json()
+
+
+def test_three_phones_a_control_and_a_projector_from_opening_to_analysis(open_lab, teacher):
+    code = code_of(teacher)
+    projector = open_lab(f"/room?room={code}", **PROJECTOR)
+    shown = projector.page.locator(".rr-code")
+    assert shown.inner_text() == code
+    assert shown.evaluate("node => parseFloat(getComputedStyle(node).fontSize)") >= 72
+    assert teacher.query["key"] not in projector.page.content()
+    assert projector.page.get_by_alt_text("QR code of the address to join").is_visible()
+
+    phones = [Phone(open_lab(stranger=True, **PHONE), code) for _ in range(3)]
+    touched, declining, reloading = phones
+    for phone in phones:
+        assert phone.title == "Did you have breakfast today?"
+        assert phone.fits()
+    report = touched.flip("Yes")
+    assert not touched.sent  # the report is shown before it is sent
+    touched.page.get_by_role("button", name="Send", exact=True).tap()
+    touched.wait_for("Thank you")
+    declining.flip("No")
+    declining.page.get_by_role("button", name="Not me, thanks").tap()
+    declining.wait_for("Nothing was sent")
+    assert not declining.sent
+
+    # Reloaded after the coin has fallen: it does not fall again, and the same report is sent once.
+    before = reloading.flip("No")
+    reloading.page.reload()
+    assert reloading.page.locator(".report").inner_text() == before
+    reloading.send()
+    assert len(reloading.sent) == 1
+
+    touched.page.get_by_role("slider").fill("70")
+    touched.page.get_by_role("button", name="Send my guess").tap()
+    touched.page.get_by_text("Your guess: 70 in 100.").wait_for()
+    (address, first), (_, guess) = touched.sent
+    assert urlsplit(address).path == f"/r/{code}/report"
+    assert first.keys() == {"question", "report", "token"}
+    assert ["Yes", "No"][first["report"]] == report
+    assert guess["token"] != first["token"]
+
+    projector.page.get_by_text("2 people have answered.").wait_for()
+    teacher.page.get_by_text("2 reports, 1 guess ·").wait_for()
+    press(teacher, "Close")
+    late = Phone(open_lab(stranger=True, **PHONE), code)
+    assert "takes no more reports" in late.text
+    for sentence in (
+        "Guesses of how many per cent",
+        "reports as they came",
+        "The chance taken away",
+        "negative",
+        "If this room",
+    ):
+        press(teacher, "Reveal")
+        for lab in (teacher, projector):
+            lab.page.get_by_test_id("stCaptionContainer").get_by_text(sentence).first.wait_for()
+        assert kept(teacher, code)["state"] == "revealed"
+    for phone in (touched, reloading, declining, late):
+        phone.page.get_by_text("Estimated from 2 reports").wait_for(timeout=15_000)
+        assert phone.fits()
+        assert phone.page.get_by_role("link", name="See how it is done").get_attribute("href") == "/"
+
+    teacher.page.get_by_text("The next question").click()
+    teacher.settle()
+    teacher.page.get_by_role("button", name="Next question", exact=True).scroll_into_view_if_needed()
+    teacher.page.wait_for_timeout(500)  # until the fold is open
+    press(teacher, "Next question")
+    touched.page.get_by_role("button", name="Flip the coin").wait_for(timeout=15_000)
+    assert "Your earlier reports in this room count, too" in touched.text
+    assert "7.39-fold" in touched.text  # e², rounded up
+    assert "earlier reports" not in declining.text
+
+    press(teacher, "Analyse as your reports")
+    teacher.page.get_by_text("2 reports, K = 2, ε = 1.").first.wait_for()
+
+
+def test_by_keyboard_alone(open_lab, teacher):
+    code, lab = code_of(teacher), open_lab(**SMALL)
+    phone = Phone(lab, "")
+    assert phone.title == "Join a room"
+    phone.page.keyboard.type(code.lower())
+    phone.page.keyboard.press("Enter")
+    phone.wait_for("Did you have breakfast today?")
+    keys = phone.page.keyboard
+
+    def tab_to(name):
+        for _ in range(20):
+            keys.press("Tab")
+            if (
+                phone.page.evaluate("() => document.activeElement.textContent || document.activeElement.type")
+                == name
+            ):
+                return
+        raise AssertionError(f"Tab does not reach {name}")
+
+    tab_to("radio")
+    keys.press("Space")
+    tab_to("Flip the coin")
+    keys.press("Enter")
+    phone.page.locator(".report").wait_for()
+    assert (
+        phone.page.evaluate("() => document.activeElement.tagName") == "H1"
+    )  # what changed is read from its title
+    tab_to("Send")
+    keys.press("Enter")
+    phone.wait_for("Thank you")
+    tab_to("range")
+    keys.press("ArrowRight")
+    tab_to("Send my guess")
+    keys.press("Enter")
+    phone.page.get_by_text("Your guess: 51 in 100.").wait_for()
+    assert phone.fits()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_large_letters_on_a_narrow_screen_stay_inside_it_and_stand_out(open_lab, teacher, scheme):
+    phone = Phone(open_lab(stranger=True, **SMALL, color_scheme=scheme), code_of(teacher))
+    phone.page.add_style_tag(content="html { font-size: 200% }")
+    for act in (None, lambda: phone.flip("Yes"), phone.send):
+        if act:
+            act()
+        assert phone.fits(), phone.title
+        for node in phone.page.locator("h1, p, label, button:enabled, summary, strong").all():
+            if node.is_visible():
+                assert contrast(node) >= 4.5, node.inner_text()
+
+
+def contrast(node):
+    """Of a node's letters and its ground, by WCAG 2."""
+    return node.evaluate(
+        """node => {
+          const light = colour => {
+            const [r, g, b] = colour.match(/[\\d.]+/g).slice(0, 3).map(value => value / 255)
+              .map(value => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+            return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+          };
+          const ground = node => {
+            const {backgroundColor} = getComputedStyle(node);
+            const through = backgroundColor === 'rgba(0, 0, 0, 0)' && node.parentElement;
+            return through ? ground(node.parentElement) : backgroundColor;
+          };
+          const both = [light(getComputedStyle(node).color), light(ground(node))];
+          return (Math.max(...both) + 0.05) / (Math.min(...both) + 0.05);
+        }"""
+    )
+
+
+def test_what_a_phone_sends_does_not_depend_on_the_true_answer(open_lab, teacher):
+    """Every byte, for each true answer with the same report and token: request line, headers and body."""
+    code, seen, stored = code_of(teacher), set(), set()
+    for truth in ("Yes", "No"):
+        phone = Phone(open_lab(stranger=True, **PHONE), code)
+        phone.page.evaluate("() => { randomize = () => 1; token = () => 'the-same-token-of-all' }")
+        requests = []
+        phone.page.on("request", lambda request, to=requests: to.append(request))
+        phone.flip(truth)
+        stored.add(phone.page.evaluate("() => JSON.stringify(localStorage)"))
+        phone.send()
+        (request,) = [one for one in requests if one.method == "POST"]
+        seen.add((request.url, json.dumps(request.all_headers(), sort_keys=True), request.post_data))
+        assert {urlsplit(one.url).path for one in requests} <= {f"/r/{code}/report", f"/r/{code}/now"}
+    assert len(seen) == 1
+    assert len(stored) == 1
+    assert kept(teacher, code)["state"] == "open"
+
+
+def test_an_answer_that_is_lost_costs_no_second_report(open_lab, teacher):
+    code = code_of(teacher)
+    phone = Phone(open_lab(stranger=True, **PHONE), code)
+    phone.flip("Yes")
+    # The report is kept, and the answer lost on its way.
+    phone.page.route("**/report", lambda route: (route.fetch(), route.abort()))
+    phone.page.get_by_role("button", name="Send", exact=True).click()
+    phone.page.get_by_text("does not reach the server").wait_for()
+    phone.page.unroute("**/report")
+    phone.page.get_by_role("button", name="Send again").click()
+    phone.wait_for("Thank you")
+    assert len({json.dumps(body) for _, body in phone.sent}) == 1
+    teacher.page.get_by_text("1 report ·").wait_for()
+    phone.forgive("ERR_FAILED")
+
+
+def test_a_room_that_is_deleted_says_so_on_the_phone_and_on_the_projector(open_lab, teacher):
+    code = code_of(teacher)
+    phone, projector = (
+        Phone(open_lab(stranger=True, **PHONE), code),
+        open_lab(f"/room?room={code}", **PROJECTOR),
+    )
+    press(teacher, "Delete")
+    phone.page.get_by_text(f"There is no room {code}").wait_for(timeout=15_000)
+    projector.page.get_by_text(f"There is no room {code}").wait_for(timeout=15_000)
+    phone.forgive("404")
+    press(teacher, "Bring it back")
+    teacher.page.get_by_text(f"Room {code}").first.wait_for()
+
+
+@pytest.mark.parametrize(("k", "epsilon"), [(2, 0.5), (4, 1.0), (12, 3.0)])
+def test_the_law_of_the_phones_draws_is_that_of_randomized_response(open_lab, k, epsilon):
+    """Chi-square over 20,000 draws in Chromium, in which no level below 10⁻⁶ is believed."""
+    phone = Phone(open_lab(**PHONE), "")
+    truth, mechanism = k - 1, RandomizedResponse(k, epsilon)
+    drawn = phone.page.evaluate(
+        "([truth, k, epsilon]) => Array.from({length: 20000}, () => randomize(truth, k, epsilon))",
+        [truth, k, epsilon],
+    )
+    counts = np.bincount(drawn, minlength=k)
+    expected = np.full(k, 20_000 * mechanism.q)
+    expected[truth] = 20_000 * mechanism.p
+    assert counts.size == k
+    assert stats.chisquare(counts, expected).pvalue > 1e-6
+    chance = phone.page.evaluate("([k, epsilon]) => chance_of_truth(k, epsilon)", [k, epsilon])
+    assert chance == pytest.approx(mechanism.p, rel=1e-14)
+
+
+def test_what_a_report_may_give_away_is_rounded_up(open_lab):
+    phone = Phone(open_lab(**PHONE), "")
+    rng = np.random.default_rng(39)
+    for epsilon in (0.25, 0.5, 1.0, 2.0, 4.0, *rng.uniform(0.01, 8, 50)):
+        told = float(phone.page.evaluate("epsilon => fold(epsilon)", epsilon).replace(",", ""))
+        assert np.exp(epsilon) <= told * (1 + 1e-12)
+        assert told <= np.exp(epsilon) * 1.0101

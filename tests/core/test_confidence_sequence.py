@@ -1,0 +1,406 @@
+"""Intervals at all times at once: their equations by another route, and the exact chance that they ever miss."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import integrate, special
+
+from rr_core import RandomizedResponse, inv
+from rr_core.confidence_sequence import anytime_intervals, variance_proxy
+from rr_core.metrics import variance_at
+from rr_core.reports.intervals import inv_interval
+
+BOUNDS = ("exact", "sub_gaussian")
+Z = float(special.ndtri(0.975))
+# k, epsilon, and the true counts of N people, who arrive in the order of their categories: the shares are as far from the
+# final ones as they can be, for as long as they can be.
+SETTINGS = [
+    (2, 0.5, (200, 200)),
+    (2, 4.0, (40, 360)),
+    (5, 1.0, (0, 250, 0, 50, 100)),
+    (5, 2.0, (80, 80, 80, 80, 80)),
+    (12, 0.5, (100, 0, 0, 0, 200, 100, 0, 0, 0, 0, 0, 0)),
+    (12, 4.0, (300, 50, 25, 12, 6, 3, 2, 1, 1, 0, 0, 0)),
+]
+
+
+def intervals_of(mechanism, n, **options):
+    """Ends of the interval of a category for c of its reports among t: (n + 1, n + 1) each, at [t, c]; nan elsewhere."""
+    t, c = np.tril_indices(n + 1)
+    t, c = t[t > 0], c[t > 0]
+    counts = np.zeros((t.size, mechanism.k), dtype=np.int64)
+    counts[:, 0], counts[:, 1] = c, t - c
+    ends = np.full((2, n + 1, n + 1), np.nan)
+    for end, values in zip(ends, anytime_intervals(counts, mechanism, **options), strict=True):
+        end[t, c] = values[:, 0]
+    return ends
+
+
+def usual_intervals(mechanism, n, first):
+    """As `intervals_of`: all shares with |Inv - share| <= 1.96 standard deviations at that share, from t = first on; the
+    ends are those of the shares that t people can have."""
+    ends = np.full((2, n + 1, n + 1), np.nan)
+    for t in range(1, n + 1):
+        share = np.arange(t + 1) / t
+        seen = ((share - mechanism.q) / mechanism.keep)[:, None]
+        inside = np.abs(seen - share) <= Z * np.sqrt(variance_at(share, t, mechanism))
+        held = np.where(inside, share, np.nan) if t >= first else np.broadcast_to(share, inside.shape)
+        some = np.flatnonzero(inside.any(axis=1) | (t < first))
+        ends[0, t, : t + 1], ends[1, t, : t + 1] = 2.0, -2.0  # of no share
+        ends[0, t, some], ends[1, t, some] = np.nanmin(held[some], axis=1), np.nanmax(held[some], axis=1)
+    return ends
+
+
+def missed(ends, t, share):
+    """Whether the interval misses, for c = 0, ..., t; a column of counts by ``share``, a number or a row."""
+    low, high = ends[:, t, : t + 1, None]
+    return (share < low) | (share > high)
+
+
+def chance_of_a_miss(ends, mechanism, people):
+    """Exact probability that the interval ever misses the share of a category among the first t of ``people``, 0 or 1
+    for whether each has it, for any t: the law of the count where it has not missed yet, person by person."""
+    law, ever = np.ones(1), 0.0
+    for t, has in enumerate(people, 1):
+        hit = mechanism.p if has else mechanism.q
+        law = np.append(law * (1 - hit), 0.0) + np.append(0.0, law * hit)
+        miss = missed(ends, t, np.sum(people[:t]) / t)[:, 0]
+        ever += law[miss].sum()
+        law[miss] = 0.0
+    return ever
+
+
+def worst_chance_of_a_miss(ends, mechanism):
+    """The largest probability of a miss at any of the times, over all ways to choose who comes next, even by the reports
+    so far: backwards, over all counts of reports (rows) and of people who have the category (columns)."""
+    p, q, n = mechanism.p, mechanism.q, ends.shape[1] - 1
+    later = np.zeros((n + 2, n + 2))
+    for t in range(n, -1, -1):
+        has = p * later[1:, 1:] + (1 - p) * later[:-1, 1:]
+        has_not = q * later[1:, :-1] + (1 - q) * later[:-1, :-1]
+        later = np.maximum(has, has_not)
+        if t:
+            later[missed(ends, t, np.arange(t + 1) / t)] = 1.0
+    return later.item()
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize(("k", "epsilon"), [(2, 0.5), (2, 4.0), (5, 1.0), (12, 2.0)])
+@pytest.mark.parametrize("level", [0.95, 0.7])
+def test_nobody_who_chooses_the_people_makes_it_miss_more_often(k, epsilon, level, bound):
+    mechanism = RandomizedResponse(k, epsilon)
+    ends = intervals_of(mechanism, 60, bound=bound, level=level, tightest_at=20)
+    assert 0 < worst_chance_of_a_miss(ends, mechanism) <= 1 - level
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize(("k", "epsilon", "true_counts"), SETTINGS)
+def test_in_a_class_of_400_nothing_makes_it_miss_more_often(k, epsilon, true_counts, bound):
+    mechanism = RandomizedResponse(k, epsilon)
+    ends = intervals_of(mechanism, 400, bound=bound)
+    worst = worst_chance_of_a_miss(ends, mechanism)
+    assert worst <= 0.05
+    people = np.repeat(np.arange(k), true_counts)
+    for category in range(k):
+        for order in (people, people[::-1], np.random.default_rng(category).permutation(people)):
+            assert chance_of_a_miss(ends, mechanism, order == category) <= worst
+    if bound == "exact":  # and not by being far too wide
+        assert worst > 0.03
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize(("k", "epsilon", "true_counts"), SETTINGS)
+def test_simulated_people_are_ever_missed_as_often_as_computed(k, epsilon, true_counts, bound):
+    """Each report drawn by the mechanism itself; the teacher stops where a category is missed for the first time."""
+    mechanism, runs = RandomizedResponse(k, epsilon), 2_000
+    ends = intervals_of(mechanism, 400, bound=bound)
+    people = np.repeat(np.arange(k), true_counts)
+    reports = mechanism.randomize(np.broadcast_to(people, (runs, 400)), 1)
+    t = np.arange(1, 401)
+    for category in range(k):
+        share = np.cumsum(people == category) / t
+        low, high = ends[:, t, np.cumsum(reports == category, axis=1)]
+        ever = ((share < low) | (share > high)).any(axis=1).mean()
+        chance = chance_of_a_miss(ends, mechanism, people == category)
+        assert ever <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / runs)
+        assert abs(ever - chance) <= 5 * math.sqrt(chance * (1 - chance) / runs) + 1 / runs
+
+
+def test_a_usual_interval_that_is_watched_ever_misses_far_more_often():
+    """From the moment on at which too_few_reports lets it be shown, N q = 10."""
+    mechanism = RandomizedResponse(4, 1.0)
+    first = math.ceil(10 / mechanism.q)
+    usual = usual_intervals(mechanism, 200, first)
+    for t, c in (
+        (70, 30),
+        (150, 20),
+        (200, 90),
+    ):  # the same shares as those within the interval of inv_interval
+        whole = inv_interval([c, t - c, 0, 0], mechanism)
+        shares = np.arange(t + 1) / t
+        held = shares[(shares >= whole.low[0]) & (shares <= whole.high[0])]
+        assert usual[:, t, c].tolist() == ([held[0], held[-1]] if held.size else [2.0, -2.0])
+    anytime = {bound: intervals_of(mechanism, 200, bound=bound) for bound in BOUNDS}
+    for people in (np.zeros(200), np.arange(200) < 100, np.arange(200) % 4 == 0):
+        for ends in anytime.values():
+            assert chance_of_a_miss(ends, mechanism, people) < 0.05
+        assert chance_of_a_miss(usual, mechanism, people) > 0.15
+    assert worst_chance_of_a_miss(usual, mechanism) > 0.15
+
+
+@pytest.mark.parametrize(
+    ("k", "epsilon"), [(2, 1e-6), (2, 1.0), (2, 20.0), (4, 1.0), (12, 4.0), (1000, 2.0), (3, 700.0)]
+)
+def test_the_variance_proxy_is_the_least_that_bounds_the_cumulants(k, epsilon):
+    mechanism = RandomizedResponse(k, epsilon)
+    p, q, s = mechanism.p, mechanism.q, variance_proxy(mechanism)
+    slopes = np.linspace(-30, 30, 1201)
+
+    def cumulants(chance, other, slope):
+        """log E exp(slope (B - chance)), of an indicator with this chance of 1 and ``other`` of 0."""
+        return np.logaddexp(np.log(other), np.log(chance) + slope) - chance * slope
+
+    for chance, other in ((p, (k - 1) * q), (q, p + (k - 2) * q)):
+        assert (cumulants(chance, other, slopes) <= s * slopes**2 / 2 + 1e-13).all()
+    # There the cumulants of p reach the bound, so no smaller one would do.
+    slope = 2 * (math.log(k - 1) - epsilon)
+    if 0.1 < abs(slope) < 100:
+        assert cumulants(p, (k - 1) * q, slope) == pytest.approx(s * slope**2 / 2, rel=1e-7)
+        assert cumulants(p, (k - 1) * q, slope) > 0.9999 * s * slope**2 / 2
+    assert 0.25 >= s >= p * (k - 1) * q
+
+
+@pytest.mark.parametrize("k", [2, 3, 8, 1001])
+def test_the_variance_proxy_is_smooth_where_p_is_one_half(k):
+    for away in (0.0, 1e-12, -1e-9, 1e-5, -1e-3):
+        epsilon = math.log(k - 1) + away
+        if epsilon >= 1e-6:
+            series = 0.25 * (1 - away**2 / 12)
+            assert variance_proxy(RandomizedResponse(k, epsilon)) == pytest.approx(series, rel=1e-13)
+
+
+def log_mixture(log_likelihood, scale):
+    """log of the mean of exp(log_likelihood(l)) over l normal with mean 0 and this standard deviation."""
+
+    def integrand(z):
+        return math.exp(log_likelihood(scale * z) - z**2 / 2) / math.sqrt(2 * math.pi)
+
+    points = np.linspace(-12, 12, 49)
+    return math.log(sum(integrate.quad(integrand, a, b)[0] for a, b in itertools.pairwise(points)))
+
+
+@pytest.mark.parametrize(("k", "epsilon", "n", "tightest_at", "level"), [
+    (2, 0.5, 30, 100, 0.95), (4, 1.0, 7, 20, 0.9), (12, 4.0, 400, 50, 0.99), (30, 2.0, 5000, 100, 0.95),
+])  # fmt: skip
+def test_at_the_ends_the_mixture_is_one_over_alpha(k, epsilon, n, tightest_at, level):
+    mechanism = RandomizedResponse(k, epsilon)
+    p, q, keep, s = mechanism.p, mechanism.q, mechanism.keep, variance_proxy(mechanism)
+    counts = np.zeros(k, dtype=np.int64)
+    counts[0], counts[1] = n // 3, n - n // 3
+    surprise = -math.log(1 - level)
+    ratio = 1 / (2 * surprise + math.log(1 + 2 * surprise))
+    rho = tightest_at * s * ratio
+    _, high = anytime_intervals(counts, mechanism, level=level, tightest_at=tightest_at, bound="sub_gaussian")
+    excess = n * keep * (high[0] - inv(counts, mechanism)[0])
+    found = log_mixture(lambda x: x * excess - n * s * x**2 / 2, 1 / math.sqrt(rho))
+    assert found == pytest.approx(surprise, abs=1e-8)
+
+    def log_likelihood(m):
+        """By the slope x: of so many hits, if m people have the category, against their mean."""
+        return lambda x: (
+            x * counts[0]
+            - m * math.log(1 - p + p * math.exp(x))
+            - (n - m) * math.log(1 - q + q * math.exp(x))
+        )
+
+    share = 1 / k
+    rho = (tightest_at * (share * p * (1 - p) + (1 - share) * q * (1 - q)) + 1) * ratio
+    for end in anytime_intervals(counts, mechanism, level=level, tightest_at=tightest_at):
+        found = log_mixture(log_likelihood(n * end[0]), 1 / math.sqrt(rho))
+        assert found == pytest.approx(surprise, abs=5e-3)  # the function's law is on points
+
+
+@pytest.mark.parametrize("level", [0.8, 0.9, 0.95, 0.99, 1 - 1e-9])
+def test_it_is_narrowest_where_it_is_to_be(level):
+    """Within 0.1% of the width with the best rho, which Lambert's function gives."""
+    mechanism, alpha = RandomizedResponse(5, 1.0), 1 - level
+    s = variance_proxy(mechanism)
+    best = -1 / (special.lambertw(-(alpha**2) / math.e, -1).real + 1)
+    least = math.sqrt((1 + best) * math.log((1 + best) / (best * alpha**2)) * s / 80) / mechanism.keep
+    for ratio in (0.5 * best, 0.99 * best, 1.01 * best, 2 * best):
+        other = math.sqrt((1 + ratio) * math.log((1 + ratio) / (ratio * alpha**2)) * s / 80) / mechanism.keep
+        assert other > least
+    low, high = anytime_intervals([16] * 5, mechanism, level=level, tightest_at=80, bound="sub_gaussian")
+    assert least * (1 - 1e-12) <= (high[0] - low[0]) / 2 < 1.001 * least
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize(("k", "epsilon"), [(2, 1.0), (4, 2.0), (12, 1.0)])
+def test_it_is_narrower_where_it_is_to_be_than_one_for_elsewhere(k, epsilon, bound):
+    mechanism = RandomizedResponse(k, epsilon)
+    for n in (100, 1000):
+        counts = np.full(k, n // k)
+        counts[0] += n - counts.sum()
+        widths = [
+            high[0] - low[0]
+            for low, high in (
+                anytime_intervals(counts, mechanism, tightest_at=at, bound=bound)
+                for at in (n, n // 10, 10 * n)
+            )
+        ]
+        assert widths[0] < min(widths[1:])
+
+
+@pytest.mark.parametrize(("n", "factor"), [(20, 1.71), (100, 1.55), (400, 1.60)])
+@pytest.mark.parametrize(("k", "epsilon"), [(2, 0.5), (5, 2.0), (12, 4.0)])
+def test_the_price_of_watching(k, epsilon, n, factor):
+    """At any k and epsilon so many times as wide as a normal interval with the same variance proxy for a single look."""
+    mechanism = RandomizedResponse(k, epsilon)
+    counts = np.zeros(k, dtype=np.int64)
+    counts[0] = n
+    low, high = anytime_intervals(counts, mechanism, bound="sub_gaussian")
+    usual = Z * math.sqrt(variance_proxy(mechanism) / n) / mechanism.keep
+    assert (high - low) / 2 == pytest.approx(factor * usual, rel=0.004)
+
+
+@pytest.mark.parametrize("k", [2, 4, 12])
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
+def test_the_price_of_watching_with_the_exact_bound(k, epsilon):
+    """At N = 100, of a share between 0 and 1: at most 1.7 times the usual interval with the variance at that share."""
+    mechanism, n = RandomizedResponse(k, epsilon), 100
+    for share in (0.0, 0.2, 0.5, 1.0):
+        counts = np.zeros(k, dtype=np.int64)
+        counts[0] = round(n * (mechanism.q + mechanism.keep * share))
+        counts[1] = n - counts[0]
+        low, high = anytime_intervals(counts, mechanism)
+        usual = Z * math.sqrt(variance_at(np.array(share), n, mechanism))
+        assert 1.5 < (high[0] - low[0]) / 2 / usual < 1.7
+
+
+@pytest.mark.parametrize(("k", "epsilon", "factor"), [(4, 1.0, 1.3), (12, 4.0, 3.0)])
+def test_how_much_wider_the_formula_is_of_an_empty_category(k, epsilon, factor):
+    mechanism = RandomizedResponse(k, epsilon)
+    counts = np.zeros(k, dtype=np.int64)
+    counts[0] = round(100 * mechanism.q)
+    counts[1] = 100 - counts[0]
+    widths = [
+        high[0] - low[0]
+        for low, high in (anytime_intervals(counts, mechanism, bound=bound) for bound in BOUNDS)
+    ]
+    assert widths[1] / widths[0] == pytest.approx(factor, abs=0.06)
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_more_people_narrow_it_and_a_higher_level_widens_it(bound):
+    mechanism, shares = RandomizedResponse(4, 1.0), np.array([4, 3, 2, 1])
+    sizes = np.array([1, 2, 5, 10, 40, 10**3, 10**5, 10**9, 10**12])
+    low, high = anytime_intervals(shares * sizes[:, None], mechanism, bound=bound)
+    assert (np.diff(high - low, axis=0) < 0).all()
+    assert (high[-1] - low[-1]).max() < 1e-4  # to nothing, but for log N
+    for size in sizes:
+        ends = [
+            anytime_intervals(shares * size, mechanism, level=level, bound=bound)
+            for level in (0.01, 0.3, 0.8, 0.95, 0.99, 1 - 1e-9)
+        ]
+        lows, highs = np.array(ends).transpose(1, 0, 2)
+        assert (np.diff(lows, axis=0) < 0).all()
+        assert (np.diff(highs, axis=0) > 0).all()
+
+
+def test_the_formula_is_symmetric_around_inv_and_the_exact_bound_mirrors_two_categories():
+    mechanism, counts = RandomizedResponse(2, 1.0), np.array([31, 9])
+    low, high = anytime_intervals(counts, mechanism, bound="sub_gaussian")
+    np.testing.assert_allclose((low + high) / 2, inv(counts, mechanism), rtol=1e-14)
+    low, high = anytime_intervals(counts, mechanism)
+    np.testing.assert_allclose(low, 1 - high[::-1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_each_category_has_its_interval_by_its_own_count_in_any_shape(bound):
+    mechanism = RandomizedResponse(3, 1.5)
+    counts = np.random.default_rng(1).integers(1, 9, (4, 5, 3))
+    lows, highs = anytime_intervals(counts, mechanism, bound=bound)
+    assert lows.shape == highs.shape == counts.shape
+    for at in np.ndindex(4, 5):
+        a, b, c = counts[at]
+        low, high = anytime_intervals([a, b + c, 0], mechanism, bound=bound)
+        assert (low[0], high[0]) == pytest.approx((lows[at][0], highs[at][0]), rel=1e-12)
+    for end in anytime_intervals(np.zeros((0, 3)), mechanism, bound=bound):
+        assert end.shape == (0, 3)
+
+
+def test_many_categories_are_taken_in_portions():
+    k = 20_000
+    mechanism, counts = RandomizedResponse(k, 8.0), np.arange(k)
+    lows, highs = anytime_intervals(counts, mechanism)
+    some = [0, 1, 4095, 4096, 12_345, k - 1]
+    for i in some:
+        other = np.zeros(k, dtype=np.int64)
+        other[0], other[1] = counts[i], counts.sum() - counts[i]
+        low, high = anytime_intervals(other, mechanism)
+        assert (low[0], high[0]) == pytest.approx((lows[i], highs[i]), rel=1e-10)
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize("k", [2, 3, 1000])
+@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 3.0, 100.0, 700.0])
+def test_extremes_are_finite_with_inv_between_the_ends(k, epsilon, bound):
+    mechanism = RandomizedResponse(k, epsilon)
+    for total in (1, 10, 10**9, 2**62 - 1):
+        counts = np.zeros((3, k), dtype=np.int64)
+        counts[0, 0] = counts[1, 1] = total
+        counts[2, :2] = total // 3, total - total // 3
+        for level in (5e-324, 0.5, 0.95, 1 - 2.0**-53):
+            for at in (1, 10**15):
+                low, high = anytime_intervals(counts, mechanism, level=level, tightest_at=at, bound=bound)
+                assert np.isfinite([low, high]).all()
+                centre = inv(counts, mechanism)
+                assert (low <= centre).all()
+                assert (centre <= high).all()
+    low, high = anytime_intervals([1] + [0] * (k - 1), RandomizedResponse(k, 1e-6), bound=bound)
+    assert (high - low > 1e6).all()  # of noise
+
+
+def test_hardly_any_noise_leaves_less_than_a_person_in_doubt():
+    low, high = anytime_intervals([30, 10, 0], RandomizedResponse(3, 700.0))
+    assert (40 * np.maximum(high - [0.75, 0.25, 0], [0.75, 0.25, 0] - low) < 2).all()
+
+
+def test_a_mechanism_may_be_told_by_its_p():
+    one, two = RandomizedResponse(4, 1.0), RandomizedResponse.from_p(4, RandomizedResponse(4, 1.0).p)
+    for bound in BOUNDS:
+        np.testing.assert_allclose(
+            anytime_intervals([5, 3, 1, 1], one, bound=bound),
+            anytime_intervals([5, 3, 1, 1], two, bound=bound),
+            rtol=1e-12,
+        )
+
+
+@pytest.mark.parametrize(
+    ("counts", "options", "words"),
+    [
+        ([0, 0, 0], {}, "counts must have a total >= 1, got all zeros"),
+        ([[1, 0, 0], [0, 0, 0]], {}, "counts must have a total >= 1"),
+        ([1, 2], {}, "counts must have a last axis of length k = 3"),
+        ([1, -2, 3], {}, "counts must be non-negative"),
+        ([1, 0.5, 3], {}, "counts must be whole numbers"),
+        ([1, math.nan, 3], {}, "counts must be finite"),
+        (["a", "b", "c"], {}, "counts must be a numeric array"),
+        ([1, 2, 3], {"level": 1}, "level must be a number between 0 and 1, got 1"),
+        ([1, 2, 3], {"level": 0.0}, "level must be a number between 0 and 1, got 0"),
+        ([1, 2, 3], {"level": "95%"}, "level must be a number between 0 and 1, got '95%'"),
+        ([1, 2, 3], {"tightest_at": 0}, "tightest_at must be an integer from 1 to 1000000000000000, got 0"),
+        ([1, 2, 3], {"tightest_at": 2.5}, "tightest_at must be an integer"),
+        ([1, 2, 3], {"tightest_at": 10**16}, "tightest_at must be an integer"),
+        ([1, 2, 3], {"bound": "normal"}, "bound must be 'exact' or 'sub_gaussian', got 'normal'"),
+    ],
+)
+def test_what_is_refused_is_named(counts, options, words):
+    with pytest.raises(ValueError, match=words):
+        anytime_intervals(counts, RandomizedResponse(3, 1.0), **options)
