@@ -453,11 +453,11 @@ class Story {
       const how = {
         inv_n: 'InvN cuts off what is below zero, and scales the rest down to 100%.',
         inv_p: `InvP lowers every bar that stays by the same ${(100 * this.lowered).toFixed(1)} percentage points, until they add up to 100%.`,
-        mle_star: 'MLE* takes the shares under which these reports are most likely.',
+        mle_star: 'MLE* strikes out the bars at zero, and works Inv out anew from the other reports alone: under these shares the reports are most likely.',
       };
       this.say('Three repairs', Math.min(...this.now.inv) < 0 ? how[this.repair] : 'No bar is below zero: all three repairs leave Inv as it is.');
       const off = Object.entries(REPAIRS).map(([name, label]) => `${label} is off by ${distance(this.now[name], this.truth)}%`);
-      this.result.textContent = `In this survey ${off.join(', ')}.`;
+      this.result.textContent = `In this survey ${off.join(', ')}; in the next, perhaps otherwise.`;
     };
     this.refresh();
   }

@@ -126,10 +126,7 @@ def _triangle_reading(reports: ThreeEstimates) -> str:
             "and MLE* all stay on it."
         )
     if not alignment.length:
-        return (
-            "After the repair every category that is left has the same share, so that InvP, MLE* and InvN are one and "
-            "the same point."
-        )
+        return "InvP, MLE* and InvN are one and the same point: what they leave has equal shares or is a single category."
     if not alignment.position:
         return "MLE* (green circle) and InvP (blue triangle) are one point here, for both keep a single category."
     return (

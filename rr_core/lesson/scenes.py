@@ -298,7 +298,7 @@ def subtract(seed: int) -> Posed:
         f"Another school, ε = 1; only the reports are known. {_per_cent(1 - step.keep)} of the coins said “any of the "
         f"five”: a fifth of that, {_per_cent(q)} of all reports, is what chance alone brings each answer. "
         f"“{_NAMES[most]}” has {_per_cent(raw)}.",
-        NumberQuestion("Which share of the people do these reports stand for?", 0, 100, "%"),
+        NumberQuestion(f"Which share of the people do you estimate for “{_NAMES[most]}”?", 0, 100, "%"),
         _bars(_NAMES, ("observed", "Reports", reports), crowd=q),
         (min(100, max(0, round(100 * estimate))),),
         after,
@@ -417,6 +417,9 @@ def repairs(seed: int) -> Posed:
     values = [getattr(step, key)[tallest] for key in _REPAIRS]
     order = sorted(range(3), key=values.__getitem__)
     lowered = max(a - b for a, b in zip(step.inv, step.inv_p, strict=True) if b > 0)
+    struck = " and ".join(
+        f"“{name}”" for name, share in zip(_NAMES, step.mle_star, strict=True) if share == 0
+    )
 
     def after(said: Prediction) -> str:
         right = all(values[a] <= values[b] + 1e-12 for a, b in pairwise(said))
@@ -425,7 +428,7 @@ def repairs(seed: int) -> Posed:
         return (
             f"{'Right' if right else 'Not so'}: {told}. InvN scales, which costs the tallest bar most: "
             f"{_points(step.inv[tallest] - step.inv_n[tallest])}. InvP takes {_points(lowered)} from each bar that "
-            "stays. "
+            f"stays. MLE* strikes out {struck} and does Inv again with the others' reports. "
             f"In truth it is {_per_cent(truth[tallest])}."
         )
 
@@ -507,8 +510,8 @@ def closest(seed: int) -> Posed:
         verdict = "Right." if right else f"No, where {where[more]}."
         return (
             f"{verdict} InvN wins {won[0]['inv_n']:g} of 100 where {where[0]}, {won[1]['inv_n']:g} where {where[1]}. "
-            "Scaling keeps small bars; lowering cuts them to zero, good where they are all but empty. In doubt InvP: it "
-            "is never farther from the truth than Inv, in squared distance; the others can be."
+            "Scaling keeps small bars; lowering cuts them to zero, good where they are all but empty. In doubt InvP: in "
+            "600 settings (page Experiments) it was within 1.5 times the best 507 times, InvN 368, MLE* 347."
         )
 
     frames = [
@@ -690,9 +693,10 @@ def line(seed: int) -> Posed:
         on_the_line = ("inv_p", "mle_star", "inv_n")
         outside = "" if 0 <= said[0] <= 100 else "It lies between them. "
         return (
-            f"{_compared(said[0], answer, few='too little', many='too much')} {outside}InvP subtracts, InvN scales; the "
-            "likeliest shares scale the reports of A and B, then subtract the noise: some of both. Why care? A point "
-            "between two others is never farther from the truth than the farther of them. Of 100 people in a wrong bar: "
+            f"{_compared(said[0], answer, few='too little', many='too much')} {outside}InvP subtracts, InvN scales. "
+            "MLE* works Inv out anew from the reports of A and B alone: it scales these, then subtracts the noise, so it "
+            "lands between. Why care? A point between two others is never farther from the truth than the farther of "
+            "them. Of 100 people in a wrong bar: "
             f"{', '.join(f'{_REPAIRS[key]} {_wrong(getattr(step, key), truth)}' for key in on_the_line)}."
         )
 
@@ -809,11 +813,11 @@ def patience(seed: int) -> Posed:
         how = f"You said {said[0]:,}, {close}: it takes {least(answer)}."
         right = f"You said {answer:,}, and so it is."
         return (
-            f"{right if said[0] == answer else how} At ε = 0.5 a report says little, so each step corrects little. How "
-            "to know without MLE*? By the factors of a step: once none is above "
-            f"{1 + _CERTAIN:.5f}, after {least(stop)}, no shares make the {survey.n:,} reports more than "
-            f"{math.exp(_CERTAIN * survey.n):.2f} times as likely as IBU's do. What is above 1, {_CERTAIN:.5f}, is its "
-            "certificate."
+            f"{right if said[0] == answer else how} At ε = 0.5 a report says little, so the factors are close to 1. "
+            f"They also tell when to stop: while one is well above 1, its bar can gain. Once none is above "
+            f"{1 + _CERTAIN:.5f}, after {least(stop)} steps, hardly anything is left to gain: no shares make the "
+            f"{survey.n:,} reports more than {math.exp(_CERTAIN * survey.n):.2f} times as likely. That is IBU's "
+            "certificate; it needs no MLE*."
         )
 
     frames = [
@@ -825,9 +829,8 @@ def patience(seed: int) -> Posed:
         for epsilon, (near, may_stop, _) in found.items()
     ]
     return Posed(
-        "IBU starts from equal bars and corrects them in small steps, each time by what the reports say against "
-        "the guess. In "
-        "the end it stands on the summit, MLE*. Our 2,000 reports, ε = 0.5.",
+        "IBU starts from equal bars. Each step multiplies every bar by a factor: above 1 if the reports speak for more, "
+        "below 1 if for less. In the end it stands on the summit, MLE*. Our 2,000 reports, ε = 0.5.",
         NumberQuestion(
             "After how many steps is every bar within half a percentage point of MLE*?",
             1,

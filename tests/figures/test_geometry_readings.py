@@ -389,7 +389,7 @@ def test_a_single_category_that_is_left_is_not_told_as_equal_ones():
     drawn = FRAME
     assert (found.estimates["inv_n"] > 0).sum() == 1
     said = reading(triangle(found, np.full(3, 1 / 3), "abc", drawn, Layers()))
-    assert "every category that is left has the same share" in said
+    assert "what they leave has equal shares or is a single category" in said
 
 
 @recomputes(_clouds_reading, triangle_page._bias_table)
@@ -465,7 +465,7 @@ def test_what_inv_p_subtracts_and_inv_n_divides_by(many):
         if "nothing to repair" in text:
             assert raw.min() >= -1e-12
             seen.add("inside")
-        elif "same share" in text:
+        elif "equal shares" in text:
             assert math.dist(p, n) < 1e-9
             kept = n[n > 0]
             assert np.ptp(kept) < 1e-9

@@ -167,7 +167,10 @@ def _unused(part: str) -> dict[str, str]:
 def why_section(result: ThreeEstimates, theta: Array | None, three: Draw) -> None:
     """Why MLE* lies between the others, in curves; folded, the drawn points as a table of shares."""
     st.markdown(
-        f"Try **{_CIRCLES}** above: the smallest around Inv that reaches the triangle touches it at InvP. "
+        "Where the three keep the same categories, InvN **scales** Inv's shares of these, InvP **subtracts** from them. "
+        "MLE\\* forgets the other categories and works Inv out anew: it scales the **reports** of those that stay, then "
+        "subtracts the noise. Some of both, so it lands between.\n\n"
+        f"In pictures: try **{_CIRCLES}** above: the smallest around Inv that reaches the triangle touches it at InvP. "
         f"**{_CURVES}**: the first touches it at MLE\\*."
     )
     with st.expander("The shares of these points"):
@@ -312,7 +315,7 @@ def _explanation(result: ThreeEstimates) -> str:
         )
     if not result.collinearity.length:
         return (
-            "Here every category that is left has the same share, so that the three repairs are **one point**. **Try:** "
+            "Here the three repairs are **one point**: what is left has equal shares or is a single category. **Try:** "
             "press **Make one share negative**."
         )
     if not result.collinearity.position:
