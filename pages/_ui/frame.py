@@ -57,7 +57,7 @@ _STYLE = """<style>
 [data-testid="stBaseButton-primary"]:not(:disabled) {color: light-dark(#FFFFFF, #141414);}
 [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] {gap: 0.55rem;}
 [data-testid="stSidebarUserContent"] {margin-left: -0.65rem; margin-right: -0.65rem;}
-[data-testid="stSidebarUserContent"] .st-key-links {gap: 0.06rem;}
+[data-testid="stSidebarUserContent"] .st-key-links {gap: 0;}
 [data-testid="stSidebarUserContent"] [data-testid="stCaptionContainer"] p {line-height: 1.2;}
 [data-testid="stSidebarUserContent"] .st-key-links [data-testid="stCaptionContainer"] p {
   font-size: 0.8rem; line-height: 1.1; padding-top: 3px;
@@ -78,7 +78,7 @@ _STYLE = """<style>
 .rr-fills [data-testid="stBottom"] {z-index: 1001;}
 /* Beside sliders, which are so much higher: the labels of both stand at one height. */
 .st-key-figure_controls:has([data-testid="stSlider"]) [data-testid="stButtonGroup"] {margin-bottom: 8px;}
-[data-testid="stSidebarHeader"] {height: 1.6rem; margin-bottom: 0;}
+[data-testid="stSidebarHeader"] {height: 0.9rem; margin-bottom: 0;}
 @media (min-width: 641px) {
   body:not(.rr-fills) [data-testid="stBottom"]:has(.st-key-foot) {display: none;}
 }

@@ -91,7 +91,7 @@ def _guesses(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
     y = axis("Guesses (count)", tickformat=",.2~f", rangemode="tozero")
     low, middle, high = _quartiles(asked)
     reading = (
-        f"Guesses of how many per cent have {view.names[0]}, {len(asked.guesses):,} in all: the middle one is "
+        f"Guesses of how many per cent have “{view.names[0]}”, {len(asked.guesses):,} in all: the middle one is "
         f"{middle:.0f}%, half of them lie from {low:.0f}% to {high:.0f}%. Guesses are sent as they are, without a coin."
     )
     return figure([bars], x, y, reading, bargap=0.08)
@@ -132,6 +132,7 @@ def _inv(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
         "y": estimate,
         "customdata": view.names,
         "marker": {"color": QUANTITIES["inv"].colour, **hatched(estimate)},
+        "opacity": 0.6,  # so that the intervals stand out
         "hovertemplate": hover("Inv", estimate),
     }
     traces = [bars, _intervals(view.x, low, high, view), *_beside(asked, view)]
@@ -139,7 +140,7 @@ def _inv(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
     # Of the first answer, which is named before anybody reports: an interval of the largest share would hold less often.
     ends = between(*np.clip((low[0], high[0]), 0, 1).tolist())
     reading = (
-        f"The chance taken away, {view.names[0]} has {percent(float(estimate[0]))} of those who reported; "
+        f"The chance taken away, “{view.names[0]}” has {percent(float(estimate[0]))} of those who reported; "
         f"with 95% confidence {ends}, whenever one stops counting. Shares below zero: {below}."
     )
     return figure(traces, view.axis(), _share_axis(), reading, bargap=0.3)

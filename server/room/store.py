@@ -529,8 +529,18 @@ def warning() -> str:
 
 def _prepare_sqlite(connection: Any, _: object) -> None:
     connection.isolation_level = None  # it begins a transaction when it is told to, see `_begin_sqlite`
+    # Where others open a new file at the same moment, SQLite refuses this at once.
+    end = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            break
+        except sqlite3.OperationalError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.01)
     # What was said to be kept is kept when the server is killed; when the machine fails, it may be lost.
-    for setting in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "secure_delete=ON"):
+    for setting in ("synchronous=NORMAL", "foreign_keys=ON", "secure_delete=ON"):
         connection.execute(f"PRAGMA {setting}")
 
 

@@ -11,7 +11,8 @@ import pytest
 from scipy import stats
 
 from rr_core import RandomizedResponse
-from tests.browser.lab import Lab
+from tests.browser.lab import Lab, profile
+from tests.browser.server import ROOT, free_port, started
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 SMALL = {"viewport": {"width": 320, "height": 568}}
@@ -303,3 +304,46 @@ def test_what_a_report_may_give_away_is_rounded_up(open_lab):
         told = float(phone.page.evaluate("epsilon => fold(epsilon)", epsilon).replace(",", ""))
         assert np.exp(epsilon) <= told * (1 + 1e-12)
         assert told <= np.exp(epsilon) * 1.0101
+
+
+def test_after_the_server_was_killed_phone_projector_and_control_find_back(browser, tmp_path):
+    """What was thanked for is there once; the phone that could not send sends; the projector counts on by itself."""
+    port, rooms = free_port(), str(tmp_path / "rooms.sqlite")
+    wide, thanked, waiting = profile(browser, **PROJECTOR), profile(browser, **PHONE), profile(browser, **PHONE)
+    try:
+        with started("app.py", ROOT, tmp_path, port=port, RR_ROOMS=rooms) as server:
+            teacher = Lab(wide, server.address).open("/room")
+            press(teacher, "Open a room")
+            code = code_of(teacher)
+            projector = Lab(wide, server.address).open(f"/room?room={code}")
+            first, second = (Phone(Lab(context, server.address), code) for context in (thanked, waiting))
+            first.flip("Yes")
+            first.send()
+            second.flip("No")
+            server.process.kill()
+            server.process.wait()
+            second.page.get_by_role("button", name="Send", exact=True).click()
+            second.page.get_by_text("does not reach the server").wait_for()
+        with started("app.py", ROOT, tmp_path, port=port, RR_ROOMS=rooms):
+            second.page.get_by_role("button", name="Send again").click()
+            second.wait_for("Thank you")
+            projector.page.bring_to_front()
+            projector.page.get_by_text("2 people have answered.").wait_for()
+            teacher.page.bring_to_front()
+            teacher.page.get_by_text("2 reports").wait_for()
+            press(teacher, "Close")
+            assert kept(teacher, code)["state"] == "closed"
+    finally:
+        for context in (wide, thanked, waiting):
+            context.close()
+
+
+def test_a_phone_that_may_keep_nothing_still_reports_once(open_lab, teacher):
+    """Where the browser keeps no data of pages, the report is held as long as the page is open."""
+    lab = open_lab(stranger=True, **PHONE)
+    lab.page.add_init_script("Object.defineProperty(window, 'localStorage', {get() { throw new Error('no') }})")
+    phone = Phone(lab, code_of(teacher))
+    phone.flip("Yes")
+    phone.send()
+    assert len(phone.sent) == 1
+    teacher.page.get_by_text("1 report ·").wait_for()
