@@ -309,7 +309,11 @@ def test_what_a_report_may_give_away_is_rounded_up(open_lab):
 def test_after_the_server_was_killed_phone_projector_and_control_find_back(browser, tmp_path):
     """What was thanked for is there once; the phone that could not send sends; the projector counts on by itself."""
     port, rooms = free_port(), str(tmp_path / "rooms.sqlite")
-    wide, thanked, waiting = profile(browser, **PROJECTOR), profile(browser, **PHONE), profile(browser, **PHONE)
+    wide, thanked, waiting = (
+        profile(browser, **PROJECTOR),
+        profile(browser, **PHONE),
+        profile(browser, **PHONE),
+    )
     try:
         with started("app.py", ROOT, tmp_path, port=port, RR_ROOMS=rooms) as server:
             teacher = Lab(wide, server.address).open("/room")
@@ -341,7 +345,9 @@ def test_after_the_server_was_killed_phone_projector_and_control_find_back(brows
 def test_a_phone_that_may_keep_nothing_still_reports_once(open_lab, teacher):
     """Where the browser keeps no data of pages, the report is held as long as the page is open."""
     lab = open_lab(stranger=True, **PHONE)
-    lab.page.add_init_script("Object.defineProperty(window, 'localStorage', {get() { throw new Error('no') }})")
+    lab.page.add_init_script(
+        "Object.defineProperty(window, 'localStorage', {get() { throw new Error('no') }})"
+    )
     phone = Phone(lab, code_of(teacher))
     phone.flip("Yes")
     phone.send()
