@@ -53,6 +53,7 @@ def is_public(path: str) -> bool:
     [
         "/",
         "/plan",
+        "/r/CDFGHJ/report",
         "/media/0123.csv",
         "/static/js/index.js",
         f"/{starlette_routes.ROUTE_HEALTH}",
@@ -237,6 +238,8 @@ def _visit(http: str, https: str) -> None:
         ("host-config", 200),
     ):
         assert answer(f"{https}/_stcore/{path}")[0] == expected, path
+    status, headers = answer(f"{https}/r")  # where phones join a room
+    assert (status, headers["X-Frame-Options"], headers["Cache-Control"]) == (200, "DENY", "no-store")
     status, headers = answer(f"{http}/plan?k=3")
     assert (status, headers["Location"]) == (301, "https://class.example/plan?k=3")
 

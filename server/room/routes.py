@@ -46,7 +46,7 @@ _FRESH = 0.5  # seconds that phones are told the same
 _MOST_KNOWN = 10_000  # addresses with the rooms that they have found, and rooms whose answer is held
 # A class is often one address, and each phone asks every few seconds: 5,000 of them 75,000 times a minute.
 _LOOKS = parse("100000/minute")
-_SENT_BY_NETWORK, _SENT_TO_ROOM = parse("3000/minute"), parse("6000/minute")
+_SENT_BY_NETWORK, _SENT_TO_ROOM = parse("6000/minute"), parse("12000/minute")
 _WRONG_CODES = parse("20/minute")
 _TOO_FAST = "Too many requests come from your network: wait a minute, then try again."
 _TOO_MANY_CODES = "Too many wrong codes came from your network: wait a minute, then look at the code again."
