@@ -65,7 +65,7 @@ if parts["film"].open:
 if parts["steps"].open:
     with parts["steps"]:
         search_section(page.work)
-guidance.which_to_use()
+guidance.which_to_use(draw.mechanism, scenario.n)
 
 with st.expander("Formulas"):
     st.markdown(

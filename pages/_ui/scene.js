@@ -126,7 +126,8 @@ const PICTURES = {
     const lines = marks.filter(({y}) => y === null);
     picture.append(...lines.map(({kind, x}) => svg('line', {x1: across(x), x2: across(x), y1: top, y2: foot, stroke: kind === 'guess' ? 'currentColor' : ink(kind), class: 'rr-until'})));
     picture.append(...lines.map(({name, x}, row) => {
-      const at = across(x), anchor = at > (left + right) / 2 ? 'end' : 'start';
+      // The first name on the left of its line, the others on the right of theirs, where there is room.
+      const at = across(x), anchor = (row ? right - at < 130 : at - left > 130) ? 'end' : 'start';
       return svg('text', {x: at + (anchor === 'end' ? -8 : 8), y: top + 14 + 24 * row, 'text-anchor': anchor, class: 'rr-halo'}, name);
     }));
     for (const {kind, name, x, y} of marks.filter(({y}) => y !== null)) {

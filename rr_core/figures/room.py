@@ -33,7 +33,7 @@ STEPS = (
 )
 _MORE = (10, 100)  # times as many people
 _SEED = 0  # of the simulated people: a room looks the same whenever it is shown
-_GUESSED = {"color": "#C2185B", "symbol": "diamond", "size": 14}
+_GUESSED = {"color": "#7A5195", "symbol": "diamond", "size": 14}
 _TENTH = 10  # per cent: guesses are counted in tenths
 
 

@@ -231,8 +231,8 @@ def test_below(many):
         shown = percents(after)
         assert shown[:2] == pytest.approx(lowest, abs=5.1e-4)
         assert shown[2] == 0.02
-        assert re.search(r"below zero in (\d+) of 100 now", after)[1] == str(below[200_000][1])
-        assert ("no cure" in after) == (said[0] < 25 <= posed.answer[0])
+        told = re.search(r"of 2%, (\d+) of 100 were below zero, now (\d+)\.", after)
+        assert told.groups() == (str(below[2000][1]), str(below[200_000][1]))
         assert f"In {below[2000][0]} it is below zero" in posed.before
         for frame, (n, two) in zip(posed.frames, below.items(), strict=True):
             tells(frame.caption, n, two[0], 100, two[1], 0.02)
@@ -301,9 +301,9 @@ def test_closest(many):
     for _, posed, said in posed_often("closest", max(20, many // 20)):  # a fifth of a second each
         won = [series["shares"] for series in posed.frames[posed.first].picture["series"]]
         after = posed.after(said)
-        said_here, advice = after.split(" In doubt InvP: ")
+        said_here, advice = after.split(" In doubt InvP, ")
         tells(said_here, 100 * won[0][0], 100, 100 * won[0][1])
-        tells(advice, 600, 1.5, 507, 368, 347)  # held in tests/app/test_guidance.py
+        tells(advice, 1.46, 2410)  # held in tests/app/test_guidance.py
         more = 0 if won[0][0] >= won[0][1] else 1
         assert after.startswith("Right") == (said[0] == more or won[0][0] == won[0][1])
         where = ("all are about equally common", "a few are very common")
@@ -434,25 +434,23 @@ def test_patience(many):
             else:
                 assert numbers(after)[1] == pytest.approx(times, abs=0.051)
                 assert f"times too {'many' if said[0] > near else 'few'}:" in after
-        assert f"Once none is above 1.00001, after {stop:,} steps, " in after
-        assert (
-            f"no shares make the 2,000 reports more than {math.exp(2000 * 1e-5):.2f} times as likely."
-            in after
-        )
+        assert f"Once none is above 1.000001, after {stop:,} steps, " in after
+        assert math.expm1(2000 * 1e-6) <= 0.003
+        assert "no shares make the 2,000 reports even 0.3% more likely." in after
         for frame in posed.frames:
             marks = [mark["name"].split(": ")[1] for mark in frame.picture["marks"]]
             assert frame.caption.endswith(f"near after {marks[0]} steps, may stop after {marks[1]}.")
 
 
 def ibu_by_hand(counts, epsilon):
-    """From which step on every share is within half a point of the best, and when the certificate is 1e-5."""
+    """From which step on every share is within half a point of the best, and when the certificate is 1e-6."""
     p, q = p_and_q(epsilon)
     phi, theta, best = np.array(counts) / sum(counts), np.full(5, 0.2), best_shares(counts, epsilon)
     far, stop = 0, None
     for step in range(20_001):
         expected = q + (p - q) * theta
         factors = q * (phi / expected).sum() + (p - q) * phi / expected
-        if stop is None and factors.max() - 1 <= 1e-5:
+        if stop is None and factors.max() - 1 <= 1e-6:
             stop = step
         if np.abs(theta - best).max() > 0.005:
             far = step
@@ -568,9 +566,7 @@ def test_what_is_no_prediction_is_refused_in_a_sentence():
                 assert isinstance(question, NumberQuestion)
 
 
-@holds(
-    "InvP is never farther from the truth than Inv, in squared distance: that is a theorem.",
-)
+@holds()
 def test_inv_p_alone_never_moves_away_from_the_truth_and_any_may_come_closest():
     rng, away, closest = np.random.default_rng(3), dict.fromkeys(("inv_n", "inv_p", "mle_star"), 0), set()
     for _ in range(2000):

@@ -257,7 +257,7 @@ def costs_told(metric, results):
         if text:
             told += 1
             assert NAMES["InvP"] == 2
-            tells(text, means[1] / means.min(), 600, 1.5)
+            tells(text, means[1] / means.min())
             assert f"smallest here, {('InvN', 'InvP', 'MLE*')[means.argmin()]}'s." in text
             assert "InvP" not in reading(error_distribution(result, metric)).partition("(")[0]
         else:
