@@ -31,9 +31,11 @@ _OWN = "A question of your own"
 _POINTS = Target("max", 0.1)
 _PROJECTOR = """<style>
 [data-testid="stSidebar"], [data-testid="stExpandSidebarButton"] {display: none;}
-[data-testid="stMainBlockContainer"] h1 {font-size: 1.3rem; opacity: 0.8;}
-.rr-asked {font-size: clamp(1.6rem, 3.4vw, 3rem); font-weight: 600; line-height: 1.2; margin: 0 0 0.6rem;}
+[data-testid="stMainBlockContainer"] h1 {display: none;}
+.rr-asked {font-size: clamp(1.6rem, 3.2vw, 3rem); font-weight: 600; line-height: 1.2; margin: 0 0 0.6rem;}
+.rr-asked.rr-told {font-size: clamp(1.4rem, 2.2vw, 2.4rem); margin: 0;}
 .rr-answers {font-size: clamp(1.1rem, 2vw, 1.7rem); margin: 0; padding-left: 1.2em;}
+[data-testid="stMainBlockContainer"] .rr-code {margin: 1.2rem 0 0.4rem;}
 .rr-code {font-size: clamp(3rem, 9vw, 8rem); font-weight: 700; line-height: 1.1; letter-spacing: 0.08em;
   font-family: monospace;}
 [data-testid="stCaptionContainer"] p {font-size: 22px;}
@@ -57,9 +59,9 @@ class Asked(NamedTuple):
 
 # From harmless to delicate.
 PREPARED = (
-    Asked("Did you have breakfast today?", ("Yes", "No")),
     Asked("How did you come here today?", ("On foot", "By bike", "By bus or train", "By car")),
     Asked("How long did you sleep last night?", ("Less than 5 hours", "5 to 7 hours", "More than 7 hours")),
+    Asked("Did you have breakfast today?", ("Yes", "No")),
     Asked("How much of the reading for today have you done?", ("All of it", "Some of it", "None of it")),
     Asked("Do you understand what this course is about?", ("Yes", "Mostly", "Hardly", "No")),
     Asked(
@@ -78,7 +80,9 @@ class Ticket(NamedTuple):
     key: str = ""
 
 
-def _read(query: Mapping[str, str]) -> tuple[Ticket, tuple[str, ...]]:
+def _read(query: Mapping[str, str]) -> tuple[Ticket, tuple[str, ...]] | None:
+    if query.keys().isdisjoint(("room", "key")):
+        return None  # who comes back to the page finds the room again
     return Ticket(query.get("room", "").strip().upper()[:20], query.get("key", "")[:100]), ()
 
 
@@ -90,8 +94,9 @@ TICKET = Binding(
 def draw() -> None:
     """Draw what the link is about: opening a room, its controls, or its projector."""
     ticket = TICKET.current()
-    if wrong := st.session_state.pop("_room_wrong", ""):
-        st.error(markdown(wrong), icon=":material/error:")
+    with st.container():  # always there, so that what stands below stays as it is
+        if wrong := st.session_state.pop("_room_wrong", ""):
+            st.error(markdown(wrong), icon=":material/error:")
     if not ticket.code:
         _opening()
         return
@@ -99,8 +104,7 @@ def draw() -> None:
         room = store.store().room(ticket.code).result()
         is_teacher = bool(ticket.key) and store.store().is_teacher(ticket.code, ticket.key)
     except Refused as refused:
-        st.error(markdown(f"{refused}"), icon=":material/error:")
-        _opening()
+        _elsewhere(ticket.code, f"{refused}")
         return
     if is_teacher:
         _control(room)
@@ -118,6 +122,29 @@ def _try(act: Callable[[], object]) -> None:
         st.session_state["_room_wrong"] = f"{refused}"
 
 
+def _elsewhere(code: str, refusal: str) -> None:
+    """Where there is no such room, or no longer: say so, and look whether it comes back."""
+    st.info(markdown(refusal))
+    if deleted := st.session_state.get("_room_deleted"):
+        st.markdown(f"Room {deleted[0].room.code} and its reports are deleted.")
+        st.button("Bring it back", on_click=_bring_back, help="Until you leave this page.")
+    _another()
+
+    @st.fragment(run_every=2 * _EVERY)
+    def look() -> None:
+        try:
+            store.store().room(code).result()
+        except Refused:
+            return
+        st.rerun()
+
+    look()
+
+
+def _another() -> None:
+    st.button("Open another room", on_click=_try, args=(partial(TICKET.change, Ticket()),))
+
+
 # Opening
 
 
@@ -127,22 +154,18 @@ def _opening() -> None:
         "its code, and watch what can be learned from everybody's reports.\n\n"
         "**Try:** open a room and join it with your own phone."
     )
-    deleted = st.session_state.get("_room_deleted")
-    if deleted is not None:
-        st.info(f"Room {deleted[0].room.code} and its reports are deleted.")
-        st.button("Bring it back", on_click=_bring_back, help="Until you leave this page.")
     asked, epsilon = _question("open")
     st.button("Open a room", type="primary", on_click=_open, args=(asked, epsilon))
     with st.expander("What if somebody lies anyway? Could the server know?"):
         st.markdown(_FOLDED)
     st.caption(
-        "Kept on this server: the question and the reports, without who sent them, until you delete the room or 30 days "
-        "after its last report. No true answer, no address, no name."
+        "Kept on this server: the question, the reports and the guesses, without who sent them, until you delete the "
+        "room or 30 days after its last report. No true answer, no address, no name."
     )
 
 
-def _question(key: str, before: Question | None = None) -> tuple[Asked, float]:
-    """Widgets for a question, its answers and ε, and what they cost; ``before`` can be asked again."""
+def _question(key: str, before: Question | None = None, spent: float = 0.0) -> tuple[Asked, float]:
+    """Widgets for a question, its answers and ε, and what they cost after ``spent``; ``before`` can be asked again."""
     choices = {f"Again: {before.text}": Asked(before.text, before.answers)} if before else {}
     choices |= {asked.text: asked for asked in PREPARED} | {_OWN: Asked("", ("Yes", "No"))}
     chosen = st.selectbox("Question", list(choices), key=f"room_{key}_choice")
@@ -166,11 +189,11 @@ def _question(key: str, before: Question | None = None) -> tuple[Asked, float]:
     answers = tuple(line for line in lines.splitlines() if line.strip())
     with right:
         epsilon = st.select_slider("Privacy ε", _EPSILONS, value=1.0, key=f"room_{key}_epsilon")
-        st.markdown(_cost(len(answers), epsilon, before))
+        st.markdown(_cost(len(answers), epsilon, spent))
     return Asked(text, answers), epsilon
 
 
-def _cost(k: int, epsilon: float, before: Question | None) -> str:
+def _cost(k: int, epsilon: float, spent: float) -> str:
     """What a report gives away, and how many people are needed, in words."""
     text = f"Whoever sees a report may raise their odds for an answer at most **{odds(epsilon)}-fold**."
     if store.FEWEST_ANSWERS <= k <= store.MOST_ANSWERS:
@@ -180,10 +203,10 @@ def _cost(k: int, epsilon: float, before: Question | None) -> str:
                 f"\n\nFor every share within **10 points** of the truth, with 95% chance: **{needed:,} people**. Fewer "
                 "people: wider intervals, which are shown."
             )
-    if before is not None and before.n:
+    if spent:
         text += (
-            f"\n\nWho has answered before and answers this, too, gives away ε = {before.epsilon:g} + {epsilon:g}: odds "
-            f"at most {odds(before.epsilon + epsilon)}-fold. Their phones say so."
+            f"\n\nWho has answered all so far and answers this, too, gives away ε = {spent:g} + {epsilon:g}: odds at "
+            f"most {odds(spent + epsilon)}-fold, for all answers together. Phones say what their own come to."
         )
     return text
 
@@ -211,30 +234,39 @@ def _control(room: Room) -> None:
         st.link_button("Projector's page", f"room?room={code}", icon=":material/cast:")
         st.link_button("A phone's page", f"r/{code}", icon=":material/smartphone:")
         with st.popover("Control it from your phone"):
-            _share(link.address(), "Whoever has this code controls the room: do not show it to the class.")
+            st.markdown("**Not for the class:** whoever has this code controls the room.")
+            if (address := link.address()) is not None:
+                st.image(sidebar.qr_code(address), width=260, alt="QR code of the address below")
+                st.code(address, language=None, wrap_lines=True)
     step, act = _next_step(now), store.store()
-    ahead = f"Next: {figures.STEPS[step - 1]}." if step <= len(figures.STEPS) else "All is revealed."
+    first, last = figures.first_step(_asked(now)), len(figures.STEPS)
+    ahead = f"Next: {figures.STEPS[step - 1]}." if step <= last else "All is revealed."
+    if now.is_open and now.n:
+        ahead += " The question is still open: close it first, or what is shown sways who has not answered."
+    if not now.n:
+        ahead = "Nobody has reported yet."
     with st.container(horizontal=True, vertical_alignment="center"):
-        _do("Close", partial(act.close_question, code), "Take no more reports.", not now.is_open)
-        _do("Reveal", partial(act.reveal, code, step), ahead, step > len(figures.STEPS), kind="primary")
-        st.button(
-            "Delete",
-            on_click=_delete,
-            args=(room,),
-            help="The room with all its reports. It can be brought back.",
-        )
-        st.caption(ahead)
+        if now.is_open:
+            _do("Close", partial(act.set_open, code, False), "Take no more reports.", kind="primary")
+        else:
+            _do("Close", partial(act.set_open, code, False), "It takes no more reports already.", grey=True)
+            _do("Open again", partial(act.set_open, code, True), "Take reports again.")
+        kind = "secondary" if now.is_open else "primary"
+        _do("Reveal", partial(act.reveal, code, step), ahead, not now.n or step > last, kind=kind)
+        if now.step > first:
+            _do("Back", partial(act.reveal, code, now.step - 1), "Show the step before.")
+    st.caption(ahead)
     _live(code, _control_view)
     with st.expander("The next question"):
         if not now.n:
             st.caption("Nobody has reported yet: another question takes the place of this one.")
-        asked, epsilon = _question("next", now)
+        asked, epsilon = _question("next", now, sum(one.epsilon for one in room.questions if one.n))
         _do("Next question", partial(act.ask, code, asked.text, asked.answers, epsilon))
     with st.expander("Count raised hands, to compare (harmless questions only)"):
         with st.container(horizontal=True):
             hands = [
                 st.number_input(
-                    answer,
+                    markdown(answer),
                     0,
                     100_000,
                     key=f"room_hands_{now.number}_{place}",
@@ -242,8 +274,18 @@ def _control(room: Room) -> None:
                 )
                 for place, answer in enumerate(now.answers)
             ]
-        _do("Take them for the truth", partial(act.count_hands, code, hands))
+        _do("Use as the truth", partial(act.count_hands, code, hands))
+        if now.hands is not None:
+            st.caption(f"In use: {', '.join(f'{number:,}' for number in now.hands)}. Drawn from Inv on.")
     _questions(room)
+    with st.container(horizontal=True):
+        st.button(
+            "Delete",
+            on_click=_delete,
+            args=(room,),
+            help="The room with all its reports; it can be brought back.",
+        )
+        _another()
 
 
 def _do(
@@ -259,13 +301,6 @@ def _do(
 
 def _next_step(question: Question) -> int:
     return max(question.step + 1, figures.first_step(_asked(question)))
-
-
-def _share(address: str | None, sentence: str) -> None:
-    if address is not None:
-        st.image(sidebar.qr_code(address), width=260, alt="QR code of the address below")
-        st.code(address, language=None, wrap_lines=True)
-    st.caption(sentence)
 
 
 def _control_view(room: Room) -> None:
@@ -351,7 +386,6 @@ def _csv(question: Question, for_spreadsheets: bool) -> bytes:
 def _delete(room: Room) -> None:
     def deleted() -> None:
         st.session_state["_room_deleted"] = store.store().delete(room.code), TICKET.current()
-        TICKET.change(Ticket())
 
     _try(deleted)
 
@@ -372,13 +406,12 @@ def _bring_back() -> None:
 def _projector(room: Room) -> None:
     st.html(_PROJECTOR)
     _live(room.code, _projector_view)
-    navigation.link_to("pages/room.py", "Open a room of your own", ":material/add:", {})
 
 
 def _projector_view(room: Room) -> None:
     now, address = room.now, _address_of_phones(room.code)
     if now.step:
-        st.html(f'<p class="rr-asked">{escape(now.text)}</p>')
+        st.html(f'<h2 class="rr-asked rr-told">{escape(now.text)}</h2>')
         chart.show(for_a_room(figures.revealed(_asked(now), now.step)), "room_projected")
         return
     left, right = st.columns([3, 2], gap="large", vertical_alignment="center")
@@ -386,11 +419,11 @@ def _projector_view(room: Room) -> None:
         answers = "".join(f"<li>{escape(answer)}</li>" for answer in now.answers)
         joins = f"Join at {escape(address.partition('://')[2])}" if address else ""
         st.html(
-            f'<p class="rr-asked">{escape(now.text)}</p><ul class="rr-answers">{answers}</ul>'
+            f'<h2 class="rr-asked">{escape(now.text)}</h2><ul class="rr-answers">{answers}</ul>'
             f'<p class="rr-code" aria-label="Code of this room">{room.code}</p><p class="rr-place">{joins}</p>'
         )
     with right:
-        if address is not None:
+        if address is not None and now.is_open:
             st.image(sidebar.qr_code(address), width="stretch", alt="QR code of the address to join")
         people = "person has" if now.n == 1 else "people have"
         closed = "" if now.is_open else " The question is closed."

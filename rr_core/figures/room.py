@@ -87,12 +87,12 @@ def _guesses(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
         "marker": {"color": _GUESSED["color"]},
         "hovertemplate": "around %{x}%<br>guesses: %{y}<extra></extra>",
     }
-    x = axis(f"Guessed share of “{view.names[0]}” (%)", range=[0, 100], dtick=_TENTH)
-    y = axis("Guesses (count)", tickformat=",.2~f", rangemode="tozero")
+    x = axis(f"Guessed share of “{view.names[0]}” (%)", range=[-1, 101], dtick=_TENTH)
+    y = _count_axis("Guesses (count)", int(np.bincount(tenths).max()))
     low, middle, high = _quartiles(asked)
     reading = (
         f"Guesses of how many per cent have “{view.names[0]}”, {len(asked.guesses):,} in all: the middle one is "
-        f"{middle:.0f}%, half of them lie from {low:.0f}% to {high:.0f}%. Guesses are sent as they are, without a coin."
+        f"{middle:.0f}%, the middle half {low:.0f}% to {high:.0f}%. Guesses are sent as they are, without a coin."
     )
     return figure([bars], x, y, reading, bargap=0.08)
 
@@ -114,10 +114,10 @@ def _reports(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
         "hovertemplate": "%{customdata}<br>reports: %{y:,}<extra></extra>",
     }
     reading = (
-        f"{counted(n, 'report')} as they came, chance included: an answer that is nobody's true one still expects "
+        f"{counted(n, 'report')} as they came, chance included: even an answer that nobody has gets about "
         f"{number(n * asked.mechanism.q)}."
     )
-    y = axis("Reports (count)", tickformat=COUNT if counts.max() >= 1000 else ",.2~f", rangemode="tozero")
+    y = _count_axis("Reports (count)", int(counts.max()))
     return figure([bars], view.axis(), y, reading, bargap=0.3)
 
 
@@ -125,23 +125,28 @@ def _inv(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
     """Inv with its anytime intervals, the middle guess and the hands."""
     estimate = inv(counts, asked.mechanism)
     low, high = anytime_intervals(counts, asked.mechanism)
-    bars = {
+    bars: dict[str, Any] = {
         "type": "bar",
         "name": "Inv (negatives hatched)",
         "x": view.x,
         "y": estimate,
         "customdata": view.names,
         "marker": {"color": QUANTITIES["inv"].colour, **hatched(estimate)},
-        "opacity": 0.6,  # so that the intervals stand out
         "hovertemplate": hover("Inv", estimate),
     }
-    traces = [bars, _intervals(view.x, low, high, view), *_beside(asked, view)]
+    bars |= {"width": 0.56, "offset": -0.32}
+    traces = [bars, _intervals(view.x + 0.33, low, high, view), *_beside(asked, view)]
     below = int(below_zero(estimate, asked.mechanism).sum())
     # Of the first answer, which is named before anybody reports: an interval of the largest share would hold less often.
-    ends = between(*np.clip((low[0], high[0]), 0, 1).tolist())
+    ends = np.clip((low[0], high[0]), 0, 1).tolist()
+    sure = (
+        f"with 95% confidence it is {between(*ends)}, whenever one stops counting"
+        if ends != [0.0, 1.0]
+        else "too few to tell, with 95% confidence"
+    )
     reading = (
-        f"The chance taken away, “{view.names[0]}” has {percent(float(estimate[0]))} of those who reported; "
-        f"with 95% confidence {ends}, whenever one stops counting. Shares below zero: {below}."
+        f"The chance taken away, “{view.names[0]}” comes out at {percent(float(estimate[0]))} of those who reported; "
+        f"{sure}. Shares below zero: {below}."
     )
     return figure(traces, view.axis(), _share_axis(), reading, bargap=0.3)
 
@@ -162,7 +167,7 @@ def _repairs(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
         reading = "Inv has no negative here: InvN, InvP and MLE* leave it as it is."
     if asked.truth is not None:
         off = ", ".join(f"{QUANTITIES[name].name} {off_by(by_name[name], asked.truth)}" for name in names)
-        reading += f" Off the raised hands by, of 100 people in a wrong bar: {off}."
+        reading += f" Of 100 people, in a wrong bar by the raised hands: {off}."
     return figure(traces, view.axis(), _share_axis(), reading, barmode="group", bargap=0.18, bargroupgap=0.04)
 
 
@@ -178,7 +183,7 @@ def _more_people(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figu
         # Of people who are simulated at once all are known beforehand; a room's own intervals are those of before.
         low, high = anytime_intervals(room, mechanism, tightest_at=size if place else TIGHTEST_AT)
         estimate = inv(room, mechanism)
-        widths.append(percent(float(np.maximum(high - estimate, estimate - low).max())))
+        widths.append(percent(float((high.clip(0, 1) - low.clip(0, 1)).max())))
         points = {
             "type": "scatter",
             "mode": "markers",
@@ -191,9 +196,11 @@ def _more_people(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figu
         }
         traces += [{**_intervals(x, low, high, view), "showlegend": False}, points]
     reading = (
-        f"If this room's InvP were the true shares of more people: intervals reach up to {widths[0]} to a side here, "
+        f"If this room's InvP were the true shares of more people: intervals are up to {widths[0]} wide here, "
         f"{widths[1]} with {n * _MORE[0]:,} reports and {widths[2]} with {n * _MORE[1]:,}."
     )
+    if asked.truth is not None:
+        traces.append({**truth_marks(view, asked.truth), "name": "Raised hands"})
     return figure(traces, view.axis(), _share_axis(), reading)
 
 
@@ -205,7 +212,7 @@ def _beside(asked: Asked, view: Bars) -> list[dict[str, Any]]:
         guess = {
             "type": "scatter",
             "mode": "markers",
-            "name": "Middle guess, and half of all guesses",
+            "name": "Middle guess, and the middle half",
             "x": [-0.42],
             "y": [middle],
             "marker": _GUESSED,
@@ -238,6 +245,11 @@ def _intervals(x: NDArray[Any], low: Array, high: Array, view: Bars) -> dict[str
         "marker": {"symbol": "line-ew", "size": 14, "line": {"color": colour, "width": 3}},
         "hovertemplate": "%{customdata}<br>the interval ends at %{y:.1%}<extra></extra>",
     }
+
+
+def _count_axis(title: str, most: int) -> dict[str, Any]:
+    """An axis of whole numbers."""
+    return axis(title, tickformat=COUNT, rangemode="tozero", **({"dtick": 1} if most < 8 else {}))
 
 
 def _share_axis() -> dict[str, Any]:

@@ -42,6 +42,8 @@ _STATUS: tuple[tuple[type[Refused], int], ...] = ((Unknown, 404), (Closed, 409),
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,64}")
 _CODE = re.compile(rf"[{store.LETTERS}]{{{store.CODE_LENGTH}}}")
 _LARGEST_NUMBER = 10**6
+# From which step of a reveal phones have the result: the guesses and the raw reports are for all to look at together.
+ESTIMATED = 3
 _FRESH = 0.5  # seconds that phones are told the same
 _MOST_KNOWN = 10_000  # addresses with the rooms that they have found, and rooms whose answer is held
 # A class is often one address, and each phone asks every few seconds: 5,000 of them 75,000 times a minute.
@@ -174,7 +176,7 @@ def _told(question: Question) -> dict[str, Any]:
         "epsilon": question.epsilon,
         "open": question.is_open,
     }
-    if question.step:
+    if question.step >= ESTIMATED:
         mechanism = RandomizedResponse(len(question.answers), question.epsilon)
         low, high = anytime_intervals(question.counts, mechanism)
         told["result"] = {

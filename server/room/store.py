@@ -383,9 +383,9 @@ class Store:
 
         self.do(done).result()
 
-    def close_question(self, code: str) -> None:
-        """Take no more reports to the question that is asked now."""
-        self._change(code, lambda _: {"is_open": False})
+    def set_open(self, code: str, is_open: bool) -> None:
+        """Take reports to the question that is asked now, or no more."""
+        self._change(code, lambda _: {"is_open": is_open})
 
     def reveal(self, code: str, step: int) -> None:
         """Show so much of what the reports to the question say that is asked now. More may still come.
@@ -581,7 +581,9 @@ def _set(connection: sql.Connection, code: str, number: int, **values: Any) -> N
 
 
 def _unknown(code: str) -> Unknown:
-    return Unknown(f"There is no room {code}: look at its code again, or ask who opened it.")
+    return Unknown(
+        f"There is no room {code}: its code is another one, or the room has ended. Ask who opened it."
+    )
 
 
 def _hold(connection: sql.Connection, code: str) -> None:

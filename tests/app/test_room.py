@@ -27,6 +27,9 @@ def rooms(monkeypatch):
     held.close()
 
 
+ASKED = "Did you have breakfast today?"
+
+
 def button(page, label):
     (found,) = [one for one in page.button if one.label == label]
     return found
@@ -41,7 +44,9 @@ def told(page):
 
 
 def opened_room(**query):
-    page = press(opened("room", "&".join(f"{name}={value}" for name, value in query.items())), "Open a room")
+    page = opened("room", "&".join(f"{name}={value}" for name, value in query.items()))
+    checked(page.selectbox[0].set_value(ASKED).run())
+    press(page, "Open a room")
     ticket = page.session_state["_room"][0]
     return page, ticket.code, ticket.key
 
@@ -57,27 +62,31 @@ def test_from_opening_a_room_to_its_end(rooms):
     assert re.fullmatch(rf"[{store.LETTERS}]{{6}}", code)
     assert rooms.is_teacher(code, key)
     assert not charts_of(page)
-    press(page, "Reveal")
-    assert "Nobody has reported yet: there is nothing to reveal." in told(page)[0]
+    assert button(page, "Reveal").disabled
     report(rooms, code, *[0] * 7, *[1] * 5)
     rooms.guess(code, 1, 40, "token-of-a-guesser").result()
     checked(page.run())
     press(page, "Close")
     assert rooms.room(code).result().now.state == "closed"
     assert button(page, "Close").disabled
+    press(page, "Open again")
+    assert rooms.room(code).result().now.state == "open"
+    press(page, "Close")
     for step in range(1, 6):
         press(page, "Reveal")
         assert rooms.room(code).result().now.step == step
         assert len(charts_of(page)) == 1
     assert button(page, "Reveal").disabled
+    press(page, "Back")
+    assert rooms.room(code).result().now.step == 4
     press(page, "Next question")
     now = rooms.room(code).result().now
-    assert (now.number, now.state, now.text) == (2, "open", "Did you have breakfast today?")  # again
+    assert (now.number, now.state, now.text) == (2, "open", ASKED)  # again
     assert not charts_of(page)
     press(page, "Delete")
     with pytest.raises(store.Unknown):
         rooms.room(code).result()
-    assert any("are deleted" in text for text in told(page))
+    assert any("are deleted" in one.value for one in page.markdown)
     press(page, "Bring it back")
     assert rooms.room(code).result().questions[0].counts == (7, 5)
     assert rooms.is_teacher(code, key)
@@ -104,7 +113,7 @@ def test_the_page_without_the_key_shows_everybody_the_same_and_lets_nobody_act(r
         f"room={code}&key=x",
     ):
         page = opened("room", query)
-        assert not page.button
+        assert not page.main.button
         assert bool(told(page)) == ("key" in query)
         shown = "".join(one.proto.body for one in page.get("html"))
         assert code in shown
@@ -133,7 +142,7 @@ def test_a_room_that_there_is_not_is_told_and_one_can_be_opened(code):
     page = opened("room", f"room={code}")
     assert "There is no room" in told(page)[0]
     assert len(told(page)[0]) < 200
-    assert button(page, "Open a room")
+    assert button(press(page, "Open another room"), "Open a room")
 
 
 def test_a_question_that_cannot_be_asked_is_told_and_what_was_typed_stays():
@@ -160,14 +169,14 @@ def test_raised_hands_are_the_truth_to_compare_with(rooms):
     report(rooms, code, 0, 1)
     for place, number in enumerate((3, 1)):
         checked(page.number_input[place].set_value(number).run())
-    press(page, "Take them for the truth")
+    press(page, "Use as the truth")
     assert rooms.room(code).result().now.hands == (3, 1)
 
 
 def test_what_was_reported_can_be_taken_away_and_analysed(rooms):
     code, key = rooms.open_room("Which?", ["=1+1", "b, c"], 2.0)
     report(rooms, code, *[0] * 30, *[1] * 10)
-    rooms.close_question(code)
+    rooms.set_open(code, False)
     now = rooms.room(code).result().now
     assert page_of_room._csv(now, False) == b'"category","count"\n"=1+1",30\n"b, c",10\n'
     assert b"'=1+1" in page_of_room._csv(now, True)
@@ -184,16 +193,15 @@ def test_what_was_reported_can_be_taken_away_and_analysed(rooms):
 @recomputes(page_of_room._cost)
 def test_what_a_report_costs_and_how_many_people_are_needed(many):
     rng = np.random.default_rng(40)
-    asked = store.Question(1, "Why?", ("a", "b"), 0.75, False, 0, (3, 4))
     for i in range(max(10, many // 10)):
         k, epsilon = int(rng.integers(0, 14)), float(rng.choice(page_of_room._EPSILONS))
-        before = asked if i % 2 else None
-        text = page_of_room._cost(k, epsilon, before)
+        spent = 0.75 * (i % 3)
+        text = page_of_room._cost(k, epsilon, spent)
         numbers = [Up(math.exp(epsilon))]
         if 2 <= k <= 12:
             numbers += [10, 0.95, enough(k, epsilon)]
-        if before:
-            numbers += [0.75, epsilon, Up(math.exp(0.75 + epsilon))]
+        if spent:
+            numbers += [spent, epsilon, Up(math.exp(spent + epsilon))]
         tells(text, *numbers)
 
 
@@ -220,11 +228,11 @@ def enough(k, epsilon):
     return is_right
 
 
-@recomputes(page_of_room._opening)
+@recomputes(page_of_room._elsewhere)
 def test_the_room_that_was_deleted_is_named(rooms):
     code, _ = rooms.open_room("Why?", ["a", "b"], 1.0)
     state = {"_room_deleted": (rooms.delete(code), page_of_room.Ticket())}
-    text = said(drawn(page_of_room._opening, state=state), "are deleted")
+    text = said(drawn(page_of_room._elsewhere, code, "There is none.", state=state), "are deleted")
     assert text == f"Room {code} and its reports are deleted."
 
 

@@ -48,6 +48,7 @@ class Phone:
         """Pick an answer and flip the coin; what the phone is about to report."""
         self.page.get_by_label(answer, exact=True).check()
         self.page.get_by_role("button", name="Flip the coin").click()
+        self.page.locator(".report").wait_for()  # until the coin has landed
         return self.page.locator(".report").inner_text()
 
     def send(self) -> None:
@@ -67,6 +68,7 @@ class Phone:
 @pytest.fixture
 def teacher(open_lab):
     lab = open_lab("/room", **PROJECTOR)
+    lab.choose("Question", "Did you have breakfast today?")
     press(lab, "Open a room")
     return lab
 
@@ -129,6 +131,7 @@ def test_three_phones_a_control_and_a_projector_from_opening_to_analysis(open_la
     press(teacher, "Close")
     late = Phone(open_lab(stranger=True, **PHONE), code)
     assert "takes no more reports" in late.text
+    assert not touched.page.get_by_text("Estimated").count()
     for sentence in (
         "Guesses of how many per cent",
         "reports as they came",
@@ -139,9 +142,11 @@ def test_three_phones_a_control_and_a_projector_from_opening_to_analysis(open_la
         press(teacher, "Reveal")
         for lab in (teacher, projector):
             lab.page.get_by_test_id("stCaptionContainer").get_by_text(sentence).first.wait_for()
-        assert kept(teacher, code)["state"] == "revealed"
+        now = kept(teacher, code)
+        assert now["state"] == "revealed"
+        assert ("result" in now) == (sentence not in ("Guesses of how many per cent", "reports as they came"))
     for phone in (touched, reloading, declining, late):
-        phone.page.get_by_text("Estimated from 2 reports").wait_for(timeout=15_000)
+        phone.page.get_by_text("from 2 reports, each of which").wait_for(timeout=15_000)
         assert phone.fits()
         assert phone.page.get_by_role("link", name="See how it is done").get_attribute("href") == "/"
 
@@ -274,9 +279,11 @@ def test_a_room_that_is_deleted_says_so_on_the_phone_and_on_the_projector(open_l
     press(teacher, "Delete")
     phone.page.get_by_text(f"There is no room {code}").wait_for(timeout=15_000)
     projector.page.get_by_text(f"There is no room {code}").wait_for(timeout=15_000)
-    phone.forgive("404")
     press(teacher, "Bring it back")
     teacher.page.get_by_text(f"Room {code}").first.wait_for()
+    phone.page.get_by_role("button", name="Flip the coin").wait_for(timeout=25_000)
+    projector.page.locator(".rr-code").wait_for(timeout=25_000)
+    phone.forgive("404")
 
 
 @pytest.mark.parametrize(("k", "epsilon"), [(2, 0.5), (4, 1.0), (12, 3.0)])
@@ -317,6 +324,7 @@ def test_after_the_server_was_killed_phone_projector_and_control_find_back(brows
     try:
         with started("app.py", ROOT, tmp_path, port=port, RR_ROOMS=rooms) as server:
             teacher = Lab(wide, server.address).open("/room")
+            teacher.choose("Question", "Did you have breakfast today?")
             press(teacher, "Open a room")
             code = code_of(teacher)
             projector = Lab(wide, server.address).open(f"/room?room={code}")

@@ -204,7 +204,7 @@ def test_from_the_first_report_to_the_result(held: Store, code: str) -> None:
     held.report(code, 1, "No", token(1)).result()
     for guess, of in ((70, 1), (0, 2), (100, 3), (5, 1)):
         held.guess(code, 1, guess, token(of)).result()
-    held.close_question(code)
+    held.set_open(code, False)
     assert now(held, code).state == "closed"
     with pytest.raises(Closed, match="closed"):
         held.report(code, 1, 0, token(2)).result()
@@ -253,7 +253,7 @@ def test_a_deleted_room_is_gone_until_it_is_brought_back(held: Store) -> None:
     for lost in (held.room(code), held.report(code, 1, 0, token(3)), held.guess(code, 1, 0, token(3))):
         with pytest.raises(Unknown, match=code):
             lost.result()
-    for act in (held.delete, held.close_question, lambda code: held.reveal(code, 1)):
+    for act in (held.delete, lambda code: held.set_open(code, False), lambda code: held.reveal(code, 1)):
         with pytest.raises(Unknown, match=code):
             act(code)
     held.bring_back(deleted)

@@ -130,10 +130,12 @@ def test_from_joining_to_the_result(server: Server) -> None:
     assert server.sent("guess", {"question": 1, "guess": 30, "token": TOKEN}) == 200
     kept = [("report", TOKEN, 1), ("report", "f" * 64, 0), ("guess", TOKEN, 30)]
     assert server.rows() == [(what, server.code, *row) for what, *row in kept]
-    server.held.close_question(server.code)
+    server.held.set_open(server.code, False)
     assert server.sent("report", report(token="e" * 16)) == 409
     assert json.loads(server.asked("now").body) == {**told, "state": "closed", "open": False}
-    server.held.reveal(server.code, 1)
+    server.held.reveal(server.code, routes.ESTIMATED - 1)
+    assert json.loads(server.asked("now").body) == {**told, "state": "revealed", "open": False}
+    server.held.reveal(server.code, routes.ESTIMATED)
     revealed = json.loads(server.asked("now").body)
     result = revealed.pop("result")
     assert revealed == {**told, "state": "revealed", "open": False}
@@ -400,7 +402,7 @@ def test_served_by_the_app_below_a_path(tmp_path: Path) -> None:
         for expected in (200, 200, 400, 409):
             body = report(1 if expected != 400 else 3, TOKEN if expected == 200 else "e" * 16)
             if expected == 409:
-                held.close_question(code)
+                held.set_open(code, False)
             assert status("POST", f"/{code}/report", json.dumps(body), **sent) == expected
         assert status("GET", "/CDFGHJ") == status("GET", "/CDFGHJ/now") == 404
         assert status("POST", f"/{code}/now") == 405
