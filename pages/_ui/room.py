@@ -241,7 +241,7 @@ def _control(room: Room) -> None:
     step, act = _next_step(now), store.store()
     first, last = figures.first_step(_asked(now)), len(figures.STEPS)
     ahead = f"Next: {figures.STEPS[step - 1]}." if step <= last else "All is revealed."
-    if now.is_open and now.n:
+    if now.is_open and step <= last:
         ahead += " The question is still open: close it first, or what is shown sways who has not answered."
     if not now.n:
         ahead = "Nobody has reported yet."

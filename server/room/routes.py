@@ -42,6 +42,8 @@ _STATUS: tuple[tuple[type[Refused], int], ...] = ((Unknown, 404), (Closed, 409),
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,64}")
 _CODE = re.compile(rf"[{store.LETTERS}]{{{store.CODE_LENGTH}}}")
 _LARGEST_NUMBER = 10**6
+# In seconds, until a phone asks again: so that no more than a hundred phones ask in a second, as far as that goes.
+_SOONEST, _LATEST, _ASKING = 4, 30, 100
 # From which step of a reveal phones have the result: the guesses and the raw reports are for all to look at together.
 ESTIMATED = 3
 _FRESH = 0.5  # seconds that phones are told the same
@@ -83,13 +85,13 @@ class Desk:
         seeking: codes that networks ask for right now without having found them, and how many requests do.
     """
 
-    told: dict[str, tuple[float, asyncio.Task[dict[str, Any]]]] = field(default_factory=dict)
+    told: dict[str, tuple[float, asyncio.Task[bytes]]] = field(default_factory=dict)
     found: dict[tuple[str, str], None] = field(default_factory=dict)
     seeking: dict[str, Counter[str]] = field(default_factory=dict)
     _limiter: FixedWindowRateLimiter = field(default_factory=lambda: FixedWindowRateLimiter(MemoryStorage()))
 
-    async def now(self, network: str, code: str) -> dict[str, Any]:
-        """What a room's phones are told now; where it is unknown, the network has one wrong code more."""
+    async def now(self, network: str, code: str) -> bytes:
+        """What a room's phones are told now, as JSON; where it is unknown, the network has one wrong code more."""
         await self._count(_LOOKS, network)
         await self._find(network, code)
         return await self._now(code)
@@ -104,7 +106,7 @@ class Desk:
         keep = held.report if what == "report" else held.guess
         await asyncio.wrap_future(keep(code, number, value, token))
 
-    async def _now(self, code: str) -> dict[str, Any]:
+    async def _now(self, code: str) -> bytes:
         """What a room's phones are told: all who ask while it is read wait for the same answer."""
         held = self.told.get(code)
         if held is None or (held[1].done() and time.monotonic() - held[0] > _FRESH):
@@ -148,9 +150,9 @@ class Desk:
             raise _TooFast(_TOO_FAST)
 
 
-async def _read(code: str) -> dict[str, Any]:
+async def _read(code: str) -> bytes:
     held = await _store()
-    return _told((await asyncio.wrap_future(held.room(code))).now)
+    return json.dumps(_told((await asyncio.wrap_future(held.room(code))).now), ensure_ascii=False).encode()
 
 
 async def _store() -> store.Store:
@@ -175,6 +177,7 @@ def _told(question: Question) -> dict[str, Any]:
         "answers": question.answers,
         "epsilon": question.epsilon,
         "open": question.is_open,
+        "again": min(max(_SOONEST, question.n // _ASKING), _LATEST),
     }
     if question.step >= ESTIMATED:
         mechanism = RandomizedResponse(len(question.answers), question.epsilon)
@@ -287,7 +290,8 @@ def routes(desk: Desk) -> list[Route]:
         return HTMLResponse(phone_page(), status, _KEEP_NOTHING)
 
     async def now(request: Request) -> Response:
-        return JSONResponse(await desk.now(_network(request), code(request)), headers=_KEEP_NOTHING)
+        told = await desk.now(_network(request), code(request))
+        return Response(told, media_type="application/json", headers=_KEEP_NOTHING)
 
     async def keep(what: What, request: Request) -> Response:
         _check_sender(request)

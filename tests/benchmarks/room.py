@@ -36,7 +36,7 @@ from tests.benchmarks.page import CROWDED, quantile
 from tests.benchmarks.soak import Memory
 from tests.browser.server import ROOT, started
 
-POLL = 4.0  # seconds, as in phone.html
+POLL = 4.0  # seconds that the last phones stay; between two polls of one at least
 MOST_MILLISECONDS, MOST_TIMES_WITHOUT, MOST_MEMORY = 250.0, 1.5, 1.1
 AFTER = 30.0  # seconds until memory is looked at
 ANSWERS = ("Yes", "No")
@@ -117,10 +117,12 @@ async def one_phone(room: str, number: int, delay: float, end: float, seen: Seen
         seen.taps.append(time.perf_counter() - begin)
         seen.thanked += thanked
         seen.refused["report"] += not thanked
+        again = POLL
         while time.perf_counter() < end:
-            await asyncio.sleep(POLL)
+            await asyncio.sleep(again * dice.uniform(0.9, 1.1))  # as in phone.html
             begin = time.perf_counter()
-            status, _ = await phone.ask("/now")
+            status, told = await phone.ask("/now")
+            again = json.loads(told).get("again", POLL)
             seen.polls.append(time.perf_counter() - begin)
             seen.refused[f"{status} polled"] += status != 200
     except (OSError, EOFError) as error:

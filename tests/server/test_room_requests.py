@@ -118,6 +118,7 @@ def test_from_joining_to_the_result(server: Server) -> None:
         "answers": list(ANSWERS),
         "epsilon": 1.0,
         "open": True,
+        "again": 4,
     }
     assert json.loads(server.asked("now").body) == told
     for place in (f"/r/{server.code.lower()}/now", f"/lab/two/r/{server.code}/now"):
