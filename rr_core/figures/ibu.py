@@ -116,7 +116,11 @@ def _order(needed: Array) -> str:
         return "Here it makes no difference. "
     if not (falls | unknown).all():
         return "Here yes, but not at every step of ε. "
-    return "Here yes, as far as these runs came. " if unknown.any() else "Here yes, at every step of ε. "
+    return (
+        "Here yes, as far as these runs came. "
+        if unknown.any()
+        else "Here yes, down to the dotted line, at every step of ε. "
+    )
 
 
 def settling_by_reports(path: IBUPath, settling: SettlingTimes) -> go.Figure:

@@ -172,7 +172,6 @@ def expected(step):
     return [points([count / SURVEY.n for count in step.counts]), points(step.mle_star)]
 
 
-@pytest.mark.journey
 def test_by_mouse_on_a_projector(open_lab):
     lab, sent = opened(open_lab, viewport=PROJECTOR)
     following = lab.page.get_by_role("button", name="Next", exact=True)

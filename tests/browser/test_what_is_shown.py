@@ -131,7 +131,6 @@ def present_and_leave(lab, label: str, ways=WAYS) -> None:
         must_show(lab, scenario_shown(lab.query))
 
 
-@pytest.mark.journey
 def test_leaving_present_changes_nothing(open_lab):
     lab = open_lab()
     lab.page.add_init_script(WATCH)

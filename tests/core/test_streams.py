@@ -40,6 +40,7 @@ FOLLOW = {
     Stream.OVER_TIME: (2, 0),
     Stream.BY_PROTOCOL: (1, 0),
     Stream.LESSON: (2, 0),
+    Stream.ROOM: (0, 0),
 }
 SEEDS = (0, 1, 2, 3, 5, 7, 2**32 - 1)
 NUMBERS = (0, 1, 2, 3, 7, 63, 1_499_999)

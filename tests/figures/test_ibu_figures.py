@@ -223,8 +223,8 @@ def test_way_through_the_triangle():
 @pytest.mark.parametrize(
     ("needed", "words"),
     [
-        ([9, 5, 2], "Here yes, at every step of ε. "),
-        ([nan, 5, 2], "Here yes, at every step of ε. "),
+        ([9, 5, 2], "Here yes, down to the dotted line, at every step of ε. "),
+        ([nan, 5, 2], "Here yes, down to the dotted line, at every step of ε. "),
         ([nan, nan, 2], "Here yes, as far as these runs came. "),
         ([nan, nan], "No run came near enough to tell. "),
         ([5, 5, 2], "Here yes, but not at every step of ε. "),

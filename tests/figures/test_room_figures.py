@@ -122,6 +122,7 @@ def test_more_people_are_simulated_from_invp_and_intervals_shrink(many):
         assert reading(room.revealed(asked, MORE)) == reading(figure)  # the same whenever it is shown
 
 
+@pytest.mark.slow
 def test_more_people_are_as_far_off_as_the_law_of_inv_says(monkeypatch):
     """Over 200 draws the mean square of the distance to the shares they were made of is the variance of Inv."""
     mechanism, off = RandomizedResponse(3, 1.0), []

@@ -283,6 +283,7 @@ def test_whose_requests_are_counted_together(one, other, together, server: Serve
     assert server.sent("now", None, other) == (429 if together else 200)
 
 
+@pytest.mark.slow
 def test_a_thousand_phones_behind_one_address(server: Server, monkeypatch) -> None:
     monkeypatch.setattr(routes, "_FRESH", 60.0)
     reads, room = [], server.held.room
@@ -379,6 +380,7 @@ def test_hostile_requests(count: int, server: Server) -> None:
     assert set(server.rows()) == set(may_be.values())
 
 
+@pytest.mark.slow
 def test_served_by_the_app_below_a_path(tmp_path: Path) -> None:
     place = str(tmp_path / "rooms.sqlite")
     with (
