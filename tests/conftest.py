@@ -1,6 +1,7 @@
 """For all tests: one thread for each product of matrices, as on a server; the workers share the processors. Rooms are
 kept in a temporary file, also by the servers that tests start."""
 
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -20,6 +21,14 @@ def rooms_beside_a_persons_own(tmp_path_factory: pytest.TempPathFactory) -> Iter
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RR_ROOMS", str(tmp_path_factory.mktemp("rooms") / "rooms.sqlite"))
         yield
+
+
+@pytest.fixture(autouse=True)
+def main_script_stays() -> Iterator[None]:
+    """Streamlit takes a page for the main script; a process that a later test starts would run it first."""
+    before = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = before
 
 
 @pytest.fixture(params=[pytest.param(min(2_000, max(50, EXAMPLES // 5)), marks=pytest.mark.slow)])

@@ -415,9 +415,8 @@ def repairs(seed: int) -> Posed:
     values = [getattr(step, key)[tallest] for key in _REPAIRS]
     order = sorted(range(3), key=values.__getitem__)
     lowered = max(a - b for a, b in zip(step.inv, step.inv_p, strict=True) if b > 0)
-    struck = " and ".join(
-        f"“{name}”" for name, share in zip(_NAMES, step.mle_star, strict=True) if share == 0
-    )
+    zeros = step.mle_star.count(0)
+    struck = "one answer" if zeros == 1 else f"{zeros} answers"
 
     def after(said: Prediction) -> str:
         right = all(values[a] <= values[b] + 1e-12 for a, b in pairwise(said))

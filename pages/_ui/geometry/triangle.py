@@ -167,11 +167,8 @@ def _unused(part: str) -> dict[str, str]:
 def why_section(result: ThreeEstimates, theta: Array | None, three: Draw) -> None:
     """Why MLE* lies between the others, in curves; folded, the drawn points as a table of shares."""
     st.markdown(
-        "Where the three keep the same categories, InvN **scales** Inv's shares of these, InvP **subtracts** from them. "
-        "MLE\\* forgets the other categories and works Inv out anew: it scales the **reports** of those that stay, then "
-        "subtracts the noise. Some of both, so it lands between.\n\n"
-        f"In pictures: try **{_CIRCLES}** above: the smallest around Inv that reaches the triangle touches it at InvP. "
-        f"**{_CURVES}**: the first touches it at MLE\\*."
+        "MLE\\* does Inv again with the reports of what stays: it **scales** like InvN, then **subtracts** like InvP. "
+        f"**{_CIRCLES}** first touch the triangle at InvP, **{_CURVES}** at MLE\\*."
     )
     with st.expander("The shares of these points"):
         st.markdown(_shares(result, theta, three))
