@@ -18,7 +18,6 @@ from rr_core.figures import room as figures
 from rr_core.figures.style import for_a_room
 from rr_core.figures.wording import counted, odds
 from rr_core.io.csv_files import csv_bytes
-from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import csv_columns
 from rr_core.plan.solve import Unreachable, required_n
 from rr_core.plan.targets import Target
@@ -50,7 +49,7 @@ _FOLDED = (
 )
 
 
-class Asked(NamedTuple):
+class Wording(NamedTuple):
     """A question with its answers, ready to be asked."""
 
     text: str
@@ -59,17 +58,17 @@ class Asked(NamedTuple):
 
 # From harmless to delicate.
 PREPARED = (
-    Asked("How did you come here today?", ("On foot", "By bike", "By bus or train", "By car")),
-    Asked("How long did you sleep last night?", ("Less than 5 hours", "5 to 7 hours", "More than 7 hours")),
-    Asked("Did you have breakfast today?", ("Yes", "No")),
-    Asked("How much of the reading for today have you done?", ("All of it", "Some of it", "None of it")),
-    Asked("Do you understand what this course is about?", ("Yes", "Mostly", "Hardly", "No")),
-    Asked(
+    Wording("How did you come here today?", ("On foot", "By bike", "By bus or train", "By car")),
+    Wording("How long did you sleep last night?", ("Less than 5 hours", "5 to 7 hours", "More than 7 hours")),
+    Wording("Did you have breakfast today?", ("Yes", "No")),
+    Wording("How much of the reading for today have you done?", ("All of it", "Some of it", "None of it")),
+    Wording("Do you understand what this course is about?", ("Yes", "Mostly", "Hardly", "No")),
+    Wording(
         "Have you handed in work that somebody else, or a machine, had written?",
         ("Never", "Once", "More often"),
     ),
-    Asked("Have you ever copied in an exam?", ("Yes", "No")),
-    Asked("Have you taken an illegal drug in the last twelve months?", ("Yes", "No")),
+    Wording("Have you ever copied in an exam?", ("Yes", "No")),
+    Wording("Have you taken an illegal drug in the last twelve months?", ("Yes", "No")),
 )
 
 
@@ -164,10 +163,10 @@ def _opening() -> None:
     )
 
 
-def _question(key: str, before: Question | None = None, spent: float = 0.0) -> tuple[Asked, float]:
+def _question(key: str, before: Question | None = None, spent: float = 0.0) -> tuple[Wording, float]:
     """Widgets for a question, its answers and ε, and what they cost after ``spent``; ``before`` can be asked again."""
-    choices = {f"Again: {before.text}": Asked(before.text, before.answers)} if before else {}
-    choices |= {asked.text: asked for asked in PREPARED} | {_OWN: Asked("", ("Yes", "No"))}
+    choices = {f"Again: {before.text}": Wording(before.text, before.answers)} if before else {}
+    choices |= {asked.text: asked for asked in PREPARED} | {_OWN: Wording("", ("Yes", "No"))}
     chosen = st.selectbox("Question", list(choices), key=f"room_{key}_choice")
     asked = choices[chosen]
     left, right = st.columns([3, 2], gap="large")
@@ -190,7 +189,7 @@ def _question(key: str, before: Question | None = None, spent: float = 0.0) -> t
     with right:
         epsilon = st.select_slider("Privacy ε", _EPSILONS, value=1.0, key=f"room_{key}_epsilon")
         st.markdown(_cost(len(answers), epsilon, spent))
-    return Asked(text, answers), epsilon
+    return Wording(text, answers), epsilon
 
 
 def _cost(k: int, epsilon: float, spent: float) -> str:
@@ -211,7 +210,7 @@ def _cost(k: int, epsilon: float, spent: float) -> str:
     return text
 
 
-def _open(asked: Asked, epsilon: float) -> None:
+def _open(asked: Wording, epsilon: float) -> None:
     def opened() -> None:
         TICKET.change(Ticket(*store.store().open_room(asked.text, asked.answers, epsilon)))
         st.session_state.pop("_room_deleted", None)
@@ -238,20 +237,20 @@ def _control(room: Room) -> None:
             if (address := link.address()) is not None:
                 st.image(sidebar.qr_code(address), width=260, alt="QR code of the address below")
                 st.code(address, language=None, wrap_lines=True)
-    step, act = _next_step(now), store.store()
+    act = store.store()
     first, last = figures.first_step(_asked(now)), len(figures.STEPS)
+    step = max(now.step + 1, first)
     ahead = f"Next: {figures.STEPS[step - 1]}." if step <= last else "All is revealed."
     if now.is_open and step <= last:
         ahead += " The question is still open: close it first, or what is shown sways who has not answered."
     if not now.n:
         ahead = "Nobody has reported yet."
     with st.container(horizontal=True, vertical_alignment="center"):
-        if now.is_open:
-            _do("Close", partial(act.set_open, code, False), "Take no more reports.", kind="primary")
-        else:
-            _do("Close", partial(act.set_open, code, False), "It takes no more reports already.", grey=True)
+        of_close, kind = ("primary", "secondary") if now.is_open else ("secondary", "primary")
+        why = "Take no more reports." if now.is_open else "It takes no more reports already."
+        _do("Close", partial(act.set_open, code, False), why, not now.is_open, of_close)
+        if not now.is_open:
             _do("Open again", partial(act.set_open, code, True), "Take reports again.")
-        kind = "secondary" if now.is_open else "primary"
         _do("Reveal", partial(act.reveal, code, step), ahead, not now.n or step > last, kind=kind)
         if now.step > first:
             _do("Back", partial(act.reveal, code, now.step - 1), "Show the step before.")
@@ -299,10 +298,6 @@ def _do(
     st.button(label, on_click=_try, args=(act,), help=tooltip, disabled=grey, type=kind)
 
 
-def _next_step(question: Question) -> int:
-    return max(question.step + 1, figures.first_step(_asked(question)))
-
-
 def _control_view(room: Room) -> None:
     now = room.now
     many = len(now.guesses)
@@ -322,8 +317,9 @@ def _state(question: Question) -> str:
 
 
 def _asked(question: Question) -> figures.Asked:
-    mechanism = RandomizedResponse(len(question.answers), question.epsilon)
-    return figures.Asked(question.answers, mechanism, question.counts, question.guesses, question.hands)
+    return figures.Asked(
+        question.answers, question.mechanism, question.counts, question.guesses, question.hands
+    )
 
 
 def _live(code: str, view: Callable[[Room], None]) -> None:
@@ -373,8 +369,9 @@ def _questions(room: Room) -> None:
                     "pages/estimators.py", "Same K, ε and N in the lab", ":material/balance:", lab
                 )
                 if st.button("Analyse as your reports", key=f"room_analyse_{question.number}"):
-                    mechanism = RandomizedResponse(len(question.answers), question.epsilon)
-                    reports.use_counts(_csv(question, False), mechanism, f"Room {room.code}: {question.text}")
+                    reports.use_counts(
+                        _csv(question, False), question.mechanism, f"Room {room.code}: {question.text}"
+                    )
                     st.switch_page("pages/your_reports.py")
 
 

@@ -199,14 +199,16 @@ def _more_people(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figu
         f"If this room's InvP were the true shares of more people: intervals are up to {widths[0]} wide here, "
         f"{widths[1]} with {n * _MORE[0]:,} reports and {widths[2]} with {n * _MORE[1]:,}."
     )
-    if asked.truth is not None:
-        traces.append({**truth_marks(view, asked.truth), "name": "Raised hands"})
-    return figure(traces, view.axis(), _share_axis(), reading)
+    return figure([*traces, *_hands(asked, view)], view.axis(), _share_axis(), reading)
+
+
+def _hands(asked: Asked, view: Bars) -> list[dict[str, Any]]:
+    return [] if asked.truth is None else [{**truth_marks(view, asked.truth), "name": "Raised hands"}]
 
 
 def _beside(asked: Asked, view: Bars) -> list[dict[str, Any]]:
     """What people thought before: the middle guess of the first answer, and the hands."""
-    traces = [] if asked.truth is None else [{**truth_marks(view, asked.truth), "name": "Raised hands"}]
+    traces = _hands(asked, view)
     if asked.guesses:
         low, middle, high = (share / 100 for share in _quartiles(asked))
         guess = {

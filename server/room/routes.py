@@ -30,7 +30,6 @@ from starlette.routing import Route
 
 from rr_core.confidence_sequence import anytime_intervals
 from rr_core.estimators import inv_p
-from rr_core.mechanism import RandomizedResponse
 from server.room import store
 from server.room.store import Bad, Broken, Closed, Question, Refused, Unknown
 
@@ -38,7 +37,6 @@ T = TypeVar("T")
 What = Literal["report", "guess"]
 
 _LARGEST_BODY = 1024  # bytes
-_STATUS: tuple[tuple[type[Refused], int], ...] = ((Unknown, 404), (Closed, 409), (Bad, 400), (Broken, 503))
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,64}")
 _CODE = re.compile(rf"[{store.LETTERS}]{{{store.CODE_LENGTH}}}")
 _LARGEST_NUMBER = 10**6
@@ -73,6 +71,9 @@ register_url_convertor("folder", _Folder())
 
 class _TooFast(Refused):
     """Requests come faster than they are served."""
+
+
+_STATUS = {Unknown: 404, Closed: 409, Bad: 400, Broken: 503, _TooFast: 429}
 
 
 @dataclass(eq=False)
@@ -180,11 +181,10 @@ def _told(question: Question) -> dict[str, Any]:
         "again": min(max(_SOONEST, question.n // _ASKING), _LATEST),
     }
     if question.step >= ESTIMATED:
-        mechanism = RandomizedResponse(len(question.answers), question.epsilon)
-        low, high = anytime_intervals(question.counts, mechanism)
+        low, high = anytime_intervals(question.counts, question.mechanism)
         told["result"] = {
             "n": question.n,
-            "shares": inv_p(question.counts, mechanism).tolist(),
+            "shares": inv_p(question.counts, question.mechanism).tolist(),
             "low": low.clip(0, 1).tolist(),
             "high": high.clip(0, 1).tolist(),
         }
@@ -260,11 +260,9 @@ def _refusing(answer: Answer) -> Answer:
             return await answer(request)
         except ClientDisconnect:
             return Response(status_code=400)  # there is nobody to tell
-        except _TooFast as refused:
-            return JSONResponse({"error": f"{refused}"}, 429, {**_KEEP_NOTHING, "Retry-After": "60"})
         except Refused as refused:
-            status = next(status for kind, status in _STATUS if isinstance(refused, kind))
-            return JSONResponse({"error": f"{refused}"}, status, _KEEP_NOTHING)
+            later = {"Retry-After": "60"} if isinstance(refused, _TooFast) else {}
+            return JSONResponse({"error": f"{refused}"}, _STATUS[type(refused)], _KEEP_NOTHING | later)
 
     return answered
 
@@ -281,12 +279,8 @@ def routes(desk: Desk) -> list[Route]:
         if "code" in request.path_params:
             try:
                 await desk.now(_network(request), code(request))
-            except Unknown:
-                status = 404
-            except _TooFast:
-                status = 429
-            except Refused:
-                status = 503
+            except Refused as refused:
+                status = _STATUS[type(refused)]
         return HTMLResponse(phone_page(), status, _KEEP_NOTHING)
 
     async def now(request: Request) -> Response:

@@ -30,6 +30,8 @@ import sqlalchemy as sql
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import SQLAlchemyError
 
+from rr_core.mechanism import RandomizedResponse
+
 T = TypeVar("T")
 State = Literal["open", "closed", "revealed"]
 
@@ -160,6 +162,11 @@ class Question:
     def n(self) -> int:
         """Reports in all."""
         return sum(self.counts)
+
+    @property
+    def mechanism(self) -> RandomizedResponse:
+        """By which the reports are made."""
+        return RandomizedResponse(len(self.answers), self.epsilon)
 
 
 @dataclass(frozen=True)
@@ -319,25 +326,16 @@ class Store:
             Closed, Bad: by the result.
         """
 
-        def kept(connection: sql.Connection) -> None:
-            _hold(connection, code)
-            row = _now(connection, code)
-            if self._has(connection, _reports, code, number, token):
-                return
-            if number != row.number:
-                raise Closed(_OVER)
-            if not row.is_open:
+        def place_in(question: Any) -> dict[str, int]:
+            if not question.is_open:
                 raise Closed("This question is closed: it takes no more reports.")
-            answers = json.loads(row.answers)
+            answers = json.loads(question.answers)
             place = answers.index(report) if report in answers else report
             if not isinstance(place, int) or not 0 <= place < len(answers):
                 raise Bad("The report is none of this question's answers.")
-            self._keep(connection, _reports, code, number, token, report=place)
-            end_of_day = (time.time() // _DAY + 1) * _DAY
-            room = (_rooms.c.code == code, _rooms.c.last < end_of_day)
-            connection.execute(sql.update(_rooms).where(*room).values(last=end_of_day))
+            return {"report": place}
 
-        return self.do(kept)
+        return self._take(code, number, token, _reports, place_in)
 
     def guess(self, code: str, number: int, guess: int | str, token: str) -> Future[None]:
         """Keep what somebody guesses of the first answer, in per cent; nothing where the token has guessed.
@@ -346,20 +344,14 @@ class Store:
             Closed, Bad: by the result.
         """
 
-        def kept(connection: sql.Connection) -> None:
-            _hold(connection, code)
-            row = _now(connection, code)
-            if self._has(connection, _guesses, code, number, token):
-                return
-            if number != row.number:
-                raise Closed(_OVER)
-            if row.step:
+        def per_cent(question: Any) -> dict[str, int]:
+            if question.step:
                 raise Closed("The result is revealed: it is too late to guess.")
             if not isinstance(guess, int) or not 0 <= guess <= 100:
                 raise Bad("A guess is a whole number from 0 to 100.")
-            self._keep(connection, _guesses, code, number, token, guess=guess)
+            return {"guess": guess}
 
-        return self.do(kept)
+        return self._take(code, number, token, _guesses, per_cent)
 
     def ask(self, code: str, text: str, answers: Sequence[str], epsilon: float) -> None:
         """Ask another question; it takes the place of one that nobody has reported to.
@@ -462,21 +454,39 @@ class Store:
             ):
                 connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def _has(self, connection: sql.Connection, table: sql.Table, code: str, number: int, token: str) -> bool:
-        here = (table.c.room == code, table.c.question == number, table.c.token == token)
-        return connection.scalar(sql.select(table.c.token).where(*here)) is not None
+    def _take(
+        self, code: str, number: int, token: str, table: sql.Table, value: Callable[[Any], dict[str, int]]
+    ) -> Future[None]:
+        """Keep what a phone sent to a question, once for each token.
 
-    def _keep(
-        self, connection: sql.Connection, table: sql.Table, code: str, number: int, token: str, **value: int
-    ) -> None:
-        here = (table.c.room == code, table.c.question == number)
-        if (
-            connection.scalar(sql.select(sql.func.count()).select_from(table).where(*here)) or 0
-        ) >= MOST_REPORTS:
-            raise Closed("This room is full: it takes no more reports and guesses.")
-        row = {"room": code, "question": number, "token": token, **value}
-        # Two servers on one database may have the same report in hand.
-        connection.execute(self._insert(table).values(row).on_conflict_do_nothing())
+        Args:
+            code, number, token: as in `report`.
+            table: one made by `_of_room`.
+            value: what is kept, by the name of its column, from the row of the question that is asked now; or raises
+                why it is not.
+        """
+
+        def taken(connection: sql.Connection) -> None:
+            _hold(connection, code)
+            now = _now(connection, code)
+            to_question = (table.c.room == code, table.c.question == number)
+            sent = sql.select(table.c.token).where(*to_question, table.c.token == token)
+            if connection.scalar(sent) is not None:
+                return
+            if number != now.number:
+                raise Closed(_OVER)
+            row = {"room": code, "question": number, "token": token, **value(now)}
+            many = sql.select(sql.func.count()).select_from(table).where(*to_question)
+            if (connection.scalar(many) or 0) >= MOST_REPORTS:
+                raise Closed("This room is full: it takes no more reports and guesses.")
+            # Two servers on one database may have the same report in hand.
+            connection.execute(self._insert(table).values(row).on_conflict_do_nothing())
+            if table is _reports:
+                end_of_day = (time.time() // _DAY + 1) * _DAY
+                room = (_rooms.c.code == code, _rooms.c.last < end_of_day)
+                connection.execute(sql.update(_rooms).where(*room).values(last=end_of_day))
+
+        return self.do(taken)
 
 
 def place_of_rooms() -> str:
