@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,14 +18,20 @@ from rr_core.registry import ESTIMATORS
 from rr_core.reports.intervals import Interval
 from rr_core.reports.low_counts import Floor
 
+# Of k-RR, and of the other designs, whose maximum of the likelihood has no closed form and no star.
+ESTIMATES = {
+    **{name: QUANTITIES[name] for name in ESTIMATORS},
+    "mle": replace(QUANTITIES["mle_star"], name="MLE"),
+}
 _OFFSETS = dict(zip(ESTIMATORS, np.linspace(-0.27, 0.27, len(ESTIMATORS)).round(6).tolist(), strict=True))
+_OFFSETS["mle"] = _OFFSETS["mle_star"]
 
 
 def with_intervals(
     estimates: Mapping[str, Array],
     chosen: str,
-    interval: Interval,
-    above: NDArray[np.bool_],
+    interval: Interval | None,
+    above: NDArray[np.bool_] | None,
     n: int,
     view: Bars,
     zoom: bool = False,
@@ -32,60 +39,39 @@ def with_intervals(
     """One estimator with the interval of each category beside it, the others as small markers.
 
     Args:
-        estimates: (k,) by estimator name.
+        estimates: (k,) by name.
         chosen: the estimator that is drawn large.
-        interval: (k,) limits: those of Inv, not cut; they are drawn cut to [0, 1].
-        above: (k,) whether the share is significantly above zero; the others get open markers.
+        interval: (k,) limits: those of Inv, not cut; they are drawn cut to [0, 1]. None where there is no Inv.
+        above: (k,) whether the share is significantly above zero; the others get open markers. None as ``interval``.
         n: number of reports.
         view: which categories.
         zoom: leave the largest share out of the range of the axis.
     """
-    others = [name for name in ESTIMATORS if name != chosen and name in estimates]
-    ends, interval = interval, interval.cut()
+    others = [name for name in estimates if name != chosen]
+    marked = np.ones_like(estimates[chosen], dtype=bool) if above is None else above
     traces = [_points(name, view.pick(estimates[name]), view) for name in others]
-    traces += [_segments(chosen, interval, view), _chosen(chosen, estimates[chosen], above, n, view)]
+    drawn = _chosen(chosen, estimates[chosen], marked, n, view)
     first = int(view.categories[0])
+    share = f"{percent(float(estimates[chosen][first]))} by {ESTIMATES[chosen].name}"
+    y = axis("Share of users", tickformat=SHARE)
+    if interval is None or above is None:
+        reading = f"The first share of the picture is {share}; there is no Inv, and no interval."
+        return figure([*traces, drawn], view.axis(), y, reading, height=430)
+    ends, interval = interval, interval.cut()
+    traces += [_segments(chosen, interval, view), drawn]
     outside = ends.wholly(first)
     shown = ends if outside else interval
     scope = "all intervals together are" if interval.simultaneous else "each interval alone is"
     reading = (
         f"Filled markers: {int(above.sum()):,} of {above.size:,} shares, larger than chance alone would make them. The "
-        f"first one shown is {percent(float(estimates[chosen][first]))} by {QUANTITIES[chosen].name}; the interval of "
+        f"first one shown is {share}; the interval of "
         f"Inv{', cut at 0 and 1,' if not outside else ''} is {between(float(shown.low[first]), float(shown.high[first]))}"
         f"{outside}; {scope} meant to hold the truth in {interval.level:.0%} of "
         "collections."
     )
-    y = axis("Share of users", tickformat=SHARE)
     if zoom:
         y["range"] = without_the_largest(view, estimates[chosen], interval)
     return figure(traces, view.axis(), y, reading, height=430)
-
-
-def of_other_protocol(estimates: Mapping[str, Array], interval: Interval | None, view: Bars) -> go.Figure:
-    """The estimates from reports of another protocol than k-RR, with the intervals of Inv.
-
-    Args:
-        estimates: (k,) by name: "inv", "inv_n", "inv_p", "mle", as far as there are any.
-        interval: (k,) limits of Inv, not cut; None where there is none.
-        view: which categories.
-    """
-    named = {"mle_star" if name == "mle" else name: values for name, values in estimates.items()}
-    traces = [_points(name, view.pick(named[name]), view) for name in ESTIMATORS if name in named]
-    for trace in traces:
-        trace["name"] = trace["name"].replace("*", "")
-        trace["hovertemplate"] = trace["hovertemplate"].replace("MLE*", "MLE")
-    largest = int(view.categories[0])
-    shares = ", ".join(
-        f"{percent(float(named[name][largest]))} by {trace['name']}"
-        for name, trace in zip((one for one in ESTIMATORS if one in named), traces, strict=True)
-    )
-    reading = f"The first share of the picture is {shares}"
-    if interval is not None:
-        traces.insert(0, _segments("inv", interval, view))
-        ends = between(float(interval.low[largest]), float(interval.high[largest]))
-        reading += f"; the interval of Inv is {ends}{interval.wholly(largest)}"
-    y = axis("Share of users", tickformat=SHARE, rangemode="tozero")
-    return figure(traces, view.axis(), y, f"{reading}.", height=400)
 
 
 def without_the_largest(view: Bars, estimate: Array, interval: Interval) -> list[float]:
@@ -178,7 +164,7 @@ def reports_floor(found: Floor) -> go.Figure:
 
 
 def _points(name: str, values: Array, view: Bars) -> dict[str, Any]:
-    quantity = QUANTITIES[name]
+    quantity = ESTIMATES[name]
     return {
         "type": "scatter",
         "mode": "markers",
@@ -214,7 +200,7 @@ def _segments(chosen: str, interval: Interval, view: Bars) -> dict[str, Any]:
 
 
 def _chosen(chosen: str, estimate: Array, above: NDArray[np.bool_], n: int, view: Bars) -> dict[str, Any]:
-    quantity, values = QUANTITIES[chosen], view.pick(estimate)
+    quantity, values = ESTIMATES[chosen], view.pick(estimate)
     return {
         "type": "scatter",
         "mode": "markers",
