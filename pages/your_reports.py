@@ -20,8 +20,9 @@ with row():
     level, target = results.level_and_target(used)
     analysed = session.results_of(used, level, target)
     choice = results.estimator_and_scope(analysed)
+    likeliest = ("MLE\\*",) if used.k_rr else ("Maximum likelihood", "Certificate")
     guidance.words(
-        "Inv", "InvN", "InvP", "MLE\\*", "Unbiased", "Confidence interval", "Familywise error", "p-value"
+        "Inv", "InvN", "InvP", *likeliest, "Unbiased", "Confidence interval", "Familywise error", "p-value"
     )
 order = results.table_order(analysed)
 with answer:
@@ -42,7 +43,8 @@ with fit:
     fit_charts = results.epsilon_fit(analysed)
 with which:
     results.advice(analysed)
-    results.measured_section()
+    if used.k_rr:
+        results.measured_section()
 with files:
     results.downloads(analysed, choice, [estimates_chart, *fit_charts])
     upload.warehouse_section()

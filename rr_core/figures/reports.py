@@ -23,8 +23,7 @@ ESTIMATES = {
     **{name: QUANTITIES[name] for name in ESTIMATORS},
     "mle": replace(QUANTITIES["mle_star"], name="MLE"),
 }
-_OFFSETS = dict(zip(ESTIMATORS, np.linspace(-0.27, 0.27, len(ESTIMATORS)).round(6).tolist(), strict=True))
-_OFFSETS["mle"] = _OFFSETS["mle_star"]
+_BESIDE = 0.18  # between two estimates of a category
 
 
 def with_intervals(
@@ -49,8 +48,10 @@ def with_intervals(
     """
     others = [name for name in estimates if name != chosen]
     marked = np.ones_like(estimates[chosen], dtype=bool) if above is None else above
-    traces = [_points(name, view.pick(estimates[name]), view) for name in others]
-    drawn = _chosen(chosen, estimates[chosen], marked, n, view)
+    side_by_side = (np.arange(len(estimates)) - (len(estimates) - 1) / 2) * _BESIDE
+    x = {name: view.x + offset for name, offset in zip(estimates, side_by_side.tolist(), strict=True)}
+    traces = [_points(name, view.pick(estimates[name]), x[name], view) for name in others]
+    drawn = _chosen(chosen, estimates[chosen], x[chosen], marked, n, view)
     first = int(view.categories[0])
     share = f"{percent(float(estimates[chosen][first]))} by {ESTIMATES[chosen].name}"
     y = axis("Share of users", tickformat=SHARE)
@@ -58,7 +59,7 @@ def with_intervals(
         reading = f"The first share of the picture is {share}; there is no Inv, and no interval."
         return figure([*traces, drawn], view.axis(), y, reading, height=430)
     ends, interval = interval, interval.cut()
-    traces += [_segments(chosen, interval, view), drawn]
+    traces += [_segments(interval, x[chosen], view), drawn]
     outside = ends.wholly(first)
     shown = ends if outside else interval
     scope = "all intervals together are" if interval.simultaneous else "each interval alone is"
@@ -163,13 +164,13 @@ def reports_floor(found: Floor) -> go.Figure:
     return figure(traces, axis(title, **x), y, reading, height=340)
 
 
-def _points(name: str, values: Array, view: Bars) -> dict[str, Any]:
+def _points(name: str, values: Array, x: Array, view: Bars) -> dict[str, Any]:
     quantity = ESTIMATES[name]
     return {
         "type": "scatter",
         "mode": "markers",
         "name": quantity.name,
-        "x": view.x + _OFFSETS[name],
+        "x": x,
         "y": values,
         "customdata": view.names,
         "marker": {"color": quantity.colour, "symbol": quantity.symbol, "size": 8, "opacity": 0.8},
@@ -177,7 +178,7 @@ def _points(name: str, values: Array, view: Bars) -> dict[str, Any]:
     }
 
 
-def _segments(chosen: str, interval: Interval, view: Bars) -> dict[str, Any]:
+def _segments(interval: Interval, x: Array, view: Bars) -> dict[str, Any]:
     """The intervals, as lines with a mark at both ends, so that an interval of length zero is visible as well."""
     low, high = view.pick(interval.low), view.pick(interval.high)
     gap = np.full(low.size, np.nan)
@@ -186,7 +187,7 @@ def _segments(chosen: str, interval: Interval, view: Bars) -> dict[str, Any]:
         "type": "scatter",
         "mode": "lines+markers",
         "name": "interval of Inv",
-        "x": np.repeat(view.x + _OFFSETS[chosen], 3),
+        "x": np.repeat(x, 3),
         "y": np.stack([low, high, gap], axis=1).ravel(),
         "customdata": np.repeat(view.names, 3),
         "line": {"color": colour, "width": 2.5 if low.size <= 30 else 1.5},
@@ -199,13 +200,15 @@ def _segments(chosen: str, interval: Interval, view: Bars) -> dict[str, Any]:
     }
 
 
-def _chosen(chosen: str, estimate: Array, above: NDArray[np.bool_], n: int, view: Bars) -> dict[str, Any]:
+def _chosen(
+    chosen: str, estimate: Array, x: Array, above: NDArray[np.bool_], n: int, view: Bars
+) -> dict[str, Any]:
     quantity, values = ESTIMATES[chosen], view.pick(estimate)
     return {
         "type": "scatter",
         "mode": "markers",
         "name": quantity.name,
-        "x": view.x + _OFFSETS[chosen],
+        "x": x,
         "y": values,
         "customdata": [
             [name, float(people)] for name, people in zip(view.names, whole(values * n), strict=True)

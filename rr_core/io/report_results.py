@@ -124,16 +124,16 @@ class ReportsInUse:
 
     @property
     def source(self) -> str:
-        """Where the reports come from, in words."""
+        """Where the reports come from, in words: the beginning of a sentence, or the name alone."""
         read = self.reports
         if read.columns:
             first = ", ".join(f"“{plain(one)}”" for one in read.columns[:_MOST_NAMED])
             more = len(read.columns) - _MOST_NAMED
-            return f"the columns {first}{f' and {more:,} more' if more > 0 else ''} of {self.name}"
+            return f"The columns {first}{f' and {more:,} more' if more > 0 else ''} of {self.name}"
         if not read.has_header or plain(read.files[0].name) not in self.name:
             return self.name
         counted = "" if read.count_name is None else f", counted by its column “{plain(read.count_name, 80)}”"
-        return f"the column “{plain(read.category_name, 80)}” of {self.name}{counted}"
+        return f"The column “{plain(read.category_name, 80)}” of {self.name}{counted}"
 
     @property
     def stem(self) -> str:

@@ -214,8 +214,8 @@ def _files(made: str) -> tuple[list[state.File], str]:
         scenario = link.current()
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(
-                f"No file at hand? The other pages show a scenario with K = {scenario.k:,}, ε = {scenario.epsilon:g} and "
-                f"N = {scenario.n:,}: take its simulated reports.",
+                f"No file at hand? Simulated, of the other pages' scenario (K = {scenario.k:,}, ε = {scenario.epsilon:g}, "
+                f"N = {scenario.n:,}):",
                 width="content",
             )
             st.button("Use simulated reports", on_click=session.simulate)
@@ -403,10 +403,11 @@ def show_understood(reports: Reports, preview: Preview | None, counted: str = "r
         set(label) <= {"0", "1"} and len(label) > 1 for label in reports.labels.tolist()
     )
     noun = counted if reports.layout == "counts" and not of_bits else "report"
+    left, right = st.columns([3, 2])
     if reports.columns:
         few = ", ".join(f"“{plain(one, 40)}”" for one in reports.columns[:_MOST_COLUMNS])
         more = len(reports.columns) - _MOST_COLUMNS
-        st.success(
+        left.success(
             markdown(
                 f"Understood: the columns {few}{f' and {more:,} more' if more > 0 else ''}, a category each: "
                 f"K = {len(reports.columns):,}. {n_reports(reports.total)}.",
@@ -414,7 +415,7 @@ def show_understood(reports: Reports, preview: Preview | None, counted: str = "r
             )
         )
     else:
-        st.success(
+        left.success(
             markdown(
                 f"Understood: {many(reports.rows, 'row', 'rows')}, "
                 f"{many(len(reports.labels), 'name', 'names')}, {many(reports.total, noun, f'{noun}s')}."
@@ -422,7 +423,6 @@ def show_understood(reports: Reports, preview: Preview | None, counted: str = "r
         )
     remarks = [] if preview is None else [f"{form(preview)}."]
     remarks += left_out(reports.dropped, reports.merged)
-    left, right = st.columns([3, 2])
     # That these are reports of unary encoding has been said where ones are counted.
     remarks += [note for note in reports.notes if counted == "report" or note != OF_BIT_VECTORS]
     left.markdown("\n".join(f"- {markdown(remark)}" for remark in remarks))
