@@ -647,7 +647,7 @@ def test_the_chart_of_estimates_says_the_first_one_and_how_many_are_above_zero(m
             with_intervals(
                 found.analysis.estimates,
                 name,
-                found.interval(simultaneous=simultaneous),
+                found.interval(simultaneous=simultaneous).cut(),
                 found.analysis.above.above,
                 about.n,
                 view,

@@ -283,7 +283,7 @@ def test_what_is_left_out_and_what_the_columns_are_is_told():
     assert "7 reports are left out" in said(analysed(page))
 
 
-@recomputes(results.table, designs._unary)
+@recomputes(results._certificate, designs._unary)
 def test_the_certificate_and_the_most_bits_are_those_of_the_analysis(monkeypatch):
     page = typed(given(opened("unary"), "a,b\n" + "1,0\n0,1\n1,1\n" * 20), epsilon="1")
     gap = held(page).analysis.certificate

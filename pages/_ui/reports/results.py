@@ -285,6 +285,10 @@ def table(results: Results, choice: Shown, order: NDArray[np.intp]) -> None:
         + (tests if results.analysis.above is not None else "")
     )
     _reports_table(results)
+    _certificate(results)
+
+
+def _certificate(results: Results) -> None:
     if results.analysis.certificate is not None:
         st.caption(
             f"MLE's certificate is {number(results.analysis.certificate, 2)} nats per report: no shares fit the reports "

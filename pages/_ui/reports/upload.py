@@ -214,8 +214,8 @@ def _files(made: str) -> tuple[list[state.File], str]:
         scenario = link.current()
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(
-                f"No file at hand? Simulated, of the other pages' scenario (K = {scenario.k:,}, ε = {scenario.epsilon:g}, "
-                f"N = {scenario.n:,}):",
+                "No file at hand? Simulated, of the other pages' scenario "
+                f"(K = {scenario.k:,}, ε = {scenario.epsilon:g}, N = {scenario.n:,}):",
                 width="content",
             )
             st.button("Use simulated reports", on_click=session.simulate)
