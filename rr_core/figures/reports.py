@@ -56,8 +56,7 @@ def with_intervals(
     share = f"{percent(float(estimates[chosen][first]))} by {ESTIMATES[chosen].name}"
     y = axis("Share of users", tickformat=SHARE)
     if interval is None or above is None:
-        reading = f"The first share of the picture is {share}; there is no Inv, and no interval."
-        return figure([*traces, drawn], view.axis(), y, reading, height=430)
+        return figure([*traces, drawn], view.axis(), y, _without_inv(share), height=430)
     ends, interval = interval, interval.cut()
     traces += [_segments(interval, x[chosen], view), drawn]
     outside = ends.wholly(first)
@@ -73,6 +72,10 @@ def with_intervals(
     if zoom:
         y["range"] = without_the_largest(view, estimates[chosen], interval)
     return figure(traces, view.axis(), y, reading, height=430)
+
+
+def _without_inv(share: str) -> str:
+    return f"The first share of the picture is {share}; there is no Inv, and no interval."
 
 
 def without_the_largest(view: Bars, estimate: Array, interval: Interval) -> list[float]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rr_core import RandomizedResponse, zipf
+from rr_core.figures import reports
 from rr_core.figures.reports import is_dominated, reports_floor, with_intervals
 from rr_core.figures.style import QUANTITIES, reading
 from rr_core.figures.view import bars, rank_order
@@ -17,6 +18,7 @@ from rr_core.reports.analysis import Analysis, analyse
 from rr_core.reports.low_counts import floor
 from tests.figures.samples import named, values
 from tests.figures.test_every_figure import check
+from tests.sentences import recomputes
 
 SIZES = (2, 200, 20_000)
 
@@ -131,12 +133,14 @@ def test_estimates_of_unary_encoding_are_drawn_where_they_lie(bits):
     assert "<b>" not in str(figure.to_json())
 
 
+@recomputes(reports._without_inv)
 def test_a_channel_without_inv_has_no_intervals():
     found = analyse([500, 500], Channel.warner(0.5))
     view = bars(np.arange(2), ["no", "yes"], "Answers", 2)
     figure = with_intervals(found.estimates, "mle", found.interval, None, found.n, view)
     check(figure)
     assert [trace.name for trace in figure.data] == ["MLE"]
+    assert f"is {100 * found.estimates['mle'][0]:.3g}% by MLE; there is no Inv" in reading(figure)
 
 
 @pytest.mark.parametrize(("first", "words"), [(2, "wholly below 0%"), (0, "wholly above 100%"), (1, "")])
