@@ -11,6 +11,8 @@ Randomized Response", AAAI 2026, arXiv:2601.08603, whose MLE* this is.
 [0.833333, 0.166667, 0.0, 0.0]
 """
 
+from typing import TYPE_CHECKING, Any
+
 from rr_core.collinearity import Collinearity, collinearity
 from rr_core.estimators import inv, inv_n, inv_p, mle_star
 from rr_core.ibu import IBUPath, ibu, ibu_channel, ibu_path
@@ -26,6 +28,10 @@ from rr_core.optimality import optimality_gap, update_factors
 from rr_core.populations import Population, zipf
 from rr_core.recompute import recompute
 from rr_core.scenario import PRESETS, Draw, Preset, Scenario
+from rr_core.script import VERSION as __version__
+
+if TYPE_CHECKING:
+    from rr_core.reports.answers import analyse
 
 __all__ = [
     "PRESETS",
@@ -36,6 +42,8 @@ __all__ = [
     "Preset",
     "RandomizedResponse",
     "Scenario",
+    "__version__",
+    "analyse",
     "collinearity",
     "ibu",
     "ibu_channel",
@@ -54,3 +62,12 @@ __all__ = [
     "update_factors",
     "zipf",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`analyse` when it is first asked for: `import rr_core` need not load all that analyses reports."""
+    if name == "analyse":
+        from rr_core.reports.answers import analyse
+
+        return analyse
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -21,9 +21,12 @@ SOURCES = {
 }
 # A room, and the libraries and other rooms that its modules may import; a module belongs to the longest name that fits.
 ROOMS = {
-    "rr_core": {"numpy", "scipy", "rr_core.recompute"},
+    "rr_core": {"numpy", "scipy", "rr_core.recompute", "rr_core.reports.survey"},
     # Reads files by `rr_core.io`, imported where a page is about a file.
     "rr_core.recompute": {"numpy", "rr_core", "rr_core.io"},
+    # The commands of a shell read files, too; a survey's frame is of pandas, where it is there.
+    "rr_core.__main__": {"numpy", "rr_core", "rr_core.recompute", "rr_core.reports.survey", "rr_core.io"},
+    "rr_core.reports.survey": {"numpy", "scipy", "pandas", "rr_core"},
     "rr_core.figures": {"numpy", "scipy", "plotly", "rr_core"},
     "rr_core.io": {"numpy", "pandas", "pyarrow", "rr_core"},
     "pages": {"streamlit", "rr_core", "rr_core.figures", "pages._ui", "server"},

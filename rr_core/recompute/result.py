@@ -47,7 +47,11 @@ class Recomputed:
         # Excel knows UTF-8 by its mark, and needs it only where there is more than ASCII.
         ascii_only = all(map(str.isascii, map(str, self.table.get("category", ()))))
         with open(path, "w", newline="", encoding="utf-8" if ascii_only else "utf-8-sig") as file:
-            self._write(file, range(self.n_rows))
+            self.write(file)
+
+    def write(self, out: TextIO) -> None:
+        """Write the whole table as CSV to a file that is open."""
+        self._write(out, range(self.n_rows))
 
     def _write(self, out: TextIO, rows: Iterable[int]) -> None:
         columns = csv_columns({name: plain(column) for name, column in self.table.items()})

@@ -67,6 +67,7 @@ from rr_core.reports import above_zero, fit_test, inv_interval, plausible_epsilo
 from rr_core.reports.analysis import analyse
 from rr_core.reports.intervals import Interval, extremes
 from rr_core.reports.low_counts import floor, strays
+from rr_core.reports.survey import analyse_groups
 from rr_core.summaries import EmptyShare
 from tests import EXAMPLES, SAME_EXAMPLES, is_of_libraries
 from tests.core import found
@@ -128,6 +129,7 @@ class Usually:
 DRAW = Scenario(k=K, n=200).draw()
 PATH = rr_core.ibu_path([5, 0, 9], RandomizedResponse(K, 1.0), [0, 2])
 SWEEP = run(Sweep(over(k=(K, 5), n=200, epsilon=1.0, s=(1.0, 2.0)), Settings(seeds=4)))
+SURVEY = analyse_groups([[9, 0, 5], [1, 2, 3]], RandomizedResponse(K, 1.0), "abc", "xy")
 TARGETS = {key: Target(key, kind.default) for key, kind in KINDS_OF_TARGET.items() if key != "top"}
 
 MECHANISM = Usually(RandomizedResponse(K, 1.0), mechanisms)
@@ -294,6 +296,7 @@ INSIDE = {
     *("plan.answer.make_plan", "plan.answer.rounded_up", "rounding.round_up", "rounding.round_down"),
     *("protocols.collection.users_in_rows", "plan.targets.Target.met_by"),
     *("reports.designs.unrelated", "reports.designs.kuk"),  # of parameters that are checked before
+    *("reports.survey.Sample.counts", "reports.survey.analyse_sample"),  # of codes
     "repeats.largest_lead_of_chance",
 }
 
@@ -468,6 +471,35 @@ SPECIAL: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
             support, UNARY, level, users, n=n, bits=None if bits is None else (bits, occurrences)
         ),
         (COUNTS, USERS, LEVEL, WHOSE, Usually(None, reports), COUNTS),
+    ),
+    "reports.answers.analyse": (
+        lambda c, design, level, by, weights, users: rr_core.analyse(
+            c, design, level, by, weights, users=users
+        ),
+        (
+            Usually(usual, arrays, [12, 1, 7]),
+            Usually(st.sampled_from([*MECHANISMS, CHANNEL, UNARY]), numbers, CHANNEL),
+            LEVEL,
+            Usually(None, arrays),
+            Usually(None, arrays),
+            WHOSE,
+        ),
+    ),
+    "reports.answers.analyse, answers": (
+        lambda c, by, weights: rr_core.analyse(c, RandomizedResponse(K, 1.0), 0.9, by, weights, labels="012"),
+        (Usually([0, 1, 2, 1], arrays), Usually([0, 1, 1, 0], arrays), Usually([1.0, 2.0, 3.0, 4.0], arrays)),
+    ),
+    "reports.survey.analyse_groups": (
+        lambda c, design, level: analyse_groups(c, design, "abc", "xy", level),
+        (
+            Usually([[9, 0, 5], [1, 2, 3]], arrays),
+            Usually(st.sampled_from([*MECHANISMS, CHANNEL]), st.just(CHANNEL), CHANNEL),
+            LEVEL,
+        ),
+    ),
+    "reports.survey.Survey.difference": (
+        lambda one, other, level: SURVEY.difference(one, other, level),
+        (Usually(0, numbers), Usually(1, numbers), LEVEL),
     ),
     "reports.analysis.analyse, bits": (
         lambda bits: analyse([1, 1, 1], UNARY, n=3, bits=bits),
@@ -733,6 +765,8 @@ INFINITE = {
         "metrics.inv_variance",
         "reports.nearest.nearest",
         "reports.analysis.analyse",
+        "reports.answers.analyse",
+        "reports.survey.analyse_groups",
     ),
 }
 # One collection has no standard error. Where InvP and InvN coincide there is no position between them; errors and

@@ -1,0 +1,473 @@
+"""Reports analysed in a shell: ``python -m rr_core analyse reports.csv --design warner --p 0.7``.
+
+What cannot be done ends with exit status 2 and one sentence on standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rr_core import typed
+from rr_core.mechanism import RandomizedResponse
+from rr_core.metrics import Users
+from rr_core.plain_text import plain
+from rr_core.protocols import Channel, UnaryEncoding
+from rr_core.recompute import recompute
+from rr_core.recompute.result import Recomputed
+from rr_core.reports import fit_test
+from rr_core.reports.designs import (
+    DESIGNS,
+    Counted,
+    Design,
+    Unclear,
+    likely_yes,
+    of_forced,
+    of_table,
+    of_yes_and_no,
+    parameter,
+)
+from rr_core.reports.survey import Sample, Survey, analyse_groups, analyse_sample
+from rr_core.script import VERSION
+
+if TYPE_CHECKING:
+    from rr_core.io import Collected, Names, Reports, Source
+    from rr_core.io.columns import Layout
+    from rr_core.io.distribution import Preview
+
+_MOST_TESTED = 10_000  # categories of which the test of k-RR's epsilon is simulated
+_TESTED = 1000
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What was written behind ``analyse``."""
+
+    file: str
+    design: str
+    out: str | None
+    column: str | None
+    count: str | None
+    by: list[str]
+    weights: str | None
+    inclusion: str | None
+    merge: bool
+    level: float
+    users: Users
+    epsilon: str | None
+    p: str | None
+    p2: str | None
+    redraw: str | None
+    prevalence: str | None
+    draws: str | None
+    yes: str | None
+    forced: str | None
+    table: str | None
+    encoding: str
+    f: str | None
+    q: str | None
+    reports: int | None
+    categories: int | None
+    list_of_categories: str | None
+
+
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "out": {"metavar": "FILE", "help": ".csv or .json; else CSV on standard output"},
+    "column": {"metavar": "NAME", "help": "of the reports"},
+    "count": {"metavar": "NAME", "help": "column of how many there are of each"},
+    "by": {
+        "metavar": "NAME",
+        "action": "append",
+        "default": [],
+        "help": "column of groups; several are crossed",
+    },
+    "weights": {"metavar": "NAME", "help": "column of survey weights"},
+    "inclusion": {
+        "metavar": "NAME",
+        "help": "column of inclusion probabilities, whose inverses are the weights",
+    },
+    "merge": {
+        "action": "store_true",
+        "help": "count names together that differ in case, blanks or accents alone",
+    },
+    "level": {"type": float, "default": 0.95, "help": "of the intervals"},
+    "users": {
+        "choices": ("fixed", "sampled"),
+        "default": "fixed",
+        "help": "whose shares: these people's, or their population's",
+    },
+    "epsilon": {"metavar": "E", "help": "of k_rr and unary: 1.5 or ln 3"},
+    "p": {
+        "help": "k_rr: chance of a true report; warner, unrelated: of the question asked; crosswise: share of yes to the "
+        "other question; kuk: red cards of those who have it; unary: p of RAPPOR"
+    },
+    "redraw": {"metavar": "R", "help": "k_rr: chance of a uniform redraw"},
+    "prevalence": {"help": "unrelated: share of yes to the innocent question"},
+    "p2": {"help": "kuk: red cards of the others"},
+    "draws": {"help": "kuk: cards that each person drew"},
+    "yes": {"metavar": "NAME", "help": "the answer that means yes, or that both are the same"},
+    "forced": {"metavar": "NAME=CHANCE,...", "help": "chance that the die asked for each answer"},
+    "table": {"metavar": "FILE", "help": "a row for each truth, a column for each report"},
+    "encoding": {"choices": ("rappor", "oue"), "default": "rappor", "help": "unary: symmetric or optimised"},
+    "f": {"help": "unary: f of RAPPOR"},
+    "q": {"help": "unary: q of RAPPOR"},
+    "reports": {"type": int, "metavar": "N", "help": "unary: how many, where the file has their ones alone"},
+    "categories": {"type": int, "metavar": "K", "help": "k_rr: how many, where not all are in the file"},
+    "list": {"metavar": "FILE", "dest": "list_of_categories", "help": "k_rr: all categories, one per line"},
+}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("rr", description="Frequencies from randomized response.")
+    parser.add_argument("--version", action="version", version=VERSION)
+    commands = parser.add_subparsers(dest="command", required=True)
+    analyse = commands.add_parser("analyse", help="analyse the reports in a file")
+    analyse.add_argument("file", metavar="FILE", help="one report per row, or a category and its count")
+    analyse.add_argument("--design", required=True, choices=list(DESIGNS), help="how the reports were made")
+    for name, settings in _OPTIONS.items():
+        analyse.add_argument(f"--{name}", **settings)
+    again = commands.add_parser("recompute", help="the numbers of a page of the app")
+    again.add_argument("link", metavar="LINK")
+    again.add_argument("files", nargs="*", metavar="FILE")
+    again.add_argument("--out", metavar="FILE.csv", help="the whole table; else some rows on standard output")
+    return parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run a command; returns the exit status."""
+    given = vars(_parser().parse_args(words))
+    command = given.pop("command")
+    try:
+        if command == "recompute":
+            _recompute(**given)
+        else:
+            _analyse(_Asked(**given))
+    except BrokenPipeError:
+        return 0  # who reads has enough
+    except (OSError, ValueError, ImportError) as error:
+        print(_sentence(error), file=sys.stderr)
+        return 2
+    return 0
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, FileNotFoundError):
+        return f"There is no file {error.filename}."
+    if isinstance(error, IsADirectoryError):
+        return f"{error.filename} is a folder: name the file in it."
+    if isinstance(error, ModuleNotFoundError):
+        return f"Reading files needs {error.name}: pip install 'rr_core[io]'."
+    text = " ".join(f"{error}".split())
+    return text if text.endswith((".", "…")) else f"{text}."
+
+
+def _recompute(link: str, files: Sequence[str], out: str | None) -> None:
+    found = recompute(link, files)
+    if out is None:
+        print(found)
+    else:
+        found.save(out)
+
+
+def _analyse(asked: _Asked) -> None:
+    if asked.out is not None and not asked.out.endswith((".csv", ".json")):
+        raise Unclear(f"{asked.out} cannot be written: name a file that ends in .csv or .json")
+    if not 0 < asked.level < 1:
+        raise Unclear(f"The level {asked.level:g} cannot be: it lies between 0 and 1, as 0.95 does")
+    survey, notes, facts = _unary(asked) if asked.design == "unary" else _by_reports(asked)
+    for note in notes:
+        print(note, file=sys.stderr)
+    columns = survey.columns()
+    reports = ["" if number < 0 else int(number) for number in np.asarray(columns["reports"]).tolist()]
+    table = {**columns, "reports": reports}
+    if asked.out is not None and asked.out.endswith(".json"):
+        from rr_core.io.report_files import strict_json
+
+        everything = {"rr_core": VERSION, **facts, "notes": notes, "alike": survey.alike, "table": table}
+        Path(asked.out).write_text(strict_json(everything, indent=1) + "\n", encoding="utf-8")
+        return
+    result = Recomputed({}, table)
+    if asked.out is None:
+        result.write(sys.stdout)
+    else:
+        result.save(asked.out)
+
+
+def _by_reports(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
+    from rr_core.io import (
+        AllSeen,
+        Domain,
+        Size,
+        Source,
+        decisions_on,
+        odd_names,
+        read_list,
+        read_reports,
+        within,
+    )
+    from rr_core.io.people import read_people
+
+    source, design = Source.of(asked.file), DESIGNS[asked.design]
+    options = _columns(asked, source)
+    read = read_reports([source], **options)
+    domain: Domain = AllSeen()
+    if asked.list_of_categories is not None:
+        domain = read_list(Source.of(asked.list_of_categories))
+    elif asked.categories is not None:
+        domain = Size(asked.categories)
+    stated = design.key == "k_rr"
+    odd = odd_names(read, domain, (lambda k: _mechanism(asked, k)) if stated else None)
+    names = decisions_on([one for one in odd.names if one.by_default or (asked.merge and one.twin)])
+    merging = ""
+    if not asked.merge and any(one.twin and not one.by_default for one in odd.names):
+        merging = "With --merge, names that differ in case, blanks or accents alone are counted together."
+    collected = within(read, domain, names)
+    notes = [*read.notes, *_left_out(collected, names), *collected.notes]
+    if stated:
+        labels = tuple(map(str, collected.labels))
+        protocol: RandomizedResponse | Channel = _mechanism(asked, collected.k)
+        counted = Counted(labels, labels, collected.counts, Channel(np.eye(2)))
+    else:
+        try:
+            counted = _counted(asked, design, read, collected)
+        except Unclear as error:
+            raise Unclear(f"{error} {merging}".strip()) from None
+        merging = ""
+        protocol, notes = counted.channel, [*notes, *counted.notes]
+    order = None
+    if set(counted.truths) == set(counted.reports):
+        order = [counted.reports.index(name) for name in counted.truths]
+    if asked.weights is not None and asked.inclusion is not None:
+        raise Unclear("Name a column of weights or one of inclusion probabilities, not both")
+    weighing = asked.weights or asked.inclusion
+    if asked.by or weighing is not None:
+        people = read_people(source, read, collected, names, asked.by, weighing)
+        notes += people.notes
+        place = np.array([counted.reports.index(str(name)) for name in collected.labels], dtype=np.int64)
+        survey = _of_people(people, place, protocol, counted.truths, asked, order)
+    else:
+        survey = analyse_groups(
+            counted.counts[None], protocol, counted.truths, ("",), asked.level, asked.users, order
+        )
+    notes += [*_verdict(survey, protocol), *([merging] if merging else [])]
+    facts = {
+        "design": asked.design,
+        "epsilon": protocol.epsilon,
+        "n": int(survey.reports.sum()),
+        "level": asked.level,
+    }
+    return survey, notes, facts
+
+
+def _of_people(
+    people: Any,
+    place: np.typing.NDArray[np.int64],
+    protocol: RandomizedResponse | Channel,
+    truths: Sequence[str],
+    asked: _Asked,
+    order: Sequence[int] | None,
+) -> Survey:
+    m = protocol.m if isinstance(protocol, Channel) else protocol.k
+    reports = place[people.reports]
+    if people.times is None:
+        weights = people.weights
+        if weights is not None and asked.inclusion is not None:
+            if not ((weights > 0) & (weights <= 1)).all():
+                raise Unclear(
+                    f"The column “{plain(asked.inclusion)}” has no inclusion probabilities: they lie above 0, up to 1"
+                )
+            weights = 1 / weights
+        sample = Sample(reports, people.groups, weights)
+        return analyse_sample(sample, protocol, truths, people.group_names, asked.level, asked.users, order)
+    if people.weights is not None:
+        raise Unclear("A file of counts has no weights: weights need one report per row")
+    groups = people.groups if people.groups is not None else np.zeros(reports.size, dtype=np.int64)
+    g = len(people.group_names)
+    counts = np.bincount(groups * m + reports, people.times, g * m).reshape(g, m)
+    return analyse_groups(counts, protocol, truths, people.group_names, asked.level, asked.users, order)
+
+
+def _columns(asked: _Asked, source: Source) -> dict[str, Any]:
+    """Arguments of `read_reports`; refuses to choose between columns that may all hold the reports."""
+    from rr_core.io import inspect_reports
+
+    if asked.column is not None:
+        layout = "counts" if asked.count is not None else None
+        options: dict[str, Any] = {"category": asked.column}
+        preview = inspect_reports(source)
+        suggested = preview.columns[preview.category]
+        if layout is None and (preview.layout != "counts" or suggested != asked.column):
+            layout = "values"
+        return options | {"layout": layout, "count": asked.count}
+    preview = inspect_reports(source)
+    if asked.count is not None:
+        return {"layout": "counts", "count": asked.count}
+    if preview.layout == "values":
+        _one_column(asked, preview)
+    return {}
+
+
+def _one_column(asked: _Asked, preview: Preview) -> None:
+    from rr_core.io.columns import is_count_name, is_person_id
+    from rr_core.io.reports import REPORT_WORDS, is_weight_name
+
+    used = {name.casefold() for name in (*asked.by, asked.weights or "", asked.inclusion or "")}
+    some = [
+        i
+        for i, (name, hint) in enumerate(zip(preview.columns, preview.hints, strict=True))
+        if name.casefold() not in used
+        and not (
+            is_weight_name(name) or is_person_id(preview, i) or hint.empty or hint.times or hint.constant
+        )
+        and not (hint.differs and len(preview.sample) > 2)
+        and not (preview.numeric[i] and is_count_name(name))
+    ]
+    again = [i for i in some if preview.hints[i].repeats]
+    some = again or some
+    called = [i for i in some if REPORT_WORDS & {*preview.columns[i].casefold().replace("_", " ").split()}]
+    if len(some) > 1 and called != [preview.category]:
+        names = " or ".join(f"--column “{plain(preview.columns[i])}”" for i in some[:6])
+        raise Unclear(f"Several columns may hold the reports: say which one, with {names}")
+
+
+def _mechanism(asked: _Asked, k: int) -> RandomizedResponse:
+    """k-RR of k categories by what was stated of it.
+
+    Raises:
+        Unclear, ValueError: one plain sentence.
+    """
+    stated = {name: text for name in ("epsilon", "p", "redraw") if (text := getattr(asked, name)) is not None}
+    if len(stated) != 1:
+        raise Unclear("Say how private the reports are: --epsilon E, --p P or --redraw R, one of them")
+    ((name, text),) = stated.items()
+    if name == "epsilon":
+        return RandomizedResponse(k, typed.number(text))
+    return (RandomizedResponse.from_p if name == "p" else RandomizedResponse.from_redraw)(
+        k, typed.chance(text)
+    )
+
+
+def _counted(asked: _Asked, design: Design, read: Reports, collected: Collected) -> Counted:
+    labels, counts = tuple(map(str, collected.labels)), collected.counts
+    in_order = read.layout == "counts"
+    if all(label.isdecimal() and len(label) < 19 for label in labels):
+        order = sorted(range(len(labels)), key=lambda i: int(labels[i]))
+        labels, counts, in_order = tuple(labels[i] for i in order), counts[order], True
+    if design.chances is not None:
+        missing = [f"--{one.key}" for one in design.parameters if getattr(asked, one.key) is None]
+        if missing:
+            raise Unclear(f"{design.name}: say {' and '.join(missing)}")
+        values = [parameter(one, getattr(asked, one.key)) for one in design.parameters]
+        positive = asked.yes or (likely_yes(labels) if design.truths is None else None)
+        if design.positive and positive is None and len(labels) == 2:
+            raise Unclear(
+                f"{design.positive} Say it with --yes “{plain(labels[0])}” or --yes “{plain(labels[1])}”"
+            )
+        return of_yes_and_no(design, labels, counts, values, positive)
+    if design.key == "forced":
+        return of_forced(labels, counts, _forced(asked.forced, labels))
+    if asked.table is None:
+        raise Unclear("Say the chance of each report for each truth: --table FILE")
+    from rr_core.io.channel_file import read_matrix_file
+
+    file = Path(asked.table)
+    table = read_matrix_file(file.read_bytes(), file.name)
+    return of_table(labels, counts, table.matrix, table.truths, table.reports, in_order=in_order)
+
+
+def _forced(text: str | None, labels: Sequence[str]) -> list[str]:
+    like = ",".join(f"{label}=1/6" for label in labels[:2])
+    if text is None:
+        raise Unclear(f'Say how often the die asked for each answer: --forced "{like}"')
+    held: dict[str, str] = {}
+    for part in text.split(","):
+        name, sign, chance = part.rpartition("=")
+        if not sign or name.strip() not in labels:
+            raise Unclear(f'“{plain(part)}” is no answer with its chance: write --forced "{like}"')
+        held[name.strip()] = chance
+    return [held.get(label, "") for label in labels]
+
+
+def _left_out(collected: Collected, names: Names) -> list[str]:
+    notes = [f"Left out: “{plain(name)}” ({count:,})." for name, count in collected.outside[:20]]
+    return notes + [f"“{plain(one)}” is counted as “{plain(other)}”." for one, other in names.counted_as[:20]]
+
+
+def _verdict(survey: Survey, protocol: RandomizedResponse | Channel) -> list[str]:
+    """Sentences where a test finds something."""
+    notes = []
+    for name, found in zip(survey.groups, survey.analyses, strict=True):
+        about = f"{plain(name)}: " if name else ""
+        p_value = None if found.fit is None else found.fit.p_value
+        if (
+            len(survey.groups) == 1
+            and isinstance(protocol, RandomizedResponse)
+            and found.nearest
+            and found.k <= _MOST_TESTED
+        ):
+            test = fit_test(found.counts, protocol, _TESTED)
+            p_value = test.p_value if test.rejects() else None
+        if p_value is not None and p_value <= 0.05:
+            notes.append(f"{about}these reports hardly come from what is stated (p = {p_value:.2g}).")
+        if found.few:
+            notes.append(f"{about}few reports of some kind are expected: intervals and tests are rough.")
+    if survey.alike is not None:
+        notes.append(f"That all groups are alike: p = {survey.alike:.3g}.")
+    return notes
+
+
+def _unary(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
+    from rr_core.io import Source
+    from rr_core.io.unary_reports import read_unary
+
+    if asked.by or asked.weights or asked.inclusion:
+        raise Unclear("Groups and weights are not read of unary encoding yet: split the file by group")
+    layout: Layout | None = "counts" if asked.count is not None else None
+    if asked.column is not None and layout is None:
+        layout = "values"
+    read = read_unary(Source.of(asked.file), layout, asked.column, asked.count)
+    n, k = read.n if read.n is not None else asked.reports, len(read.labels)
+    if n is None:
+        raise Unclear(
+            "The file has only the ones of each category: say how many reports there are with --reports N"
+        )
+    coins = [getattr(asked, name) for name in ("f", "p", "q")]
+    if any(coins):
+        if not all(coins):
+            raise Unclear("RAPPOR has three chances: say --f, --p and --q")
+        protocol = UnaryEncoding.rappor(
+            k, *(typed.chance(text) if text.strip() != "0" else 0.0 for text in coins)
+        )
+    elif asked.epsilon is not None:
+        protocol = UnaryEncoding(k, typed.number(asked.epsilon), asked.encoding == "oue")
+    else:
+        raise Unclear("Say how private the reports are: --epsilon E, or --f, --p and --q")
+    if n < read.support.max():
+        raise Unclear(
+            f"A category has {int(read.support.max()):,} ones, more than there are reports: mend --reports"
+        )
+    from rr_core.reports.analysis import analyse
+
+    bits = None if read.bits is None or read.times is None else (read.bits, read.times)
+    found = analyse(read.support, protocol, asked.level, asked.users, n=n, bits=bits)
+    survey = Survey(read.labels, ("",), (found,), read.support[None], None, 0, tuple(range(k)))
+    facts = {"design": "unary", "epsilon": protocol.epsilon, "n": n, "level": asked.level}
+    notes = list(read.reports.notes)
+    if found.fit is not None and found.fit.rejected:
+        notes.append(f"These reports hardly come from what is stated (p = {found.fit.p_value:.2g}).")
+    return survey, notes, facts
+
+
+def run() -> None:
+    """The console script."""
+    sys.exit(main())
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,255 @@
+"""The commands of a shell: what they print, what they refuse, and the small files that were read wrongly."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rr_core import RandomizedResponse, analyse
+from rr_core.__main__ import main
+from rr_core.io import Source, read_reports
+from rr_core.protocols import Channel
+from rr_core.reports.designs import DESIGNS
+
+ROOT = Path(__file__).parents[1]
+CASES = ROOT.parent / "shared" / "cases"
+FIRST = ["category", "reports", "share", "low", "high"]
+
+
+def run(capsys, *words: object) -> tuple[list[dict[str, str]], str, int]:
+    """Rows of the table, what is said beside it, and the exit status."""
+    status = main(["analyse", *map(str, words)])
+    out, err = capsys.readouterr()
+    return list(csv.DictReader(io.StringIO(out))), err, status
+
+
+def shares(rows: list[dict[str, str]], name: str = "share") -> dict[str, float]:
+    return {row["category"]: round(100 * float(row[name]), 1) for row in rows}
+
+
+@pytest.fixture
+def survey(tmp_path) -> Path:
+    rng = np.random.default_rng(1)
+    file = tmp_path / "survey.csv"
+    columns = zip(
+        range(600),
+        rng.choice(["north", "south"], 600).tolist(),
+        rng.choice(["yes", "no"], 600).tolist(),
+        rng.uniform(0.5, 2, 600).round(3).tolist(),
+        strict=True,
+    )
+    lines = [",".join(map(str, row)) for row in columns]
+    file.write_text("\n".join(["id,region,answer,weight", *lines]) + "\n")
+    return file
+
+
+CASE = {
+    "warner_z_Pi.csv": (["warner", "--p", "0.7", "--column", "z"], {"1": 45.0}),
+    "google_forms_warner.csv": (["warner", "--p", "0.7"], {}),
+    "warner_with_NA.csv": (["warner", "--p", "0.7"], {"N": 600}),
+    "warner_yes_variants.csv": (["warner", "--p", "0.7", "--merge"], {"K": 2}),
+    "kuk_counts.csv": (["kuk", "--p", "0.8", "--p2", "0.2", "--draws", "5"], {"yes": 27.8}),
+    "leading_zeros.csv": (["k_rr", "--epsilon", "2"], {"K": 5}),
+    "bool_mix.csv": (["k_rr", "--epsilon", "1"], {"K": 2}),
+    "total_ja.csv": (["k_rr", "--epsilon", "2"], {"K": 5, "Never": 44.4}),
+    "total_ru.csv": (["k_rr", "--epsilon", "2"], {"K": 5, "Never": 44.4}),
+    "total_sum_only.csv": (["k_rr", "--epsilon", "2"], {"K": 5, "Never": 44.4}),
+    "sep_line.csv": (["k_rr", "--epsilon", "2"], {}),
+    "comments_and_second_table.csv": (["k_rr", "--epsilon", "2"], {}),
+    "r_write_table.txt": (["k_rr", "--epsilon", "2"], {"K": 5}),
+    "region_cross.csv": (["k_rr", "--epsilon", "2"], {"N": 800}),
+}
+
+
+@pytest.mark.parametrize("name", CASE)
+def test_the_small_files_that_were_read_wrongly(name, capsys):
+    if not CASES.exists():
+        pytest.skip("the folder of shared cases is missing")
+    words, wanted = CASE[name]
+    rows, err, status = run(capsys, CASES / name, "--design", *words)
+    assert status == 0, err
+    assert list(rows[0])[:5] == FIRST
+    for key, value in wanted.items():
+        if key == "N":
+            assert sum(int(row["reports"]) for row in rows) == value
+        elif key == "K":
+            assert len(rows) == value
+        else:
+            assert shares(rows)[key] == pytest.approx(value, abs=0.06)
+
+
+def test_rappor_of_both_coins_and_a_table_with_numbers_as_names(capsys, tmp_path):
+    if not CASES.exists():
+        pytest.skip("the folder of shared cases is missing")
+    coins = ("--f", "0.5", "--p", "0.5", "--q", "0.75", "--reports", 3000)
+    rows, err, status = run(capsys, CASES / "rappor_fpq_ones.csv", "--design", "unary", *coins)
+    assert (status, err) == (0, "")
+    assert list(shares(rows, "inv").values()) == [45.7, 32.9, 15.3, 9.2, 24.9, -2.5]
+    reports = tmp_path / "typed.csv"
+    reports.write_text("answer,n\n1,1200\n2,2500\n3,3300\n")
+    rows, err, status = run(capsys, reports, "--design", "table", "--table", CASES / "pram_numeric_names.csv")
+    assert (status, [row["category"] for row in rows]) == (0, ["1", "2", "3"])
+
+
+def test_the_numbers_are_those_of_the_library(survey, capsys):
+    rows, _, status = run(capsys, survey, "--design", "k_rr", "--epsilon", "ln 3", "--column", "answer")
+    assert status == 0
+    read = read_reports([Source.of(survey)], category="answer", layout="values")
+    found = analyse(dict(zip(read.labels, read.counts, strict=True)), RandomizedResponse(2, float(np.log(3))))
+    for name, column in found.columns().items():
+        if name in ("share", "low", "high", "inv", "mle_star", "p_holm"):
+            np.testing.assert_allclose(
+                [float(row[name]) for row in rows], np.asarray(column, dtype=float), rtol=1e-12
+            )
+
+
+def test_groups_and_weights(survey, capsys):
+    rows, err, status = run(
+        capsys,
+        survey,
+        "--design",
+        "warner",
+        "--p",
+        "0.75",
+        "--column",
+        "answer",
+        "--by",
+        "region",
+        "--weights",
+        "weight",
+    )
+    assert status == 0, err
+    assert list(rows[0])[:6] == ["group", *FIRST]
+    assert [(row["group"], row["category"]) for row in rows] == [
+        (group, answer) for group in dict.fromkeys(row["group"] for row in rows) for answer in ("no", "yes")
+    ]
+    people = list(csv.DictReader(survey.read_text().splitlines()))
+    for group in ("north", "south"):
+        mine = [one for one in people if one["region"] == group]
+        weights = np.array([float(one["weight"]) for one in mine])
+        yes = weights[[one["answer"] == "yes" for one in mine]].sum() / weights.sum()
+        (row,) = [row for row in rows if (row["group"], row["category"]) == (group, "yes")]
+        assert float(row["inv"]) == pytest.approx((yes - 0.25) / 0.5)
+        assert int(row["reports"]) == sum(one["answer"] == "yes" for one in mine)
+    assert "That all groups are alike: p = " in err
+    again, _, status = run(
+        capsys, survey, "--design", "warner", "--p", "0.75", "--column", "answer", "--by", "region"
+    )
+    assert status == 0
+    assert [row["reports"] for row in again] == [row["reports"] for row in rows]
+
+
+def test_inclusion_probabilities_are_weights_upside_down(tmp_path, capsys):
+    file = tmp_path / "a.csv"
+    rng = np.random.default_rng(2)
+    chances = rng.uniform(0.1, 0.9, 200)
+    answers = rng.integers(0, 2, 200)
+    pairs = zip(answers.tolist(), chances.tolist(), strict=True)
+    lines = [f"{answer},{chance!r},{1 / chance!r}" for answer, chance in pairs]
+    file.write_text("answer,pi,w\n" + "\n".join(lines) + "\n")
+    tables = [
+        run(capsys, file, "--design", "warner", "--p", "0.7", "--column", "answer", option, name)[0]
+        for option, name in (("--inclusion", "pi"), ("--weights", "w"))
+    ]
+    np.testing.assert_allclose(*([float(row["inv"]) for row in rows] for rows in tables))
+
+
+def test_files_by_the_end_of_their_name(survey, tmp_path, capsys):
+    words = (survey, "--design", "forced", "--forced", "yes=1/6,no=0", "--column", "answer", "--out")
+    for name in ("a.csv", "a.json"):
+        rows, _, status = run(capsys, *words, tmp_path / name)
+        assert (rows, status) == ([], 0)
+    rows = list(csv.DictReader((tmp_path / "a.csv").read_text().splitlines()))
+    told = json.loads((tmp_path / "a.json").read_text())
+    assert told["table"]["category"] == [row["category"] for row in rows]
+    assert told["table"]["share"] == [float(row["share"]) for row in rows]
+    assert (told["design"], told["epsilon"], told["n"]) == ("forced", None, 600)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--design", "k_rr"], "--epsilon E, --p P or --redraw R"),
+        (["--design", "k_rr", "--epsilon", "2", "--p", "0.5"], "one of them"),
+        (["--design", "k_rr", "--epsilon", "often"], "“often” is not a number above 0"),
+        (["--design", "k_rr", "--epsilon", "2000"], "epsilon must be a number from"),
+        (["--design", "warner"], "Warner's two questions: say --p"),
+        (["--design", "warner", "--p", "2"], "2 cannot be: a chance lies between 0 and 1"),
+        (["--design", "warner", "--p", "0.7", "--yes", "maybe"], "No answer is called “maybe”"),
+        (["--design", "crosswise", "--p", "0.2"], "Say it with --yes"),
+        (["--design", "unrelated", "--p", "0.7"], "say --prevalence"),
+        (["--design", "kuk", "--p", "0.7", "--p2", "0.2", "--draws", "3"], "is no number of red cards"),
+        (["--design", "forced"], "--forced"),
+        (["--design", "forced", "--forced", "yes"], "is no answer with its chance"),
+        (["--design", "table"], "--table FILE"),
+        (["--design", "table", "--table", "nowhere.csv"], "There is no file nowhere.csv."),
+        (["--design", "k_rr", "--epsilon", "2", "--by", "town"], "There is no column “town”"),
+        (["--design", "k_rr", "--epsilon", "2", "--weights", "region"], "has “"),
+        (["--design", "k_rr", "--epsilon", "2", "--out", "a.xlsx"], "ends in .csv or .json"),
+        (["--design", "k_rr", "--epsilon", "2", "--level", "95"], "between 0 and 1"),
+        (["--design", "unary", "--epsilon", "2"], "does not hold bit strings"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence_and_status_2(words, says, survey, capsys):
+    status = main(["analyse", str(survey), "--column", "answer", *words])
+    out, err = capsys.readouterr()
+    assert (status, out) == (2, "")
+    assert says in err
+    assert err.count("\n") == 1
+    assert err.endswith((".\n", "…\n"))
+
+
+def test_columns_are_named_where_one_has_to_be_chosen(tmp_path, capsys):
+    file = tmp_path / "two.csv"
+    file.write_text("first,second\n" + "yes,a\nno,b\n" * 30)
+    rows, err, status = run(capsys, file, "--design", "k_rr", "--epsilon", "1")
+    assert (rows, status) == ([], 2)
+    assert "--column “first” or --column “second”" in err
+
+
+def test_no_command_and_no_design_end_with_status_2(capsys):
+    for words in ([], ["analyse", "a.csv"], ["analyse", "a.csv", "--design", "guess"]):
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert ended.value.code == 2
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], ["analyse", "--help"], ["recompute", "/estimators?k=3&n=1000"]]
+)
+def test_it_runs_as_a_module(words):
+    done = subprocess.run(
+        [sys.executable, "-m", "rr_core", *words], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+    assert done.stdout
+
+
+def test_every_design_is_in_the_document():
+    text = (ROOT / "docs" / "command_line.md").read_text("utf-8")
+    assert all(f"`{key}`" in text for key in DESIGNS)
+
+
+def test_names_that_differ_in_case_are_merged_when_asked(tmp_path, capsys):
+    file = tmp_path / "a.csv"
+    file.write_text("answer\n" + "yes\nYes\nno\nNO\n" * 20)
+    rows, err, status = run(capsys, file, "--design", "warner", "--p", "0.7")
+    assert (rows, status) == ([], 2)
+    assert "With --merge" in err
+    rows, err, status = run(capsys, file, "--design", "warner", "--p", "0.7", "--merge")
+    assert (status, [int(row["reports"]) for row in rows]) == (0, [40, 40])
+
+
+def test_what_the_document_says_of_the_manual_of_rrreg():
+    found = analyse({"no": 360, "yes": 640}, Channel.warner(0.2), users="sampled")
+    text = (ROOT / "docs" / "command_line.md").read_text("utf-8")
+    assert round(float(found.estimates["inv"][1]), 4) == 0.2667
+    interval = found.analyses[0].interval
+    assert f"{100 * interval.low[1]:.1f}% to {100 * interval.high[1]:.1f}%" in text
