@@ -25,7 +25,7 @@ ROOMS = {
     # Reads files by `rr_core.io`, imported where a page is about a file.
     "rr_core.recompute": {"numpy", "rr_core", "rr_core.io"},
     "rr_core.figures": {"numpy", "scipy", "plotly", "rr_core"},
-    "rr_core.io": {"numpy", "pandas", "pyarrow", "rr_core"},
+    "rr_core.io": {"numpy", "pandas", "pyarrow", "pyreadstat", "python_calamine", "rr_core"},
     "pages": {"streamlit", "rr_core", "rr_core.figures", "pages._ui", "server"},
     "home": {"streamlit", "rr_core", "rr_core.figures", "pages._ui"},
     "app": {"streamlit", "server", "server.room"},

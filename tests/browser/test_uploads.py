@@ -72,9 +72,9 @@ def test_small_files_one_after_another(open_lab):
     lab = open_lab("/noisy_histogram")
     lab.choose("Distribution", "Your own file")
     example = lab.download("Download an example file")
-    lab.upload("answers.xlsx", SMALL)
+    lab.upload("answers.numbers", SMALL)
     (sentence,) = lab.alerts()
-    assert "Files like “answers.xlsx” cannot be read here. Save the table as CSV" in sentence
+    assert "Files like “answers.numbers” cannot be read here. Save the table as CSV" in sentence
     assert lab.page.get_by_role("button", name="Use this distribution").count() == 0
     lab.use("example.csv", example)
     assert lab.layout("noisy_histogram")["xaxis"]["ticktext"][0] == "bicycle"

@@ -145,7 +145,8 @@ def _files() -> Sequence[state.File]:
     """Widgets for the files and for the ways to go on without one; returns the files."""
     st.markdown(
         "Reports that were collected with k-ary randomized response: **one report per row**, or a **category** and its "
-        "**count**. CSV, TSV, TXT or Parquet, also gzipped, several files of the same shape at once; up to 200 MB "
+        "**count**. CSV, TSV, TXT, Excel, OpenDocument, SPSS, Stata, SAS or Parquet, also in GZIP or ZIP, several files "
+        "of the same shape at once; up to 200 MB "
         "together. They are read for this session only: **not kept, not logged, not shown to anybody "
         "else**."
     )
