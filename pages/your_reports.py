@@ -5,14 +5,10 @@ import streamlit as st
 from pages._ui import guidance
 from pages._ui.figure_controls import row
 from pages._ui.frame import open_reading
-from pages._ui.reports import other_protocols, results, session, upload
+from pages._ui.reports import results, session, upload
 from pages._ui.state import stop
 
-open_reading("your_reports", session.HERE, other_protocols.MADE)
-made = other_protocols.choose()
-if made != other_protocols.USUAL:
-    other_protocols.section(made)
-    stop()
+open_reading("your_reports", session.HERE, session.MADE)
 upload.panel()
 used = session.in_use()
 if used is None:
@@ -21,11 +17,12 @@ if used is None:
 
 answer = st.container()
 with row():
-    level, target = results.level_and_target()
+    level, target = results.level_and_target(used)
     analysed = session.results_of(used, level, target)
     choice = results.estimator_and_scope(analysed)
+    likeliest = ("MLE\\*",) if used.k_rr else ("Maximum likelihood", "Certificate")
     guidance.words(
-        "Inv", "InvN", "InvP", "MLE\\*", "Unbiased", "Confidence interval", "Familywise error", "p-value"
+        "Inv", "InvN", "InvP", *likeliest, "Unbiased", "Confidence interval", "Familywise error", "p-value"
     )
 order = results.table_order(analysed)
 with answer:
@@ -34,7 +31,8 @@ with answer:
 estimates_chart = results.estimates_chart(analysed, choice, order)
 simulate_now = session.offer_simulations(analysed)
 progress = st.container()
-table, fit, which, files = st.tabs(["Table", "Does this ε fit?", "Which estimate?", "Files"])
+fits = "Does this ε fit?" if used.k_rr else "Do they fit?"
+table, fit, which, files = st.tabs(["Table", fits, "Which estimate?", "Files"])
 with table:
     with st.container(horizontal=True, gap="medium"):
         results.search_box(analysed)
@@ -42,12 +40,13 @@ with table:
     results.table(analysed, choice, order)
     results.left_out(analysed)
 with fit:
-    fit_chart = results.epsilon_fit(analysed)
+    fit_charts = results.epsilon_fit(analysed)
 with which:
     results.advice(analysed)
-    results.measured_section()
+    if used.k_rr:
+        results.measured_section()
 with files:
-    results.downloads(analysed, choice, [estimates_chart, fit_chart])
+    results.downloads(analysed, choice, [estimates_chart, *fit_charts])
     upload.warehouse_section()
 
 if simulate_now:

@@ -73,8 +73,8 @@ class Setting:
     Raises:
         ValueError: naming the argument.
 
-    >>> Setting("oue", "jeffreys", 10, 1.0, 100).mechanism()
-    UnaryEncoding(k=10, epsilon=1.0, optimized=True)
+    >>> Setting("oue", "jeffreys", 10, 1.0, 100).mechanism() == UnaryEncoding(10, 1.0, optimized=True)
+    True
     """
 
     protocol: ProtocolKey

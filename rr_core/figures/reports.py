@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,14 +18,19 @@ from rr_core.registry import ESTIMATORS
 from rr_core.reports.intervals import Interval
 from rr_core.reports.low_counts import Floor
 
-_OFFSETS = dict(zip(ESTIMATORS, np.linspace(-0.27, 0.27, len(ESTIMATORS)).round(6).tolist(), strict=True))
+# Of k-RR, and of the other designs, whose maximum of the likelihood has no closed form and no star.
+ESTIMATES = {
+    **{name: QUANTITIES[name] for name in ESTIMATORS},
+    "mle": replace(QUANTITIES["mle_star"], name="MLE"),
+}
+_BESIDE = 0.18  # between two estimates of a category
 
 
 def with_intervals(
     estimates: Mapping[str, Array],
     chosen: str,
-    interval: Interval,
-    above: NDArray[np.bool_],
+    interval: Interval | None,
+    above: NDArray[np.bool_] | None,
     n: int,
     view: Bars,
     zoom: bool = False,
@@ -32,60 +38,44 @@ def with_intervals(
     """One estimator with the interval of each category beside it, the others as small markers.
 
     Args:
-        estimates: (k,) by estimator name.
+        estimates: (k,) by name.
         chosen: the estimator that is drawn large.
-        interval: (k,) limits: those of Inv, not cut; they are drawn cut to [0, 1].
-        above: (k,) whether the share is significantly above zero; the others get open markers.
+        interval: (k,) limits: those of Inv, not cut; they are drawn cut to [0, 1]. None where there is no Inv.
+        above: (k,) whether the share is significantly above zero; the others get open markers. None as ``interval``.
         n: number of reports.
         view: which categories.
         zoom: leave the largest share out of the range of the axis.
     """
-    others = [name for name in ESTIMATORS if name != chosen and name in estimates]
-    ends, interval = interval, interval.cut()
-    traces = [_points(name, view.pick(estimates[name]), view) for name in others]
-    traces += [_segments(chosen, interval, view), _chosen(chosen, estimates[chosen], above, n, view)]
+    others = [name for name in estimates if name != chosen]
+    marked = np.ones_like(estimates[chosen], dtype=bool) if above is None else above
+    side_by_side = (np.arange(len(estimates)) - (len(estimates) - 1) / 2) * _BESIDE
+    x = {name: view.x + offset for name, offset in zip(estimates, side_by_side.tolist(), strict=True)}
+    traces = [_points(name, view.pick(estimates[name]), x[name], view) for name in others]
+    drawn = _chosen(chosen, estimates[chosen], x[chosen], marked, n, view)
     first = int(view.categories[0])
+    share = f"{percent(float(estimates[chosen][first]))} by {ESTIMATES[chosen].name}"
+    y = axis("Share of users", tickformat=SHARE)
+    if interval is None or above is None:
+        return figure([*traces, drawn], view.axis(), y, _without_inv(share), height=430)
+    ends, interval = interval, interval.cut()
+    traces += [_segments(interval, x[chosen], view), drawn]
     outside = ends.wholly(first)
     shown = ends if outside else interval
     scope = "all intervals together are" if interval.simultaneous else "each interval alone is"
     reading = (
         f"Filled markers: {int(above.sum()):,} of {above.size:,} shares, larger than chance alone would make them. The "
-        f"first one shown is {percent(float(estimates[chosen][first]))} by {QUANTITIES[chosen].name}; the interval of "
+        f"first one shown is {share}; the interval of "
         f"Inv{', cut at 0 and 1,' if not outside else ''} is {between(float(shown.low[first]), float(shown.high[first]))}"
         f"{outside}; {scope} meant to hold the truth in {interval.level:.0%} of "
         "collections."
     )
-    y = axis("Share of users", tickformat=SHARE)
     if zoom:
         y["range"] = without_the_largest(view, estimates[chosen], interval)
     return figure(traces, view.axis(), y, reading, height=430)
 
 
-def of_other_protocol(estimates: Mapping[str, Array], interval: Interval | None, view: Bars) -> go.Figure:
-    """The estimates from reports of another protocol than k-RR, with the intervals of Inv.
-
-    Args:
-        estimates: (k,) by name: "inv", "inv_n", "inv_p", "mle", as far as there are any.
-        interval: (k,) limits of Inv, not cut; None where there is none.
-        view: which categories.
-    """
-    named = {"mle_star" if name == "mle" else name: values for name, values in estimates.items()}
-    traces = [_points(name, view.pick(named[name]), view) for name in ESTIMATORS if name in named]
-    for trace in traces:
-        trace["name"] = trace["name"].replace("*", "")
-        trace["hovertemplate"] = trace["hovertemplate"].replace("MLE*", "MLE")
-    largest = int(view.categories[0])
-    shares = ", ".join(
-        f"{percent(float(named[name][largest]))} by {trace['name']}"
-        for name, trace in zip((one for one in ESTIMATORS if one in named), traces, strict=True)
-    )
-    reading = f"The first share of the picture is {shares}"
-    if interval is not None:
-        traces.insert(0, _segments("inv", interval, view))
-        ends = between(float(interval.low[largest]), float(interval.high[largest]))
-        reading += f"; the interval of Inv is {ends}{interval.wholly(largest)}"
-    y = axis("Share of users", tickformat=SHARE, rangemode="tozero")
-    return figure(traces, view.axis(), y, f"{reading}.", height=400)
+def _without_inv(share: str) -> str:
+    return f"The first share of the picture is {share}; there is no Inv, and no interval."
 
 
 def without_the_largest(view: Bars, estimate: Array, interval: Interval) -> list[float]:
@@ -177,13 +167,13 @@ def reports_floor(found: Floor) -> go.Figure:
     return figure(traces, axis(title, **x), y, reading, height=340)
 
 
-def _points(name: str, values: Array, view: Bars) -> dict[str, Any]:
-    quantity = QUANTITIES[name]
+def _points(name: str, values: Array, x: Array, view: Bars) -> dict[str, Any]:
+    quantity = ESTIMATES[name]
     return {
         "type": "scatter",
         "mode": "markers",
         "name": quantity.name,
-        "x": view.x + _OFFSETS[name],
+        "x": x,
         "y": values,
         "customdata": view.names,
         "marker": {"color": quantity.colour, "symbol": quantity.symbol, "size": 8, "opacity": 0.8},
@@ -191,7 +181,7 @@ def _points(name: str, values: Array, view: Bars) -> dict[str, Any]:
     }
 
 
-def _segments(chosen: str, interval: Interval, view: Bars) -> dict[str, Any]:
+def _segments(interval: Interval, x: Array, view: Bars) -> dict[str, Any]:
     """The intervals, as lines with a mark at both ends, so that an interval of length zero is visible as well."""
     low, high = view.pick(interval.low), view.pick(interval.high)
     gap = np.full(low.size, np.nan)
@@ -200,7 +190,7 @@ def _segments(chosen: str, interval: Interval, view: Bars) -> dict[str, Any]:
         "type": "scatter",
         "mode": "lines+markers",
         "name": "interval of Inv",
-        "x": np.repeat(view.x + _OFFSETS[chosen], 3),
+        "x": np.repeat(x, 3),
         "y": np.stack([low, high, gap], axis=1).ravel(),
         "customdata": np.repeat(view.names, 3),
         "line": {"color": colour, "width": 2.5 if low.size <= 30 else 1.5},
@@ -213,13 +203,15 @@ def _segments(chosen: str, interval: Interval, view: Bars) -> dict[str, Any]:
     }
 
 
-def _chosen(chosen: str, estimate: Array, above: NDArray[np.bool_], n: int, view: Bars) -> dict[str, Any]:
-    quantity, values = QUANTITIES[chosen], view.pick(estimate)
+def _chosen(
+    chosen: str, estimate: Array, x: Array, above: NDArray[np.bool_], n: int, view: Bars
+) -> dict[str, Any]:
+    quantity, values = ESTIMATES[chosen], view.pick(estimate)
     return {
         "type": "scatter",
         "mode": "markers",
         "name": quantity.name,
-        "x": view.x + _OFFSETS[chosen],
+        "x": x,
         "y": values,
         "customdata": [
             [name, float(people)] for name, people in zip(view.names, whole(values * n), strict=True)

@@ -16,7 +16,7 @@ from rr_core.figures.wording import people
 from rr_core.metrics import total_variation
 from rr_core.protocols.measured import Gain
 
-ESTIMATE_NAMES = {"inv": "Inv", "inv_n": "InvN", "inv_p": "InvP", "mle": "MLE"}
+_NAMES = {"inv": "Inv", "inv_n": "InvN", "inv_p": "InvP", "mle": "MLE"}
 _LARGEST_GAIN, _A_TENTH = 0.6, 0.001
 _SURE = 4.0  # standard errors of a measured ratio from one: a difference that chance does not make
 _TOWERING, _ROOM_BELOW, _ROOM_ABOVE = 4.0, 1.2, 2.0  # as in the figure of the estimators
@@ -62,7 +62,7 @@ def _reading(estimates: Mapping[str, Array], ones: Array, truth: Array | None) -
             f"Of {ones.size:,} categories Inv puts {int((estimates['inv'] < 0).sum()):,} below zero. {bits}"
         )
     off = {
-        ESTIMATE_NAMES[name]: total_variation(estimate, truth)
+        _NAMES[name]: total_variation(estimate, truth)
         for name, estimate in estimates.items()
         if name != "inv"
     }

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from rr_core.io.csv_files import csv_bytes
 from rr_core.io.report_results import Results
 from rr_core.plain_text import csv_columns
+from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.reports.analysis import ALL_ROWS
 from rr_core.script import script as recompute_script
 
@@ -52,8 +53,8 @@ def json_file(results: Results, verdict: str, when: str) -> bytes:
         verdict: the advice on which estimate to report, in one sentence.
         when: date and time of the analysis.
     """
-    k = results.used.mechanism.k
-    chosen = ALL_ROWS if k <= MOST_JSON_ROWS else results.used.by_reports[:MOST_JSON_ROWS]
+    k = results.used.k
+    chosen = ALL_ROWS if k <= MOST_JSON_ROWS else results.order[:MOST_JSON_ROWS]
     everything = {
         "analysed": when,
         **facts(results, verdict),
@@ -66,7 +67,19 @@ def json_file(results: Results, verdict: str, when: str) -> bytes:
 def script(results: Results) -> str:
     """Python for the person's own files and ``rr_core``."""
     used, simulated, test = results.used, results.simulated, results.epsilon_test
-    reports, mechanism, names = used.reports, used.mechanism, used.settings.names
+    if isinstance(used.protocol, UnaryEncoding):
+        return _script_of_unary(results, used.protocol)
+    if isinstance(used.protocol, Channel):
+        return recompute_script(
+            f"/your_reports?made={used.settings.design}",
+            source=used.source,
+            reports=dict(zip(used.collected.labels.tolist(), used.collected.counts.tolist(), strict=True)),
+            names=list(used.labels),
+            matrix=used.protocol.matrix.tolist(),
+            level=results.level,
+            users=results.analysis.users,
+        )
+    reports, mechanism, names = used.reports, used.protocol, used.settings.names
     domain: dict[str, Any] = {"size": mechanism.k} if used.settings.domain == "size" else {}
     if used.settings.domain == "listed":
         written = mechanism.k <= MOST_WRITTEN
@@ -89,15 +102,44 @@ def script(results: Results) -> str:
     )
 
 
+def _script_of_unary(results: Results, protocol: UnaryEncoding) -> str:
+    used = results.used
+    held = used.unary is not None and used.unary.bits is not None
+    ones = dict(zip(used.labels, used.collected.counts.tolist(), strict=True))
+    return recompute_script(
+        "/your_reports?made=unary",
+        [file.name for file in used.reports.files] if held else [],
+        **({"reading": {"columns": (), **used.reports.reading}} if held else {"ones": ones}),
+        source=used.source,
+        **({"epsilon": protocol.epsilon} if protocol.chances is None else {"chances": protocol.chances}),
+        optimized=protocol.optimized,
+        n=used.n,
+        level=results.level,
+        users=results.analysis.users,
+    )
+
+
 def categories_file(results: Results) -> bytes:
     """The domain, one category per line: what the script reads when the list is long."""
     return "".join(f"{label}\n" for label in results.used.collected.labels).encode()
 
 
+def answers_file(results: Results) -> bytes:
+    """The reports themselves, where they are other things than the categories."""
+    held = results.used.collected
+    return csv_bytes(csv_columns({"report": held.labels, "reports": held.counts}))
+
+
 def facts(results: Results, verdict: str) -> dict[str, Any]:
     """All but the table, as plain values for JSON: settings, versions, what was read and left out, tests,
     advice. Simulations that were not run are None."""
-    simulated, compared = results.simulated, results.analysis.nearest
+    simulated, analysis = results.simulated, results.analysis
+    fit: dict[str, Any] | None = None if analysis.fit is None else asdict(analysis.fit)
+    if simulated is not None:
+        fit = simulated.fit.summary()
+        fit["rejected"] = results.rejects_epsilon if results.epsilon_test else None
+    elif fit is not None:
+        fit["rejected"] = results.rejects_epsilon
     return {
         "format": FORMAT,
         "versions": {
@@ -112,16 +154,15 @@ def facts(results: Results, verdict: str) -> dict[str, Any]:
         "simulations": None
         if simulated is None
         else {"seed": SEED, "asked": simulated.fit.requested, "done": simulated.fit.done},
-        "fit": None
-        if simulated is None
-        else {
-            **simulated.fit.summary(),
-            "rejected": results.rejects_epsilon if results.epsilon_test else None,
-        },
+        "fit": fit,
         "plausible_epsilon": None
         if simulated is None or simulated.plausible is None
         else asdict(simulated.plausible),
-        "advice": {"verdict": verdict, "preferred": results.recommended_estimator, **asdict(compared)},
+        "advice": {
+            "verdict": verdict,
+            "preferred": results.recommended_estimator,
+            **({} if analysis.nearest is None else asdict(analysis.nearest)),
+        },
         "intervals": (
             "inv_low and inv_high end the interval of Inv, those with _all the one for all categories at once; with _cut "
             "they are cut at 0 and 1, one wholly outside to a point. The repaired estimates have no intervals of "
@@ -136,20 +177,26 @@ def strict_json(value: Any, indent: int | None = None) -> str:
 
 
 def _settings(results: Results) -> dict[str, Any]:
-    used, mechanism = results.used, results.used.mechanism
+    used, protocol = results.used, results.used.protocol
+    made: dict[str, Any] = {"design": used.settings.design, "epsilon": protocol.epsilon}
+    if isinstance(protocol, Channel):
+        made |= {"reports": used.collected.labels, "truths": list(used.labels), "chances": protocol.matrix}
+    else:
+        made |= {"p": protocol.p, "q": protocol.q}
+    if used.k_rr:
+        made |= {
+            "privacy_given_as": used.settings.privacy_kind,
+            "domain": used.settings.domain,
+            "swapped": used.settings.swapped,
+        }
     return {
-        "epsilon": mechanism.epsilon,
-        "p": mechanism.p,
-        "q": mechanism.q,
-        "privacy_given_as": used.settings.privacy_kind,
-        "k": mechanism.k,
+        **made,
+        "k": used.k,
         "n": used.n,
         "level": results.level,
         "target": results.target,
-        "domain": used.settings.domain,
         "counted_as": dict(used.settings.names.counted_as),
-        "swapped": used.settings.swapped,
-        "test_level": results.analysis.above.level,
+        "test_level": None if results.analysis.above is None else results.analysis.above.level,
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -12,18 +13,23 @@ from numpy.typing import NDArray
 from rr_core.comparison import Target
 from rr_core.io.domain import AS_WRITTEN, Collected, Names
 from rr_core.io.reports import Reports
+from rr_core.io.unary_reports import UnaryReports
 from rr_core.mechanism import RandomizedResponse
-from rr_core.reports.analysis import ALL_ROWS, Analysis, Rows
+from rr_core.plain_text import plain
+from rr_core.protocols import Channel
+from rr_core.reports.analysis import ALL_ROWS, Analysis, Collecting, Rows
 from rr_core.reports.epsilon_fit import FitTest, Simulations
 from rr_core.reports.intervals import Interval
 
 DomainKind = Literal["seen", "size", "listed"]
 PrivacyKind = Literal["epsilon", "p", "redraw"]
+K_RR = "k_rr"  # the key of the usual design
+_LONGEST_STEM, _MOST_NAMED = 40, 12
 
 
 @dataclass(frozen=True)
 class ReportSettings:
-    """Privacy and domain of the reports, as the user entered them.
+    """How the reports were made and over which categories, as the user entered it.
 
     Attributes:
         privacy: the text that was typed.
@@ -33,6 +39,8 @@ class ReportSettings:
         listed: the list as pasted, for "listed".
         names: which names are left out, and which are counted as others.
         swapped: whether the two answers are exchanged (K = 2, p below one half).
+        design: key of `rr_core.reports.designs`; of others than k-RR ``names`` and ``stated`` are all there is.
+        stated: name and value, in words, of each thing that another design was told.
     """
 
     privacy: str = ""
@@ -42,6 +50,8 @@ class ReportSettings:
     listed: str = ""
     names: Names = AS_WRITTEN
     swapped: bool = False
+    design: str = K_RR
+    stated: tuple[tuple[str, str], ...] = ()
 
     @property
     def privacy_is_p(self) -> bool:
@@ -55,34 +65,81 @@ class ReportsInUse:
 
     Attributes:
         reports: as they were read.
-        collected: counts over the whole domain.
-        mechanism: with the epsilon or p of the settings.
+        collected: names of the reports, in the order of the protocol, and how many there are of each; of unary encoding
+            the categories and their ones.
+        protocol: that made them, by the settings.
         settings: as entered.
         name: of the files, or another display name.
         key: unique among the reports used in the session.
+        truths: names of the k categories; None: those of the reports.
+        about: the category that is asked for; None for the most frequent one.
+        unary: the reports of unary encoding; None for others.
+        stated_n: number of reports, where the person had to say it.
     """
 
     reports: Reports
     collected: Collected
-    mechanism: RandomizedResponse
+    protocol: Collecting
     settings: ReportSettings
     name: str
     key: int
+    truths: tuple[str, ...] | None = None
+    about: int | None = None
+    unary: UnaryReports | None = None
+    stated_n: int | None = None
+
+    @property
+    def k(self) -> int:
+        """Number of categories."""
+        return self.protocol.k
 
     @property
     def n(self) -> int:
         """Reports inside the domain."""
-        return self.collected.total
+        return self.collected.total if self.unary is None else self.unary.n or self.stated_n or 0
+
+    @property
+    def k_rr(self) -> RandomizedResponse | None:
+        """The protocol where it is k-RR, else None."""
+        return self.protocol if isinstance(self.protocol, RandomizedResponse) else None
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """The k category names."""
-        return tuple(self.collected.labels)
+        return self.truths or tuple(self.collected.labels)
 
     @cached_property
-    def by_reports(self) -> NDArray[np.intp]:
-        """(k,) categories from the most to the least reported, ties in the order of the domain."""
-        return np.argsort(-self.collected.counts, kind="stable")
+    def counts_by_category(self) -> NDArray[np.int64] | None:
+        """(k,) reports, or ones, of each category; None where reports and categories are different things."""
+        if self.truths is None:
+            return self.collected.counts
+        held = dict(zip(self.collected.labels.tolist(), self.collected.counts.tolist(), strict=True))
+        same = held.keys() == {*self.truths}
+        return np.array([held[name] for name in self.truths], dtype=np.int64) if same else None
+
+    @property
+    def counted(self) -> str:
+        """What `counts_by_category` counts, the name of a column: "reports" or "ones"."""
+        return "reports" if self.unary is None else "ones"
+
+    @property
+    def source(self) -> str:
+        """Where the reports come from, in words: the beginning of a sentence, or the name alone."""
+        read = self.reports
+        if read.columns:
+            first = ", ".join(f"“{plain(one)}”" for one in read.columns[:_MOST_NAMED])
+            more = len(read.columns) - _MOST_NAMED
+            return f"The columns {first}{f' and {more:,} more' if more > 0 else ''} of {self.name}"
+        if not read.has_header or plain(read.files[0].name) not in self.name:
+            return self.name
+        counted = "" if read.count_name is None else f", counted by its column “{plain(read.count_name, 80)}”"
+        return f"The column “{plain(read.category_name, 80)}” of {self.name}{counted}"
+
+    @property
+    def stem(self) -> str:
+        """The beginning of the names of its files."""
+        name = re.sub(r"\.[^.]*$|\.[^.]*\.gz$", "", self.reports.files[0].name) if self.reports.files else ""
+        return re.sub(r"[^\w-]+", "_", name, flags=re.ASCII).strip("_")[:_LONGEST_STEM] or "reports"
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,39 +163,47 @@ class Results:
     @property
     def none_above_zero(self) -> bool:
         """Whether no category's share is significantly above zero."""
-        return not self.analysis.above.above.any()
+        return self.analysis.above is not None and not self.analysis.above.above.any()
 
     @property
     def epsilon_test(self) -> FitTest | None:
-        """The test of epsilon; None when it was not run, or stopped so early that it decides nothing."""
+        """The simulated test of k-RR's epsilon; None when it was not run, or stopped so early that it decides nothing."""
         test = self.simulated.fit if self.simulated is not None else None
         return test if test is not None and test.is_decisive else None
 
     @property
     def rejects_epsilon(self) -> bool:
-        """Whether the test of epsilon was made and rejects the stated one."""
+        """Whether a test of fit was made and rejects what was stated."""
+        if self.analysis.fit is not None:
+            return self.analysis.fit.rejected
         test = self.epsilon_test
         return test is not None and test.rejects()
 
     @property
-    def leading_estimator(self) -> str:
-        """The estimator shown first: the one estimated to be nearest to the truth, but Inv where no share is
-        significantly above zero, because the other three can then be far more even than the truth."""
-        return "inv" if self.none_above_zero else self.analysis.nearest.preferred
+    def tests_are_exact(self) -> bool:
+        """Whether the tests against zero rest on no normal law."""
+        exact = self.analysis.fit is not None and self.analysis.fit.exact
+        return exact or not isinstance(self.used.protocol, Channel)
 
     @property
     def recommended_estimator(self) -> str | None:
         """The estimator to report; None where epsilon is to be settled first."""
-        return None if self.rejects_epsilon else self.leading_estimator
+        return None if self.rejects_epsilon else self.analysis.leading
 
-    def interval(self, *, simultaneous: bool) -> Interval:
-        """The (k,) interval of Inv: of each category, or of all at once."""
+    @cached_property
+    def order(self) -> NDArray[np.intp]:
+        """(k,) categories from the most to the least reported, where that is known of each, else from the largest share
+        to the smallest; ties in the order of the domain."""
+        by = self.used.collected.counts if self.used.k_rr else self.analysis.estimates[self.analysis.leading]
+        return np.argsort(-by, kind="stable")
+
+    def interval(self, *, simultaneous: bool) -> Interval | None:
+        """The (k,) interval of Inv: of each category, or of all at once; None where there is none."""
         return self.analysis.simultaneous if simultaneous else self.analysis.interval
 
-    def cut_interval(self, *, simultaneous: bool) -> Interval:
-        """The same cut to [0, 1], shown beside every estimate."""
-        return self.interval(simultaneous=simultaneous).cut()
-
     def columns(self, rows: Rows = ALL_ROWS) -> dict[str, NDArray[Any]]:
-        """The table of results at full precision: names of categories, then `Analysis.columns`."""
-        return {"category": self.used.collected.labels[rows], **self.analysis.columns(rows)}
+        """The table of results at full precision: names of categories, their reports or ones, then `Analysis.columns`."""
+        labels = np.array(self.used.labels, dtype=object)
+        counts = self.used.counts_by_category
+        counted = {} if counts is None else {self.used.counted: counts[rows]}
+        return {"category": labels[rows], **counted, **self.analysis.columns(rows)}

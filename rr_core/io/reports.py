@@ -149,6 +149,8 @@ class Reports:
         Whether the first line of a text names the columns; those of Parquet have names (True).
     sha256
         One file: of its bytes. Several: of the hexadecimal SHA-256 of each, one after the other, in order.
+    columns
+        Names of the columns of bits of unary encoding; else none.
     """
 
     labels: npt.NDArray[np.object_]
@@ -164,10 +166,13 @@ class Reports:
     has_header: bool
     layout: Layout
     sha256: str
+    columns: tuple[str, ...] = ()
 
     @property
     def reading(self) -> dict[str, Any]:
-        """Arguments by which `read_reports` reads the same columns again."""
+        """Arguments by which `read_reports`, or of columns of bits `read_unary`, reads the same columns again."""
+        if self.columns:
+            return {"layout": self.layout, "count": self.count_name, "columns": self.columns}
         return {
             "layout": self.layout,
             "category": self.category_name,

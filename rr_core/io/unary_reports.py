@@ -3,6 +3,7 @@ the number of ones of each category."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +29,14 @@ from rr_core.io.columns import (
 )
 from rr_core.io.decoding import UnreadableFile, quote
 from rr_core.io.distribution import Preview
-from rr_core.io.reports import Reports, Source, check_total, inspect_reports, read_reports
+from rr_core.io.reports import (
+    FileRead,
+    Reports,
+    Source,
+    check_total,
+    inspect_reports,
+    read_reports,
+)
 from rr_core.io.tables import AnyTable, Counts, Numbered, open_table
 from rr_core.io.text import SAMPLE_ROWS
 
@@ -59,9 +67,8 @@ class UnaryReports:
         n: number of reports; None where the file has only their ones.
         bits: (r, k) uint8, the different reports or all of them; None where the file has only their ones.
         times: (r,) int64, how often each of ``bits`` occurred.
-        notes: a plain sentence for each thing that was understood.
-        columns: names of the columns of bits, or of those of bit strings, or of the categories and of their ones.
-        count: name of the column that says how often each row of bits occurred, None where each did once.
+        reports: the files and their columns: bit strings, or categories with their ones, or, with `Reports.columns`,
+            columns of bits; with a plain sentence for each thing that was understood.
     """
 
     labels: tuple[str, ...]
@@ -69,9 +76,11 @@ class UnaryReports:
     n: int | None
     bits: npt.NDArray[np.uint8] | None
     times: npt.NDArray[np.int64] | None
-    notes: tuple[str, ...]
-    columns: tuple[str, ...]
-    count: str | None = None
+    reports: Reports
+
+    def noting(self, notes: Sequence[str]) -> UnaryReports:
+        """The same with more sentences about what was understood."""
+        return replace(self, reports=replace(self.reports, notes=(*self.reports.notes, *notes)))
 
 
 @dataclass(frozen=True)
@@ -231,7 +240,7 @@ def read_unary(
         all_zero=True,
     )
     read = unary_of(reports)
-    return replace(read, notes=(*read.notes, *found.not_read(reports.category_name)))
+    return read.noting(found.not_read(reports.category_name))
 
 
 def read_bit_columns(
@@ -250,9 +259,8 @@ def read_bit_columns(
         raise UnreadableFile(
             "Unary encoding has a column of 0 and 1 for each of two or more categories: leave two."
         )
-    return _from_columns(
-        table, [find(table, name) for name in columns], None if count is None else find(table, count)
-    )
+    counted = None if count is None else find(table, count)
+    return _from_columns(table, [find(table, name) for name in columns], counted, source)
 
 
 def unary_of(reports: Reports) -> UnaryReports:
@@ -282,8 +290,7 @@ def unary_of(reports: Reports) -> UnaryReports:
         raise UnreadableFile(
             "There is one row only: numbers of ones have a row for each of two or more categories, with its name."
         )
-    columns = (reports.category_name, f"{reports.count_name}")
-    return UnaryReports(tuple(labels), reports.counts, None, None, None, reports.notes, columns)
+    return UnaryReports(tuple(labels), reports.counts, None, None, None, reports)
 
 
 def _seems_bits(table: Described, index: int) -> bool:
@@ -293,7 +300,7 @@ def _seems_bits(table: Described, index: int) -> bool:
     return table.hints[index].bits or (2 * len(bits) > len(cells) and {*bits} <= ONES | ZEROS)
 
 
-def _from_columns(table: AnyTable, columns: Sequence[int], count: int | None) -> UnaryReports:
+def _from_columns(table: AnyTable, columns: Sequence[int], count: int | None, source: Source) -> UnaryReports:
     names = [table.columns[index] for index in columns]
     counted = [] if count is None else [count]
     pieces: list[npt.NDArray[np.uint8]] = []
@@ -327,9 +334,24 @@ def _from_columns(table: AnyTable, columns: Sequence[int], count: int | None) ->
     if others:
         more = f" and {len(others) - 5:,} more" if len(others) > 5 else ""
         notes += (f"Not read: {', '.join(map(quote, others[:5]))}{more}.",)
-    ones = each @ bits
-    counts = table.columns[counted[0]] if counted else None
-    return UnaryReports(tuple(names), ones, int(each.sum()), bits, each, notes, tuple(names), counts)
+    ones, n = each @ bits, int(each.sum())
+    reports = Reports(
+        labels=np.array(names, dtype=object),
+        counts=ones,
+        total=n,
+        rows=rows,
+        files=(FileRead(source.name, rows, n),),
+        dropped=(),
+        merged=0,
+        notes=notes,
+        category_name=names[0],
+        count_name=table.columns[counted[0]] if counted else None,
+        has_header=True,
+        layout="counts" if counted else "values",
+        sha256=hashlib.sha256(bytes(source.data)).hexdigest(),
+        columns=tuple(names),
+    )
+    return UnaryReports(tuple(names), ones, n, bits, each, reports)
 
 
 def _times(column: Numbered, table: AnyTable) -> tuple[Counts, tuple[str, ...]]:
@@ -388,7 +410,7 @@ def _from_strings(labels: Sequence[str], reports: Reports) -> UnaryReports:
     bits = (np.frombuffer("".join(labels).encode(), dtype=np.uint8) - ord("0")).reshape(len(labels), k)
     ones = counts @ bits.astype(np.int64)
     names = tuple(str(i + 1) for i in range(k))
-    notes = (
-        ("Each name is a bit string, with how many reports were so.",) if reports.layout == "counts" else ()
-    )
-    return UnaryReports(names, ones, int(counts.sum()), bits, counts, notes, (reports.category_name,))
+    note = ("Each name is a bit string, with how many reports were so.",)
+    # What was noted of names and numbers is not meant of bits.
+    read = replace(reports, notes=note if reports.layout == "counts" else ())
+    return UnaryReports(names, ones, int(counts.sum()), bits, counts, read)

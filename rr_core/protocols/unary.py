@@ -10,6 +10,7 @@ themselves, see `unary_estimation`: bits of one report are dependent through its
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -39,6 +40,7 @@ class UnaryEncoding:
         epsilon: privacy budget in nats, 1e-6 <= epsilon <= 700.
         optimized: False for the symmetric encoding, p = e^(epsilon/2)/(e^(epsilon/2) + 1) and q = 1 - p; True for the
             optimised one, p = 1/2 and q = 1/(e^epsilon + 1), which has the smaller variance at share zero.
+        chances: p and q where they are neither, see `from_p_q`, which makes such a one.
 
     Raises:
         ValueError: naming the argument, its allowed range and what was received.
@@ -51,6 +53,7 @@ class UnaryEncoding:
     k: int
     epsilon: float
     optimized: bool = False
+    chances: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.optimized, (bool, np.bool_)):
@@ -58,10 +61,64 @@ class UnaryEncoding:
         object.__setattr__(self, "k", _validate.integer("k", self.k, 2, K_MAX))
         object.__setattr__(self, "epsilon", _validate.epsilon(self.epsilon))
         object.__setattr__(self, "optimized", bool(self.optimized))
+        if self.chances is not None and self.optimized:
+            raise ValueError("optimized must be False where chances are given, got True")
+
+    @classmethod
+    def from_p_q(cls, k: int, p: float, q: float) -> UnaryEncoding:
+        """Unary encoding with a one with probability p in the place of the owner's category and q in any other.
+
+        Args:
+            k: number of categories, an integer >= 2.
+            p, q: 0 < q < p < 1; epsilon = log(p (1 - q)/((1 - p) q)).
+
+        Raises:
+            ValueError: naming the argument.
+
+        >>> round(UnaryEncoding.from_p_q(4, 0.75, 0.25).epsilon, 6)
+        2.197225
+        """
+        high = _validate.real("p", p, "a number between q and 1")
+        low = _validate.real("q", q, "a number between 0 and p")
+        if not 0 < low < high < 1:
+            raise ValueError(f"p and q must be 0 < q < p < 1, got p = {p!r} and q = {q!r}")
+        epsilon = math.log(high / low) + math.log((1 - low) / (1 - high))
+        return cls(k, epsilon, chances=(high, low))
+
+    @classmethod
+    def rappor(cls, k: int, f: float, p: float, q: float) -> UnaryEncoding:
+        """RAPPOR with both of its coins: a bit is first replaced, with chance f, by a fair coin; then a one is reported
+        with probability q where it came out as one, else with p (Erlingsson, Pihur and Korolova 2014, section 3). This is
+        the law of one report: of one person's many, who keep the first coin, see `rr_core.protocols.over_time`.
+
+        Args:
+            k: number of categories, an integer >= 2.
+            f: from 0 up, below 1.
+            p, q: 0 < p < q < 1.
+
+        Raises:
+            ValueError: naming the argument.
+
+        >>> one = UnaryEncoding.rappor(6, 0.5, 0.5, 0.75)
+        >>> one.p, one.q
+        (0.6875, 0.5625)
+        """
+        f = _validate.real("f", f, "a number from 0 up, below 1")
+        if not 0 <= f < 1:
+            raise ValueError(f"f must be a number from 0 up, below 1, got {f!r}")
+        of_one = _validate.real("q", q, "a number between p and 1")
+        of_zero = _validate.real("p", p, "a number between 0 and q")
+        if not 0 < of_zero < of_one < 1:
+            raise ValueError(f"p and q must be 0 < p < q < 1, got p = {p!r} and q = {q!r}")
+        kept = (1 - f / 2, f / 2)
+        return cls.from_p_q(k, kept[0] * of_one + kept[1] * of_zero, kept[1] * of_one + kept[0] * of_zero)
 
     @cached_property
     def law(self) -> Support:
         """p* = p, q* = q, p - q and the variance of Inv, as `rr_core.protocols.laws` has them."""
+        if self.chances is not None:
+            p, q = self.chances
+            return Support("sue", p, q, p - q, 1 - p - q)
         return support_of("oue" if self.optimized else "sue", self.k, self.epsilon)
 
     @property
@@ -76,7 +133,7 @@ class UnaryEncoding:
 
     @property
     def keep(self) -> float:
-        """p - q, without cancellation: tanh(epsilon/4), or tanh(epsilon/2)/2 when optimised."""
+        """p - q; without cancellation tanh(epsilon/4), or tanh(epsilon/2)/2 when optimised."""
         return self.law.keep
 
     def randomize(self, values: ArrayLike, rng: np.random.Generator | int | None = None) -> Bits:
@@ -178,7 +235,7 @@ def inv_unary(support: ArrayLike, protocol: UnaryEncoding, n: int | None) -> Arr
     [1.3166, 0.0917, 0.01]
     """
     ones, n = _support(support, protocol, n)
-    if protocol.q > 0.25:
+    if protocol.q > 0.25 and protocol.chances is None:
         # Integers are subtracted before anything is rounded: q = 1/2 - keep/2, or 1/2 - keep when optimised.
         inv: Array = (2 * ones - n) / (2.0 * n * protocol.keep) + (1.0 if protocol.optimized else 0.5)
         return inv

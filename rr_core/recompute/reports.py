@@ -15,7 +15,8 @@ from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.recompute.result import TOP, Recomputed, same_file
 from rr_core.registry import REGISTRY
 from rr_core.reports import analyse, fit_test, plausible_epsilon
-from rr_core.reports.other_protocols import OtherAnalysis, analyse_channel, analyse_unary
+from rr_core.reports.analysis import Analysis
+from rr_core.reports.designs import DESIGNS
 
 Files = Sequence[str | Path]
 
@@ -90,7 +91,7 @@ def _k_rr(
         plausible = plausible_epsilon(counts, k, above=mechanism.epsilon, seed=seed)
         numbers[f"plausible epsilon: {'none up to' if plausible.none else 'at least'}"] = plausible.low
     nearest, words = found.nearest, {entry.name: entry.label for entry in REGISTRY}
-    if rejected:
+    if rejected or nearest is None:
         numbers["nearest to the truth"] = "settle epsilon first"
     else:
         sure = "" if set(nearest.tied) <= set(nearest.same) else ", which cannot be told"
@@ -99,14 +100,15 @@ def _k_rr(
         )
         if len(nearest.same) > 1:
             numbers["the same in every category"] = ", ".join(words[name] for name in nearest.same)
-        if not found.above.above.any():
+        if found.above is not None and not found.above.above.any():
             numbers["no share is larger than chance alone could make it"] = (
                 "report Inv with its intervals, or no table at all"
             )
         numbers[f"estimated squared error beyond that of {words[nearest.best]}"] = nearest.differences
         numbers["standard errors of these"] = nearest.standard_errors
     most = np.argsort(-counts, kind="stable")[:TOP].tolist()
-    return Recomputed(numbers, {"category": collected.labels.tolist(), **found.columns()}, most)
+    columns = {"category": collected.labels.tolist(), "reports": counts, **found.columns()}
+    return Recomputed(numbers, columns, most)
 
 
 def _channel(
@@ -120,7 +122,7 @@ def _channel(
     users: Users,
 ) -> Recomputed:
     """Collected reports of any channel: where they come from, how many of each, names of the truths, and the table."""
-    found = analyse_channel(list(reports.values()), Channel(np.array(matrix)), level, users)
+    found = analyse(list(reports.values()), Channel(np.array(matrix)), level, users)
     counts = {"reports": [reports[name] for name in names]} if set(names) == set(reports) else {}
     numbers = {"reports": f"{source}: {dict(reports)}", **_fit(found)}
     return Recomputed(numbers, {"category": names, **counts, **found.columns()})
@@ -130,15 +132,17 @@ def _unary(
     files: Files,
     *,
     source: str,
-    epsilon: float,
     optimized: bool,
     n: int,
     level: float,
     users: Users,
+    epsilon: float = math.nan,
+    chances: tuple[float, float] | None = None,
     ones: Mapping[str, int] | None = None,
     reading: Mapping[str, Any] | None = None,
 ) -> Recomputed:
-    """Collected reports of unary encoding: ones of each category, or a file of bits and how to read it."""
+    """Collected reports of unary encoding, made by an epsilon or by two chances of a one: ones of each category, or a
+    file of bits and how to read it."""
     bits = None
     if ones is None:
         from rr_core.io import Source
@@ -149,17 +153,20 @@ def _unary(
         bits = None if read.bits is None or read.times is None else (read.bits, read.times)
     else:
         names, support = tuple(ones), np.array(list(ones.values()))
-    found = analyse_unary(support, UnaryEncoding(len(names), epsilon, optimized), n, level, users, bits)
+    k = len(names)
+    made = UnaryEncoding(k, epsilon, optimized) if chances is None else UnaryEncoding.from_p_q(k, *chances)
+    found = analyse(support, made, level, users, n=n, bits=bits)
     numbers = {"reports": source, **_fit(found)}
     return Recomputed(numbers, {"category": names, "ones": support, **found.columns()})
 
 
 _WAYS: dict[str, Callable[..., Recomputed]] = {
+    **dict.fromkeys(DESIGNS, _channel),
     "k_rr": _k_rr,
     "unary": _unary,
-    **dict.fromkeys(("warner", "forced", "own"), _channel),
 }
 
 
-def _fit(found: OtherAnalysis) -> dict[str, Any]:
-    return {"epsilon": found.epsilon, "fit": found.fit, "certificate": found.certificate}
+def _fit(found: Analysis) -> dict[str, Any]:
+    fit = None if found.fit is None else found.fit.p_value
+    return {"epsilon": found.epsilon, "fit": fit, "certificate": found.certificate}

@@ -1,223 +1,43 @@
-"""Everything in closed form about one set of collected reports; and which estimate is nearest to the truth, without any
-simulation or guess of the truth.
-
-Two estimates e and f of the same reports are known, and so is how their squared errors differ but for one term:
-
-    ||e - theta||^2 - ||f - theta||^2 = (e - f) . (e + f - 2 Inv) + 2 (e - f) . (Inv - theta).
-
-Inv - theta has mean zero but is not independent of e - f. By Stein's identity the mean of their product is the trace of
-J V, with J the derivative of e - f along Inv and V the covariance of Inv; putting that in its place gives an estimate of
-the difference, and the mean square of its error is 4 (g' V g + tr(J V J V)), g = e - f.
-
-C. Stein, Annals of Statistics 9, 1981; P. Bellec and C.-H. Zhang, Annals of Statistics 49, 2021 (its mean square).
-Both are exact for normal noise. Reports are whole numbers: at the edge of the support the derivative is taken as the
-difference that one report less makes, which is Stein's identity for a Poisson number.
-"""
+"""One set of collected reports, analysed, whatever design made them: estimates, intervals, tests."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
+from rr_core import _validate, sampling
 from rr_core._validate import Array
-from rr_core.estimators import Rule
 from rr_core.mechanism import RandomizedResponse
-from rr_core.metrics import Users, check_users, variance_at
+from rr_core.metrics import Users, check_users
 from rr_core.profile import profile, table_size
-from rr_core.registry import ESTIMATORS, RULES, VALID
+from rr_core.protocols.channel import Channel
+from rr_core.protocols.channel_estimation import inv_channel, inv_covariance_channel, mle_channel
+from rr_core.protocols.unary import Bits, UnaryEncoding, inv_n_unary, inv_p_unary, inv_unary
+from rr_core.protocols.unary_estimation import mle_unary
+from rr_core.registry import RULES
 from rr_core.reports.intervals import (
     AboveZero,
-    Counts,
     Interval,
     above_zero,
     checked_counts,
+    checked_level,
+    holm,
     inv_interval,
+    too_few_reports,
+    upper_tail,
 )
+from rr_core.reports.nearest import Nearest, nearest
+from rr_core.reports.protocol_fit import LEAST_EXPECTED, Fit, fit_of_channel, fit_of_unary
+from rr_core.reports.two_reports import interval_of_two
 
 Rows = NDArray[np.intp] | slice
 ALL_ROWS = slice(None)
-SAME_WITHIN = 1e-12  # estimates that differ by no more in any category are one and the same, but for rounding
-# Expected reports of a category that nobody has, below which the estimates are not compared.
-LEAST_NOISE = 1.0
-# Expected squared error of Inv from which on they are not compared: no two distributions are farther apart.
-LARGEST_ERROR = 2.0
-STANDARD_ERRORS = 4  # standard errors that a difference must exceed to count as one,
-NOISE_FRACTION = 0.2  # and the part of the expected squared error of Inv
-
-
-@dataclass(frozen=True)
-class Nearest:
-    """The four estimates of one set of reports, by their squared error summed over categories.
-
-    Where fewer than one report is expected of a category that nobody has (N q < 1), or where Inv is expected to be
-    farther off than any two distributions are apart, Stein's identity is no guide: the standard errors are infinite, and
-    all are tied.
-
-    Attributes:
-        best: the distribution (InvN, InvP or MLE*) with the smallest estimated error.
-        same: the estimators, of all four, whose estimates are the same as that one's, itself included.
-        tied: the distributions whose error cannot be distinguished from that one's, itself and ``same`` ones
-            included: the difference is within ``STANDARD_ERRORS`` standard errors, or within
-            ``NOISE_FRACTION`` of the error of Inv, or larger than any truth could make it.
-        differences: by estimator, its squared error less that of ``best``, estimated.
-        standard_errors: by estimator, the root mean square of what ``differences`` are off by.
-    """
-
-    best: str
-    same: tuple[str, ...]
-    tied: tuple[str, ...]
-    differences: dict[str, float]
-    standard_errors: dict[str, float]
-
-    @property
-    def preferred(self) -> str:
-        """The best one; of several that cannot be distinguished from it InvP, else MLE*."""
-        return next((name for name in ("inv_p", "mle_star") if name in self.tied), self.best)
-
-
-def nearest(counts: ArrayLike, mechanism: RandomizedResponse, users: Users = "fixed") -> Nearest:
-    """Compare the squared errors of the four estimates of these reports. O(k).
-
-    Simulated in 360 settings (k from 3 to 300, N q from 1 to 600, 60 to 120 collections each), an order was stated in
-    2,571 collections, and it was the actual one in all of them. By three standard errors alone it was not in 9 of 1,847.
-    The standard errors are estimates too, and can be too small where few reports are noise: at k = 3, epsilon = 5.4 and
-    N = 332 the actual difference was beyond three of them in 17% of collections.
-
-    Args:
-        counts: (k,) reports per category, whole numbers with a total of at least 1.
-        mechanism: the randomized response that produced them.
-        users: whether the truth is the shares of these users ("fixed") or of their population ("sampled").
-
-    Raises:
-        ValueError: naming the argument.
-
-    >>> found = nearest([520, 310, 170], RandomizedResponse(3, 1.0))
-    >>> found.preferred, found.tied
-    ('inv_p', ('inv_n', 'inv_p', 'mle_star'))
-    """
-    checked = checked_counts(counts, mechanism)
-    estimates = _EstimatesByCount.of(checked[None], mechanism, users)
-    beyond_inv = {name: estimates.difference(name, "inv")[0] for name in VALID}
-    best = min(VALID, key=beyond_inv.__getitem__)
-    differences, errors = {}, {}
-    blind = float(checked.sum()) * mechanism.q < LEAST_NOISE or estimates.noise >= LARGEST_ERROR
-    for name in ESTIMATORS:
-        differences[name], error = estimates.difference(name, best)
-        errors[name] = math.inf if blind and not estimates.same(name, best) else error
-    same = tuple(name for name in ESTIMATORS if estimates.same(name, best))
-    # A difference that no truth could make comes from the noise.
-    farther = [
-        name
-        for name in VALID
-        if max(STANDARD_ERRORS * errors[name], NOISE_FRACTION * estimates.noise)
-        < differences[name]
-        <= estimates.largest_difference(name, best)
-    ]
-    tied = tuple(name for name in VALID if name not in farther)
-    return Nearest(best, same, tied, differences, errors)
-
-
-@dataclass(frozen=True, eq=False)
-class _EstimatesByCount:
-    """The estimates of the distinct counts, and their derivatives along Inv, diag(own) - shift kept'.
-
-    The covariance of Inv is diag(spread) - left right'.
-    """
-
-    sizes: Array  # (m,) number of categories with each of the m distinct counts
-    estimates: dict[str, Array]  # (m,) each, as the next three
-    own: dict[str, Array]
-    shift: dict[str, Array]
-    kept: dict[str, Array]
-    edge: dict[str, float]  # what whole numbers add to the trace of the derivative times the covariance
-    spread: Array
-    left: Array  # (m, 1 or 2)
-    right: Array
-
-    @classmethod
-    def of(cls, row: Counts, mechanism: RandomizedResponse, users: Users) -> _EstimatesByCount:
-        """From one row of counts."""
-        check_users(users)
-        table = profile(row, table_size(row))
-        counts, sizes, n = table.values[0], table.multiplicities[0], float(table.totals[0])
-        q, keep = mechanism.q, mechanism.keep
-        scale = 1 / (n * keep) / keep  # of the variance of Inv, relative to that of one report
-        seen = counts / n
-        rules = {name: make(table, mechanism) for name, make in RULES.items()}
-        estimates = {name: rule.at(counts[None])[0] for name, rule in rules.items()}
-        zero, one = np.zeros_like(seen), np.ones_like(seen)
-        own, shift, kept, edge = {"inv": one}, {"inv": zero}, {"inv": zero}, {"inv": 0.0}
-        for name in VALID:
-            rule = rules[name]
-            kept[name] = (estimates[name] > 0).astype(float)
-            own[name] = float(rule.slope[0]) * n * keep * kept[name]
-            share = {
-                "inv_n": estimates["inv_n"],
-                "inv_p": kept[name] / float(rule.support[0]),
-                "mle_star": counts * kept[name] / float(rule.kept_total[0]),
-            }
-            shift[name] = own[name] * share[name]
-            steps = _step(rule, counts) * n * keep - own[name]
-            edge[name] = float((sizes * seen * steps).sum()) * (1 - q) * scale
-        inv = estimates["inv"]
-        if users == "fixed":
-            # Two categories have covariance -(q^2 + q (p - q) (theta_i + theta_j)) (before the scale).
-            half = scale * q * (q / 2 + keep * inv)
-            spread = variance_at(inv, n, mechanism) + 2 * half
-            left, right = np.stack([half, one], axis=1), np.stack([one, half], axis=1)
-        else:
-            spread, left, right = scale * seen, scale * seen[:, None], seen[:, None]
-        return cls(sizes, estimates, own, shift, kept, edge, spread, left, right)
-
-    @property
-    def noise(self) -> float:
-        """Expected squared error of Inv, estimated."""
-        return float(self.sizes @ (self.spread - (self.left * self.right).sum(axis=1)))
-
-    def same(self, name: str, other: str) -> bool:
-        """Whether two estimates are equal in every category, but for rounding."""
-        return float(np.abs(self.estimates[name] - self.estimates[other]).max()) <= SAME_WITHIN
-
-    def largest_difference(self, name: str, other: str) -> float:
-        """The largest difference of their squared errors that any distribution could make, were it the truth."""
-        one, two = self.estimates[name], self.estimates[other]
-        return float((self.sizes * (one - two)) @ (one + two)) - 2 * float((one - two).min())
-
-    def difference(self, name: str, other: str) -> tuple[float, float]:
-        """Estimated squared error of one less that of the other, and its standard error."""
-        if self.same(name, other):
-            return 0.0, 0.0
-        one, two, sizes = self.estimates[name], self.estimates[other], self.sizes
-        gap = one - two
-        # The derivative of the gap, diag(own) - out into', times the covariance: diag(both) + first second'.
-        own = self.own[name] - self.own[other]
-        out = np.stack([self.shift[name], -self.shift[other]], axis=1)
-        into = np.stack([self.kept[name], self.kept[other]], axis=1)
-        both = self.spread * own
-        weighed = sizes[:, None]
-        first = np.concatenate(
-            [self.left @ ((self.right * weighed).T @ out) - self.spread[:, None] * out, -self.left], axis=1
-        )
-        second = np.concatenate([into, own[:, None] * self.right], axis=1)
-        inner, diagonal = (second * weighed).T @ first, (first * second).sum(axis=1)
-        trace = float(sizes @ (both + diagonal)) + self.edge[name] - self.edge[other]
-        squares = float(sizes @ (both**2 + 2 * both * diagonal)) + float((inner * inner.T).sum())
-        swing = float(sizes @ (self.spread * gap**2))
-        swing -= float(((gap * sizes) @ self.left) @ ((gap * sizes) @ self.right))
-        value = float((sizes * gap) @ (one + two - 2 * self.estimates["inv"])) + 2 * trace
-        return value, 2 * float(np.sqrt(max(swing + squares, 0.0)))
-
-
-def _step(rule: Rule, counts: Array) -> Array:
-    """How much the estimate of a category with each of these counts falls with one report less."""
-    base, slope, cut = float(rule.base[0]), float(rule.slope[0]), float(rule.cut[0])
-    here, before = base + slope * (counts - cut), base + slope * (counts - 1 - cut)
-    fall: Array = np.where(counts > 0, np.maximum(here, 0.0) - np.maximum(before, 0.0), 0.0)
-    return fall
+Collecting = RandomizedResponse | Channel | UnaryEncoding
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,76 +45,290 @@ class Analysis:
     """One set of reports, analysed.
 
     Attributes:
-        counts: (k,) reports per category.
-        mechanism: the randomized response that produced them.
-        level: probability of the intervals; the tests have familywise error 1 - level.
+        counts: (m,) reports of each kind; of unary encoding (k,) ones of each category.
+        protocol: what produced them.
+        n: number of reports.
+        level: probability of the intervals; the tests against zero have familywise error 1 - level.
         users: whether the truth is that of these users ("fixed") or of their population ("sampled").
-        estimates: (k,) by estimator.
-        interval, simultaneous: for Inv, of each category and of all at once.
-        above: the tests of each category against zero.
-        nearest: which estimate is nearest to that truth.
+        estimates: (k,) by name. k-RR: "inv", "inv_n", "inv_p", "mle_star". Unary encoding: "inv", "inv_n", "inv_p", and
+            "mle" where the bits of each report are known. A channel: "mle", and "inv" where it identifies the truth.
+        interval, simultaneous: for Inv, of each category and of all at once; None where there is no Inv.
+        above: the tests of each category against zero; None where there is no Inv.
+        few: whether so few reports of some kind are expected that intervals and tests are rough.
+        nearest: which estimate is nearest to the truth; of k-RR only, else None.
+        certificate: of "mle", in nats per report; None without it.
+        fit: the test of fit; None for k-RR, whose test is simulated apart (`epsilon_fit`).
     """
 
-    counts: Counts
-    mechanism: RandomizedResponse
+    counts: NDArray[np.int64]
+    protocol: Collecting
+    n: int
     level: float
     users: Users
     estimates: dict[str, Array]
-    interval: Interval
-    simultaneous: Interval
-    above: AboveZero
-    nearest: Nearest
+    interval: Interval | None
+    simultaneous: Interval | None
+    above: AboveZero | None
+    few: bool
+    nearest: Nearest | None = None
+    certificate: float | None = None
+    fit: Fit | None = None
 
     @property
-    def n(self) -> int:
-        """Number of reports."""
-        return int(self.counts.sum())
+    def k(self) -> int:
+        """Number of categories."""
+        return self.protocol.k
+
+    @property
+    def epsilon(self) -> float:
+        """What the protocol grants, in nats; infinite where it grants none."""
+        return self.protocol.epsilon
+
+    @property
+    def leading(self) -> str:
+        """The estimate shown first. k-RR: the one estimated to be nearest to the truth, but Inv where no share is
+        significantly above zero, because the other three can then be far more even than the truth. Else that of maximum
+        likelihood, or InvP."""
+        if self.nearest is not None and self.above is not None:
+            return self.nearest.preferred if self.above.above.any() else "inv"
+        return "mle" if "mle" in self.estimates else "inv_p"
 
     def columns(self, rows: Rows = ALL_ROWS) -> dict[str, NDArray[Any]]:
-        """The table of results but for the names of categories: named columns of these categories (by default of all).
+        """The table of results but for the names of categories and their reports: named columns of these categories (by
+        default of all).
 
         ``people_`` columns are shares times N. ``inv_low`` and ``inv_high`` end the interval of Inv for one category,
         the same with ``_all`` those that hold for all categories at once; with ``_cut`` they are cut to [0, 1]. The
         repaired estimates have no intervals of their own.
         """
-        columns: dict[str, NDArray[Any]] = {"reports": self.counts[rows]}
-        columns |= {name: estimate[rows] for name, estimate in self.estimates.items()}
+        columns: dict[str, NDArray[Any]] = {name: estimate[rows] for name, estimate in self.estimates.items()}
         for ending, limits in (("", self.interval), ("_all", self.simultaneous)):
-            for kind, ends in (("", limits), ("_cut", limits.cut())):
+            for kind, ends in () if limits is None else (("", limits), ("_cut", limits.cut())):
                 columns[f"inv_low{ending}{kind}"] = ends.low[rows]
                 columns[f"inv_high{ending}{kind}"] = ends.high[rows]
         columns |= {f"people_{name}": estimate[rows] * self.n for name, estimate in self.estimates.items()}
-        columns["p_value"] = self.above.p_values[rows]
-        columns["p_holm"] = self.above.adjusted[rows]
-        columns["above_zero"] = self.above.above[rows]
+        if self.above is not None:
+            columns["p_value"] = self.above.p_values[rows]
+            columns["p_holm"] = self.above.adjusted[rows]
+            columns["above_zero"] = self.above.above[rows]
         return columns
 
 
 def analyse(
-    counts: ArrayLike, mechanism: RandomizedResponse, level: float = 0.95, users: Users = "fixed"
+    counts: ArrayLike,
+    protocol: Collecting,
+    level: float = 0.95,
+    users: Users = "fixed",
+    *,
+    n: int | None = None,
+    bits: tuple[Bits, ArrayLike] | None = None,
 ) -> Analysis:
-    """The four estimates, the intervals for Inv, the tests against zero, and which estimate is nearest to the truth.
+    """The estimates, the intervals for Inv, the tests against zero, and what the protocol allows beyond: for k-RR which
+    estimate is nearest to the truth, for the others a certificate and a test of fit.
 
     Args:
-        counts: (k,) reports per category, whole numbers with a total of at least 1.
-        mechanism: the randomized response that produced them.
+        counts: reports of each kind, (k,) or for a channel (m,), whole numbers with a total of at least 1; for unary
+            encoding (k,) the reports with a one for each category, whole numbers from 0 to n.
+        protocol: what produced them.
         level: probability of the intervals, between 0 and 1.
         users: "fixed" or "sampled", as in `metrics.inv_variance`.
+        n: number of reports, needed for unary encoding only, else their sum.
+        bits: of unary encoding, a pair: different reports, (r, k) of 0 and 1, and how often each occurred, (r,); None
+            where only their sums are known.
 
     Raises:
-        ValueError: naming the argument.
+        ValueError: naming the argument; also for reports that a channel cannot produce.
 
     >>> result = analyse([520, 310, 170], RandomizedResponse(3, 1.0))
     >>> result.estimates["mle_star"].round(3).tolist(), result.above.above.tolist()
     ([0.774, 0.226, 0.0], [True, True, False])
+    >>> found = analyse([360, 640], Channel.warner(0.2), users="sampled")  # 0 = no, 1 = yes
+    >>> found.estimates["inv"].round(6).tolist(), round(found.epsilon, 4)
+    ([0.733333, 0.266667], 1.3863)
+    >>> found = analyse([640, 400, 380], UnaryEncoding(3, 1.0), n=1000)
+    >>> found.estimates["inv_p"].round(3).tolist(), round(found.fit.p_value, 3)
+    ([0.99, 0.01, 0.0], 0.329)
     """
-    checked = checked_counts(counts, mechanism)
+    level = checked_level(level)
+    check_users(users)
+    if isinstance(protocol, UnaryEncoding):
+        return _of_unary(counts, protocol, level, users, n, bits)
+    if isinstance(protocol, Channel):
+        return _of_channel(counts, protocol, level, users)
+    if not isinstance(protocol, RandomizedResponse):
+        raise ValueError(
+            f"protocol must be a RandomizedResponse, Channel or UnaryEncoding, got {_validate.short(protocol)}"
+        )
+    checked = checked_counts(counts, protocol)
     rows = checked[None]
     size = table_size(rows)
     levels = profile(rows, size)
-    estimates = {name: make(levels, mechanism).apply(rows, size)[0] for name, make in RULES.items()}
-    interval = inv_interval(checked, mechanism, level, users=users)
-    together = inv_interval(checked, mechanism, level, users=users, simultaneous=True)
-    above = above_zero(checked, mechanism, 1 - level)
-    compared = nearest(checked, mechanism, users)
-    return Analysis(checked, mechanism, level, users, estimates, interval, together, above, compared)
+    total = int(checked.sum())
+    return Analysis(
+        checked,
+        protocol,
+        total,
+        level,
+        users,
+        {name: make(levels, protocol).apply(rows, size)[0] for name, make in RULES.items()},
+        inv_interval(checked, protocol, level, users=users),
+        inv_interval(checked, protocol, level, users=users, simultaneous=True),
+        above_zero(checked, protocol, 1 - level),
+        too_few_reports(total, protocol, level),
+        nearest(checked, protocol, users),
+    )
+
+
+def _of_channel(counts: ArrayLike, channel: Channel, level: float, users: Users) -> Analysis:
+    reports = sampling.one_collection("counts", counts, channel.m)
+    best = mle_channel(reports, channel)
+    n, estimates = int(reports.sum()), {"mle": best.theta}
+    expected = n * channel.expected(best.theta)[channel.possible]
+    exact = expected.size == 2
+    interval = together = above = None
+    if channel.identified:
+        estimates = {"inv": inv_channel(reports, channel), "mle": best.theta}
+        if exact and channel.k == 2:
+            interval, together = _intervals_of_two(reports, channel, level, users)
+            p_values = _above_of_two(reports, channel)
+        else:
+            variance = _variance(best.theta, n, channel, users)
+            interval, together = _intervals(estimates["inv"], variance, level)
+            p_values = _above_of_channel(estimates["inv"], best.theta, n, channel)
+        above = _above(p_values, 1 - level)
+    fit = fit_of_channel(reports, channel, expected)
+    few = bool(expected.min() < LEAST_EXPECTED) and not exact
+    certificate = max(best.gap, 0.0)
+    return Analysis(
+        reports,
+        channel,
+        n,
+        level,
+        users,
+        estimates,
+        interval,
+        together,
+        above,
+        few,
+        certificate=certificate,
+        fit=fit,
+    )
+
+
+def _variance(theta: Array, n: int, channel: Channel, users: Users) -> Array:
+    """(k,) variances of Inv at the estimate. Where that leaves none, because everybody would report alike, those with two
+    more people who are spread evenly (Agresti and Coull 1998): some who report otherwise may not have been seen."""
+    variance = np.diag(inv_covariance_channel(theta, n, channel, users=users))
+    if variance.min() <= _ROUNDING**2:
+        more = (n * theta + 2 / channel.k) / (n + 2)
+        with_more = np.diag(inv_covariance_channel(more, n, channel, users=users))
+        variance = np.where(variance <= _ROUNDING**2, with_more, variance)
+    return np.maximum(variance, 0.0)
+
+
+def _intervals_of_two(
+    reports: sampling.Counts, channel: Channel, level: float, users: Users
+) -> tuple[Interval, Interval]:
+    """Exact intervals of both truths: one share is 1 minus the other, so each interval holds its own where both do."""
+    kind = int(np.flatnonzero(channel.possible)[1])
+    chances = float(channel.matrix[0, kind]), float(channel.matrix[1, kind])
+    low, high = interval_of_two(int(reports[kind]), int(reports.sum()), chances, 1 - level, users)
+    ends = np.array([1 - high, low]), np.array([1 - low, high])
+    return Interval(*ends, level, False), Interval(*ends, level, True)
+
+
+def _above_of_two(reports: sampling.Counts, channel: Channel) -> Array:
+    """(2,) exact chances of a number of reports at least as telling, were nobody of this truth and all of the other."""
+    kind, n = int(np.flatnonzero(channel.possible)[1]), int(reports.sum())
+    chances, seen = channel.matrix[:, kind], float(reports[kind])
+    return np.array(
+        [
+            float(
+                upper_tail(np.array(seen), n, others)
+                if own > others
+                else upper_tail(np.array(n - seen), n, 1 - others)
+            )
+            for own, others in (chances, chances[::-1])
+        ]
+    )
+
+
+def _above_of_channel(inv: Array, theta: Array, n: int, channel: Channel) -> Array:
+    """(k,) chances of an Inv so large, by the normal law, were nobody of this truth and the others as they are estimated:
+    its variance is then sum_j mu_j a_j^2/n, for fixed users as for sampled ones, with mu the expected reports and a what
+    each report adds to Inv."""
+    added = inv_channel(np.eye(channel.m), channel)
+    own = (channel.matrix.T * added**2).sum(axis=0)
+    left = 1 - theta
+    rest = np.where(left > _ROUNDING, left, 1.0)
+    variance = ((theta @ channel.matrix) @ added**2 - theta * own) / rest
+    # Where all are of this truth, the others are taken to be alike.
+    even = (channel.matrix.sum(axis=0) @ added**2 - own) / (channel.k - 1)
+    variance = np.maximum(np.where(left > _ROUNDING, variance, even), 0.0) / n
+    spread = np.where(variance > 0, np.sqrt(variance), 1.0)
+    chance: Array = special.ndtr(-inv / spread)
+    return np.where(variance > 0, chance, np.where(inv > _ROUNDING, 0.0, 1.0))
+
+
+def _above(p_values: Array, level: float) -> AboveZero:
+    adjusted = holm(p_values)
+    return AboveZero(p_values, adjusted, adjusted <= level, level)
+
+
+def _of_unary(
+    support: ArrayLike,
+    protocol: UnaryEncoding,
+    level: float,
+    users: Users,
+    n: int | None,
+    bits: tuple[Bits, ArrayLike] | None,
+) -> Analysis:
+    n = _validate.integer("n", n, 1)
+    ones = _validate.vector("counts", support, protocol.k)
+    if ones.ndim != 1:
+        raise ValueError(f"counts must have shape (k,) = ({protocol.k},), got {ones.shape}")
+    estimates = {
+        "inv": inv_unary(ones, protocol, n),
+        "inv_n": inv_n_unary(ones, protocol, n),
+        "inv_p": inv_p_unary(ones, protocol, n),
+    }
+    variance = protocol.inv_variance(estimates["inv_p"], n, users=users)
+    certificate = of_each = None
+    if bits is not None:
+        if not isinstance(bits, tuple) or len(bits) != 2:
+            raise ValueError(
+                f"bits must be a pair (reports, occurrences) or None, got {_validate.short(bits)}"
+            )
+        best = mle_unary(bits[0], protocol, counts=bits[1])
+        estimates["mle"], certificate = best.theta, max(best.gap, 0.0)
+        per_report = np.sum(bits[0], axis=1, dtype=np.int64)
+        of_each = np.bincount(per_report, np.asarray(bits[1], dtype=float), protocol.k + 1).astype(float)
+    # Of a category that nobody has, the ones are Binomial(N, q) exactly.
+    above = _above(upper_tail(ones.astype(float), n, protocol.q), 1 - level)
+    fit = fit_of_unary(ones, protocol, n, of_each)
+    few = n * protocol.q < LEAST_EXPECTED
+    interval, together = _intervals(estimates["inv"], variance, level)
+    return Analysis(
+        ones.astype(np.int64),
+        protocol,
+        n,
+        level,
+        users,
+        estimates,
+        interval,
+        together,
+        above,
+        few,
+        certificate=certificate,
+        fit=fit,
+    )
+
+
+def _intervals(inv: Array, variance: Array, level: float) -> tuple[Interval, Interval]:
+    """Normal intervals, for each category and, by Bonferroni, for all."""
+    made = []
+    for together in (False, True):
+        outside = (1 - level) / (inv.size if together else 1)
+        half = -special.ndtri(outside / 2) * np.sqrt(variance)
+        made.append(Interval(inv - half, inv + half, level, together))
+    return made[0], made[1]

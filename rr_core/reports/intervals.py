@@ -76,6 +76,12 @@ class Interval:
         low, high = (np.clip(end, 0.0, 1.0) for end in (self.low, self.high))
         return Interval(low, high, self.level, self.simultaneous)
 
+    def cut_unless_outside(self) -> Interval:
+        """The interval cut to [0, 1], but where that would leave a point: there it stays as it is."""
+        cut, inside = self.cut(), (self.low < 1) & (self.high > 0)
+        low, high = np.where(inside, cut.low, self.low), np.where(inside, cut.high, self.high)
+        return Interval(low, high, self.level, self.simultaneous)
+
 
 def too_few_reports(n: int, mechanism: RandomizedResponse, level: float = 0.95) -> bool:
     """Whether N q, the expected reports of a category that nobody has, is so small that whole numbers of reports
@@ -295,6 +301,17 @@ def extremes(counts: ArrayLike, mechanism: RandomizedResponse) -> Extremes:
     many = float(upper_tail(checked.max(), n, mechanism.p))
     few = lower_tail(int(checked.min()), n, mechanism.q)
     return Extremes(min(1.0, mechanism.k * many), min(1.0, mechanism.k * few))
+
+
+def holm(p_values: Array) -> Array:
+    """(k,) Holm's adjusted p-values, at most 1, of k p-values in any order.
+
+    >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    distinct, position, multiplicities = np.unique(p_values, return_inverse=True, return_counts=True)
+    adjusted: Array = _holm(distinct, multiplicities.astype(float), p_values.size)[position]
+    return adjusted
 
 
 def _holm(p_values: Array, multiplicities: Array, k: int) -> Array:

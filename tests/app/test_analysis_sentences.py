@@ -154,7 +154,7 @@ def _made(request: pytest.FixtureRequest) -> None:
 
 
 def setting(found: Results) -> SimpleNamespace:
-    mechanism = found.used.mechanism
+    mechanism = found.used.protocol
     n = int(found.used.collected.counts.sum())
     return SimpleNamespace(k=mechanism.k, n=n, epsilon=mechanism.epsilon)
 
@@ -570,11 +570,11 @@ def test_how_many_categories_a_table_holds(many, said):
         of(rng.multinomial(90_000, np.full(k, 1 / k)), 3.0, i, 0) for i, k in enumerate((1000, 1001, 5000))
     ]
     for number, one in enumerate([*found, *analyses(many)[: len(CORNERS) + many // 4]]):
-        k = one.used.mechanism.k
+        k = one.used.protocol.k
         held = int(rng.integers(1, min(k, 1000) + 1)) if number > 2 else 1000
         name, simultaneous = list(ESTIMATORS)[number % 4], number % 2 == 1
         said.clear()
-        results.table(one, results.Shown(name, simultaneous), one.used.by_reports[:held])
+        results.table(one, results.Shown(name, simultaneous), one.order[:held])
         tells(said[-1], held, k, *([1000] if k > 1000 else []), k, one.level)
         note = html_report._table_note(one, name, held, simultaneous)
         tells(note, one.level, 0, 1, *((held, k) if held < k else ()))
@@ -642,12 +642,12 @@ def test_the_chart_of_estimates_says_the_first_one_and_how_many_are_above_zero(m
     for number, found in enumerate(analyses(many)):
         about, shares = setting(found), estimates(found)
         name, simultaneous = list(ESTIMATORS)[number % 4], number // 4 % 2 == 1
-        view = bars(found.used.by_reports, found.used.labels, "The most reported", min(20, about.k))
+        view = bars(found.order, found.used.labels, "The most reported", min(20, about.k))
         text = reading(
             with_intervals(
                 found.analysis.estimates,
                 name,
-                found.cut_interval(simultaneous=simultaneous),
+                found.interval(simultaneous=simultaneous).cut(),
                 found.analysis.above.above,
                 about.n,
                 view,
@@ -666,7 +666,7 @@ def test_how_many_ranks_are_too_few(many):
         if number % 4 and number > len(CORNERS):
             continue
         about, counts = setting(found), found.used.collected.counts
-        compared = floor(counts, found.used.mechanism)
+        compared = floor(counts, found.used.protocol)
         text = reading(reports_floor(compared))
         ranks = compared.ranks
         law = stats.binom.cdf(np.sort(counts)[ranks - 1], about.n, p_and_q(about)[1])

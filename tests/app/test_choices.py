@@ -8,15 +8,13 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages._ui.reports import results, upload
-from pages._ui.reports.other_protocols import DESIGNS
-from rr_core.registry import ESTIMATORS
+from pages._ui.reports import k_rr, results
+from rr_core.reports.designs import DESIGNS
 from tests.app.opening import ROOT, charts, checked, opened
 from tests.app.test_every_view import PLACES
-from tests.app.test_reports_other_protocols import CSV, YES_NO, given, typed
-from tests.app.test_reports_other_protocols import opened as reports
+from tests.app.test_reports_designs import CSV, YES_NO, entered, given, typed
+from tests.app.test_reports_designs import opened as reports
 from tests.app.test_reports_page import analysed, give, one
-from tests.sentences import holds
 
 BUTTONS = ("segmented_control", "pills")
 # Nothing chosen is a choice here: nothing is drawn beside the estimates, no regions are coloured.
@@ -98,8 +96,8 @@ def with_table_file(page: AppTest, label: str = "or a file") -> AppTest:
 
 
 def test_a_table_from_a_file_greys_the_one_that_is_typed():
-    page = with_table_file(typed(reports("own"), typed=YES_NO))
-    (box,) = [box for box in page.text_area if box.key == "other_matrix"]
+    page = with_table_file(entered(reports("table"), typed=YES_NO))
+    (box,) = [box for box in page.text_area if box.key == "design_table"]
     assert box.disabled
     page = opened("protocols", "dist=zipf&k=12&channel=own&matrix=.9 .1 0;0 1 0;.1 .1 .8")
     (box,) = page.text_area
@@ -122,9 +120,9 @@ STATES = {
         typed(reports("warner"), typed=YES_NO, p="0.75"), p="2"
     ),
     "forced": lambda: typed(reports("forced"), typed=YES_NO, forced_no="1/6", forced_yes="0"),
-    "own": lambda: typed(reports("own"), typed=YES_NO, matrix="no yes\n0.9 0.1\n0.2 0.8"),
-    "own that tells nothing": lambda: typed(reports("own"), typed="a, 640\nb, 360", matrix=ALIKE),
-    "own from a file": lambda: with_table_file(typed(reports("own"), typed=YES_NO)),
+    "table": lambda: typed(reports("table"), typed=YES_NO, table="no yes\n0.9 0.1\n0.2 0.8"),
+    "table that tells nothing": lambda: typed(reports("table"), typed="a, 640\nb, 360", table=ALIKE),
+    "table from a file": lambda: with_table_file(entered(reports("table"), typed=YES_NO)),
     "k-RR of three": lambda: analysed(
         give(reports("k_rr"), ("a.csv", "category,count\na,500\nb,320\nc,90\n"))
     ),
@@ -150,7 +148,9 @@ def changed(page: AppTest, key: str) -> bool:
     first, options = row.value, range(len(row.options))
     for place in options:
         (row,) = [box for box in page.button_group if box.key == key]
-        row.set_value(CHOICES[row.label][place])
+        row.set_value(
+            ESTIMATES[row.options[place]] if row.label == "Estimator" else CHOICES[row.label][place]
+        )
         if screen(checked(page.run())) != before:
             break
     else:
@@ -162,28 +162,25 @@ def changed(page: AppTest, key: str) -> bool:
 
 
 GREY = {
-    "Nothing is computed yet.": ("nothing entered",),
     "There are no intervals: this table cannot tell the truths apart.": ("tells nothing",),
-    "What you entered before stays as it was computed.": ("then",),
 }
+ESTIMATES = {"Inv": "inv", "InvN": "inv_n", "InvP": "inv_p", "MLE\\*": "mle_star", "MLE": "mle"}
 CHOICES: dict[str, tuple[Any, ...]] = {
     "Whose shares": tuple(results._TARGETS),
     "Confidence": results._LEVELS,
-    "Estimator": tuple(ESTIMATORS),
     "Intervals hold for": results._SCOPES,
     "In the chart": results._MOST,
-    "Encoding": ("rappor", "oue"),
-    "Privacy given as": tuple(upload._PRIVACY),
+    "Encoding": ("rappor", "oue", "fpq"),
+    "Privacy given as": tuple(k_rr._PRIVACY),
 }
 
 
-@holds("Nothing is computed yet.")
 @pytest.mark.slow
 @pytest.mark.parametrize("state", STATES)
 def test_every_choice_among_collected_reports_does_something_or_is_grey(state):
     page = STATES[state]()
     for key in [box.key for box in page.button_group if not box.disabled]:
-        if key == "other_encoding" and "nothing entered" in state:
+        if key == "design_encoding" and "nothing entered" in state:
             continue  # it is a part of what is entered
         assert changed(page, key), key
     reason = next((text for text, states in GREY.items() if any(one in state for one in states)), None)

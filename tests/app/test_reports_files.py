@@ -54,7 +54,7 @@ def plain(replicates: int = 0) -> Results:
 
 def chart(found: Results):
     analysis = found.analysis
-    view = bars(found.used.by_reports[:20], found.used.collected.labels, "Categories")
+    view = bars(found.order[:20], found.used.collected.labels, "Categories")
     return with_intervals(
         analysis.estimates, "inv", analysis.interval, analysis.above.above, found.used.n, view
     )
@@ -106,7 +106,7 @@ def test_json_says_all_there_is_to_say():
     told = strictly(json_of(found, WHEN))
     assert (told["analysed"], told["format"]) == (WHEN, 2)
     assert told["versions"]["numpy"] == np.__version__
-    mechanism, of_line = found.used.mechanism, COUNTS[HOSTILE.index("line\u2028separated")]
+    mechanism, of_line = found.used.protocol, COUNTS[HOSTILE.index("line\u2028separated")]
     n = sum(COUNTS) - of_line
     settings = told["settings"]
     assert [settings[name] for name in ("epsilon", "p", "q")] == [0.7, mechanism.p, mechanism.q]
@@ -149,7 +149,7 @@ def test_json_without_simulations_with_p_and_of_some_rows(monkeypatch):
     assert [told["settings"][name] for name in ("privacy_given_as", "p", "target", "level")] == [
         *("p", 0.4, "population", 0.9)
     ]
-    assert told["advice"]["preferred"] == plain().leading_estimator
+    assert told["advice"]["preferred"] == plain().analysis.leading
     assert told["rows"] == {"held": 3, "of": 5}
     assert (told["table"]["category"], told["table"]["reports"]) == (["a", "b", "c"], [290, 250, 170])
     odd = {"a": np.array([1.0, np.nan, np.inf]), "b": (np.float64(-np.inf), 2)}
@@ -209,7 +209,7 @@ def test_report_shows_names_literally_and_loads_nothing():
     assert not re.search(r"url\(|@import", part("report.css"))
     width = len(page.cells) // len(found.used.collected.labels)
     shown = [name for name in page.cells[::width] if name != "nobody"]
-    most = [LISTED[i] for i in found.used.by_reports if i < len(LISTED)]
+    most = [LISTED[i] for i in found.order if i < len(LISTED)]
     assert shown == most
     for words_ in (
         "re<b>ports.csv",
@@ -237,7 +237,7 @@ def test_reports_policy_lets_its_own_two_scripts_run_and_nothing_else():
     assert runs == [get_plotlyjs(), part("report.js")]
     assert "<" not in data
     told = strictly(data)
-    assert [row[0][0] for row in told["rows"]] == [([*LISTED, "nobody"])[i] for i in found.used.by_reports]
+    assert [row[0][0] for row in told["rows"]] == [([*LISTED, "nobody"])[i] for i in found.order]
     assert len(told["figures"]) == 1
     assert told["figures"][0]["layout"]["meta"]["reading"] == reading(chart(found))
 
@@ -245,8 +245,8 @@ def test_reports_policy_lets_its_own_two_scripts_run_and_nothing_else():
 def test_reports_table_says_what_the_page_says():
     found = plain(100)
     page = Page(html_report(found, [], WHEN))
-    name = found.leading_estimator
-    columns = sentences.table_columns(found, name, found.used.by_reports, simultaneous=False)
+    name = found.analysis.leading
+    columns = sentences.table_columns(found, name, found.order, simultaneous=False)
     told = strictly(page.scripts[0])["rows"]
     assert "".join(f"{title}" for title in columns) in page.words.replace("\n", "")
     for i, (texts, values) in enumerate(told):
@@ -304,11 +304,12 @@ def test_what_the_simulations_say_in_words():
 def test_every_file_names_the_interval_of_inv_whatever_is_chosen(name, simultaneous):
     found = hostile()
     limits = found.analysis.simultaneous if simultaneous else found.analysis.interval
-    low, high = np.clip(limits.low, 0, 1), np.clip(limits.high, 0, 1)
-    assert (limits.high < 0).any() or simultaneous  # an interval wholly below zero becomes the point zero
-    shown = sentences.table_columns(found, name, found.used.by_reports, simultaneous=simultaneous)
-    np.testing.assert_array_equal(shown["Interval from %"], 100 * low[found.used.by_reports])
-    np.testing.assert_array_equal(shown["to %"], 100 * high[found.used.by_reports])
+    assert (limits.high < 0).any() or simultaneous  # an interval wholly below zero stays one
+    outside = (limits.high <= 0) | (limits.low >= 1)
+    low, high = (np.where(outside, ends, np.clip(ends, 0, 1)) for ends in (limits.low, limits.high))
+    shown = sentences.table_columns(found, name, found.order, simultaneous=simultaneous)
+    np.testing.assert_array_equal(shown["Interval from %"], 100 * low[found.order])
+    np.testing.assert_array_equal(shown["to %"], 100 * high[found.order])
     page = Page(html_report(found, [], WHEN, estimator=name, simultaneous=simultaneous))
     assert "Interval from %" in page.words
     assert re.search(r"interval of Inv, [^.]*cut at 0 and 1", page.words)
@@ -316,6 +317,6 @@ def test_every_file_names_the_interval_of_inv_whatever_is_chosen(name, simultane
     for columns in (found.columns(), strictly(json_of(found, WHEN))["table"]):
         ends = [column for column in columns if "_low" in column or "_high" in column]
         assert all(column.startswith("inv_") for column in ends)
-        np.testing.assert_array_equal(columns[f"inv_low{ending}_cut"], low)
-        np.testing.assert_array_equal(columns[f"inv_high{ending}_cut"], high)
+        np.testing.assert_array_equal(columns[f"inv_low{ending}_cut"], np.clip(limits.low, 0, 1))
+        np.testing.assert_array_equal(columns[f"inv_high{ending}_cut"], np.clip(limits.high, 0, 1))
         np.testing.assert_array_equal(columns[f"inv_low{ending}"], limits.low)

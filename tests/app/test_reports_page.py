@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages._ui.reports import session
-from pages._ui.reports.other_protocols import DESIGNS
+from pages._ui.reports import k_rr, session
 from rr_core import RandomizedResponse
 from rr_core.io import Listed, Size
 from rr_core.io.report_results import ReportSettings
 from rr_core.reports.analysis import analyse
+from rr_core.reports.designs import DESIGNS, Unclear
 from tests.app.hostile_reports import CASES, Hostile
 from tests.app.opening import ROOT, charts, checked
 from tests.io.test_odd_names import COUNTS as ILL_COUNTS
@@ -205,7 +205,8 @@ def offer(page, case: Hostile) -> None:
     for box in page.number_input:
         box.set_value(case.domain.k)
     for box in page.text_area:
-        box.set_value("\n".join(case.domain.labels))
+        if box.key == "reports_list":
+            box.set_value("\n".join(case.domain.labels))
     for button in page.button:
         if button.label == "Analyse these reports":
             button.click()
@@ -360,7 +361,7 @@ def test_bits_are_not_offered_as_reports():
         "unary encoding, one column per category. Then choose “Unary encoding (RAPPOR)” above"
         in warning.value
     )
-    assert DESIGNS["unary"] == "Unary encoding (RAPPOR)"
+    assert DESIGNS["unary"].name == "Unary encoding (RAPPOR)"
     assert not [button for button in page.button if button.label == "Analyse these reports"]
     assert one(page.selectbox, "Report column").value is None
     assert not [button for button in page.button if button.label == "Analyse these reports"]
@@ -456,6 +457,6 @@ def test_who_comes_back_to_a_session_that_ended_is_told_that_the_reports_are_gon
     ],
 )
 def test_privacy_beyond_the_range_of_epsilon_is_told(kind, typed, k, sentence):
-    with pytest.raises(session.UnclearSettings) as told:
-        session.mechanism_of(ReportSettings(typed, privacy_kind=kind), k)
+    with pytest.raises(Unclear) as told:
+        k_rr.mechanism_of(ReportSettings(typed, privacy_kind=kind), k)
     assert str(told.value) == sentence

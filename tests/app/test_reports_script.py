@@ -74,9 +74,9 @@ def check_table(lines: list[str], found: Results, chosen: np.ndarray) -> None:
 
 def check(lines: list[str], found: Results, folder: Path) -> None:
     """Everything printed and saved is what the app holds."""
-    mechanism, simulated, compared = found.used.mechanism, found.simulated, found.analysis.nearest
+    mechanism, simulated, compared = found.used.protocol, found.simulated, found.analysis.nearest
     start = next(i for i, line in enumerate(lines) if line.startswith("category,"))
-    top = found.used.by_reports[:20]
+    top = found.order[:20]
     assert lines[-2:] == [f"({top.size} of {mechanism.k} rows)", ""]
     check_table(lines[start:-2], found, top)
     told = dict(line.split(" = ", 1) for line in lines[:start])
@@ -189,7 +189,7 @@ def test_names_left_out_and_counted_as_others_and_swapped_answers(tmp_path):
     collected = dataclasses.replace(found.used.collected, counts=turned)
     settings = dataclasses.replace(found.used.settings, swapped=True)
     used = dataclasses.replace(found.used, collected=collected, settings=settings)
-    swapped = dataclasses.replace(found, used=used, analysis=analyse(turned, used.mechanism))
+    swapped = dataclasses.replace(found, used=used, analysis=analyse(turned, used.protocol))
     save(tmp_path, source)
     lines = run(report_files.script(swapped), tmp_path)
     check(lines, swapped, tmp_path)

@@ -90,7 +90,7 @@ def exactly(found: Results) -> dict[str, np.ndarray]:
     key = tuple(found.used.collected.counts.tolist())
     return {
         name: np.array([float(x) for x in values])
-        for name, values in estimates(key, found.used.mechanism.epsilon).items()
+        for name, values in estimates(key, found.used.protocol.epsilon).items()
     }
 
 
@@ -109,7 +109,7 @@ def near(text: str, number: float, scale: float) -> bool:
 
 def test_the_answer_says_what_the_reports_say():
     for found in every():
-        counts, mechanism, level = found.used.collected.counts, found.used.mechanism, found.level
+        counts, mechanism, level = found.used.collected.counts, found.used.protocol, found.level
         k, n = mechanism.k, int(counts.sum())
         # Holm, step by step, on binomial tails of SciPy.
         tails = np.sort(stats.binom.sf(counts - 1, n, mechanism.q))
@@ -200,7 +200,7 @@ def telling_reports() -> list[tuple[Results, np.ndarray]]:
 def test_what_is_called_nearer_is_nearer():
     told = 0
     for found, truth in [*random_reports(300), *telling_reports()]:
-        counts, mechanism = found.used.collected.counts, found.used.mechanism
+        counts, mechanism = found.used.collected.counts, found.used.protocol
         errors = {name: ((f(counts, mechanism) - truth) ** 2).sum() for name, f in ESTIMATORS.items()}
         verdict, *more = sentences.advice(found)
         compared = found.analysis.nearest
@@ -238,7 +238,7 @@ def test_what_agrees_only_after_rounding_is_not_said_to_be_free_of_negatives():
 
 def test_the_interval_and_the_repairs_that_leave_it():
     for found in every():
-        shares, mechanism, counts = exactly(found), found.used.mechanism, found.used.collected.counts
+        shares, mechanism, counts = exactly(found), found.used.protocol, found.used.collected.counts
         n, z = int(counts.sum()), stats.norm.isf((1 - found.level) / 2)
         for name in VALID:
             said = sentences.outside_interval(found, name)
@@ -265,7 +265,7 @@ def test_the_interval_and_the_repairs_that_leave_it():
 def test_intervals_that_no_share_lies_in_are_counted():
     seen = set()
     for found in [*every(), of([520, 310, 170], 1.0), of([880, 120], 1.0), of([900, 60, 40], 1.0)]:
-        k = found.used.mechanism.k
+        k = found.used.protocol.k
         for simultaneous in (False, True):
             columns, ending = found.columns(), "_all" if simultaneous else ""
             low, high = (columns[f"inv_{end}{ending}"] for end in ("low", "high"))
@@ -286,7 +286,7 @@ def test_intervals_that_no_share_lies_in_are_counted():
 
 def test_the_warning_of_few_reports():
     for found in every():
-        n, q = found.used.n, found.used.mechanism.q
+        n, q = found.used.n, found.used.protocol.q
         said = sentences.intervals(found, "inv")
         fewest = 10 if found.level >= 0.95 else 20
         assert any("coarse scale" in sentence for sentence in said) == (n * q < fewest)
@@ -355,7 +355,7 @@ def test_no_single_category_is_blamed_where_only_all_together_are_too_low():
     found = of(counts.tolist(), float(np.log(0.1675 / (1 - 0.1675) * (k - 1))), replicates=200)
     fits = found.simulated.fit
     assert fits.rejects(0.05)
-    assert stats.binom.cdf(0, n, found.used.mechanism.q) > 0.75
+    assert stats.binom.cdf(0, n, found.used.protocol.q) > 0.75
     dropped = found.used.collected.counts[found.analysis.estimates["mle_star"] == 0]
     assert dropped.sum() < dropped.size * fits.floor
     assert "the least reported categories, taken together, got fewer" in sentences.fit(found)[0]
@@ -403,7 +403,7 @@ def test_intervals_of_all_at_once_are_not_said_to_hold_for_each_alone():
 
 def test_inv_leads_where_nothing_is_told_from_zero():
     found = of([11, *([6, 11] * 30)], 2.0)
-    assert found.leading_estimator == "inv"
+    assert found.analysis.leading == "inv"
     assert "None of the 61 shares is larger than chance alone could make it." in sentences.answer(found)
     assert sentences.advice(found)[0].startswith("Report Inv")
     assert sentences.outside_interval(found, "inv") == ""

@@ -7,9 +7,9 @@ import re
 import pytest
 from starlette.formparsers import MultiPartParser
 
-from pages._ui.reports.other_protocols import DESIGNS
 from pages._ui.upload import EXAMPLE
 from rr_core.io import read_distribution
+from rr_core.reports.designs import DESIGNS
 from server.middleware import TEMPORARY
 from tests.app.opening import OF_A_DRAW, charts, checked, opened, widget
 from tests.browser.files import BROKEN

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from pages._ui import state, upload
-from pages._ui.reports import session
+from pages._ui.reports import k_rr, names
 from pages._ui.reports import upload as panel
 from rr_core import RandomizedResponse, Scenario
 from rr_core.io import (
@@ -42,7 +42,7 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     page.multiselect.return_value = []
     page.columns.side_effect = lambda widths, **_: [page] * len(widths)
     page.session_state = {}
-    for module in (upload, panel):
+    for module in (upload, panel, names):
         monkeypatch.setattr(module, "st", page)
     return texts
 
@@ -98,7 +98,7 @@ def test_a_refused_file_leaves_what_was_shown(said, monkeypatch):
     assert f"{K_MAX / 1e6:g} million categories" in offer
 
 
-@recomputes(panel._too_few, panel._decide_names)
+@recomputes(names._too_few, names.decide)
 def test_names_with_too_few_reports_are_those_that_noise_hardly_leaves_so_few(many, said):
     rng = np.random.default_rng(7)
     for _ in range(many // 2):
@@ -113,7 +113,7 @@ def test_names_with_too_few_reports_are_those_that_noise_hardly_leaves_so_few(ma
         found = odd_names(reports, AllSeen(), partial(RandomizedResponse, epsilon=epsilon))
         few = [odd for odd in found.names if odd.reason == "too few reports"]
         said.clear()
-        panel._decide_names(found, reports, k_is_known=False)
+        names.decide(found, reports, k_is_known=False)
         if not few:
             continue
         text = next(one for one in said if one.startswith("By noise alone"))
@@ -131,12 +131,12 @@ def test_names_with_too_few_reports_are_those_that_noise_hardly_leaves_so_few(ma
     reports = of_counts({"ca": 500, "cb": 400, "cc": 300, "nobody": 2})
     found = odd_names(reports, listed, lambda k: RandomizedResponse(k, 1.0))
     said.clear()
-    panel._decide_names(found, reports, k_is_known=True)
+    names.decide(found, reports, k_is_known=True)
     tells(said[0], 2, RandomizedResponse(4, 1.0).q * 1202)
     reports = of_counts({"a": 500, "b": 400, "a; b": 30, "c; a": 20, "c": 10})
-    panel._decide_names(odd_names(reports, AllSeen()), reports, k_is_known=False)
+    names.decide(odd_names(reports, AllSeen()), reports, k_is_known=False)
     tells(next(text for text in said if "several answers" in text), 30, 20)
-    assert panel._chip(Odd("x", 1, "no answer", None, True)) == "x (1 report): no answer"
+    assert names._chip(Odd("x", 1, "no answer", None, True)) == "x (1 report): no answer"
 
 
 def of_counts(rows: dict[str, int]):
@@ -156,18 +156,18 @@ def test_the_scenario_whose_reports_are_offered_is_the_one_of_the_link(many, sai
         )
         monkeypatch.setattr(panel.link, "current", partial(Scenario, k=k, epsilon=epsilon, n=n))
         said.clear()
-        panel._files()
+        panel._files("k_rr")
         tells(next(text for text in said if "No file at hand?" in text), k, epsilon, n)
 
 
-@recomputes(session._swapped)
+@recomputes(k_rr._swapped)
 def test_swapped_answers_have_the_reports_of_each_other(many):
     rng = np.random.default_rng(9)
     for _ in range(many):
         yes, no = (int(10 ** rng.uniform(0, 6)) for _ in range(2))
         p = float(f"{rng.uniform(0.01, 0.49):.3g}")
         counted = within(of_counts({"yes": yes, "no": no}), AllSeen())
-        swapped = session._swapped(counted, ReportSettings(repr(p), "p", "seen"))
+        swapped = k_rr._swapped(counted, ReportSettings(repr(p), "p", "seen"))
         assert dict(zip(swapped.labels, swapped.counts.tolist(), strict=True)) == {"yes": no, "no": yes}
         tells(swapped.notes[-1], p, 1, 2)
         assert "“yes” and “no”" in swapped.notes[-1]
@@ -175,5 +175,5 @@ def test_swapped_answers_have_the_reports_of_each_other(many):
 
 def test_the_header_of_a_second_file_is_told_among_the_odd_names(said):
     reports = read_reports([Source("a.csv", b"answer\n" + b"yes\nno\n" * 30 + b"answer\nno\n")])
-    panel._decide_names(odd_names(reports, AllSeen()), reports, k_is_known=False)
+    names.decide(odd_names(reports, AllSeen()), reports, k_is_known=False)
     tells(next(text for text in said if "the name of the column" in text), 1)

@@ -18,7 +18,6 @@ from rr_core import RandomizedResponse
 from rr_core.plain_text import csv_cell
 from rr_core.protocols import UnaryEncoding
 from rr_core.reports.analysis import analyse
-from rr_core.reports.other_protocols import analyse_unary
 from tests.browser.files import HOSTILE, hostile_file, real_file
 from tests.browser.lab import PATIENCE
 from tests.browser.server import ROOT
@@ -206,18 +205,19 @@ def test_bits_of_unary_encoding_from_a_file_to_the_table(open_lab):
     data = "bus,car,train\n" + "".join(",".join(map(str, row)) + "\n" for row in bits.tolist())
     lab = open_lab("/your_reports?made=unary")
     with lab.rerun():
-        lab.page.locator(".st-key-other_files input[type=file]").set_input_files(
+        lab.page.locator(".st-key-reports_files input[type=file]").set_input_files(
             {"name": "phones.csv", "mimeType": "text/csv", "buffer": data.encode()}
         )
     box = lab.page.get_by_role("textbox", name="ε of one report")
     box.fill("2")
     with lab.rerun():
         box.press("Enter")
+    lab.press("Analyse these reports")
     assert "500 reports, K = 3, ε = 2." in lab.words()
-    assert lab.figure("other_reports")
+    assert lab.figure("your_reports")
     lab.page.get_by_role("tab", name="Files").click(delay=80)
-    rows = list(csv.DictReader(io.StringIO(lab.download("Download results (CSV)").decode())))
-    found = analyse_unary(bits.sum(axis=0), protocol, 500, bits=(bits, np.ones(500)))
+    rows = list(csv.DictReader(io.StringIO(lab.download("Table (CSV)").decode())))
+    found = analyse(bits.sum(axis=0), protocol, n=500, bits=(bits, np.ones(500)))
     assert [row["category"] for row in rows] == ["bus", "car", "train"]
     for name in ("inv", "inv_n", "inv_p", "mle"):
         np.testing.assert_allclose([float(row[name]) for row in rows], found.estimates[name], atol=1e-9)

@@ -64,9 +64,9 @@ from rr_core.protocols.prior_choice import distance_to_mle
 from rr_core.protocols.unary import checked_bits
 from rr_core.repeats import repeat
 from rr_core.reports import above_zero, fit_test, inv_interval, plausible_epsilon
+from rr_core.reports.analysis import analyse
 from rr_core.reports.intervals import Interval, extremes
 from rr_core.reports.low_counts import floor, strays
-from rr_core.reports.other_protocols import analyse_unary
 from rr_core.summaries import EmptyShare
 from tests import EXAMPLES, SAME_EXAMPLES, is_of_libraries
 from tests.core import found
@@ -180,6 +180,8 @@ BY_NAME = {
     "iterations": ITERATIONS,
     "n_iterations": FEW,
     "start": Usually(None, shares),
+    "q": Usually(0.4, numbers),
+    "f": Usually(0.25, numbers),
     "squares": Usually(None, numbers),
     "along": ALONG,
     "key": PROTOCOL,
@@ -291,6 +293,7 @@ INSIDE = {
     ),
     *("plan.answer.make_plan", "plan.answer.rounded_up", "rounding.round_up", "rounding.round_down"),
     *("protocols.collection.users_in_rows", "plan.targets.Target.met_by"),
+    *("reports.designs.unrelated", "reports.designs.kuk"),  # of parameters that are checked before
     "repeats.largest_lead_of_chance",
 }
 
@@ -456,14 +459,18 @@ SPECIAL: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         lambda c, k, level, above: plausible_epsilon(c, k, level, above=above, replicates=5),
         (COUNTS, FEW_CATEGORIES, LEVEL, Usually(0.5, numbers)),
     ),
-    "reports.other_protocols.analyse_unary": (
-        lambda support, n, level, users, bits, occurrences: analyse_unary(
-            support, UNARY, n, level, users, None if bits is None else (bits, occurrences)
+    "reports.analysis.analyse": (
+        lambda c, protocol, level, users, n: analyse(c, protocol, level, users, n=n),
+        (COUNTS, Usually(st.sampled_from([*MECHANISMS, CHANNEL]), numbers, CHANNEL), LEVEL, WHOSE, USERS),
+    ),
+    "reports.analysis.analyse, unary": (
+        lambda support, n, level, users, bits, occurrences: analyse(
+            support, UNARY, level, users, n=n, bits=None if bits is None else (bits, occurrences)
         ),
         (COUNTS, USERS, LEVEL, WHOSE, Usually(None, reports), COUNTS),
     ),
-    "reports.other_protocols.analyse_unary, bits": (
-        lambda bits: analyse_unary([1, 1, 1], UNARY, 3, bits=bits),
+    "reports.analysis.analyse, bits": (
+        lambda bits: analyse([1, 1, 1], UNARY, n=3, bits=bits),
         (Usually((np.eye(K, dtype=int), [1, 1, 1]), arrays),),
     ),
     "protocols.channel.Channel": (
@@ -706,7 +713,6 @@ INFINITE = {
     *("plan.solve.value_function", "plan.solve.shortfall_function"),
     "protocols.over_time.Longitudinal.epsilon_any_changes",
     "protocols.channel.Channel.expected",
-    "reports.other_protocols.analyse_channel",
     *(
         "plan.landscape.frontier",
         "plan.landscape.price_per_bit",
@@ -725,7 +731,7 @@ INFINITE = {
     ),
     *(
         "metrics.inv_variance",
-        "reports.analysis.nearest",
+        "reports.nearest.nearest",
         "reports.analysis.analyse",
     ),
 }
@@ -920,7 +926,7 @@ def test_numbers_mean_the_same_however_they_are_stored(store: Callable[[np.ndarr
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: analyse_unary([1, 1, 1], UNARY, 3, bits=[1]), "bits must be a pair"),
+        (lambda: analyse([1, 1, 1], UNARY, n=3, bits=[1]), "bits must be a pair"),
         (lambda: solve.required_n("rmse", 4, 1.0, [0.25] * 4), "target must be a Target, got 'rmse'"),
         (
             lambda: one_person([0, 0, 0], RandomizedResponse(K, 1.0), UNARY, 1),

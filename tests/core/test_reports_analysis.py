@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from rr_core import RandomizedResponse, inv_variance, zipf
 from rr_core.profile import profile, table_size
 from rr_core.registry import ESTIMATORS, VALID
-from rr_core.reports.analysis import NOISE_FRACTION, STANDARD_ERRORS, _EstimatesByCount, analyse, nearest
+from rr_core.reports.analysis import analyse
 from rr_core.reports.intervals import above_zero, inv_interval
+from rr_core.reports.nearest import NOISE_FRACTION, STANDARD_ERRORS, _EstimatesByCount, nearest
 from rr_core.sampling import whole_users
 from tests.core import exact
 from tests.sentences import holds

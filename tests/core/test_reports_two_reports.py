@@ -13,7 +13,7 @@ from rr_core.mechanism import RandomizedResponse
 from rr_core.protocols import Channel
 from rr_core.reports import fit_test
 from rr_core.reports import two_reports as module
-from rr_core.reports.other_protocols import analyse_channel
+from rr_core.reports.analysis import analyse
 from rr_core.reports.two_reports import fit_of_two, interval_of_two
 
 SHARED = Path(__file__).parents[3] / "shared"
@@ -106,31 +106,31 @@ def test_the_same_mechanism_gets_the_same_verdict_however_it_is_named(yes, no, p
         assert counts_of_case() == {"yes": yes, "no": no}
     named = [
         fit_test([no, yes], RandomizedResponse.from_p(2, p), 100),
-        analyse_channel([no, yes], Channel.warner(p)),
-        analyse_channel([no, yes], Channel.forced_response([1 - p, 1 - p])),
-        analyse_channel([yes, no], Channel([[1 - p, p], [p, 1 - p]])),
+        analyse([no, yes], Channel.warner(p)),
+        analyse([no, yes], Channel.forced_response([1 - p, 1 - p])),
+        analyse([yes, no], Channel([[1 - p, p], [p, 1 - p]])),
     ]
-    values = [named[0].p_value, *(found.fit for found in named[1:])]
+    values = [named[0].p_value, *(found.fit.p_value for found in named[1:])]
     assert values == pytest.approx([values[0]] * 4, rel=1e-9)
     assert named[0].is_exact
     expected = stats.binom.sf(yes - 1, yes + no, p) + stats.binom.cdf(no, yes + no, p)
     assert values[0] == pytest.approx(expected if yes > p * (yes + no) else 1.0)
-    assert named[0].rejects() == named[1].rejected == (expected <= 0.05 and yes > p * (yes + no))
+    assert named[0].rejects() == named[1].fit.rejected == (expected <= 0.05 and yes > p * (yes + no))
     for found in named[1:3]:
-        outside = found.intervals[0].low[1] > 1
+        outside = found.interval.low[1] > 1
         assert outside == (stats.binom.sf(yes - 1, yes + no, p) < 0.025)
-        assert (found.intervals[0].low < found.intervals[0].high).all()
+        assert (found.interval.low < found.interval.high).all()
 
 
 @pytest.mark.parametrize("counts", [[120, 60, 20], [160, 38, 2], [70, 66, 64], [900, 50, 50]])
 def test_k_rr_as_a_table_gets_the_verdict_of_k_rr(counts):
     q = 1 / 6
     usual = fit_test(counts, RandomizedResponse.from_p(3, 1 - 2 * q))
-    found = analyse_channel(counts, Channel.forced_response([q] * 3))
-    exchanged = analyse_channel(counts[::-1], Channel(Channel.forced_response([q] * 3).matrix[:, ::-1]))
-    assert found.rejected == exchanged.rejected == usual.rejects()
-    assert found.fit == exchanged.fit == usual.p_value
-    assert found.simulated == usual.done
+    found = analyse(counts, Channel.forced_response([q] * 3))
+    exchanged = analyse(counts[::-1], Channel(Channel.forced_response([q] * 3).matrix[:, ::-1]))
+    assert found.fit.rejected == exchanged.fit.rejected == usual.rejects()
+    assert found.fit.p_value == exchanged.fit.p_value == usual.p_value
+    assert found.fit.simulated == usual.done
 
 
 def compositions(n, m):
@@ -159,7 +159,7 @@ def test_the_fit_of_more_reports_keeps_its_level_among_few_people(channel, n):
     rejected = []
     for counts in seen:
         try:
-            rejected.append(analyse_channel(counts, channel).rejected)
+            rejected.append(analyse(counts, channel).fit.rejected)
         except ValueError:
             rejected.append(True)
     for truth in compositions(5, channel.k):

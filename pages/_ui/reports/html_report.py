@@ -19,7 +19,8 @@ from plotly.offline import get_plotlyjs
 
 from pages._ui import downloads
 from pages._ui.reports import sentences
-from rr_core.figures.style import QUANTITIES, number, reading
+from rr_core.figures.reports import ESTIMATES
+from rr_core.figures.style import number, reading
 from rr_core.io.report_files import strict_json
 from rr_core.io.report_results import Results
 from rr_core.plain_text import plain
@@ -48,10 +49,10 @@ def html_report(
         estimator: the displayed estimator; by default the leading one.
         simultaneous: whether the intervals hold for all categories at once.
     """
-    name = estimator or results.leading_estimator
+    name = estimator or results.analysis.leading
     texts, values, titles = _cells(results, name, simultaneous)
     own_script, plotly_script = part("report.js"), get_plotlyjs()
-    n, k, held = results.used.n, results.used.mechanism.k, len(texts)
+    n, k, held = results.used.n, results.used.k, len(texts)
     page = template().render(
         policy=Markup(_policy(plotly_script, own_script)),
         title=f"What {sentences.n_reports(n)} {'says' if n == 1 else 'say'} about {k:,} categories",
@@ -65,6 +66,7 @@ def html_report(
         shown=f"{min(held, FIRST_ROWS):,} of {held:,} shown",
         titles=titles,
         rows=texts[:FIRST_ROWS],
+        fit_title="Does this ε fit the data?" if results.used.k_rr else "Do the reports fit what was stated?",
         fit=sentences.fit(results),
         advice=sentences.advice(results),
         intervals=sentences.intervals(results, name, simultaneous=simultaneous),
@@ -84,11 +86,16 @@ def template() -> Template:
 
 
 def _table_note(results: Results, name: str, held: int, simultaneous: bool) -> str:
-    k = results.used.mechanism.k
+    k = results.used.k
     scope = "for all categories at once" if simultaneous else "for each category alone"
-    ends = f"“from” and “to” end the {results.level:.0%} interval of Inv, {scope}, cut at 0 and 1. "
+    ends = ""
+    if results.analysis.interval is not None:
+        ends = (
+            f"“from” and “to” end the {results.level:.0%} interval of Inv, {scope}, cut at 0 and 1 unless it lies wholly "
+            "outside. "
+        )
     rest = f" Here are the {held:,} most reported of {k:,}; the CSV file holds the rest." if held < k else ""
-    people = f"people are shares by {QUANTITIES[name].name} times N"
+    people = f"people are shares by {ESTIMATES[name].name} times N"
     return f"Click a header to sort. {ends}Shares are in percent, {people}.{rest}"
 
 
@@ -96,7 +103,7 @@ def _cells(
     results: Results, name: str, simultaneous: bool
 ) -> tuple[list[list[str]], list[list[float]], list[str]]:
     """Rows as texts, the same as numbers to sort by (without the name), and the titles."""
-    chosen = results.used.by_reports[:MOST_ROWS]
+    chosen = results.order[:MOST_ROWS]
     columns = sentences.table_columns(results, name, chosen, simultaneous=simultaneous)
     texts = [_column(title, values) for title, values in columns.items()]
     values = [np.asarray(column, dtype=np.float64) for column in list(columns.values())[1:]]

@@ -19,13 +19,13 @@ from pages._ui.reports import sentences
 from pages._ui.reports.html_report import html_report
 from pages._ui.safe_text import markdown
 from rr_core.comparison import Target
-from rr_core.figures.reports import is_dominated, reports_floor, with_intervals
-from rr_core.figures.style import QUANTITIES, number
+from rr_core.figures.reports import ESTIMATES, is_dominated, reports_floor, with_intervals
+from rr_core.figures.style import number
 from rr_core.figures.view import LONGEST_SEARCH, Bars, bars, find
 from rr_core.io import report_files
-from rr_core.io.report_results import Results
+from rr_core.io.report_results import ReportsInUse, Results
 from rr_core.plain_text import plain
-from rr_core.registry import ESTIMATORS
+from rr_core.protocols import Channel
 from rr_core.reports.epsilon_fit import REJECTION_LEVEL
 from rr_core.reports.intervals import EXTREME_CHANCE
 from rr_core.reports.low_counts import Floor, floor
@@ -46,8 +46,6 @@ _SCOPES = ("Each category", "All at once")
 _MOST = (10, 20, 50, 100)
 MOST_ROWS = 1000
 _FIND, _CHART_SIZE = "reports_find", "reports_most"
-_LEVEL, _TARGET = "reports_level", "reports_target"
-_USUAL_LEVEL = 0.95
 _MOST_OUTSIDE = 200
 _MANY = 50  # categories, from which on the luck of those at the top is warned of
 _HEIGHT, _ROW = 390, 35  # of the table and of its rows, in pixels
@@ -80,16 +78,18 @@ class Shown:
     simultaneous: bool
 
 
-def level_and_target(unused: str = "") -> tuple[float, Target]:
-    """Widgets for the confidence level and the target, grey with the reason where they are ``unused``; returns both. Call
-    it inside a horizontal container, as the following ones."""
+def level_and_target(used: ReportsInUse) -> tuple[float, Target]:
+    """Widgets for the confidence level and the target, grey with the reason where there are no intervals; returns both.
+    Call it inside a horizontal container, as the following ones."""
+    told_apart = not isinstance(used.protocol, Channel) or used.protocol.identified
+    unused = "" if told_apart else "There are no intervals: this table cannot tell the truths apart."
     target = st.segmented_control(
         "Whose shares",
         list(_TARGETS),
         required=True,
         default="users",
         format_func=_TARGETS.__getitem__,
-        key=_TARGET,
+        key="reports_target",
         disabled=bool(unused),
         help=unused
         or "The shares among the very people who reported, or in the population that they are a random sample of: "
@@ -99,33 +99,29 @@ def level_and_target(unused: str = "") -> tuple[float, Target]:
         "Confidence",
         _LEVELS,
         required=True,
-        default=_USUAL_LEVEL,
+        default=0.95,
         format_func="{:.0%}".format,
-        key=_LEVEL,
+        key="reports_level",
         disabled=bool(unused),
         help=unused or None,
     )
     return level, target
 
 
-def chosen_level_and_target() -> tuple[float, Target]:
-    """What is chosen in these widgets, before they are drawn."""
-    return st.session_state.get(_LEVEL, _USUAL_LEVEL), st.session_state.get(_TARGET, "users")
-
-
 def estimator_and_scope(results: Results) -> Shown:
     """Widgets for the estimator and for the kind of interval; returns the choice."""
     # What it starts with stays, so that no choice is lost when the level or the target changes.
-    leading: str = state.cached("estimator", results.used.key, lambda: results.leading_estimator)
+    leading: str = state.cached("estimator", results.used.key, lambda: results.analysis.leading)
     name = st.segmented_control(
         "Estimator",
-        list(ESTIMATORS),
+        list(results.analysis.estimates),
         required=True,
         default=leading,
-        format_func=lambda name: QUANTITIES[name].name.replace("*", "\\*"),
+        format_func=lambda name: ESTIMATES[name].name.replace("*", "\\*"),
+        disabled=len(results.analysis.estimates) == 1,
         key=f"reports_estimator_{results.used.key}",
-        help="Inv is unbiased, and can be negative; InvN, InvP and MLE\\* repair that, and add up to 100%. Starts with "
-        "the one to report, see **Which estimate?** below.",
+        help="Inv is unbiased, and can be negative; the others repair that, and add up to 100%. Starts with the one to "
+        "report, see **Which estimate?** below.",
     )
     scope = st.segmented_control(
         "Intervals hold for",
@@ -133,6 +129,7 @@ def estimator_and_scope(results: Results) -> Shown:
         required=True,
         default=_SCOPES[0],
         key="reports_scope",
+        disabled=results.analysis.interval is None,
         help="Each category: every interval alone is meant to be right this often. All at once: all K together are.",
     )
     return Shown(name, scope == _SCOPES[1])
@@ -161,7 +158,7 @@ def chart_size(results: Results, order: NDArray[np.intp]) -> None:
     unused = ""
     if _ticked(order).size:
         unused = "The chart shows the ticked rows."
-    elif order.size and results.used.mechanism.k <= _MOST[0]:
+    elif order.size and results.used.k <= _MOST[0]:
         unused = "The chart shows all categories."
     st.segmented_control(
         "In the chart",
@@ -177,18 +174,16 @@ def chart_size(results: Results, order: NDArray[np.intp]) -> None:
 def table_order(results: Results) -> NDArray[np.intp]:
     """Indices of the categories of the table in order: those that match the search (its box is drawn further
     down), else the most reported."""
-    wanted, used = st.session_state.get(_FIND, ""), results.used
+    wanted = st.session_state.get(_FIND, "")
     if not wanted:
-        return used.by_reports[:MOST_ROWS]
+        return results.order[:MOST_ROWS]
     hits = _search_hits(results, wanted)
-    return hits if hits.size else used.by_reports[:MOST_ROWS]
+    return hits if hits.size else results.order[:MOST_ROWS]
 
 
 def _search_hits(results: Results, wanted: str) -> NDArray[np.intp]:
     used = results.used
-    return state.cached(
-        "found", (used.key, wanted), lambda: find(wanted, used.labels, used.mechanism.k, MOST_ROWS)
-    )
+    return state.cached("found", (used.key, wanted), lambda: find(wanted, used.labels, used.k, MOST_ROWS))
 
 
 def _chart_categories(results: Results, chosen: NDArray[np.intp]) -> Bars:
@@ -202,11 +197,11 @@ def _chart_categories(results: Results, chosen: NDArray[np.intp]) -> Bars:
             else f"The first {most} of {chosen.size:,} chosen categories"
         )
         return bars(chosen, labels, title, most)
-    order = results.used.by_reports
+    order = results.order
     return bars(
         order,
         labels,
-        "The most reported categories",
+        "The most reported categories" if results.used.k_rr else "The largest shares first",
         min(st.session_state.get(_CHART_SIZE, _MOST[1]), order.size),
     )
 
@@ -215,7 +210,7 @@ def answer(results: Results, choice: Shown) -> None:
     """The main result in a few sentences, and which estimate to report."""
     used = results.used
     st.markdown(
-        f"**{sentences.n_reports(used.n)}, K = {used.mechanism.k:,}, ε = {number(used.mechanism.epsilon, 4)}.** "
+        f"**{sentences.n_reports(used.n)}, K = {used.k:,}, {sentences.granted(results)}.** "
         + markdown(sentences.answer(results, choice.estimator, simultaneous=choice.simultaneous), 2000)
         + f"\n\n**{markdown(sentences.advice(results)[0])}**"
     )
@@ -223,12 +218,12 @@ def answer(results: Results, choice: Shown) -> None:
 
 def estimates_chart(results: Results, choice: Shown, order: NDArray[np.intp]) -> go.Figure:
     """The chart: the chosen estimator with its intervals, for the ticked rows of the table or the most reported."""
-    interval = results.interval(simultaneous=choice.simultaneous)
+    interval, tests = results.interval(simultaneous=choice.simultaneous), results.analysis.above
+    above = None if tests is None else tests.above
     view, estimates = _chart_categories(results, _ticked(order)), results.analysis.estimates
-    zoom = _zoom(on=is_dominated(view, estimates[choice.estimator], interval.cut()))
-    figure = with_intervals(
-        estimates, choice.estimator, interval, results.analysis.above.above, results.used.n, view, zoom
-    )
+    dominated = interval is not None and is_dominated(view, estimates[choice.estimator], interval.cut())
+    zoom = interval is not None and _zoom(on=dominated)
+    figure = with_intervals(estimates, choice.estimator, interval, above, results.used.n, view, zoom)
     with st.container(key="estimates"):
         chart.show(figure, "your_reports")
     for warning in sentences.few_reports(results):
@@ -237,13 +232,13 @@ def estimates_chart(results: Results, choice: Shown, order: NDArray[np.intp]) ->
         st.caption(points)
     if warning := sentences.outside_interval(results, choice.estimator, simultaneous=choice.simultaneous):
         st.warning(markdown(warning, 600))
-    if not choice.simultaneous and results.used.mechanism.k > _MANY:
+    if not choice.simultaneous and results.used.k > _MANY:
         st.caption(
             "Among many categories some can come out at the top by luck, and an interval made for one category does not "
             "allow for that. **All at once** does."
         )
-    if choice.estimator != "inv":
-        st.caption(markdown(sentences.no_own_interval(), 600))
+    if choice.estimator != "inv" and interval is not None:
+        st.caption(markdown(sentences.no_own_interval(results), 600))
     return figure
 
 
@@ -265,9 +260,10 @@ def table(results: Results, choice: Shown, order: NDArray[np.intp]) -> None:
         column_config={
             "Category": st.column_config.TextColumn(pinned=True, width=150),
             "Reports": st.column_config.NumberColumn(format="localized"),
+            "Ones": st.column_config.NumberColumn(format="localized"),
             f"{sentences.INTERVAL} from %": st.column_config.NumberColumn(
                 format="%.4g",
-                help="The interval of Inv, cut at 0 and 1, whichever estimate you choose.",
+                help="The interval of Inv, cut at 0 and 1 unless it lies wholly outside, whichever estimate you choose.",
             ),
             "People": st.column_config.NumberColumn(format="%,.0f"),
             "p (Holm)": st.column_config.NumberColumn(
@@ -278,12 +274,36 @@ def table(results: Results, choice: Shown, order: NDArray[np.intp]) -> None:
             **percentages,
         },
     )
-    k = results.used.mechanism.k
+    k = results.used.k
     most = f" (the table has room for {MOST_ROWS:,}; CSV and Parquet hold all)" if k > MOST_ROWS else ""
-    st.caption(
-        f"{order.size:,} of {k:,} categories{most}; click a header to sort, tick rows to draw them. "
-        f"**Above zero?** is Holm's test over all {k:,} categories: with a chance of {results.level:.0%} at least, it "
+    tests = (
+        f" **Above zero?** is Holm's test over all {k:,} categories: with a chance of {results.level:.0%} at least, it "
         "calls no category above zero that nobody has."
+    )
+    st.caption(
+        f"{order.size:,} of {k:,} categories{most}; click a header to sort, tick rows to draw them."
+        + (tests if results.analysis.above is not None else "")
+    )
+    _reports_table(results)
+    _certificate(results)
+
+
+def _certificate(results: Results) -> None:
+    if results.analysis.certificate is not None:
+        st.caption(
+            f"MLE's certificate is {number(results.analysis.certificate, 2)} nats per report: no shares fit the reports "
+            "better by more than that."
+        )
+
+
+def _reports_table(results: Results) -> None:
+    """The reports themselves, where they are other things than the categories."""
+    if results.used.counts_by_category is not None:
+        return
+    held = results.used.collected
+    names = pa.array([plain(name, 80) for name in held.labels[:MOST_ROWS]])
+    st.dataframe(
+        pa.table({"Report": names, "Reports": held.counts[:MOST_ROWS]}), hide_index=True, key="reports_counts"
     )
 
 
@@ -300,18 +320,21 @@ def epsilon_rejected(results: Results) -> None:
         st.error(markdown(sentences.fit(results)[0]))
 
 
-def epsilon_fit(results: Results) -> go.Figure:
-    """Whether the stated epsilon fits the reports, in sentences and as a chart; returns the chart."""
+def epsilon_fit(results: Results) -> list[go.Figure]:
+    """Whether what was stated fits the reports, in sentences and for k-RR as a chart; returns the chart."""
     verdict, *more = sentences.fit(results)
+    tested = results.epsilon_test is not None or results.analysis.fit is not None
     if not results.rejects_epsilon:
-        (st.success if results.epsilon_test else st.info)(markdown(verdict))
-    compared: Floor = state.cached(
-        "floor", results.used.key, lambda: floor(results.used.collected.counts, results.used.mechanism)
-    )
-    figure = reports_floor(compared)
-    chart.show(figure, "reports_floor")
+        (st.success if tested else st.info)(markdown(verdict))
+    figures, mechanism = list[go.Figure](), results.used.k_rr
+    if mechanism is not None:
+        compared: Floor = state.cached(
+            "floor", results.used.key, lambda: floor(results.used.collected.counts, mechanism)
+        )
+        figures.append(reports_floor(compared))
+        chart.show(figures[0], "reports_floor")
     st.markdown(markdown(" ".join(more), 2000))
-    return figure
+    return figures
 
 
 def advice(results: Results) -> None:
@@ -430,17 +453,25 @@ def _markdown_table(heads: Sequence[str], body: Iterable[Sequence[str]]) -> str:
 def downloads(results: Results, choice: Shown, figures: Sequence[go.Figure]) -> None:
     """One button per file, the report as on screen; each file is made when its button is pressed, without a rerun."""
     verdict = sentences.advice(results)[0]
-    buttons: tuple[tuple[str, Callable[[], bytes | str], str], ...] = (
-        ("Table (CSV)", lambda: report_files.csv_file(results), "results.csv"),
-        ("Table (Parquet)", lambda: report_files.parquet_file(results, verdict), "results.parquet"),
-        ("Everything (JSON)", lambda: report_files.json_file(results, verdict, _now()), "results.json"),
-        ("Report (HTML)", lambda: _html_report(results, choice, figures), "report.html"),
-        ("Script (Python)", lambda: report_files.script(results), "recompute.py"),
-        ("Categories (TXT)", lambda: report_files.categories_file(results), "categories.txt"),
-    )
+    stem = results.used.stem
+    buttons: list[tuple[str, Callable[[], bytes | str], str]] = [
+        ("Table (CSV)", lambda: report_files.csv_file(results), f"{stem}_shares.csv"),
+        ("Table (Parquet)", lambda: report_files.parquet_file(results, verdict), f"{stem}_shares.parquet"),
+        (
+            "Everything (JSON)",
+            lambda: report_files.json_file(results, verdict, _now()),
+            f"{stem}_analysis.json",
+        ),
+        ("Report (HTML)", lambda: _html_report(results, choice, figures), f"{stem}_report.html"),
+        ("Script (Python)", lambda: report_files.script(results), f"{stem}_recompute.py"),
+    ]
+    if results.used.k_rr:
+        buttons.append(("Categories (TXT)", lambda: report_files.categories_file(results), "categories.txt"))
+    if results.used.counts_by_category is None:
+        buttons.append(("Reports (CSV)", lambda: report_files.answers_file(results), f"{stem}_reports.csv"))
     with st.grid(3, min_column_width=150):
         for label, make, name in buttons:
-            button(label, make, name, f"reports_{name}")
+            button(label, make, name, f"reports_{label}")
     st.caption(
         "The report opens offline. The script recomputes the numbers from your own file with rr_core alone, this app's "
         "mathematics, and NumPy, SciPy and pyarrow: put the folder rr_core, the script and your file side by side, and "

@@ -4,22 +4,26 @@ made safe where they are shown. No Streamlit."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rr_core.figures.style import QUANTITIES, number, percent, whole
-from rr_core.figures.wording import between
+from rr_core.figures.reports import ESTIMATES
+from rr_core.figures.style import number, percent, whole
+from rr_core.figures.wording import between, chance_at_most
 from rr_core.io import FileRead
 from rr_core.io.report_results import Results
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
+from rr_core.protocols import Channel
 from rr_core.registry import ESTIMATORS, VALID
-from rr_core.reports.analysis import LEAST_NOISE, SAME_WITHIN, STANDARD_ERRORS
-from rr_core.reports.epsilon_fit import FitTest
+from rr_core.reports.designs import DESIGNS
+from rr_core.reports.epsilon_fit import REJECTION_LEVEL, FitTest
 from rr_core.reports.intervals import too_few_reports
+from rr_core.reports.nearest import LEAST_NOISE, SAME_WITHIN, STANDARD_ERRORS, Nearest
+from rr_core.reports.protocol_fit import Fit, Tested
 from rr_core.rounding import round_up
 
 _DOMAINS = {
@@ -31,11 +35,25 @@ _FROM = {"epsilon": "", "p": " (from p)", "redraw": " (from the chance of a unif
 _MOST_NAMED = 50
 LEAST_CHANCE = 1e-300  # chances below it are rounded to zero somewhere
 INTERVAL = "Interval"  # a column
+_ALIKE = 1e-6  # shares that the maximum of the likelihood is not found more closely than
+_TESTED: dict[Tested, str] = {
+    "reports": "The test compares the reports with the best that this way of asking allows, whatever the truth is.",
+    "sums": "The test compares sums alone with what this way of asking allows, whatever the truth is: all ones together, "
+    "and those of the categories with the fewest and the most. It does not see how the ones are spread over the reports.",
+    "bits": "The test compares the ones with what this way of asking allows, whatever the truth is: all together, those "
+    "of the categories with the fewest and the most, and how many of them each report has.",
+}
 
 
 def data_and_mechanism(results: Results) -> str:
     """The data and the mechanism in one sentence."""
-    used, mechanism = results.used, results.used.mechanism
+    used, mechanism = results.used, results.used.k_rr
+    if mechanism is None:
+        stated = "; ".join(f"{name.lower()}: {value}" for name, value in used.settings.stated)
+        return (
+            f"{n_reports(used.n)} over K = {used.k:,} categories: {DESIGNS[used.settings.design].name}"
+            f"{f' ({stated})' if stated else ''}, {granted(results)}."
+        )
     report = "after the swap of the two answers a report is" if used.settings.swapped else "a report was"
     return (
         f"{n_reports(used.n)} over K = {mechanism.k:,} categories, collected with k-ary randomized response at "
@@ -50,33 +68,63 @@ def truthful(mechanism: RandomizedResponse, digits: int) -> str:
     return f"1 − {number(short, digits)}" if text == "1" and short > 0 else text
 
 
+def granted(results: Results) -> str:
+    """The epsilon of the design, or that it has none."""
+    epsilon = results.used.protocol.epsilon
+    return f"ε = {number(epsilon, 4)}" if isfinite(epsilon) else "no ε: some reports rule truths out"
+
+
 def answer(results: Results, name: str | None = None, *, simultaneous: bool = False) -> str:
     """The result in a few sentences: by Inv, and by the named estimator (by default the leading one)."""
-    used, analysis, name = results.used, results.analysis, name or results.leading_estimator
-    counts = used.collected.counts
-    top = int(counts.argmax())
-    also = int((counts == counts[top]).sum()) - 1
-    equal = f" (and {also:,} more with as many reports)" if also else ""
-    inv, share = (float(analysis.estimates[key][top]) for key in ("inv", name))
+    used, analysis, name = results.used, results.analysis, name or results.analysis.leading
     limits = results.interval(simultaneous=simultaneous)
+    if limits is None or analysis.above is None:
+        return (
+            "This table cannot tell the truths apart: other shares may explain the reports as well as MLE's. Nothing but "
+            "another way of asking mends that."
+        )
+    top, subject = _subject(results)
+    inv, share = (float(analysis.estimates[key][top]) for key in ("inv", name))
     low, high = float(limits.low[top]), float(limits.high[top])
-    outside = low > 1 + SAME_WITHIN or high < -SAME_WITHIN
-    if not outside:
-        low, high = max(low, 0.0), min(high, 1.0)
-    cut = "lies wholly outside 0 to 100%, at" if outside else "cut at 0 and 1, is"
+    said = " is"  # one that ends at 0 or 100% would be a point
+    if low > 1 + SAME_WITHIN or high < -SAME_WITHIN:
+        said = " lies wholly outside 0 to 100%, at"
+    elif low < 1 and high > 0:
+        low, high, said = max(low, 0.0), min(high, 1.0), ", cut at 0 and 1, is"
     counted = results.target == "users" and inv <= 1
     whose = f"these {used.n:,} people" if used.n > 1 else "1 person"
     people = f", about {whole(inv * used.n):,.0f} of {whose}" if counted else ""
     fits = "ε that was stated" + (" with these categories" if used.collected.too_few else "")
-    most = "The most reported after the swap" if used.settings.swapped else "The most reported"
-    beyond = "" if low - SAME_WITHIN <= share <= high + SAME_WITHIN else ", outside that interval"
+    close = SAME_WITHIN if used.k_rr else _ALIKE
+    beyond = "" if low - close <= share <= high + close else ", outside that interval"
     return (
-        f"{_n_above_zero(int(analysis.above.above.sum()), used.mechanism.k)}. {most}, "
-        f"“{plain(used.collected.labels[top], 60)}”{equal}, has a share of {percent(inv)} by Inv{people}; the "
-        f"{results.level:.0%} interval of Inv{' ' if outside else ', '}{cut} {between(low, high)}."
-        + (f" {QUANTITIES[name].name} gives it {percent(share)}{beyond}." if name != "inv" else "")
-        + (f" But the test of ε rejects the {fits}." if results.rejects_epsilon else "")
+        f"{_n_above_zero(int(analysis.above.above.sum()), used.k)}. {subject} has a share of {percent(inv)} by "
+        f"Inv{people}; the {results.level:.0%} interval of Inv{said} {between(low, high)}."
+        + (f" {ESTIMATES[name].name} gives it {percent(share)}{beyond}." if name != "inv" else "")
+        + (f" But the test of ε rejects the {fits}." if results.rejects_epsilon and used.k_rr else "")
         + (f" {outside_domain(results)}: see below." if used.collected.outside_total else "")
+    )
+
+
+def _subject(results: Results) -> tuple[int, str]:
+    """The category that the answer is about, and the beginning of a sentence on it."""
+    used, analysis = results.used, results.analysis
+    if used.k_rr:
+        counts = used.collected.counts
+        top = int(counts.argmax())
+        also = int((counts == counts[top]).sum()) - 1
+        equal = f" (and {also:,} more with as many reports)" if also else ""
+        most = "The most reported after the swap" if used.settings.swapped else "The most reported"
+        return top, f"{most}, “{plain(used.labels[top], 60)}”{equal},"
+    if used.about is not None:
+        return used.about, f"“{plain(used.labels[used.about], 60)}”"
+    shares = analysis.estimates[analysis.leading]
+    top = int(shares.argmax())
+    also = int((shares >= shares[top] - _ALIKE).sum()) - 1
+    equal = f" (and {also:,} more alike)" if also else ""
+    return (
+        top,
+        f"The most frequent by {ESTIMATES[analysis.leading].name}, “{plain(used.labels[top], 60)}”{equal},",
     )
 
 
@@ -89,13 +137,16 @@ def _n_above_zero(above: int, k: int) -> str:
 
 def outside_domain(results: Results) -> str:
     """How many reports name a category outside the domain; the beginning of a sentence."""
-    total = results.used.collected.outside_total
-    return f"{many(total, 'report is', 'reports are')} left out"
+    total, noun = results.used.collected.outside_total, results.used.counted
+    return f"{many(total, f'{noun[:-1]} is', f'{noun} are')} left out"
 
 
 def fit(results: Results) -> list[str]:
-    """Whether the stated epsilon fits the reports."""
-    epsilon = f"ε = {number(results.used.mechanism.epsilon, 4)}"
+    """Whether what was stated, for k-RR its epsilon, fits the reports."""
+    if results.analysis.fit is not None:
+        seen = "It sees a wrong table or a wrong ε only where they show: reports may fit a wrong one too."
+        return [fit_sentence(results.analysis.fit), _TESTED[results.analysis.fit.tested], seen]
+    epsilon = f"ε = {number(results.used.protocol.epsilon, 4)}"
     test = results.epsilon_test
     one_sided = (
         "The test sees one direction only. Clearly fewer reports than N·q somewhere, or more than N·p, speak for less "
@@ -138,6 +189,25 @@ def fit(results: Results) -> list[str]:
     return [f"{text}{_plausible(results)}{_empty_categories(results)}", level, one_sided]
 
 
+def fit_sentence(found: Fit) -> str:
+    """The verdict of the test of fit: whether the reports hardly come from what is stated."""
+    if not found.rejected:
+        return f"The test finds nothing against what is stated, at its threshold of {REJECTION_LEVEL:.0%}."
+    chance = chance_at_most(found.p_value)
+    # By a normal law or chi-squared it is no bound, but about that.
+    most = chance if chance.startswith("less") else f"{'at most' if found.exact else 'about'} {chance}"
+    seen = f"whatever the truth, reports that fit as badly come in {most} of collections"
+    if found.simulated:  # these reports are counted in
+        seen = (
+            f"of these reports and {found.simulated:,} collections simulated from their best fit, "
+            f"{percent(found.p_value, 2)} are as far from it"
+        )
+    return (
+        f"These reports hardly come from what is stated: {seen}. The estimates rest on a wrong table, a wrong ε, or "
+        "answers that were not given as asked."
+    )
+
+
 def _extreme(test: FitTest) -> str:
     """How rare so many, or so few, reports are under the stated epsilon."""
     text = ""
@@ -177,7 +247,7 @@ def _plausible(results: Results) -> str:
 def _empty_categories(results: Results) -> str:
     """A domain that is too large looks like an epsilon that is too small."""
     used, empty = results.used, results.used.collected.unreported
-    if not empty or used.mechanism.k == 2 or too_few_reports(used.n, used.mechanism):
+    if not empty or used.k == 2 or used.k_rr is None or too_few_reports(used.n, used.k_rr):
         return ""
     return f" Or K is too large: {many(empty, 'category', 'categories')} got no report at all."
 
@@ -185,6 +255,8 @@ def _empty_categories(results: Results) -> str:
 def advice(results: Results) -> list[str]:
     """Which estimate to report, how much nearer to the truth it is than the others, and how that is known."""
     compared = results.analysis.nearest
+    if compared is None:
+        return _advice_of_other_designs(results)
     if results.rejects_epsilon:
         first = "the names and ε" if results.used.collected.too_few else "ε"
         return [f"Settle {first} first: under a wrong one no estimate can be trusted."]
@@ -196,7 +268,7 @@ def advice(results: Results) -> list[str]:
     if results.none_above_zero:
         return [
             "Report Inv with its intervals, or no table at all: no share is larger than chance alone could make it.",
-            *_distances(results),
+            *_distances(results, compared),
             "The other three can miss large shares by far under so much noise.",
         ]
     best, tied = compared.preferred, compared.tied
@@ -220,17 +292,40 @@ def advice(results: Results) -> list[str]:
         )
     return [
         text,
-        *_distances(results),
+        *_distances(results, compared),
         "Inv alone is unbiased: report it where its negative shares do no harm, and where estimates are added up.",
     ]
 
 
-def _distances(results: Results) -> list[str]:
+def _advice_of_other_designs(results: Results) -> list[str]:
+    analysis, leading = results.analysis, results.analysis.leading
+    if results.rejects_epsilon:
+        return [
+            "Settle how these reports were made first: under a wrong table or ε no estimate can be trusted."
+        ]
+    if analysis.interval is None:
+        return [
+            "Report none as the answer: MLE is one of the shares that explain these reports best, and there are more."
+        ]
+    inv, name = analysis.estimates["inv"], ESTIMATES[leading].name
+    if inv.min() >= 0 and float(abs(inv - analysis.estimates[leading]).max()) <= _ALIKE:
+        return [f"Nothing came out negative, so Inv and {name} are the same: there is nothing to choose."]
+    why = (
+        "the shares under which these reports are most likely"
+        if leading == "mle"
+        else "the shares nearest to Inv of those that can be"
+    )
+    return [
+        f"Report {name}: {why}.",
+        "Inv alone is unbiased: report it where its negative shares do no harm, and where estimates are added up.",
+    ]
+
+
+def _distances(results: Results, compared: Nearest) -> list[str]:
     """What is known of the distances from the truth: which estimates are significantly farther, or why none
     can be told."""
-    compared = results.analysis.nearest
     if not all(isfinite(error) for error in compared.standard_errors.values()):
-        floor = results.used.n * results.used.mechanism.q
+        floor = results.used.n * results.used.k_rr.q if results.used.k_rr else inf
         why = (
             f"a category that nobody has is expected to get fewer than {LEAST_NOISE:g} report (N·q)"
             if floor < LEAST_NOISE
@@ -238,7 +333,7 @@ def _distances(results: Results) -> list[str]:
         )
         return [f"How far the estimates are from the truth cannot be compared: {why}."]
     more = ", ".join(
-        f"{QUANTITIES[name].name} {number(compared.differences[name])} "
+        f"{ESTIMATES[name].name} {number(compared.differences[name])} "
         f"(± {number(compared.standard_errors[name], 2)})"
         for name in VALID
         if name not in compared.tied
@@ -254,7 +349,7 @@ def _distances(results: Results) -> list[str]:
 
 
 def _listed(names: Iterable[str], last: str) -> str:
-    *first, end = (QUANTITIES[name].name for name in names)
+    *first, end = (ESTIMATES[name].name for name in names)
     return f"{', '.join(first)} {last} {end}" if first else end
 
 
@@ -266,7 +361,9 @@ def intervals(results: Results, name: str, *, simultaneous: bool = False) -> lis
         if results.target == "users"
         else "the population that these people were drawn from"
     )
-    k = used.mechanism.k
+    k, analysis = used.k, results.analysis
+    if analysis.interval is None or analysis.above is None:
+        return ["There are no intervals: this table cannot tell the truths apart."]
     hold = (
         f"The {level:.0%} intervals of all categories together are meant to hold their shares in {level:.0%} of "
         "collections; the columns of the CSV with _all hold them, those without are meant for one category each."
@@ -276,9 +373,10 @@ def intervals(results: Results, name: str, *, simultaneous: bool = False) -> lis
     )
     lines = [
         f"The truth meant here is the shares among {whose}. {hold}",
-        f"They are the intervals of Inv, from the law of the reports, cut at 0 and 1. {no_own_interval()}",
-        f"Above zero: an exact test of each category, corrected for all {k:,} by Holm's method. With probability "
-        f"{1 - results.analysis.above.level:.0%} at least, no category that nobody has is called above zero.",
+        "They are the intervals of Inv, from the law of the reports, cut at 0 and 1 unless they lie wholly outside. "
+        f"{no_own_interval(results)}",
+        f"Above zero: {_tests(results)} of each category, corrected for all {k:,} by Holm's method. With probability "
+        f"{1 - analysis.above.level:.0%} at least, no category that nobody has is called above zero.",
     ]
     more = (
         intervals_outside(results, simultaneous=simultaneous),
@@ -288,12 +386,18 @@ def intervals(results: Results, name: str, *, simultaneous: bool = False) -> lis
     return [*lines, *few_reports(results)]
 
 
+def _tests(results: Results) -> str:
+    return "an exact test" if results.tests_are_exact else "a test by the normal law"
+
+
 def few_reports(results: Results) -> list[str]:
     """A warning where there are so few reports that intervals cannot keep their level."""
     used = results.used
-    if not too_few_reports(used.n, used.mechanism, results.level):
+    if not results.analysis.few:
         return []
-    expected = number(used.n * used.mechanism.q)
+    if used.k_rr is None:
+        return ["Few reports of some kind are expected: intervals and the test of fit are rough."]
+    expected = number(used.n * used.k_rr.q)
     reports = "report" if expected == "1" else "reports"
     return [
         f"A category that nobody has is expected to get only {expected} {reports} (N·q): with so few, reports "
@@ -301,44 +405,62 @@ def few_reports(results: Results) -> list[str]:
     ]
 
 
-def no_own_interval() -> str:
+def no_own_interval(results: Results) -> str:
     """A sentence that the repaired estimates have no interval of their own."""
-    return "InvN, InvP and MLE* have no interval of their own here."
+    repaired = [name for name in results.analysis.estimates if name != "inv"]
+    have, their = ("has", "its") if len(repaired) == 1 else ("have", "their")
+    return f"{_listed(repaired, 'and')} {have} no interval of {their} own here."
 
 
 def intervals_outside(results: Results, *, simultaneous: bool = False) -> str:
     """How many intervals of Inv lie wholly outside 0 to 100%, and are cut to a point; "" where none does."""
     ends = results.interval(simultaneous=simultaneous)
+    if ends is None:
+        return ""
     below, above = int((ends.high < 0).sum()), int((ends.low > 1).sum())
     if not below + above:
         return ""
     return (
-        f"Intervals of Inv wholly below 0%, where no share can be: {below:,} of {results.used.mechanism.k:,}; wholly "
-        f"above 100%: {above:,}. Cut, each of them is a point; the CSV file has their ends uncut."
+        f"Intervals of Inv wholly below 0%, where no share can be: {below:,} of {results.used.k:,}; wholly "
+        f"above 100%: {above:,}. These are not cut in the table: cut, each of them is a point."
     )
 
 
 def outside_interval(results: Results, name: str, *, simultaneous: bool = False) -> str:
     """A warning when estimates lie outside the interval of Inv, because the repair moved them; else ""."""
     limits, estimate = results.interval(simultaneous=simultaneous), results.analysis.estimates[name]
-    missed = int(((estimate < limits.low - SAME_WITHIN) | (estimate > limits.high + SAME_WITHIN)).sum())
-    if name == "inv" or not missed:
+    if limits is None or name == "inv":
+        return ""
+    close = SAME_WITHIN if results.used.k_rr else _ALIKE
+    missed = int(((estimate < limits.low - close) | (estimate > limits.high + close)).sum())
+    if not missed:
         return ""
     return (
-        f"For {missed:,} of {results.used.mechanism.k:,} categories {QUANTITIES[name].name} lies outside the interval of "
+        f"For {missed:,} of {results.used.k:,} categories {ESTIMATES[name].name} lies outside the interval of "
         "Inv: the repair moved it that far. Where it matters, use Inv there."
     )
 
 
 def settings(results: Results) -> list[tuple[str, str]]:
     """Name and value of each setting."""
-    used, read, mechanism = results.used, results.used.reports, results.used.mechanism
-    columns = [plain(name) for name in (read.category_name, read.count_name) if name is not None]
+    used, read, mechanism = results.used, results.used.reports, results.used.k_rr
+    columns = [
+        plain(name)
+        for name in (*(read.columns or (read.category_name,)), read.count_name)
+        if name is not None
+    ]
+    known = f": {_DOMAINS.get(used.settings.domain or '', 'as read')}" if mechanism else ""
     lines = [
+        ("How they were made", DESIGNS[used.settings.design].name),
         ("Reports (N)", f"{used.n:,}"),
-        ("Categories (K)", f"{mechanism.k:,}: {_DOMAINS.get(used.settings.domain or '', 'as read')}"),
-        ("ε", f"{mechanism.epsilon!r}{_FROM[used.settings.privacy_kind]}"),
-        ("p, q after the swap" if used.settings.swapped else "p, q", f"{mechanism.p!r}, {mechanism.q!r}"),
+        ("Categories (K)", f"{used.k:,}{known}"),
+        ("ε", f"{used.protocol.epsilon!r}{_FROM[used.settings.privacy_kind]}"),
+        *((name, plain(value, 400)) for name, value in used.settings.stated),
+    ]
+    if not isinstance(used.protocol, Channel):
+        name = "p, q after the swap" if used.settings.swapped else "p, q"
+        lines.append((name, f"{used.protocol.p!r}, {used.protocol.q!r}"))
+    lines += [
         ("Level of the intervals", f"{results.level:.0%}"),
         ("Shares of", "these people" if results.target == "users" else "their population"),
         ("Rows", "one report each" if read.layout == "values" else "a category and its count"),
@@ -406,17 +528,19 @@ def table_columns(
 ) -> dict[str, NDArray[Any]]:
     """The columns of the table on screen and in the report, for these categories: shares in percent, people by one
     estimator."""
-    collected, analysis = results.used.collected, results.analysis
+    used, analysis = results.used, results.analysis
     shares = {key: values[rows] for key, values in analysis.estimates.items()}
-    columns: dict[str, NDArray[Any]] = {
-        "Category": collected.labels[rows],
-        "Reports": collected.counts[rows],
-    }
-    columns |= {f"{QUANTITIES[key].name} %": share * 100 for key, share in shares.items()}
-    limits = results.cut_interval(simultaneous=simultaneous)
-    columns[f"{INTERVAL} from %"] = limits.low[rows] * 100
-    columns["to %"] = limits.high[rows] * 100
-    columns["People"] = whole(shares[name] * results.used.n)
-    columns["Above zero?"] = analysis.above.above[rows]
-    columns["p (Holm)"] = analysis.above.adjusted[rows]
+    columns: dict[str, NDArray[Any]] = {"Category": np.array(used.labels, dtype=object)[rows]}
+    if used.counts_by_category is not None:
+        columns[used.counted.capitalize()] = used.counts_by_category[rows]
+    columns |= {f"{ESTIMATES[key].name} %": share * 100 for key, share in shares.items()}
+    limits = results.interval(simultaneous=simultaneous)
+    if limits is not None:
+        limits = limits.cut_unless_outside()
+        columns[f"{INTERVAL} from %"] = limits.low[rows] * 100
+        columns["to %"] = limits.high[rows] * 100
+    columns["People"] = whole(shares[name] * used.n)
+    if analysis.above is not None:
+        columns["Above zero?"] = analysis.above.above[rows]
+        columns["p (Holm)"] = analysis.above.adjusted[rows]
     return columns

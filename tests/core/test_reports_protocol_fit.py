@@ -11,8 +11,8 @@ from scipy import stats
 
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.protocols.channel_estimation import inv_covariance_channel
-from rr_core.reports import other_protocols
-from rr_core.reports.other_protocols import analyse_channel, analyse_unary
+from rr_core.reports import analysis, protocol_fit
+from rr_core.reports.analysis import analyse
 from tests.sentences import holds
 
 CHANNELS = {
@@ -25,13 +25,13 @@ CHANNELS = {
 def test_warner_as_the_manual_of_the_r_package_rrreg_prints_it():
     """D. W. Heck, RRreg manual (2018): 1,000 people, p = 0.2: pi = 0.266667, standard error 0.025311, which divides by
     n - 1."""
-    found = analyse_channel([360, 640], Channel.warner(0.2), users="sampled")
+    found = analyse([360, 640], Channel.warner(0.2), users="sampled")
     assert found.estimates["inv"][1] == pytest.approx(0.266667, abs=5e-7)
-    assert found.intervals is not None
+    assert found.interval is not None
     error = math.sqrt(
         inv_covariance_channel(found.estimates["mle"], 1000, Channel.warner(0.2), users="sampled")[1, 1]
     )
-    half = (found.intervals[0].high - found.intervals[0].low)[1] / 2
+    half = (found.interval.high - found.interval.low)[1] / 2
     assert half == pytest.approx(stats.norm.ppf(0.975) * error, rel=0.03)  # exact beside normal limits
     assert error * math.sqrt(1000 / 999) == pytest.approx(0.025311, abs=5e-7)
 
@@ -40,10 +40,10 @@ def test_warner_as_the_manual_of_the_r_package_rrreg_prints_it():
 def test_warner_in_closed_form_exactly(yes):
     n, p = 60, Fraction(1, 6)
     share = (Fraction(yes, n) - (1 - p)) / (2 * p - 1)
-    found = analyse_channel([n - yes, yes], Channel.warner(1 / 6), users="fixed")
+    found = analyse([n - yes, yes], Channel.warner(1 / 6), users="fixed")
     assert found.estimates["inv"][1] == pytest.approx(float(share), abs=1e-12)
     assert found.estimates["mle"][1] == pytest.approx(float(min(max(share, 0), 1)), abs=1e-8)
-    interval = found.intervals[0]
+    interval = found.interval
     assert (interval.low - 1e-12 <= found.estimates["inv"]).all()
     assert (found.estimates["inv"] <= interval.high + 1e-12).all()
     assert interval.low[0] == pytest.approx(1 - interval.high[1])
@@ -65,7 +65,7 @@ def test_mean_and_variance_of_inv_by_enumeration(name, users):
     def analysed(counts):
         key = tuple(counts.tolist())
         if key not in kept:
-            kept[key] = analyse_channel(counts, channel).estimates["inv"]
+            kept[key] = analyse(counts, channel).estimates["inv"]
         return kept[key]
 
     first = np.zeros(channel.k)
@@ -98,8 +98,8 @@ def test_intervals_hold_the_truth_as_often_as_they_say(name, users):
     together = 0
     for _ in range(times):
         counts = (n * theta).astype(int) if users == "fixed" else rng.multinomial(n, theta)
-        found = analyse_channel(channel.randomize_histogram(counts, rng), channel, users=users)
-        each, every = found.intervals
+        found = analyse(channel.randomize_histogram(counts, rng), channel, users=users)
+        each, every = found.interval, found.simultaneous
         held += (each.low <= theta) & (theta <= each.high)
         together += ((every.low <= theta) & (theta <= every.high)).all()
     # Five standard errors of a share of 95% of 400.
@@ -116,8 +116,8 @@ def test_intervals_of_unary_encoding_hold_the_truth_as_often_as_they_say(optimiz
     held = np.zeros(5)
     for _ in range(times):
         counts = (n * theta).astype(int) if users == "fixed" else rng.multinomial(n, theta)
-        found = analyse_unary(protocol.randomize_support(counts, rng), protocol, n, users=users)
-        interval = found.intervals[0]
+        found = analyse(protocol.randomize_support(counts, rng), protocol, users=users, n=n)
+        interval = found.interval
         held += (interval.low <= theta) & (theta <= interval.high)
     assert (np.abs(held / times - 0.95) < 5 * math.sqrt(0.95 * 0.05 / times)).all()
 
@@ -128,7 +128,7 @@ def test_intervals_of_unary_encoding_hold_the_truth_as_often_as_they_say(optimiz
 def test_the_fit_of_a_channel_is_seldom_small_when_the_channel_is_right(name, theta):
     channel, rng, times = CHANNELS[name], np.random.default_rng(7), 500
     small = sum(
-        analyse_channel(channel.randomize_histogram(rng.multinomial(500, theta), rng), channel).fit <= 0.05
+        analyse(channel.randomize_histogram(rng.multinomial(500, theta), rng), channel).fit.p_value <= 0.05
         for _ in range(times)
     )
     assert small <= stats.binom.ppf(1 - 1e-6, times, 0.05)
@@ -137,8 +137,8 @@ def test_the_fit_of_a_channel_is_seldom_small_when_the_channel_is_right(name, th
 def test_the_fit_of_a_channel_is_small_when_the_channel_is_wrong():
     rng = np.random.default_rng(8)
     counts = rng.multinomial(2000, [0.95, 0.05])  # nobody lied
-    assert analyse_channel(counts, Channel.warner(1 / 4)).fit < 1e-6
-    assert analyse_channel([100, 900, 900, 100], CHANNELS["more reports"]).fit < 1e-6  # outside all mixtures
+    assert analyse(counts, Channel.warner(1 / 4)).fit.p_value < 1e-6
+    assert analyse([100, 900, 900, 100], CHANNELS["more reports"]).fit.p_value < 1e-6  # outside all mixtures
 
 
 @pytest.mark.parametrize("optimized", [False, True])
@@ -147,12 +147,13 @@ def test_the_fit_of_unary_encoding(optimized, counts):
     protocol, rng, times = UnaryEncoding(3, 1.0, optimized), np.random.default_rng(9), 1000
     n = sum(counts)
     small = sum(
-        analyse_unary(protocol.randomize_support(counts, rng), protocol, n).fit <= 0.05 for _ in range(times)
+        analyse(protocol.randomize_support(counts, rng), protocol, n=n).fit.p_value <= 0.05
+        for _ in range(times)
     )
     assert small <= stats.binom.ppf(1 - 1e-6, times, 0.05)
     other = UnaryEncoding(3, 1.0, not optimized)
     many = other.randomize_support([20 * count for count in counts], rng)
-    assert analyse_unary(many, protocol, 20 * n).fit < 1e-6
+    assert analyse(many, protocol, n=20 * n).fit.p_value < 1e-6
 
 
 @holds(
@@ -163,18 +164,18 @@ def test_the_fit_of_unary_encoding(optimized, counts):
 )
 def test_the_fit_of_bits_sees_how_the_ones_are_spread_over_the_reports():
     protocol = UnaryEncoding(2, 2.0)
-    sums = analyse_unary([50, 50], protocol, 100)
-    bits = analyse_unary([50, 50], protocol, 100, bits=(np.array([[1, 1], [0, 0]]), np.array([50, 50])))
-    assert (sums.tested, bits.tested) == ("sums", "bits")
-    assert not sums.rejected
+    sums = analyse([50, 50], protocol, n=100)
+    bits = analyse([50, 50], protocol, n=100, bits=(np.array([[1, 1], [0, 0]]), np.array([50, 50])))
+    assert (sums.fit.tested, bits.fit.tested) == ("sums", "bits")
+    assert not sums.fit.rejected
     # Both bits alike: p q + (1 - p)(1 - q), whatever the truth is.
-    assert 1e-41 < (2 * protocol.q * (1 - protocol.q)) ** 100 < bits.fit < 1e-30
+    assert 1e-41 < (2 * protocol.q * (1 - protocol.q)) ** 100 < bits.fit.p_value < 1e-30
     # One report that cannot be, among many that are as they should: too few for groups of five.
     wide = UnaryEncoding(20, 8.0)
     reports = wide.randomize(np.zeros(200, dtype=np.int64), 3)
     reports[0] = 1
-    seen = analyse_unary(reports.sum(axis=0), wide, 200, bits=(reports, np.ones(200, dtype=np.int64)))
-    assert seen.fit < 1e-6
+    seen = analyse(reports.sum(axis=0), wide, n=200, bits=(reports, np.ones(200, dtype=np.int64)))
+    assert seen.fit.p_value < 1e-6
 
 
 @pytest.mark.parametrize("optimized", [False, True])
@@ -183,13 +184,13 @@ def test_the_fit_of_bits_is_seldom_small_when_the_encoding_is_right(k, n, optimi
     class Unsolved:
         theta, gap = np.full(k, 1 / k), 0.0
 
-    monkeypatch.setattr(other_protocols, "mle_unary", lambda *_, **__: Unsolved)  # the fit needs none
+    monkeypatch.setattr(analysis, "mle_unary", lambda *_, **__: Unsolved)  # the fit needs none
     rng, times, once = np.random.default_rng(12), 400, np.ones(n, dtype=np.int64)
     protocol, small = UnaryEncoding(k, 1.5, optimized), 0
     for truth in (np.zeros(n, dtype=np.int64), np.arange(n) % k):
         for _ in range(times // 2):
             reports = protocol.randomize(truth, rng)
-            small += analyse_unary(reports.sum(axis=0), protocol, n, bits=(reports, once)).rejected
+            small += analyse(reports.sum(axis=0), protocol, n=n, bits=(reports, once)).fit.rejected
     assert small <= stats.binom.ppf(1 - 1e-6, times, 0.05)
 
 
@@ -200,7 +201,7 @@ def test_the_law_of_the_ones_of_a_report_is_that_of_its_bits():
             chances = [protocol.p, *[protocol.q] * 3]
             law[sum(bits)] += math.prod(c if bit else 1 - c for c, bit in zip(chances, bits, strict=True))
         reports = np.array([600.0, 800, 900, 500, 300])
-        pearson, _ = other_protocols._chances_of_each(reports, protocol)
+        pearson, _ = protocol_fit._chances_of_each(reports, protocol)
         assert pearson == pytest.approx(stats.chisquare(reports, law * reports.sum()).pvalue, rel=1e-9)
 
 
@@ -209,7 +210,7 @@ def test_the_total_of_few_ones_is_judged_exactly(optimized):
     """By the normal law one report in ten that had a second one was said to come in 1.1% of collections."""
     for k, n, epsilon in ((2, 3, 8.0), (5, 40, 6.0), (3, 1, 0.5), (4, 900, 20.0)):
         protocol = UnaryEncoding(k, epsilon, optimized)
-        assert n * protocol.q < other_protocols.LEAST_EXPECTED
+        assert n * protocol.q < protocol_fit.LEAST_EXPECTED
         each = [
             stats.binom(many, chance).pmf(range(many + 1))
             for many, chance in ((n, protocol.p), (n * (k - 1), protocol.q))
@@ -217,11 +218,11 @@ def test_the_total_of_few_ones_is_judged_exactly(optimized):
         law = np.convolve(*each)
         sides = np.minimum(law.cumsum(), law[::-1].cumsum()[::-1])
         totals = range(0, n * k + 1, max(1, n // 20))
-        found = [other_protocols._chances_of_sums(np.full(k, total / k), protocol, n)[0] for total in totals]
+        found = [protocol_fit._chances_of_sums(np.full(k, total / k), protocol, n)[0] for total in totals]
         np.testing.assert_allclose(found, np.minimum(2 * sides[totals], 1), rtol=1e-6, atol=1e-13)
     protocol = UnaryEncoding(2, 8.0)
-    assert not analyse_unary([3, 1], protocol, 3).rejected
-    assert analyse_unary([3, 3], protocol, 3).rejected
+    assert not analyse([3, 1], protocol, n=3).fit.rejected
+    assert analyse([3, 3], protocol, n=3).fit.rejected
 
 
 @pytest.mark.parametrize("n", [10**6, 10**9])
@@ -229,23 +230,23 @@ def test_a_total_of_many_reports_is_judged_exactly_where_few_ones_are_noise(n):
     for epsilon in (25.0, 40.0, 700.0):
         for optimized in (False, True):
             protocol = UnaryEncoding(100, epsilon, optimized)
-            if n * protocol.q < other_protocols.LEAST_EXPECTED:
+            if n * protocol.q < protocol_fit.LEAST_EXPECTED:
                 ones = np.zeros(100)
                 ones[0] = round(n * (protocol.p + 99 * protocol.q))
-                assert other_protocols._chances_of_sums(ones, protocol, n)[0] > 0.5
+                assert protocol_fit._chances_of_sums(ones, protocol, n)[0] > 0.5
                 ones[0] += round(40 + 8 * np.sqrt(n * (protocol.p * (1 - protocol.p) + 99 * protocol.q)))
-                assert other_protocols._chances_of_sums(ones, protocol, n)[0] < 1e-6
+                assert protocol_fit._chances_of_sums(ones, protocol, n)[0] < 1e-6
 
 
 def test_the_bits_bring_the_mle_and_count_as_often_as_they_occurred():
     protocol = UnaryEncoding(3, 2.0)
     bits = protocol.randomize(np.repeat([0, 1, 2], [60, 30, 10]), 1)
-    once = analyse_unary(bits.sum(axis=0), protocol, 100, bits=(bits, np.ones(100, dtype=np.int64)))
+    once = analyse(bits.sum(axis=0), protocol, n=100, bits=(bits, np.ones(100, dtype=np.int64)))
     kinds, times = np.unique(bits, axis=0, return_counts=True)
-    together = analyse_unary(bits.sum(axis=0), protocol, 100, bits=(kinds, times))
+    together = analyse(bits.sum(axis=0), protocol, n=100, bits=(kinds, times))
     np.testing.assert_allclose(once.estimates["mle"], together.estimates["mle"], atol=1e-6)
     assert once.certificate <= 1e-9
-    assert "mle" not in analyse_unary(bits.sum(axis=0), protocol, 100).estimates
+    assert "mle" not in analyse(bits.sum(axis=0), protocol, n=100).estimates
 
 
 def test_invariant_pram_leaves_the_expected_table_as_it_is_and_its_estimate_too():
@@ -256,17 +257,17 @@ def test_invariant_pram_leaves_the_expected_table_as_it_is_and_its_estimate_too(
     back = (first * people[:, None] / (people @ first)).T
     matrix = alpha * first @ back + (1 - alpha) * np.eye(3)
     np.testing.assert_allclose(people @ matrix, people)
-    found = analyse_channel(people, Channel(matrix))
+    found = analyse(people, Channel(matrix))
     np.testing.assert_allclose(found.estimates["inv"], people / 10_000, atol=1e-12)
     np.testing.assert_allclose(found.estimates["mle"], people / 10_000, atol=1e-7)
-    assert found.fit == pytest.approx(1.0)
+    assert found.fit.p_value == pytest.approx(1.0)
 
 
 def test_a_channel_that_does_not_identify_the_truth_has_no_inv():
-    found = analyse_channel([50, 50], Channel.warner(0.5))
+    found = analyse([50, 50], Channel.warner(0.5))
     assert "inv" not in found.estimates
-    assert found.intervals is None
-    assert found.fit > 0.9
+    assert found.interval is None
+    assert found.fit.p_value > 0.9
 
 
 @pytest.mark.parametrize(
@@ -275,4 +276,4 @@ def test_a_channel_that_does_not_identify_the_truth_has_no_inv():
 )
 def test_wrong_counts_are_named(counts, named):
     with pytest.raises(ValueError, match=named):
-        analyse_channel(counts, Channel.warner(0.2))
+        analyse(counts, Channel.warner(0.2))

@@ -1,0 +1,321 @@
+"""How reports were made: what each design but k-RR needs to be told, and what it makes of the reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from pages._ui import state
+from pages._ui.reports import k_rr, names
+from pages._ui.reports.session import Made
+from pages._ui.safe_text import markdown
+from rr_core import typed
+from rr_core.figures.style import number
+from rr_core.io import AllSeen, Collected, Reports, WrongDomain, decisions_on, odd_names, within
+from rr_core.io.channel_file import MatrixFile, read_matrix, read_matrix_file
+from rr_core.io.domain import AS_WRITTEN, Names
+from rr_core.io.report_results import ReportSettings
+from rr_core.io.unary_reports import UnaryReports
+from rr_core.limits import EPSILON_MAX, EPSILON_MIN
+from rr_core.plain_text import plain
+from rr_core.protocols import UnaryEncoding
+from rr_core.protocols.collection import MOST_BITS
+from rr_core.reports import designs
+from rr_core.reports.designs import DESIGNS, Counted, Design, Missing, Unclear
+from rr_core.sampling import Counts
+from server import sessions
+
+_LONGEST_TABLE, _LONGEST_NOTE = 20_000, 800
+_EXAMPLE = "0.8 0.1 0.1\n0.1 0.8 0.1\n0.1 0.1 0.8"
+_TABLE = "Table of chances"
+_ENCODINGS = {
+    "rappor": "Symmetric (basic RAPPOR)",
+    "oue": "Optimised (OUE)",
+    "fpq": "RAPPOR with f, p, q",
+}
+_COINS = ("f", "p", "q")
+Stated = tuple[tuple[str, str], ...]
+
+
+def entered(
+    design: Design, reports: Reports, unary: UnaryReports | None, before: ReportSettings, *, in_order: bool
+) -> Callable[[], Made]:
+    """Widgets for what a design needs to be told of these reports; returns what counts them, which may raise
+    UnreadableFile, WrongDomain or Unclear, one plain sentence each.
+
+    Args:
+        design: how they were made.
+        reports: as they were read.
+        unary: the same as bits, of unary encoding.
+        before: the settings that widgets begin with.
+        in_order: whether the answers come in an order that somebody gave them.
+
+    Raises:
+        UnreadableFile, Unclear: one plain sentence.
+        NoRoom: the server is short of memory.
+    """
+    if design.key != before.design:
+        before = ReportSettings(design=design.key)
+    if unary is not None:
+        made = _unary(unary, before)
+    elif design.key in _COUNTED:
+        made = _by_table(design, reports, before, in_order)
+    else:
+        return k_rr.entered(reports, before)
+    return lambda: made
+
+
+def _by_table(design: Design, reports: Reports, before: ReportSettings, in_order: bool) -> Made:
+    left, decided = _without_odd_names(reports, "report")
+    labels, counts = tuple(map(str, left.labels)), left.counts
+    if not in_order and all(label.isdecimal() and len(label) < 19 for label in labels):
+        order = sorted(range(len(labels)), key=lambda i: int(labels[i]))
+        labels, counts, in_order = tuple(labels[i] for i in order), counts[order], True
+    in_order = in_order or reports.layout == "counts"
+    counted, stated = _COUNTED[design.key](design, labels, counts, in_order, dict(before.stated))
+    for note in counted.notes:
+        st.caption(markdown(note, _LONGEST_NOTE))
+    unreported = int((counted.counts == 0).sum())
+    collected = replace(
+        left,
+        labels=np.array(counted.reports, dtype=object),
+        counts=counted.counts,
+        unreported=unreported,
+        notes=(*left.notes, *counted.notes),
+    )
+    settings = ReportSettings(design=design.key, names=decided, stated=stated)
+    truths = None if counted.truths == counted.reports else counted.truths
+    return Made(reports, collected, counted.channel, settings, truths, counted.about)
+
+
+def _without_odd_names(reports: Reports, counted: str) -> tuple[Collected, Names]:
+    """Widgets for the odd names; the answers that are left, in their order, all of which are in the files."""
+    if len(reports.labels) < 2:
+        return within(reports, AllSeen()) if counted != "report" else _alone(reports), AS_WRITTEN
+    with sessions.room(sessions.BYTES_PER_CATEGORY * len(reports.labels)):
+        odd = state.cached(
+            "odd", (k_rr.key_of(reports), counted), lambda: odd_names(reports, AllSeen(), None)
+        )
+        chosen = names.decide(odd, reports, k_is_known=counted != "report", counted=counted)
+        decided = decisions_on(chosen)
+        try:
+            return within(reports, AllSeen(), decided), decided
+        except WrongDomain:
+            what = "answers" if counted == "report" else "categories"
+            raise Unclear(f"Fewer than two {what} are left: count one more of them.") from None
+
+
+def _alone(reports: Reports) -> Collected:
+    """One answer alone, which a design may refuse in its own words."""
+    return Collected(reports.labels, reports.counts, 0, (), 0, ())
+
+
+Counting = Callable[[Design, Sequence[str], Counts, bool, dict[str, str]], tuple[Counted, Stated]]
+
+
+def _yes_and_no(
+    design: Design, labels: Sequence[str], counts: Counts, _: bool, before: dict[str, str]
+) -> tuple[Counted, Stated]:
+    positive, stated = None, list[tuple[str, str]]()
+    if design.positive:
+        designs.check_two(design, labels)
+        known = before.get(design.positive) or designs.likely_yes(labels)
+        positive = st.selectbox(
+            design.positive,
+            labels,
+            labels.index(known) if known in labels else None,
+            placeholder="Choose it",
+            format_func=lambda label: plain(label, 40),
+            key="design_positive",
+            width=330,
+        )
+        stated.append((design.positive, positive or ""))
+    values = []
+    with st.container(horizontal=True):
+        texts = [
+            st.text_input(
+                one.label,
+                before.get(one.label, ""),
+                key=f"design_{one.key}",
+                placeholder=one.like,
+                width=330,
+                max_chars=typed.LONGEST,
+            )
+            for one in design.parameters
+        ]
+    for one, text in zip(design.parameters, texts, strict=True):
+        values.append(designs.parameter(one, text))
+        stated.append((one.label, text.strip()))
+    return designs.of_yes_and_no(design, labels, counts, values, positive), tuple(stated)
+
+
+def _forced(
+    _: Design, labels: Sequence[str], counts: Counts, __: bool, before: dict[str, str]
+) -> tuple[Counted, Stated]:
+    designs.check_few(labels)
+    st.caption("Chance that the die told a person to answer …")
+    with st.container(horizontal=True):
+        texts = [
+            st.text_input(
+                markdown(label, 30),
+                before.get(f"Forced to say {plain(label, 30)}", ""),
+                key=f"design_forced_{label}",  # a chance stays with its answer
+                placeholder="1/6 or 0",
+                width=110,
+                max_chars=typed.LONGEST,
+            )
+            for label in labels
+        ]
+    stated = [(f"Forced to say {plain(label, 30)}", text) for label, text in zip(labels, texts, strict=True)]
+    return designs.of_forced(labels, counts, texts), tuple(stated)
+
+
+def _table(
+    _: Design,
+    labels: Sequence[str],
+    counts: Counts,
+    in_order: bool,
+    before: dict[str, str],
+) -> tuple[Counted, Stated]:
+    typed_here = st.container()  # a file takes its place
+    st.file_uploader("or a file", key="design_table_file")
+    files = state.chosen_files("design_table_file")
+    text = typed_here.text_area(
+        "A row for each truth, a column for each report",
+        before.get(_TABLE, ""),
+        placeholder=_EXAMPLE,
+        key="design_table",
+        max_chars=_LONGEST_TABLE,
+        height=100,
+        disabled=bool(files),
+        help="Numbers like 0.25, 25% or 1/4. A first line and a first column of names may be there.",
+    )
+    if files:
+        file = files[0]
+        read = state.read_once(
+            "table", file.file_id, [file], lambda: partial(read_matrix_file, file.bytes(), file.name)
+        )
+    elif text.strip():
+        read = read_matrix(text)
+    else:
+        raise Missing("Write the table, or choose a file: the chance of each report, for each truth.")
+    for note in read.notes:
+        st.caption(markdown(note))
+    counted = designs.of_table(labels, counts, read.matrix, read.truths, read.reports, in_order=in_order)
+    return counted, ((_TABLE, _written(read) if files else text),)
+
+
+def _written(read: MatrixFile) -> str:
+    """A table that was read, as one could type it."""
+    rows = [[repr(entry) for entry in row] for row in read.matrix.tolist()]
+    if read.truths is not None:
+        rows = [[name, *row] for name, row in zip(read.truths, rows, strict=True)]
+    if read.reports is not None:
+        rows.insert(0, [*([""] if read.truths is not None else []), *read.reports])
+    return "\n".join("\t".join(row) for row in rows)
+
+
+_COUNTED: dict[str, Counting] = {
+    **{design.key: _yes_and_no for design in DESIGNS.values() if design.chances is not None},
+    "forced": _forced,
+    "table": _table,
+}
+
+
+def _unary(read: UnaryReports, before: ReportSettings) -> Made:
+    stated = dict(before.stated)
+    k, reports, decided = len(read.labels), read.reports, AS_WRITTEN
+    collected = Collected(np.array(read.labels, dtype=object), read.support, 0, (), 0, ())
+    if read.bits is None:
+        collected, decided = _without_odd_names(reports, "one")
+        read = replace(read, labels=tuple(map(str, collected.labels)), support=collected.counts)
+        k = len(read.labels)
+    notes = list(collected.notes)
+    if read.bits is None:
+        notes.append("Only the ones of each category are known: MLE needs the bits of every report.")
+    elif read.bits.size > MOST_BITS:
+        notes.append(
+            f"MLE is worked out here for up to {MOST_BITS:,} bits; the script that you can download does it for more."
+        )
+    told = []
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        encoding = st.segmented_control(
+            "Encoding",
+            list(_ENCODINGS),
+            required=True,
+            default=next(
+                (key for key, name in _ENCODINGS.items() if name == stated.get("Encoding")), "rappor"
+            ),
+            format_func=_ENCODINGS.__getitem__,
+            key="design_encoding",
+        )
+        texts = {
+            name: st.text_input(
+                name,
+                stated.get(name, ""),
+                key=f"design_{key}",
+                placeholder=like,
+                width=150,
+                max_chars=typed.LONGEST,
+            )
+            for key, name, like in (
+                [(coin, coin, "0.5") for coin in _COINS]
+                if encoding == "fpq"
+                else [("epsilon", "ε of one report", "1.5 or ln 3")]
+            )
+        }
+        n = read.n
+        if n is None:
+            known = stated.get("Reports N", "")
+            n = st.number_input(
+                "Reports N",
+                1,
+                None,
+                int(known) if known else None,
+                key=f"design_n_{reports.sha256}",
+                width=200,
+            )
+            told.append(("Reports N", f"{n or ''}"))
+    if n is None:
+        raise Missing(
+            "Say how many reports there are: what was read of the file is only the number of ones of each category."
+        )
+    if n < read.support.max():
+        most = plain(read.labels[int(read.support.argmax())], 40)
+        raise Unclear(f"“{most}” has {int(read.support.max()):,} ones, more than there are reports: mend N.")
+    protocol = _encoding(k, encoding, list(texts.values()))
+    told += [("Encoding", _ENCODINGS[encoding]), *texts.items()]
+    settings = ReportSettings(design="unary", names=decided, stated=tuple(told))
+    collected = replace(collected, notes=tuple(notes))
+    return Made(reports, collected, protocol, settings, unary=read, stated_n=int(n))
+
+
+def _encoding(k: int, encoding: str, texts: Sequence[str]) -> UnaryEncoding:
+    if not all(text.strip() for text in texts):
+        raise Missing(
+            "Say the chances f, p and q of RAPPOR's two coins."
+            if encoding == "fpq"
+            else "Say how private the reports are: the ε of one report."
+        )
+    if encoding == "fpq":
+        f, p, q = (0.0 if designs.is_zero(text) else designs.chance(text) for text in texts)
+        if not 0 < p < q:
+            raise Unclear(
+                f"p = {number(p)} and q = {number(q)} cannot be: a one is reported with chance q for a one, and with the "
+                "smaller chance p for a zero."
+            )
+        return UnaryEncoding.rappor(k, f, p, q)
+    try:
+        epsilon = typed.number(texts[0])
+    except ValueError as problem:
+        raise Unclear(f"{problem}.") from None
+    try:
+        return UnaryEncoding(k, epsilon, encoding == "oue")
+    except ValueError:
+        raise Unclear(
+            f"ε = {number(epsilon)} cannot be computed with: write one between {number(EPSILON_MIN)} and {EPSILON_MAX:g}."
+        ) from None

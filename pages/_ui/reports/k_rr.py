@@ -1,0 +1,344 @@
+"""What a person says of reports that k-ary randomized response made: privacy, the domain, odd names, two answers that are
+exchanged; and the counts and the mechanism that follow."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Hashable
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import get_args
+
+import streamlit as st
+
+from pages._ui import state
+from pages._ui.reports import names
+from pages._ui.reports.sentences import many, truthful
+from pages._ui.reports.session import Made
+from pages._ui.safe_text import markdown
+from rr_core import typed
+from rr_core.figures.style import number
+from rr_core.io import (
+    AllSeen,
+    Collected,
+    Domain,
+    Listed,
+    OddNames,
+    Reports,
+    Size,
+    Source,
+    UnreadableFile,
+    WrongDomain,
+    decisions_on,
+    odd_names,
+    read_list,
+    too_few,
+    within,
+)
+from rr_core.io.report_results import DomainKind, PrivacyKind, ReportSettings
+from rr_core.limits import EPSILON_MAX, EPSILON_MIN, TYPED_LETTERS_MAX
+from rr_core.mechanism import RandomizedResponse
+from rr_core.plain_text import plain
+from rr_core.reports.designs import Missing, Unclear
+from server import sessions
+from server.middleware import TEMPORARY
+
+_DOMAINS: dict[DomainKind, str] = {
+    "seen": "All of them are in the files",
+    "size": "I know how many there are",
+    "listed": "I have the list",
+}
+_PRIVACY: dict[PrivacyKind, str] = {
+    "epsilon": "ε",
+    "p": "p, true report",
+    "redraw": "r, uniform redraw",
+}
+_SYMBOLS: dict[PrivacyKind, str] = {"epsilon": "ε", "p": "p", "redraw": "r"}
+
+
+def entered(reports: Reports, before: ReportSettings) -> Callable[[], Made]:
+    """Widgets for what has to be said of the reports; returns what counts them, which may raise UnreadableFile,
+    WrongDomain or Unclear, one plain sentence each."""
+    settings = _completed(reports, _entered_settings(before))
+    return partial(_made, reports, settings)
+
+
+def _made(reports: Reports, settings: ReportSettings) -> Made:
+    _privacy(settings)
+    counted = collected(reports, settings)
+    mechanism = mechanism_of(settings, counted.k)
+    settings = dataclasses.replace(settings, swapped=_is_inverted(settings, counted.k))
+    known, domain = _mechanism_for(settings), _domain(settings)
+    if known is not None and domain is not None:
+        counted = dataclasses.replace(counted, too_few=too_few(reports, settings.names, domain, known))
+    if settings.swapped:
+        counted = _swapped(counted, settings)
+    return Made(reports, counted, mechanism, settings)
+
+
+def _entered_settings(before: ReportSettings) -> ReportSettings:
+    """Widgets for privacy and domain; returns ``before`` with what is entered in them."""
+    left, right = st.columns(2, gap="large")
+    with left, st.container(horizontal=True, vertical_alignment="bottom"):
+        kind = st.segmented_control(
+            "Privacy given as",
+            list(_PRIVACY),
+            required=True,
+            default=before.privacy_kind,
+            format_func=_PRIVACY.__getitem__,
+            key="reports_privacy_kind",
+        )
+        privacy = st.text_input(
+            f"Value of {_SYMBOLS[kind]}",
+            before.privacy if kind == before.privacy_kind else "",
+            placeholder="1.5 or ln 3" if kind == "epsilon" else "0.6 or 60%",
+            key=f"reports_privacy_{kind}",
+            help="As it was when the reports were made. p is the chance that a report is the truth, q that it is one "
+            "given other category. ε is the privacy: p/q = eᵋ, the smaller the more private. Forced response: with "
+            "chance r a report is drawn from all K categories alike, the true one included, and else it is the truth; "
+            "then q = r/K.",
+            width=160,
+        )
+    with right:
+        domain = st.radio(
+            "Which categories could people choose from?",
+            get_args(DomainKind),
+            index=None if before.domain is None else get_args(DomainKind).index(before.domain),
+            format_func=_DOMAINS.__getitem__,
+            key="reports_domain",
+            help="Categories that nobody reported are part of the answer: leaving them out changes every estimate.",
+        )
+        size, listed = before.size, before.listed
+        if domain == "size":
+            size = int(
+                st.number_input("Categories K", 2, None, before.size or 2, key="reports_size", width=160)
+            )
+        elif domain == "listed":
+            listed = _list(before.listed)
+    return ReportSettings(privacy, kind, domain, size, listed, swapped=before.swapped)
+
+
+def _list(before: str) -> str:
+    """Widget for the list of categories; returns the pasted text, or the name of the file that holds the
+    list."""
+    st.file_uploader("A file with all categories", key="reports_list_file", help=TEMPORARY)
+    file = next(iter(state.chosen_files("reports_list_file")), None)
+    st.session_state["_reports_list"] = file
+    return st.text_area(
+        "or all categories here, one per line",
+        before,
+        key="reports_list",
+        disabled=file is not None,
+        height=120,
+        max_chars=TYPED_LETTERS_MAX,
+    )
+
+
+def _completed(reports: Reports, settings: ReportSettings) -> ReportSettings:
+    """The settings with the decisions on odd names and, for two categories with p below 1/2, on exchanging
+    the answers."""
+    try:
+        odd = odd_names_of(reports, settings)
+    except (UnreadableFile, WrongDomain, sessions.NoRoom):
+        return settings  # raised again, with its sentence, when the reports are to be analysed
+    decided = names.decide(odd, reports, k_is_known=settings.domain in ("size", "listed"))
+    settings = dataclasses.replace(settings, names=decisions_on(decided))
+    try:
+        k = collected(reports, settings).k
+    except (UnreadableFile, WrongDomain, Unclear, sessions.NoRoom):
+        return settings
+    if _is_inverted(settings, k):
+        st.markdown(
+            "**p is below 1/2**: a report is then more often the other answer than the true one. With the two answers "
+            "swapped, the same reports come from k-RR with 1 − p."
+        )
+        swapped = st.toggle("Swap the two answers", settings.swapped, key="reports_swap")
+        settings = dataclasses.replace(settings, swapped=swapped)
+    _preview_analysis(reports, settings)
+    return settings
+
+
+def _preview_analysis(reports: Reports, settings: ReportSettings) -> None:
+    """Show N, K and the privacy of the analysis as soon as all three are known."""
+    counted = collected(reports, settings)
+    text = f"To be analysed: {many(counted.total, 'report', 'reports')} over K = {counted.k:,} categories"
+    if counted.outside_total:
+        text += f" ({counted.outside_total:,} left out: {names.listed(counted.outside)})"
+    try:
+        mechanism = mechanism_of(settings, counted.k)
+    except Unclear:
+        mechanism = None
+    if mechanism is not None:
+        report = "after the swap a report" if settings.swapped else "a report"
+        text += (
+            f", at ε = {number(mechanism.epsilon, 4)}: {report} is the truth with probability "
+            f"p = {truthful(mechanism, 4)}, and each other category with q = {number(mechanism.q, 4)}"
+        )
+    st.caption(markdown(f"{text}.", 1000))
+
+
+def odd_names_of(reports: Reports, settings: ReportSettings) -> OddNames:
+    """The odd names among the reports, given the settings entered so far.
+
+    Raises:
+        UnreadableFile, WrongDomain: about the list of categories.
+        NoRoom: the server is short of memory, and the names are many.
+    """
+    domain = _domain(settings) or AllSeen()
+    about = (
+        key_of(reports),
+        settings.domain,
+        settings.size,
+        _list_key(settings),
+        settings.privacy_kind,
+        settings.privacy,
+    )
+
+    def find() -> OddNames:
+        with _room_for(reports):
+            return odd_names(reports, domain, _mechanism_for(settings))
+
+    return state.cached("odd", about, find)
+
+
+def collected(reports: Reports, settings: ReportSettings) -> Collected:
+    """The reports counted over the domain of the settings.
+
+    Raises:
+        UnreadableFile, WrongDomain, Unclear: one plain sentence each.
+    """
+    domain = _domain(settings)
+    if domain is None:
+        raise Missing(
+            "Say which categories people could choose from: categories that nobody reported are part of the answer."
+        )
+    about = (key_of(reports), settings.domain, settings.size, _list_key(settings), settings.names)
+
+    def count() -> Collected:
+        with _room_for(reports):
+            return within(reports, domain, settings.names)
+
+    return state.cached("collected", about, count)
+
+
+def _is_inverted(settings: ReportSettings, k: int) -> bool:
+    """Whether p is below one half with two categories: reports then name the other answer more often."""
+    try:
+        return settings.privacy_kind == "p" and k == 2 and 0 < _privacy(settings) < 0.5
+    except Unclear:
+        return False
+
+
+def mechanism_of(settings: ReportSettings, k: int) -> RandomizedResponse:
+    """The randomized response of the settings.
+
+    Raises:
+        Unclear: missing or impossible; one plain sentence.
+    """
+    value = _privacy(settings)
+    if settings.privacy_kind == "epsilon":
+        return RandomizedResponse(k, value)
+    if settings.privacy_kind == "redraw":
+        if not value < 1:
+            raise Unclear(
+                f"r = {number(value)} cannot be: the chance of a uniform redraw lies between 0 and 1."
+            )
+        return _from_chance(RandomizedResponse.from_redraw, k, value, "r")
+    if _is_inverted(settings, k):
+        if not settings.swapped:
+            raise Unclear(
+                f"p = {number(value)} is below 1/2: reports then name the other answer more often than the true one. "
+                "Switch on “Swap the two answers”, or correct p."
+            )
+        return _from_chance(RandomizedResponse.from_p, 2, 1 - value, "p")
+    if not 1 / k < value < 1:
+        raise Unclear(
+            f"p = {number(value)} cannot be: with K = {k:,} categories the chance of a true report lies between "
+            f"1/K = {number(1 / k)} and 1."
+        )
+    return _from_chance(RandomizedResponse.from_p, k, value, "p")
+
+
+def _from_chance(
+    make: Callable[[int, float], RandomizedResponse], k: int, chance: float, name: str
+) -> RandomizedResponse:
+    try:
+        return make(k, chance)
+    except ValueError:
+        raise Unclear(
+            f"This {name} is too close to an end of its range: ε would not lie between {number(EPSILON_MIN)} and "
+            f"{EPSILON_MAX:g}."
+        ) from None
+
+
+def _mechanism_for(settings: ReportSettings) -> Callable[[int], RandomizedResponse] | None:
+    """The mechanism for a number of categories, which may raise Unclear (a ValueError); None when the privacy is
+    not known yet."""
+    try:
+        _privacy(settings)
+    except Unclear:
+        return None
+    swapping = dataclasses.replace(settings, swapped=True)
+    return lambda k: mechanism_of(swapping, k)
+
+
+def _swapped(counted: Collected, settings: ReportSettings) -> Collected:
+    """The reports with the counts of the two answers exchanged, and a note that says so."""
+    one, other = (f"“{plain(label)}”" for label in counted.labels)
+    note = (
+        f"The answers {one} and {other} were swapped, because p = {number(_privacy(settings))} is below 1/2: the reports "
+        "of each are counted for the other."
+    )
+    counts = counted.counts[::-1].copy()
+    counts.setflags(write=False)
+    return dataclasses.replace(counted, counts=counts, notes=(*counted.notes, note))
+
+
+def _room_for(reports: Reports) -> AbstractContextManager[None]:
+    """Room for work on the names of all categories."""
+    return sessions.room(sessions.BYTES_PER_CATEGORY * len(reports.labels))
+
+
+def key_of(reports: Reports) -> Hashable:
+    """What tells these reports from others, however they were read."""
+    return reports.sha256, reports.layout, reports.category_name, reports.count_name, reports.rows
+
+
+def _list_key(settings: ReportSettings) -> Hashable:
+    file: state.File | None = st.session_state.get("_reports_list")
+    return None if settings.domain != "listed" else file.file_id if file else settings.listed
+
+
+def _domain(settings: ReportSettings) -> Domain | None:
+    """The domain of the settings; None where it is not given yet."""
+    if settings.domain == "seen":
+        return AllSeen()
+    if settings.domain == "size" and settings.size is not None:
+        return Size(settings.size)
+    if settings.domain == "listed":
+        file: state.File | None = st.session_state.get("_reports_list")
+
+        def job() -> Callable[[], Listed]:
+            return partial(read_list, Source(file.name, file.bytes()) if file else settings.listed)
+
+        return state.read_once("list", _list_key(settings), [file] if file else [], job)
+    return None
+
+
+def _privacy(settings: ReportSettings) -> float:
+    """The epsilon, p or redraw chance as a number."""
+    if not settings.privacy.strip():
+        raise Missing("Say how private the reports are: the ε (or the p, or the r) they were made with.")
+    try:
+        value = (
+            typed.number(settings.privacy)
+            if settings.privacy_kind == "epsilon"
+            else typed.chance(settings.privacy)
+        )
+    except ValueError as problem:
+        raise Unclear(f"{problem}.") from None
+    if value > EPSILON_MAX and settings.privacy_kind == "epsilon":
+        raise Unclear(f"ε = {number(value, 6)} is too large: it can be up to {EPSILON_MAX:,g}.")
+    if value < EPSILON_MIN and settings.privacy_kind == "epsilon":
+        raise Unclear(f"ε = {number(value)} is too small: it can be from {number(EPSILON_MIN)} up.")
+    return value

@@ -1,0 +1,114 @@
+"""Odd names among reports: what is said of them, and the widgets that decide what is done with each."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages._ui.reports.sentences import many
+from pages._ui.safe_text import markdown
+from rr_core.figures.style import number
+from rr_core.io import Odd, OddNames, Reports
+from rr_core.io.labels import difference
+from rr_core.plain_text import plain
+
+_MOST_NAMES = 50  # in a control; the rest is one choice
+_MOST_SAID = 5
+
+
+def decide(odd: OddNames, reports: Reports, *, k_is_known: bool, counted: str = "report") -> list[Odd]:
+    """Widgets for the odd names; returns those that are not to be counted as categories of their own."""
+    if odd.listed_too_few and odd.level is not None:
+        st.warning(
+            markdown(
+                f"On the list, with far fewer reports than noise alone brings: {listed(odd.listed_too_few)}. A "
+                f"category gets about N·q = {number(odd.level)}. Take such names off the list if people could not "
+                "choose them.",
+                1000,
+            )
+        )
+    none = [odd for odd in odd.names if odd.twin is None]
+    twins = [odd for odd in odd.names if odd.twin is not None]
+    if not odd.names:
+        return []
+    with st.container(border=True):
+        changes = "Every name that is counted as a category changes K, and with it every estimate."
+        st.markdown(
+            f"**{many(len(odd.names), 'name looks', 'names look')} odd.** "
+            + ("Choose below what is done with such names." if k_is_known else changes)
+        )
+        for sentence in _too_few(none, odd.level):
+            st.markdown(markdown(sentence, 1000))
+        for reason in (
+            "several answers",
+            "the sum of the others",
+            "declared by the file",
+            "the name of the column",
+        ):
+            if named := [(one.label, one.reports) for one in none if one.reason == reason]:
+                st.markdown(markdown(f"Among the names ({reason}): {listed(named)}.", 1000))
+        chosen = _choose_names("Leave out (not categories)", sorted(none, key=_is_too_few), reports, counted)
+        return chosen + _choose_names("Count as another name", twins, reports, counted)
+
+
+def _choose_names(label: str, odd: Sequence[Odd], reports: Reports, counted: str) -> list[Odd]:
+    """A multi-selection of odd names; returns the selected ones."""
+    if not odd:
+        return []
+    first, rest = list(odd[:_MOST_NAMES]), list(odd[_MOST_NAMES:])
+    options = list(range(len(first) + bool(rest)))
+    settled = [i for i, one in enumerate(first) if one.by_default]
+    if rest and rest[0].by_default:
+        settled.append(len(first))
+    # Other names, or other proposals, are another control.
+    about = repr((label, reports.sha256, [(one.label, one.by_default) for one in odd]))
+    key = f"reports_names_{hashlib.sha256(about.encode('utf-8', 'replace')).hexdigest()[:16]}"
+    held = st.session_state.setdefault("_reports_names", {})
+    st.session_state.setdefault(key, held.get(key, settled))
+
+    def text(i: int) -> str:
+        if i == len(first):
+            together = sum(one.reports for one in rest)
+            return f"{len(rest):,} more, with {many(together, counted, f'{counted}s')} together"
+        return _chip(first[i], counted)
+
+    picked = st.multiselect(label, options, format_func=text, key=key, placeholder="None of them")
+    held[key] = picked
+    return [first[i] for i in picked if i < len(first)] + (rest if len(first) in picked else [])
+
+
+def _chip(odd: Odd, counted: str = "report") -> str:
+    counted = many(odd.reports, counted, f"{counted}s")
+    if odd.twin is None:
+        return f"{plain(odd.label, 30)} ({counted}): {odd.reason}"
+    differ = difference(odd.label, odd.twin)
+    return f"{plain(odd.label, 30)} ({counted}) as {plain(odd.twin, 30)}: differ in {differ}"
+
+
+def _too_few(odd: Sequence[Odd], level: float | None) -> list[str]:
+    """Sentences about the names with fewer reports than noise alone would give them."""
+    few = [(one.label, one.reports) for one in odd if _is_too_few(one)]
+    if not few or level is None:
+        return []
+    noise = f"By noise alone a category gets about N·q = {number(level)} reports, and far fewer name {listed(few)}."
+    if all(one.by_default for one in odd if _is_too_few(one)):
+        return [
+            f"{noise} With the stated noise a category gets so few in less than one of 1,000 collections: these are "
+            "taken for names that people could not choose. If they could, the stated noise is hardly right."
+        ]
+    return [
+        f"{noise} Together these are more than one category's noise: perhaps the noise was weaker than stated, so they "
+        "are counted. Leave them out if people could not choose them."
+    ]
+
+
+def _is_too_few(odd: Odd) -> bool:
+    return odd.reason == "too few reports"
+
+
+def listed(pairs: Sequence[tuple[str, int]]) -> str:
+    named = ", ".join(f"“{plain(label)}” ({reports:,})" for label, reports in pairs[:_MOST_SAID])
+    more = len(pairs) - _MOST_SAID
+    return named + (f" and {more:,} more" if more > 0 else "")

@@ -1,0 +1,403 @@
+"""The designs by which surveys randomize answers, by the names that people know: what each needs to be told, and the
+table of chances that follows.
+
+A design with a yes and a no has two truths, 0 = no and 1 = yes; its reports are two answers, or for Kuk's a number of red
+cards. `of_yes_and_no`, `of_forced` and `of_table` put answers as they were read under such a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from rr_core import typed
+from rr_core._validate import Array
+from rr_core.plain_text import plain
+from rr_core.protocols.channel import Channel
+
+MOST_FORCED = 12  # answers that are entered one by one
+MOST_DRAWS = 50
+YES = frozenset({"yes", "y", "1", "true", "ja", "oui", "si", "sí", "sim", "tak"})
+_LONGEST_NAME = 40
+
+
+class Unclear(ValueError):
+    """Something is impossible. ``str(error)`` is one plain sentence."""
+
+
+class Missing(Unclear):
+    """Something is still to be told; ``str(error)`` says what, "" where it goes without saying."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number that a design needs.
+
+    Attributes:
+        key: its name in a script and in a shell.
+        label: what is asked.
+        like: an example.
+        whole: whether it is a whole number from 1 up; else it is a chance between 0 and 1.
+    """
+
+    key: str
+    label: str
+    like: str
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class Design:
+    """A way of randomizing answers.
+
+    Attributes:
+        key: its name in a link and in a shell.
+        name: as people know it.
+        about: what happens to a person, in two sentences of Markdown.
+        source: who published it.
+        parameters: what has to be told, in the order of ``chances``.
+        chances: the (2, m) table of a design with a yes and a no, from its parameters; None for the others.
+        positive: which of the two answers has to be pointed out; "" where there are none.
+        truths: names of no and yes, where the answers are not these themselves.
+    """
+
+    key: str
+    name: str
+    about: str
+    source: str
+    parameters: tuple[Parameter, ...] = ()
+    chances: Callable[..., Channel] | None = None
+    positive: str = ""
+    truths: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Answers under the table of chances by which they were made.
+
+    Attributes:
+        truths: k names.
+        reports: m names.
+        counts: (m,) how many there are of each.
+        channel: the (k, m) table.
+        about: the truth that is asked for; None for the most frequent one.
+        notes: a sentence for each thing that was understood.
+    """
+
+    truths: tuple[str, ...]
+    reports: tuple[str, ...]
+    counts: NDArray[np.int64]
+    channel: Channel
+    about: int | None = None
+    notes: tuple[str, ...] = field(default=())
+
+
+def unrelated(p: float, prevalence: float) -> Channel:
+    """Unrelated question: with probability p the person answers the question that is asked for, else an innocent one, to
+    which a share ``prevalence`` of people would say yes.
+
+    >>> unrelated(0.7, 0.5).matrix.round(6).tolist()
+    [[0.85, 0.15], [0.15, 0.85]]
+    """
+    return Channel.forced_response([(1 - p) * (1 - prevalence), (1 - p) * prevalence])
+
+
+def kuk(p: float, p2: float, draws: int) -> Channel:
+    """Kuk's cards: who has it draws ``draws`` cards from a deck of which a share p is red, the others from one with p2;
+    the report is the number of red cards.
+
+    >>> kuk(0.8, 0.2, 1).matrix.round(6).tolist()
+    [[0.8, 0.2], [0.2, 0.8]]
+    """
+    red = np.arange(int(draws) + 1)
+    return Channel(np.stack([stats.binom.pmf(red, int(draws), share) for share in (p2, p)]))
+
+
+_DESIGNS = (
+    Design(
+        "k_rr",
+        "k-ary randomized response",
+        "Each person told the truth with some chance, and else named one of the other categories, each as likely.",
+        "P. Kairouz, K. Bonawitz and D. Ramage, ICML 2016",
+    ),
+    Design(
+        "warner",
+        "Warner's two questions",
+        "A coin picked which of two questions a person answered: “Are you …?” or “Are you not …?”.",
+        "S. L. Warner, JASA 60, 1965",
+        (Parameter("p", "Chance that a person was asked “Are you …?”", "1/6 or 0.2"),),
+        Channel.warner,
+        "Which answer means yes?",
+    ),
+    Design(
+        "crosswise",
+        "Crosswise model",
+        "Each person had two questions, one delicate and one about something like a birthday, and told only whether "
+        "**both answers are the same** or not.",
+        "J.-W. Yu, G.-L. Tian and M.-L. Tang, Metrika 67, 2008",
+        (Parameter("p", "Share of people who would say yes to the other question", "1/4 or 0.25"),),
+        Channel.warner,
+        "Which answer means that both are the same?",
+        ("no", "yes"),
+    ),
+    Design(
+        "unrelated",
+        "Unrelated question",
+        "A coin picked whether a person answered the delicate question or an innocent one, of which it is known how many "
+        "would say yes.",
+        "B. G. Greenberg, A.-L. Abul-Ela, W. R. Simmons and D. G. Horvitz, JASA 64, 1969",
+        (
+            Parameter("p", "Chance that the delicate question was picked", "0.7"),
+            Parameter("prevalence", "Share of people who say yes to the innocent one", "1/4 or 0.25"),
+        ),
+        unrelated,
+        "Which answer means yes?",
+    ),
+    Design(
+        "forced",
+        "Forced answers",
+        "A die told some people to give a fixed answer, whatever the truth. The others told the truth.",
+        "R. F. Boruch, American Sociologist 6, 1971",
+    ),
+    Design(
+        "kuk",
+        "Kuk's cards",
+        "Each person drew cards from one of two decks, by the own truth, and told how many were red. The answers are "
+        "these **numbers**.",
+        "A. Y. C. Kuk, Biometrika 77, 1990",
+        (
+            Parameter("p", "Share of red cards in the deck of those who have it", "0.8"),
+            Parameter("p2", "Share of red cards in the other deck", "0.2"),
+            Parameter("draws", "Cards that each person drew", "5", whole=True),
+        ),
+        kuk,
+        "",
+        ("no", "yes"),
+    ),
+    Design(
+        "table",
+        "Another table of chances",
+        "For each truth, the chance of each report: PRAM, noise between neighbours, or any other.",
+        "J. M. Gouweleeuw, P. Kooiman, L. C. R. J. Willenborg and P.-P. de Wolf, Journal of Official Statistics 14, 1998",
+    ),
+    Design(
+        "unary",
+        "Unary encoding (RAPPOR)",
+        "One **bit** for each category: 1 for one's own, 0 for all others, then a coin flips some. The file has a "
+        "**column of 0 and 1** for each category, or **bit strings** like 0110, or only the **number of ones** of each "
+        "category.",
+        "Ú. Erlingsson, V. Pihur and A. Korolova, CCS 2014; T. Wang, J. Blocki, N. Li and S. Jha, USENIX Security 2017",
+    ),
+)
+DESIGNS: Mapping[str, Design] = {design.key: design for design in _DESIGNS}
+
+
+def parameter(asked: Parameter, text: str) -> float:
+    """The number that was written for a parameter.
+
+    Raises:
+        Missing: nothing was written.
+        Unclear: it is none that this parameter can have.
+    """
+    if not text.strip():
+        raise Missing("")
+    if asked.whole:
+        if not text.strip().isdecimal() or not 1 <= int(text) <= MOST_DRAWS:
+            raise Unclear(
+                f"“{typed.shorten(text.strip())}” cannot be: write a whole number from 1 to {MOST_DRAWS}."
+            )
+        return int(text)
+    return chance(text)
+
+
+def chance(text: str) -> float:
+    """The probability that was written, above 0 and below 1.
+
+    Raises:
+        Unclear: it is none; one plain sentence.
+    """
+    try:
+        value = typed.chance(text)
+    except ValueError as problem:
+        raise Unclear(f"{problem}.") from None
+    if value >= 1:
+        raise Unclear(f"{value:.4g} cannot be: a chance lies between 0 and 1.")
+    return value
+
+
+def likely_yes(labels: Sequence[str]) -> str | None:
+    """The one answer that means yes in one of several languages; None where there is no one such."""
+    known = [label for label in labels if label.casefold() in YES]
+    return known[0] if len(known) == 1 else None
+
+
+def of_yes_and_no(
+    design: Design,
+    labels: Sequence[str],
+    counts: NDArray[np.int64],
+    values: Sequence[float],
+    positive: str | None,
+) -> Counted:
+    """The answers of a design with a yes and a no.
+
+    Args:
+        design: one with ``chances``.
+        labels, counts: the answers that were read, (m,), and how many there are of each.
+        values: of its parameters.
+        positive: the answer that ``design.positive`` asks for.
+
+    Raises:
+        Unclear: one plain sentence.
+    """
+    if design.chances is None:
+        raise Unclear(f"{design.name} has more truths than yes and no.")
+    channel = design.chances(*values)
+    if not design.positive:
+        return _of_numbers(design, labels, counts, channel)
+    check_two(design, labels)
+    if positive is None:
+        raise Missing(
+            f"Say which answer means {'yes' if design.truths is None else 'that both are the same'}."
+        )
+    if positive not in labels:
+        raise Unclear(
+            f"No answer is called “{plain(positive, _LONGEST_NAME)}”: the answers are {_listed(labels)}."
+        )
+    at = list(labels).index(positive)
+    order = [1 - at, at]
+    names = labels[order[0]], labels[order[1]]
+    return Counted(design.truths or names, names, counts[order], channel, 1)
+
+
+def check_two(design: Design, labels: Sequence[str]) -> None:
+    """Raise Unclear where there are not two answers."""
+    if len(labels) != 2:
+        of = "yes and no" if design.truths is None else "same and different"
+        raise Unclear(f"{design.name}: there are two answers, {of}; these reports have {len(labels):,}.")
+
+
+def _of_numbers(
+    design: Design, labels: Sequence[str], counts: NDArray[np.int64], channel: Channel
+) -> Counted:
+    numbers = tuple(map(str, range(channel.m)))
+    wrong = [label for label in labels if label not in numbers]
+    if wrong:
+        raise Unclear(
+            f"The answer “{plain(wrong[0], _LONGEST_NAME)}” is no number of red cards among {channel.m - 1}: mend the "
+            "reports, or the number of cards."
+        )
+    held = dict(zip(labels, counts.tolist(), strict=True))
+    each = np.array([held.get(number, 0) for number in numbers], dtype=np.int64)
+    return Counted(design.truths or ("no", "yes"), numbers, each, channel, 1)
+
+
+def of_forced(labels: Sequence[str], counts: NDArray[np.int64], texts: Sequence[str]) -> Counted:
+    """Answers of which the die asked for some.
+
+    Args:
+        labels, counts: as in `of_yes_and_no`.
+        texts: the chance that it asked for each, as written: 0 where it never did.
+
+    Raises:
+        Unclear: one plain sentence.
+    """
+    check_few(labels)
+    if not all(text.strip() for text in texts):
+        raise Missing("Say for each answer how often the die asked for it: 0 where it never did.")
+    forced = [0.0 if is_zero(text) else chance(text) for text in texts]
+    if sum(forced) >= 1:
+        raise Unclear(
+            f"The chances sum to {sum(forced):.4g}: below 1 there are people left to tell the truth."
+        )
+    return _possible(Counted(tuple(labels), tuple(labels), counts, Channel.forced_response(forced)))
+
+
+def check_few(labels: Sequence[str]) -> None:
+    """Raise Unclear where there are too many answers, or too few, to ask for the chance of each."""
+    if not 2 <= len(labels) <= MOST_FORCED:
+        answers = "1 answer" if len(labels) == 1 else f"{len(labels):,} answers"
+        raise Unclear(
+            f"These reports have {answers}; here there may be 2 to {MOST_FORCED}. For more, choose “Another table of "
+            "chances”."
+        )
+
+
+def is_zero(text: str) -> bool:
+    """Whether a chance was written that is 0, as 0, 0.0, 0% or 0/6 are."""
+    digits = text.strip().rstrip("% \u00a0\u202f").partition("/")[0].replace(",", ".")
+    return digits.replace(".", "", 1).isdecimal() and float(digits) == 0
+
+
+def of_table(
+    labels: Sequence[str],
+    counts: NDArray[np.int64],
+    matrix: Array,
+    truths: Sequence[str] | None = None,
+    reports: Sequence[str] | None = None,
+    *,
+    in_order: bool = False,
+) -> Counted:
+    """Answers under a table of chances.
+
+    Args:
+        labels, counts: as in `of_yes_and_no`.
+        matrix: (k, m) chances.
+        truths, reports: names of its rows and columns, where it has them.
+        in_order: whether the answers come in an order that somebody gave them, which then is that of the columns.
+
+    Raises:
+        Unclear: one plain sentence.
+    """
+    channel, notes = Channel(matrix), list[str]()
+    m, names = channel.m, reports
+    if names is None and truths is not None and len(truths) == m and set(labels) <= set(truths):
+        names = truths
+        notes.append(f"The columns are taken to be, as the rows: {_listed(names)}.")
+    if names is None:
+        if not in_order:
+            raise Unclear(
+                "The answers come in no order: write their names above the columns of the table, so that each column has "
+                "its own."
+            )
+        if len(labels) != m:
+            columns, answers = (
+                f"{number:,} {noun}{'' if number == 1 else 's'}"
+                for number, noun in ((m, "column"), (len(labels), "answer"))
+            )
+            raise Unclear(
+                f"The table has {columns}, the reports have {answers}. Write the names of the answers above the columns, "
+                "so that answers nobody gave have theirs too."
+            )
+        names = labels
+        notes.append(f"The columns are taken to be: {_listed(labels)}.")
+    held = dict(zip(labels, counts.tolist(), strict=True))
+    unknown = [label for label in labels if label not in names]
+    if unknown:
+        raise Unclear(
+            f"The answer “{plain(unknown[0], _LONGEST_NAME)}” has no column in the table: name its column so, or mend "
+            "the reports."
+        )
+    if truths is None and channel.m == channel.k:
+        truths = names
+        notes.append("The rows are taken to be truths of the same names, in the same order.")
+    truths = truths or tuple(f"truth {i + 1}" for i in range(channel.k))
+    each = np.array([held.get(name, 0) for name in names], dtype=np.int64)
+    return _possible(Counted(tuple(truths), tuple(names), each, channel, None, tuple(notes)))
+
+
+def _possible(counted: Counted) -> Counted:
+    """The same, or Unclear where the table cannot have made these reports."""
+    if counted.counts[~counted.channel.possible].any():
+        raise Unclear(
+            "Some of these reports cannot come from this table: it gives them no chance under any truth. Mend the table "
+            "or the reports."
+        )
+    return counted
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(plain(name, 20) for name in names[:MOST_FORCED])
