@@ -47,7 +47,10 @@ _ZIP_METHODS, _ZIP_ENCRYPTED = (
     1,
 )  # of a bit among a member's flags
 # Excel's old format is a file system, as are old Word files and workbooks with a password; names in it are in UTF-16.
-_OLE, _OF_WORKBOOKS = b"\xd0\xcf\x11\xe0", tuple(name.encode("utf-16-le") for name in ("Workbook", "Book"))
+_OLE, _OF_WORKBOOKS = (
+    b"\xd0\xcf\x11\xe0",
+    tuple(name.encode("utf-16-le") for name in ("Workbook", "Book", "EncryptedPackage")),
+)
 _SPSS, _STATA = (b"$FL2", b"$FL3"), b"<stata_dta>"
 _SAS = b"\x00" * 12 + b"\xc2\xea\x81\x60\xb3\x14\x11\xcf\xbd\x92\x08\x00\x09\xc7\x31\x8c\x18\x1f\x10\x11"
 _OLD_STATA = re.compile(rb"[h-s][\x01\x02]")  # the version, and the order of bytes

@@ -64,12 +64,19 @@ def read_sheet(data: bytes, tick: Tick = ignore) -> Sheet:
     try:
         with calamine.CalamineWorkbook.from_filelike(io.BytesIO(data)) as book:
             return _first_table(book, program, tick)
+    except UnreadableFile:
+        raise
     except calamine.PasswordError:
         raise UnreadableFile(_PASSWORD) from None
     except (calamine.CalamineError, ValueError, OverflowError, OSError):
         raise UnreadableFile(_DAMAGED) from None
     except MemoryError:
         raise UnreadableFile(f"Reading the workbook takes more memory than there is. {COUNT_FIRST}") from None
+    except BaseException as error:
+        # A panic in Rust, which is no Exception and whose class cannot be imported.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise UnreadableFile(_DAMAGED) from None
 
 
 def as_shown(value: Any) -> str:
