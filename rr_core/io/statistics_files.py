@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +23,8 @@ _PROGRAMS: tuple[tuple[bytes, str, Callable[..., Any]], ...] = (
     (b"\0", "SAS", pyreadstat.read_sas7bdat),
     (b"", "Stata", pyreadstat.read_dta),
 )
+# Where an SPSS file says its order of bytes, where its list of variables begins, and the record behind it.
+_SPSS_LAYOUT, _SPSS_HEADER, _SPSS_END = 64, 176, 999
 _OLD_ENCODING = "CP1252"  # tried where the one that the file states is not the one it has
 
 
@@ -45,6 +48,8 @@ def read_statistics(data: bytes, tick: Tick = ignore) -> StatisticsFile:
     """
     program, reader = next((name, reader) for magic, name, reader in _PROGRAMS if data.startswith(magic))
     try:
+        if program == "SPSS":
+            _check_variables(data)
         notes = tuple[str, ...]()
         try:
             columns, about = _read(data, reader, program, None)
@@ -68,7 +73,7 @@ def read_statistics(data: bytes, tick: Tick = ignore) -> StatisticsFile:
         if isinstance(error, UnreadableFile):
             raise
         raise _damaged(program) from None
-    except (OverflowError, OSError):
+    except (OverflowError, OSError, struct.error):
         raise _damaged(program) from None
     return StatisticsFile(sink.getvalue(), f"{program} file", notes, tuple(missing))
 
@@ -78,6 +83,55 @@ def _damaged(program: str) -> UnreadableFile:
         f"The {program} file is damaged, or uses something that cannot be read here. Save it again, or export the table"
         " as CSV."
     )
+
+
+def _check_variables(data: bytes) -> None:
+    """Refuse an SPSS file whose list of variables contradicts itself: the reader would trust it, and write beyond its
+    memory.
+
+    A variable takes one record, or one for each eight letters; labels belong to variables by number.
+
+    Raises
+    ------
+    ValueError
+    struct.error
+        It does, or is cut short.
+    """
+    order = "<" if data[_SPSS_LAYOUT] else ">"
+    at, first, more = _SPSS_HEADER, list[bool](), 0
+
+    def integers(number: int) -> tuple[int, ...]:
+        nonlocal at
+        at += 4 * number
+        return struct.unpack_from(f"{order}{number}i", data, at - 4 * number)
+
+    while (kind := integers(1)[0]) != _SPSS_END:
+        if kind == 2:
+            width, labelled, missing = integers(3)
+            at += 16  # formats and name
+            if (width == -1) != (more > 0) or not (-1 <= width <= 255 and -3 <= missing <= 3):
+                raise ValueError("variables overlap")
+            first.append(width >= 0)
+            more = more - 1 if width == -1 else max(0, (width + 7) // 8 - 1)
+            at += max(0, -(-integers(1)[0] // 4) * 4) if labelled else 0
+            at += 8 * abs(missing)
+        elif kind == 3:
+            (number,) = integers(1)
+            for _ in range(number):
+                at += 8 + (data[at + 8] // 8 + 1) * 8
+        elif kind == 4:
+            of = integers(*integers(1))
+            if not all(0 < one <= len(first) and first[one - 1] for one in of):
+                raise ValueError("labels of no variable")
+        elif kind == 6:
+            at += 80 * max(0, integers(1)[0])
+        elif kind == 7:
+            _, size, number = integers(3)
+            at += max(0, size) * max(0, number)
+        else:
+            raise ValueError("an unknown record")
+    if more:
+        raise ValueError("a variable is cut short")
 
 
 def _read(

@@ -214,6 +214,6 @@ def test_changed_bytes_give_a_table_or_a_plain_sentence(
         except Lost:
             lost += 1
         else:
-            assert all(map(is_plain, said))
+            assert all(is_plain(one.replace("\xa0", " ")) for one in said)
     assert lost < 25
     assert read(files[name], name, layout="values", category="answer").total == 4
