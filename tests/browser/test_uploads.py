@@ -10,6 +10,7 @@ from rr_core.populations import UPLOAD
 from tests.browser.files import BROKEN, HOSTILE, hostile_file, real_file
 from tests.browser.lab import LEAD, SCENARIO_PAGES
 from tests.browser.test_links import rows_of
+from tests.io.workbook_files import ANSWERS, COUNTS, xlsx
 from tests.sentences import holds
 
 SMALL = b"fruit,count\napple,500\nplum,300\nfig,200\n"
@@ -82,6 +83,11 @@ def test_small_files_one_after_another(open_lab):
     lab.use("answers.txt", b"yes\nno\nyes\nyes\n")
     assert lab.query["k"] == "2"
     assert [(row["category"], row["true"]) for row in rows_of(lab)] == [("yes", "3"), ("no", "1")]
+    lab.press("Another file")
+    lab.use("answers.xlsx", xlsx(ANSWERS))
+    assert [(row["category"], row["true"]) for row in rows_of(lab)] == [
+        (name, str(count)) for name, count in COUNTS.items()
+    ]
     lab.press("Another file")
     lab.upload("fruit.csv", b"fruit,count\nplum,300\nfig,200\napple,500\n")
     lab.choose("Order of categories", "by name")

@@ -217,3 +217,12 @@ def test_changed_bytes_give_a_table_or_a_plain_sentence(
             assert all(is_plain(one.replace("\xa0", " ")) for one in said)
     assert lost < 25
     assert read(files[name], name, layout="values", category="answer").total == 4
+
+
+def test_a_list_of_variables_that_contradicts_itself_is_not_trusted(files: dict[str, bytes]) -> None:
+    """The reader would write beyond its memory."""
+    for name in ("a.sav", "a.zsav"):
+        for width in (9, 200, 255):  # of a number's variable: letters that have no room
+            bad = bytearray(files[name])
+            bad[180] = width
+            assert refused(bytes(bad), name).startswith("The SPSS file is damaged")
