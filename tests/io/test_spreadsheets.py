@@ -18,9 +18,11 @@ from rr_core.io import (
     decoding,
     inspect,
     read_distribution,
+    read_list,
     read_reports,
     spreadsheets,
 )
+from rr_core.io.channel_file import read_matrix_file
 from rr_core.io.spreadsheets import as_shown, read_sheet
 from server.jobs import Pool
 from tests.io.test_hostile_files import is_plain
@@ -289,3 +291,13 @@ def test_memory_and_stopping(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spreadsheets, "MAX_CELLS", 10)
     assert "spans more than 10 cells" in refused(FILES["a.xls"], "a.xls")
     assert replace(read_sheet(xlsx([["a"], ["b"]])), text=b"").above == 0
+
+
+@pytest.mark.parametrize("make", [xlsx, ods])
+def test_lists_and_matrices_are_read_too(make: Callable[..., bytes]) -> None:
+    listed = read_list(Source("a.xlsx", make([["bus"], ["car, shared"], ["train"]])))
+    assert listed.labels.tolist() == ["bus", "car, shared", "train"]
+    matrix = read_matrix_file(
+        make([["truth", "yes", "no"], ["yes", 0.75, 0.25], ["no", 0.125, 0.875]]), "a.xlsx"
+    )
+    assert matrix.matrix.tolist() == [[0.75, 0.25], [0.125, 0.875]]
