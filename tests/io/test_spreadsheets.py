@@ -301,3 +301,14 @@ def test_lists_and_matrices_are_read_too(make: Callable[..., bytes]) -> None:
         make([["truth", "yes", "no"], ["yes", 0.75, 0.25], ["no", 0.125, 0.875]]), "a.xlsx"
     )
     assert matrix.matrix.tolist() == [[0.75, 0.25], [0.125, 0.875]]
+
+
+def test_dates_of_workbooks_are_dates() -> None:
+    rows = "".join(
+        f'<row r="{i}"><c r="A{i}" s="{i - 1}"><v>{day}</v></c></row>'
+        for i, day in ((1, 45657), (2, 45657.5), (3, 45657))
+    )
+    formats = "".join(f'<xf numFmtId="{number}"/>' for number in (14, 22, 0))
+    styles = f'<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><cellXfs>{formats}</cellXfs>'
+    parts = excel_parts({"S": rows}) | {"xl/styles.xml": f"{styles}</styleSheet>".encode()}
+    assert read_sheet(zipped(parts)).text == b"2024-12-31\n2024-12-31 12:00:00\n45657\n"
