@@ -44,6 +44,20 @@ BYTES_PER_CATEGORY = 350
 # A process that computes sweeps: at rest, and its work on one category (measured).
 _WORKER, _WORKER_PER_CATEGORY = 66 * 2**20, 100
 _READING = 2**30  # the most that reading one file takes, see `rr_core.io.budget`
+# Files that may hold far more than their size.
+_UNPACKED = (
+    ".gz",
+    ".zip",
+    ".parquet",
+    ".xlsx",
+    ".xlsm",
+    ".xls",
+    ".ods",
+    ".sav",
+    ".zsav",
+    ".dta",
+    ".sas7bdat",
+)
 _SMALL_FILE = 2**18  # a text of that size needs no room of its own
 _TIMES_FILE = 36  # memory for reading a larger text of short names, beside its size (measured)
 _PART_OF_A_SESSION, _PART_OF_UPLOADS, _PART_OF_SHARED, _MOST_OF_ROOM = 0.25, 0.25, 0.2, 0.5  # of the limit
@@ -441,7 +455,7 @@ def _wait_until(ready: Callable[[], bool], patience: float | None = None) -> Non
 
 def to_read(name: str, size: int) -> int:
     """Bytes that reading a file of this name and size may take beside it."""
-    if name.lower().endswith((".gz", ".parquet")):
+    if name.lower().endswith(_UNPACKED):
         return _READING
     return 0 if size < _SMALL_FILE else min(_TIMES_FILE * size, _READING)
 

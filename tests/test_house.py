@@ -28,7 +28,7 @@ ROOMS = {
     "rr_core.__main__": {"numpy", "rr_core", "rr_core.recompute", "rr_core.reports.survey", "rr_core.io"},
     "rr_core.reports.survey": {"numpy", "scipy", "pandas", "rr_core"},
     "rr_core.figures": {"numpy", "scipy", "plotly", "rr_core"},
-    "rr_core.io": {"numpy", "pandas", "pyarrow", "rr_core"},
+    "rr_core.io": {"numpy", "pandas", "pyarrow", "pyreadstat", "python_calamine", "rr_core"},
     "pages": {"streamlit", "rr_core", "rr_core.figures", "pages._ui", "server"},
     "home": {"streamlit", "rr_core", "rr_core.figures", "pages._ui"},
     "app": {"streamlit", "server", "server.room"},

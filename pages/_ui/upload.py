@@ -26,6 +26,7 @@ from server.middleware import TEMPORARY
 
 EXAMPLE = "category,count\nbicycle,412\nbus,655\ncar,1730\non foot,238\ntrain,391\n"
 _LAYOUTS = {"counts": "a count per category", "values": "one person per row"}
+_COMPRESSED = {None: "", "gzip": ", gzipped", "zip": ", zipped"}
 _ORDERS = {"file": "as in the file", "count": "largest first", "name": "by name"}
 
 
@@ -47,8 +48,8 @@ def _choose() -> None:
     st.subheader("Upload a distribution")
     st.markdown(
         "A table with a **category** and a **count** (or share) per row, or **one person per row**. CSV, TSV, "
-        "TXT or Parquet, also gzipped; up to 1.5 million categories. The file is read for this session "
-        "only: it is not kept, not logged and not shown to anybody else."
+        "TXT, Excel, OpenDocument, SPSS, Stata, SAS or Parquet, also in GZIP or ZIP; up to 1.5 million categories. "
+        "The file is read for this session only: it is not kept, not logged and not shown to anybody else."
     )
     st.file_uploader("Distribution file", key="upload_file", help=TEMPORARY)
     files = state.chosen_files("upload_file")
@@ -183,12 +184,12 @@ def form(preview: Preview) -> str:
     """Encoding, separator, header and compression, in words."""
     separators = {",": "comma", ";": "semicolon", "\t": "tab", " ": "blank"}
     if preview.format == "parquet":
-        return "Parquet table"
-    parts = [f"Text in {preview.encoding}"]
-    if preview.separator is not None:
+        return preview.program or "Parquet table"
+    parts = [preview.program or f"Text in {preview.encoding}"]
+    if preview.separator is not None and not preview.program:
         parts.append(f"separated by {separators.get(preview.separator, preview.separator)}")
     parts.append("with a header" if preview.has_header else "without a header")
-    return ", ".join(parts) + (", gzipped" if preview.compression else "")
+    return ", ".join(parts) + _COMPRESSED[preview.compression]
 
 
 def _use(name: str, order: str, leave_out: tuple[str, ...]) -> None:

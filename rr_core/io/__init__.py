@@ -1,8 +1,11 @@
-"""Files: bytes in, numbers out, and back. Needs pyarrow; loads neither Streamlit nor Plotly.
+"""Files: bytes in, numbers out, and back. Needs pyarrow, python-calamine and pyreadstat; loads no Streamlit or Plotly.
 
 `inspect` shows what a file seems to be, `read_distribution` reads it as the truth of a population, and `read_reports`
 reads one or more files as collected reports, in which `odd_names` finds names that are hardly categories, and which
 `within` puts on their domain. `experiments` holds the files of sweeps, `csv_files` writes CSV that no spreadsheet runs.
+
+A table may be text, Parquet, a spreadsheet (`spreadsheets`), a file of SPSS, Stata or SAS (`statistics_files`), or the
+only one in a ZIP archive; all that follows is the same code.
 
 `UnreadableFile` and `WrongDomain` carry the one sentence that tells a person what to mend. Files come from strangers:
 sizes are checked before anything is unpacked, nothing in them is executed, and labels stay as they are written, to be

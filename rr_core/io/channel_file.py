@@ -16,7 +16,8 @@ import numpy as np
 
 from rr_core import typed
 from rr_core._validate import Array
-from rr_core.io.decoding import UnreadableFile, decoded, quote
+from rr_core.io.decoding import UnreadableFile, quote
+from rr_core.io.tables import decoded
 
 MOST_ROWS, MOST_COLUMNS = 200, 400
 # Of a file: such a matrix with long numbers, blank lines and remarks among its rows.
@@ -54,14 +55,16 @@ class MatrixFile:
 
 
 def read_matrix_file(data: bytes, name: str) -> MatrixFile:
-    """The matrix in a text file (CSV, TSV or columns between blanks; .gz as well), see `read_matrix`.
+    """The matrix in a spreadsheet or a text file (CSV, TSV or columns between blanks; .gz as well), see `read_matrix`.
 
     Raises:
         UnreadableFile: one plain sentence for the person whose file it is.
     """
     found = decoded(data, name, _MOST_BYTES, _MOST_LINES, _SMALLER)
     if found.kind != "text":
-        raise UnreadableFile("A matrix is read from a text file: save the table as CSV and upload that.")
+        raise UnreadableFile(
+            "A matrix is read from a text file or a spreadsheet: save the table as CSV and upload that."
+        )
     return read_matrix(found.data.decode())
 
 

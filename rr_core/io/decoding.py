@@ -1,26 +1,38 @@
-"""From the bytes of an upload to text or Parquet: size, compression, real type, encoding; and the exceptions."""
+"""From the bytes of an upload to what they really are: size, archives, real type, encoding; and the exceptions."""
 
 from __future__ import annotations
 
 import codecs
+import contextlib
 import io
 import re
+import struct
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
 
-from rr_core.limits import MAX_UPLOAD_BYTES, READ_ROWS_MAX, READ_TEXT_BYTES_MAX
+from rr_core.limits import MAX_UPLOAD_BYTES, READ_TEXT_BYTES_MAX
 from rr_core.plain_text import plain
 
 TEXT_EXTENSIONS = ("csv", "tsv", "txt")
 PARQUET_EXTENSIONS = ("parquet",)
-EXTENSIONS = (*TEXT_EXTENSIONS, *PARQUET_EXTENSIONS, "gz")
+SPREADSHEET_EXTENSIONS = ("xlsx", "xlsm", "xls", "ods")
+STATISTICS_EXTENSIONS = ("sav", "zsav", "dta", "sas7bdat")
+ARCHIVE_EXTENSIONS = ("gz", "zip")
+EXTENSIONS = (
+    *TEXT_EXTENSIONS,
+    *PARQUET_EXTENSIONS,
+    *SPREADSHEET_EXTENSIONS,
+    *STATISTICS_EXTENSIONS,
+    *ARCHIVE_EXTENSIONS,
+)
 """What a file-upload widget should let people choose."""
 
 MAX_UNPACKED_BYTES = MAX_UPLOAD_BYTES
-"""The same limit after decompression: a gzip bomb is a small file."""
+"""The same limit after decompression: a bomb is a small file."""
 
 COUNT_FIRST = "Count the values first and upload one line per category with its count."
 
@@ -29,6 +41,28 @@ _GZIP, _GZIP_FORMAT = b"\x1f\x8b", 16 + zlib.MAX_WBITS
 # What is behind an archive is copied for the next one: pieces are small, and archives not too many.
 _PACKED_CHUNK, _MOST_MEMBERS = 1 << 14, 100_000
 _PARQUET = b"PAR1"
+_ZIP, _EMPTY_ZIP, _ZIP_ENTRY, _MOST_ZIPPED = b"PK\x03\x04", b"PK\x05\x06", b"PK\x01\x02", 10_000
+_ZIP_METHODS, _ZIP_ENCRYPTED = (
+    (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED),
+    1,
+)  # of a bit among a member's flags
+# Excel's old format is a file system, as are old Word files and workbooks with a password; names in it are in UTF-16.
+_OLE, _OF_WORKBOOKS = (
+    b"\xd0\xcf\x11\xe0",
+    tuple(name.encode("utf-16-le") for name in ("Workbook", "Book", "EncryptedPackage")),
+)
+_SPSS, _STATA = (b"$FL2", b"$FL3"), b"<stata_dta>"
+_SAS = b"\x00" * 12 + b"\xc2\xea\x81\x60\xb3\x14\x11\xcf\xbd\x92\x08\x00\x09\xc7\x31\x8c\x18\x1f\x10\x11"
+_OLD_STATA = re.compile(rb"[h-s][\x01\x02]")  # the version, and the order of bytes
+# What a name promises; text under .xls is a table that a program exported "for Excel".
+_PROMISED = {
+    "parquet": "Parquet",
+    **dict.fromkeys(("xlsx", "xlsm"), "an Excel workbook"),
+    "ods": "an OpenDocument spreadsheet",
+    **dict.fromkeys(("sav", "zsav"), "an SPSS file"),
+    "dta": "a Stata file",
+    "sas7bdat": "a SAS file",
+}
 # First bytes of what people rename to .csv, with the words for it.
 _FOREIGN = (
     (b"\x89PNG", "a picture (PNG)"),
@@ -93,13 +127,19 @@ Tick = Callable[[float], None]
 """Told the done part, 0 to 1, of a long piece of work; may raise to end it."""
 
 
+Kind = Literal["text", "parquet", "spreadsheet", "statistics"]
+Compression = Literal["gzip", "zip"]
+
+
 @dataclass(frozen=True)
 class Content:
-    """What an upload holds once it is unpacked. `data` is Parquet, or text still to be decoded."""
+    """What an upload holds once it is unpacked; a text is still to be decoded. `notes` say what was left in a ZIP
+    archive."""
 
     data: bytes
-    kind: Literal["text", "parquet"]
-    compression: Literal["gzip"] | None
+    kind: Kind
+    compression: Compression | None
+    notes: tuple[str, ...] = ()
 
 
 def ignore(_: float) -> None:
@@ -115,29 +155,33 @@ def unpack(
     Raises
     ------
     UnreadableFile
-        Too large, before or after decompression; wrong extension; empty; damaged gzip; a picture, a
-        document, an archive, a web page or JSON under a table's name.
+        Too large, before or after decompression; wrong extension; empty; a damaged archive, or one of several tables; a
+        picture, a document, a web page or JSON under a table's name.
     """
     if len(data) > MAX_UPLOAD_BYTES:
         raise UnreadableFile(
             f"The file is larger than {megabytes(MAX_UPLOAD_BYTES)}. {advice or COUNT_FIRST}"
         )
-    extension = _extension(name)
-    compressed = data.startswith(_GZIP)
-    if compressed:
-        data = gunzip(data, limit, advice, tick)
+    extension, notes = _extension(name), tuple[str, ...]()
+    compression: Compression | None = None
+    if data.startswith(_GZIP):
+        data, compression = gunzip(data, limit, advice, tick), "gzip"
+    kind = _kind(data, extension)
+    if kind is None and compression is None:
+        data, extension, notes = _unzip(data, limit, advice)
+        compression, kind = "zip", _kind(data, extension)
     if not data or data.isspace():
         raise UnreadableFile(
             "The file is empty. Upload a table with one line per category, or one value per line."
         )
-    _refuse_foreign(data)
-    is_parquet = data.startswith(_PARQUET)
-    if extension in PARQUET_EXTENSIONS and not is_parquet:
+    if kind is None or kind == "text":
+        _refuse_foreign(data)
+    if kind == "text" and extension in _PROMISED:
         raise UnreadableFile(
-            "The name ends in .parquet but the content is not Parquet. Export it again, or rename"
+            f"The name ends in .{extension} but the content is not {_PROMISED[extension]}. Export it again, or rename"
             " it to .csv if it is a text table."
         )
-    return Content(data, "parquet" if is_parquet else "text", "gzip" if compressed else None)
+    return Content(data, kind or "text", compression, notes)
 
 
 def gunzip(data: bytes, limit: int | None = None, advice: str = "", tick: Tick = ignore) -> bytes:
@@ -219,42 +263,6 @@ def decode(data: bytes, tick: Tick = ignore) -> tuple[bytes, str]:
     return text, encoding
 
 
-@dataclass(frozen=True)
-class Decoded:
-    """An upload that was unpacked: Parquet, or text in UTF-8 with ``\n`` line ends and the encoding that it had."""
-
-    data: bytes
-    kind: Literal["text", "parquet"]
-    compression: Literal["gzip"] | None
-    encoding: str | None
-
-
-def decoded(
-    data: bytes,
-    name: str,
-    limit: int | None = None,
-    lines: int = READ_ROWS_MAX,
-    advice: str = COUNT_FIRST,
-    tick: Tick = ignore,
-) -> Decoded:
-    """Unpack and decode an upload: every reader gets its text from here. At most `limit` bytes (None: MAX_UNPACKED_BYTES)
-    and so many `lines` of text; `advice` is what to do with more.
-
-    Raises
-    ------
-    UnreadableFile
-        As in `unpack` and `decode`, or for more lines.
-    """
-    content = unpack(data, name, limit, advice, lambda done: tick(done / 2))
-    if content.kind == "parquet":
-        return Decoded(content.data, "parquet", content.compression, None)
-    compression = content.compression
-    text, encoding = decode(content.data, lambda done: tick((1 + done) / 2))
-    if text.count(b"\n") > lines:
-        raise UnreadableFile(f"The file has more than {lines:,} lines. {advice}")
-    return Decoded(text, "text", compression, encoding)
-
-
 def _extension(name: str) -> str:
     """The extension that says what is inside, in lower case; "" when there is none."""
     path = PurePath(name.lower())
@@ -263,18 +271,164 @@ def _extension(name: str) -> str:
     extension = path.suffix.lstrip(".")
     if extension and extension not in EXTENSIONS:
         raise UnreadableFile(
-            f"Files like {quote(name)} cannot be read here. Save the table as CSV, TSV, TXT or"
+            f"Files like {quote(name)} cannot be read here. Save the table as CSV, as an Excel workbook (.xlsx) or as"
             " Parquet and upload that."
         )
     return extension
 
 
+def _kind(data: bytes, extension: str) -> Kind | None:
+    """What the bytes are; None for a ZIP archive that is no spreadsheet.
+
+    Raises
+    ------
+    UnreadableFile
+        A damaged ZIP archive, or an office document other than a spreadsheet.
+    """
+    if data.startswith(_PARQUET):
+        return "parquet"
+    is_old_stata = extension == "dta" and _OLD_STATA.match(data)
+    if data.startswith((*_SPSS, _STATA, _SAS)) or is_old_stata:
+        return "statistics"
+    if data.startswith(_OLE) and (extension == "xls" or any(name in data for name in _OF_WORKBOOKS)):
+        return "spreadsheet"
+    if not data.startswith((_ZIP, _EMPTY_ZIP)):
+        return "text"
+    is_named_so = extension in SPREADSHEET_EXTENSIONS or b"xl/" in data[:_CHUNK]
+    names = _zipped(data, "workbook" if is_named_so else "ZIP archive").namelist()
+    if "xl/workbook.xml" in names or (
+        "content.xml" in names and b"opendocument.spreadsheet" in data[:_CHUNK]
+    ):
+        return "spreadsheet"
+    if "[Content_Types].xml" in names or "mimetype" in names:
+        raise _foreign("an office document")
+    return None
+
+
+def unzipped(
+    data: bytes, wanted: Callable[[str], bool], what: str, limit: int | None = None, advice: str = ""
+) -> dict[str, bytes]:
+    """The members of a ZIP archive whose names are wanted, at most `limit` bytes together (default: MAX_UNPACKED_BYTES),
+    counted while they unpack: what the archive says of their sizes is not relied on. `what` names the archive, and
+    `advice` is what to do with more.
+
+    Raises
+    ------
+    UnreadableFile
+        Damaged, encrypted, too large, or compressed in an uncommon way.
+    """
+    limit = MAX_UNPACKED_BYTES if limit is None else limit
+    members, size = dict[str, bytes](), 0
+    with _zipped(data, what) as archive, _faults_as_damage(what):
+        for about in archive.infolist():
+            if about.is_dir() or not wanted(about.filename):
+                continue
+            if about.flag_bits & _ZIP_ENCRYPTED:
+                raise UnreadableFile(
+                    f"The {what} is protected by a password. Unpack it and upload the table without one."
+                )
+            unpacked = io.BytesIO()
+            with archive.open(about) as member:
+                while piece := member.read(_CHUNK):
+                    size += unpacked.write(piece)
+                    if size > limit:
+                        raise UnreadableFile(
+                            f"The {what} unpacks to more than {megabytes(limit)}. {advice or COUNT_FIRST}"
+                        )
+            members[about.filename] = unpacked.getvalue()
+    return members
+
+
+def zipped(members: dict[str, bytes]) -> bytes:
+    """A ZIP archive of these members and nothing else."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return made.getvalue()
+
+
+def _zipped(data: bytes, what: str) -> zipfile.ZipFile:
+    """The archive, its list of members read."""
+    if data.count(_ZIP_ENTRY) > _MOST_ZIPPED:
+        raise UnreadableFile(f"The {what} has more than {_MOST_ZIPPED:,} members. Upload the table alone.")
+    with _faults_as_damage(what):
+        archive = zipfile.ZipFile(io.BytesIO(data))
+        if any(about.compress_type not in _ZIP_METHODS for about in archive.infolist()):
+            raise UnreadableFile(
+                f"The {what} is compressed in a way that is not read here. Unpack it and upload the table itself."
+            )
+        return archive
+
+
+@contextlib.contextmanager
+def _faults_as_damage(what: str) -> Iterator[None]:
+    """Turn what `zipfile` raises on a damaged archive into UnreadableFile."""
+    try:
+        yield
+    except UnreadableFile:
+        raise
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        OSError,
+        RuntimeError,
+        ValueError,
+        LookupError,
+        struct.error,
+    ):
+        raise UnreadableFile(
+            f"The {what} is damaged or cut short. Save or pack it again, or upload the table as CSV."
+        ) from None
+
+
+def _unzip(data: bytes, limit: int | None, advice: str) -> tuple[bytes, str, tuple[str, ...]]:
+    """The only table in a ZIP archive, the extension of its name, and a note on what else there is.
+
+    Raises
+    ------
+    UnreadableFile
+        None, or several; or as in `unzipped`.
+    """
+    names = [
+        about.filename
+        for about in _zipped(data, "ZIP archive").infolist()
+        if not (
+            about.is_dir() or about.filename.startswith("__MACOSX/") or _file(about.filename).startswith(".")
+        )
+    ]
+    tables = [name for name in names if PurePath(name.lower()).suffix[1:] in EXTENSIONS]
+    # A text beside a table tells of it.
+    tables = [name for name in tables if not name.lower().endswith(".txt")] or tables
+    if len(tables) != 1:
+        named = ", ".join(quote(_file(name)) for name in (tables or names)[:3])
+        named += ", …" if len(tables or names) > 3 else ""
+        raise UnreadableFile(
+            f"The ZIP archive holds {len(tables):,} tables ({named}), and one is read at a time. Unpack it and upload the"
+            " one you mean, or several with the same columns together."
+            if tables
+            else f"The ZIP archive holds no table{f' ({named})' if named else ''}. Pack one table in it, or upload the"
+            " table itself."
+        )
+    (table,) = tables
+    notes = [
+        f"Of the ZIP archive, {quote(_file(table))} was read, and {quote(_file(name))} was not."
+        for name in names
+        if name != table
+    ]
+    members = unzipped(data, table.__eq__, "ZIP archive", limit, advice)
+    return members[table], _extension(_file(table)), tuple(notes[:3])
+
+
+def _file(name: str) -> str:
+    """The name of a member of an archive, without its folders."""
+    return name.rpartition("/")[2]
+
+
 def _refuse_foreign(data: bytes) -> None:
     found = next((words for magic, words in _FOREIGN if data.startswith(magic)), None)
-    if data.startswith(b"PK\x03\x04"):
-        is_excel = b"xl/" in data[:_CHUNK] or b"xl/" in data[-_CHUNK:]
-        found = "an Excel workbook" if is_excel else "a ZIP archive or an office document"
-    elif data.startswith(_GZIP):
+    if data.startswith((_GZIP, _ZIP, _EMPTY_ZIP)):
         found = "a file that was compressed twice"
     elif data[257:262] == b"ustar":
         found = "a TAR archive"
@@ -283,10 +437,13 @@ def _refuse_foreign(data: bytes) -> None:
     elif _JSON.match(data, 0, 1000):
         found = "a JSON file"
     if found:
-        raise UnreadableFile(
-            f"The content is {found}, not a table, whatever its name says. Export the table itself"
-            " as CSV and upload that."
-        )
+        raise _foreign(found)
+
+
+def _foreign(words: str) -> UnreadableFile:
+    return UnreadableFile(
+        f"The content is {words}, not a table, whatever its name says. Export the table itself as CSV and upload that."
+    )
 
 
 def _utf16_without_bom(data: bytes) -> str | None:

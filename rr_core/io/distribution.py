@@ -1,7 +1,8 @@
 """From an uploaded file to a `Preview` (what was understood) and a `Distribution` (what is used).
 
-The way of a byte: `decoding.decoded` checks its file's size, decompresses it, tells text from Parquet and makes UTF-8 of
-a text, within what one upload may cost; `text.open_text` or `parquet.open_parquet` finds separator, header and columns;
+The way of a byte: `tables.decoded` checks its file's size, decompresses it, and makes UTF-8 text or Parquet of what it
+holds, also of a spreadsheet or a file of SPSS, Stata or SAS, within what one upload may cost; `text.open_text` or
+`parquet.open_parquet` finds separator, header and columns;
 `columns.choose` says which of them are names and counts, unless the person did; `tables` reads these piece by piece and
 counts values; `labels.clean` makes names of cells and `numbers.parse` numbers; and here they become labels with weights.
 """
@@ -18,7 +19,7 @@ import numpy.typing as npt
 
 from rr_core.io import numbers
 from rr_core.io.columns import Hint, Layout, choose, is_share_name, refuse_sideways, suggest, unused_numbers
-from rr_core.io.decoding import UnreadableFile, quote
+from rr_core.io.decoding import Compression, UnreadableFile, quote
 from rr_core.io.labels import Codes, Labels, as_objects, clean, name_order
 from rr_core.io.tables import (
     AnyTable,
@@ -47,13 +48,14 @@ class Preview:
     0).
 
     `encoding`, `separator` and `has_header` are None for Parquet, `separator` also for a single column.
+    `program` says what wrote a spreadsheet or a file of a statistics package, which became text or Parquet.
     `sample` is shortened for display. `numeric` and `hints` describe the columns.
     """
 
     name: str
     sha256: str
     format: Literal["text", "parquet"]
-    compression: Literal["gzip"] | None
+    compression: Compression | None
     encoding: str | None
     separator: str | None
     has_header: bool | None
@@ -64,6 +66,7 @@ class Preview:
     layout: Layout
     category: int
     count: int | None
+    program: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,6 +160,7 @@ def inspect(data: bytes, name: str, *, has_header: bool | None = None) -> Previe
         layout=suggested.layout,
         category=suggested.category,
         count=suggested.count,
+        program=opened.program,
     )
 
 
@@ -288,7 +292,7 @@ def _from_values(table: AnyTable, category: int) -> _Weighted:
     codes = np.arange(len(tallied.names), dtype=np.int32)
     labels = _labels(tallied.names, codes, table.columns[category])
     tallies = add_up(labels.codes, tallied.rows, len(labels.names))
-    rows, notes = int(tallies.sum()), _note_unrepeated(tallies)
+    rows, notes = int(tallies.sum()), (*counted.notes, *_note_unrepeated(tallies))
     return _Weighted(labels, tallies, "values", rows, rows, counted.dropped, notes)
 
 

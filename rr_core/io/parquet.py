@@ -31,7 +31,8 @@ _DAMAGED = (
 
 @dataclass(frozen=True)
 class ParquetTable:
-    """A Parquet table. `declares` says of each column whether the file lists its categories, used or not."""
+    """A Parquet table. `declares` says of each column whether the file lists its categories, used or not; `missing`, if
+    it is known, how many of its rows had a value declared as missing."""
 
     data: bytes = field(repr=False)
     columns: tuple[str, ...]
@@ -40,6 +41,7 @@ class ParquetTable:
     hints: tuple[Hint, ...]
     declares: tuple[bool, ...] = ()
     notes: tuple[str, ...] = ()
+    missing: tuple[int, ...] = ()
     unit: Literal["line", "row"] = "row"
 
     def pieces(self, indices: Sequence[int]) -> Iterator[Columns]:

@@ -652,8 +652,8 @@ def _has_header(table: AnyTable) -> bool:
 def _headed(table: AnyTable, has_header: bool | None) -> AnyTable:
     """The first table, with its first row as header if that says "report"."""
     if has_header is None and isinstance(table, TextTable) and not table.has_header and is_headed(table):
-        headed = open_text(table.data, has_header=True)
-        return dataclasses.replace(headed, above=table.above, notes=table.notes)
+        headed = open_text(table.data, True, table.separator)
+        return dataclasses.replace(headed, above=table.above, notes=table.notes, unit=table.unit)
     return table
 
 

@@ -6,7 +6,7 @@ Distributions and collected reports are both read from here. Counting holds only
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -15,11 +15,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rr_core.io.columns import Columns
-from rr_core.io.decoding import Tick, UnreadableFile, decoded, ignore, megabytes, quote
+from rr_core.io.decoding import (
+    COUNT_FIRST,
+    Compression,
+    Tick,
+    UnreadableFile,
+    decode,
+    ignore,
+    megabytes,
+    quote,
+    unpack,
+)
 from rr_core.io.labels import Codes, factorize
 from rr_core.io.parquet import ParquetTable, open_parquet, to_text
+from rr_core.io.spreadsheets import read_sheet
+from rr_core.io.statistics_files import read_statistics
 from rr_core.io.text import TextTable, open_text
-from rr_core.limits import HELD_BYTES_MAX, HELD_ROWS_MAX, K_MAX, K_MIN
+from rr_core.limits import HELD_BYTES_MAX, HELD_ROWS_MAX, K_MAX, K_MIN, READ_ROWS_MAX
 
 AnyTable = TextTable | ParquetTable
 Counts = npt.NDArray[np.int64]
@@ -72,11 +84,12 @@ _DISTINCT = 2
 
 @dataclass(frozen=True)
 class Opened:
-    """An opened table, and how its bytes were decoded (no encoding for Parquet)."""
+    """An opened table, and how its bytes were decoded: no encoding, but a program, where they were no text or Parquet."""
 
     table: AnyTable
-    compression: Literal["gzip"] | None
+    compression: Compression | None
     encoding: str | None
+    program: str = ""
 
 
 @dataclass(frozen=True)
@@ -110,6 +123,69 @@ class Counted:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Decoded:
+    """An upload that was unpacked: Parquet, or text in UTF-8 with ``\n`` line ends and the encoding that it had.
+
+    What a spreadsheet or a statistics package wrote has become one of the two; `program` says so in words. Such a text
+    has `separator` between its cells, and its first line is below so many rows of `above`. `missing` counts, for each
+    column of Parquet, the rows with a value that the file declares as missing.
+    """
+
+    data: bytes
+    kind: Literal["text", "parquet"]
+    compression: Compression | None
+    encoding: str | None
+    notes: tuple[str, ...] = ()
+    program: str = ""
+    separator: str | None = None
+    above: int = 0
+    missing: tuple[int, ...] = ()
+
+
+def decoded(
+    data: bytes,
+    name: str,
+    limit: int | None = None,
+    lines: int = READ_ROWS_MAX,
+    advice: str = COUNT_FIRST,
+    tick: Tick = ignore,
+) -> Decoded:
+    """Unpack and decode an upload: every reader gets its text from here. At most `limit` bytes (None: MAX_UNPACKED_BYTES)
+    and so many `lines` of text; `advice` is what to do with more.
+
+    Raises
+    ------
+    UnreadableFile
+        As in `unpack`, `decode`, `read_sheet` and `read_statistics`, or for more lines.
+    """
+    content = unpack(data, name, limit, advice, lambda done: tick(done / 2))
+    compression, rest = content.compression, lambda done: tick((1 + done) / 2)
+    if content.kind == "parquet":
+        return Decoded(content.data, "parquet", compression, None, content.notes)
+    if content.kind == "statistics":
+        file = read_statistics(content.data, rest)
+        return Decoded(
+            file.data,
+            "parquet",
+            compression,
+            None,
+            content.notes + file.notes,
+            file.program,
+            missing=file.missing,
+        )
+    if content.kind == "spreadsheet":
+        sheet = read_sheet(content.data, rest)
+        notes = content.notes + sheet.notes
+        found = Decoded(sheet.text, "text", compression, None, notes, sheet.program, "\t", sheet.above)
+    else:
+        text, encoding = decode(content.data, rest)
+        found = Decoded(text, "text", compression, encoding, content.notes)
+    if found.data.count(b"\n") > lines:
+        raise UnreadableFile(f"The file has more than {lines:,} lines. {advice}")
+    return found
+
+
 def open_table(data: bytes, name: str, has_header: bool | None, tick: Tick = ignore) -> Opened:
     """Unpack and decode an upload and find its columns. `tick` hears of the unpacking.
 
@@ -119,9 +195,13 @@ def open_table(data: bytes, name: str, has_header: bool | None, tick: Tick = ign
         When the file is no table at all.
     """
     found = decoded(data, name, tick=tick)
+    table: AnyTable
     if found.kind == "parquet":
-        return Opened(open_parquet(found.data), found.compression, None)
-    return Opened(open_text(found.data, has_header), found.compression, found.encoding)
+        table = replace(open_parquet(found.data), notes=found.notes, missing=found.missing)
+    else:
+        table = open_text(found.data, has_header, found.separator, found.above)
+        table = replace(table, notes=found.notes + table.notes, unit="row" if found.program else "line")
+    return Opened(table, found.compression, found.encoding, found.program)
 
 
 @dataclass(frozen=True)
@@ -200,8 +280,19 @@ def count_values(table: AnyTable, category: int, tick: Tick = ignore, *, declare
     tallied = tally.result()
     named = has_name(tallied.names)
     first = 0 if named.all() else _first_of(table, category, pc.filter(tallied.names, pa.array(~named)))
-    counted = with_names(table, tallied, named, blank, first)
+    counted = with_names(table, tallied, named, blank, first, _declared_missing(table, category))
     return counted if listed is None else _with_declared(counted, listed)
+
+
+def _declared_missing(table: AnyTable, column: int) -> tuple[str, ...]:
+    """A sentence where the file declares values of the column as missing."""
+    rows = table.missing[column] if isinstance(table, ParquetTable) and table.missing else 0
+    if not rows:
+        return ()
+    return (
+        f"In the column {quote(table.columns[column])}, {rows:,} {'row has a value' if rows == 1 else 'rows have values'}"
+        f" that the file declares as missing: {'it was' if rows == 1 else 'they were'} left out.",
+    )
 
 
 def _with_declared(counted: Counted, listed: Any) -> Counted:

@@ -293,8 +293,11 @@ class TextTable:
         )
 
 
-def open_text(data: bytes, has_header: bool | None) -> TextTable:
-    """Find the table in a UTF-8 text, its separator, header and columns.
+def open_text(
+    data: bytes, has_header: bool | None, separator: str | None = None, above: int = 0
+) -> TextTable:
+    """Find the table in a UTF-8 text, its header and columns, and the separator unless it is known. `above` lines of the
+    file were taken away before.
 
     Remarks above it that begin with ``#``, and Excel's line ``sep=;``, are skipped. What follows a blank line and does
     not fit the columns is another table, which is not read. R's names of rows, above which there is no name, get one.
@@ -309,14 +312,13 @@ def open_text(data: bytes, has_header: bool | None) -> TextTable:
         More than MAX_COLUMNS columns, an endless first line.
     """
     whole, notes = data, list[str]()
-    data, separator = _below_remarks(data, notes)
-    above = whole.count(b"\n", 0, len(whole) - len(data))
+    data, said = _below_remarks(data, notes)
+    above += whole.count(b"\n", 0, len(whole) - len(data))
     del whole
     if b'\\"' in data and _ESCAPED.search(data):
         data = data.replace(b"\\\\", b"\x00").replace(b'\\"', b'""').replace(b"\x00", b"\\")
         notes.append("Quotation marks behind a backslash were read as parts of their text.")
-    if separator is None:
-        separator = _detect_separator(_head(data))
+    separator = separator or said or _detect_separator(_head(data))
     data = _empty_leading_lines(data, separator)
     if titles := _titles(data, separator, notes):
         above, data = above + titles, data.split(b"\n", titles)[titles]

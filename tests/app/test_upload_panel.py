@@ -168,4 +168,6 @@ def test_a_workbook_gets_our_own_sentence():
         []
     ]  # the browser refuses nothing by its name
     give(page, b"PK\x03\x04 and so on", "reports.xlsx")
+    assert "The workbook is damaged or cut short" in page.error[0].value.replace("\\", "")
+    give(page, b"PK\x03\x04 and so on", "reports.numbers")
     assert "Save the table as CSV" in page.error[0].value.replace("\\", "")

@@ -10,6 +10,7 @@ from rr_core.populations import UPLOAD
 from tests.browser.files import BROKEN, HOSTILE, hostile_file, real_file
 from tests.browser.lab import LEAD, SCENARIO_PAGES
 from tests.browser.test_links import rows_of
+from tests.io.workbook_files import ANSWERS, COUNTS, xlsx
 from tests.sentences import holds
 
 SMALL = b"fruit,count\napple,500\nplum,300\nfig,200\n"
@@ -72,9 +73,9 @@ def test_small_files_one_after_another(open_lab):
     lab = open_lab("/noisy_histogram")
     lab.choose("Distribution", "Your own file")
     example = lab.download("Download an example file")
-    lab.upload("answers.xlsx", SMALL)
+    lab.upload("answers.numbers", SMALL)
     (sentence,) = lab.alerts()
-    assert "Files like “answers.xlsx” cannot be read here. Save the table as CSV" in sentence
+    assert "Files like “answers.numbers” cannot be read here. Save the table as CSV" in sentence
     assert lab.page.get_by_role("button", name="Use this distribution").count() == 0
     lab.use("example.csv", example)
     assert lab.layout("noisy_histogram")["xaxis"]["ticktext"][0] == "bicycle"
@@ -82,6 +83,11 @@ def test_small_files_one_after_another(open_lab):
     lab.use("answers.txt", b"yes\nno\nyes\nyes\n")
     assert lab.query["k"] == "2"
     assert [(row["category"], row["true"]) for row in rows_of(lab)] == [("yes", "3"), ("no", "1")]
+    lab.press("Another file")
+    lab.use("answers.xlsx", xlsx(ANSWERS))
+    assert [(row["category"], row["true"]) for row in rows_of(lab)] == [
+        (name, str(count)) for name, count in COUNTS.items()
+    ]
     lab.press("Another file")
     lab.upload("fruit.csv", b"fruit,count\nplum,300\nfig,200\napple,500\n")
     lab.choose("Order of categories", "by name")

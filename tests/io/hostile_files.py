@@ -21,6 +21,8 @@ import pyarrow.parquet as pq
 
 import rr_core.io
 from rr_core.io import Source, UnreadableFile, WrongDomain
+from rr_core.io.decoding import _SAS, zipped
+from tests.io.workbook_files import ANSWERS, archive, excel_parts, xlsx
 
 Reader = Callable[[bytes, str], Any]
 
@@ -175,6 +177,17 @@ QUICK: dict[str, Callable[[], bytes]] = {
     "not in Windows-1252.csv": lambda: b"a,1\n" * 2000 + b"\x80\x81" * 1_000_000,
     "equal beginnings.csv": lambda: b"value\n" + b"".join(b"x" * 300 + b"%05d\n" % i for i in range(20_000)),
     "returns.csv": lambda: b"category,count\r\r\n\ra,1\rb,2\r\n" * 3,
+    "cut.xlsx": lambda: xlsx(ANSWERS)[:-30],
+    "far cell.xlsx": lambda: zipped(
+        excel_parts({"S": '<row><c r="A1"><v>1</v></c></row><row><c r="XFD1048576"><v>1</v></c></row>'})
+    ),
+    "zeros.xls": lambda: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(5000),
+    "two.zip": lambda: archive({"a.csv": TABLE, "b.csv": TABLE}),
+    "nested.zip": lambda: archive({"a.zip": archive({"a.csv": TABLE})}),
+    "members.zip": lambda: archive({f"{i}.csv": b"" for i in range(11_000)}),
+    "zeros.sav": lambda: b"$FL2" + bytes(5000),
+    "zeros.dta": lambda: b"<stata_dta><header><release>118</release>" + bytes(5000),
+    "zeros.sas7bdat": lambda: _SAS + bytes(5000),
 }
 """Each is answered in a second or two, in little memory."""
 
@@ -189,6 +202,13 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     "short lines of two.csv.gz": lambda: gzip.compress(b"0 1\n" * 5_000_000, 9),
     "name in the header.csv.gz": long_header,
     "members.csv.gz": lambda: gzip.compress(b"a,1\n", mtime=0) * 200_000,
+    "zeros.zip": lambda: archive({"a.csv": bytes(250_000_000)}),
+    "zeros.xlsx": lambda: archive(
+        excel_parts({"S": ""}) | {"xl/sharedStrings.xml": b"<sst>" + bytes(250_000_000)}
+    ),
+    "cells.xlsx": lambda: zipped(
+        excel_parts({"S": '<row><c r="A1"><v>1</v></c><c r="B1"><v>2</v></c></row>' * 400_000})
+    ),
     "zeros.csv.gz": lambda: gzip.compress(bytes(150_000_000), 9),
     "one line.csv.gz": lambda: gzip.compress(b"1," * 10_000_000, 9),
     "quotations.csv.gz": lambda: gzip.compress(b"a,1\n" + b'"' * 9_999_999 + b"\n" + b'""",' * 500_000, 9),

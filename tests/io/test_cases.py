@@ -170,11 +170,10 @@ def bits() -> None:
 
 
 def a_workbook() -> None:
-    for read in (read_reports, lambda files: read_distribution(bytes(files[0].data), files[0].name)):
-        with pytest.raises(
-            UnreadableFile, match=r"Files like “reports.xlsx” cannot be read here\. Save the table as CSV"
-        ):
-            read([source("reports.xlsx")])
+    assert as_dict(counted("reports.xlsx")[0]) == NEVER
+    read = read_distribution(bytes(source("reports.xlsx").data), "reports.xlsx")
+    assert dict(zip(read.labels.tolist(), read.weights.tolist(), strict=True)) == NEVER
+    assert inspect_reports(source("reports.xlsx")).program == "Excel workbook"
 
 
 def the_answer_column(name: str, column: str, counts: dict[str, int]) -> None:

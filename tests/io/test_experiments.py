@@ -127,7 +127,7 @@ BROKEN = {
     "empty": (b"", "The file is empty. Save it again where"),
     "blank": (b" \n\t ", "The file is empty. Save it again where"),
     "a picture": (b"\x89PNG\r\n\x1a\n0000", "The content is a picture (PNG), not a table"),
-    "a workbook": (b"PK\x03\x04xl/" + bytes(100), "an Excel workbook"),
+    "a workbook": (b"PK\x03\x04xl/" + bytes(100), "The workbook is damaged or cut short"),
     "binary": (bytes(range(256)) * 9, "not a text table"),
     "foreign": (b"category,count\na,1\nb,2\n", "not a sweep that was saved here: it has no column “sweep”"),
     "one word": (b"hello", "it has no column “sweep”"),

@@ -100,7 +100,7 @@ def test_a_large_honest_file_is_read_within_what_a_page_gives_it(name: str, read
 
 def test_every_reader_is_found() -> None:
     taken = {
-        "decoding.decoded",
+        "tables.decoded",
         "distribution.read_distribution",
         "experiments.read",
         "channel_file.read_matrix_file",
@@ -117,8 +117,9 @@ def test_nothing_but_decoding_unpacks_an_upload_and_pages_have_workers_read_it()
         modules = {
             alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names
         }
-        if path.name != "decoding.py":
+        if path.name not in ("decoding.py", "tables.py"):
             assert not names & {"unpack", "gunzip", "decode"}, path
+        if path.name != "decoding.py":
             assert not modules & {"gzip", "zlib", "bz2", "lzma", "zipfile", "tarfile"}, path
     readers = {key.partition(" ")[0].rpartition(".")[2] for key in READERS}
     given = 0

@@ -499,7 +499,6 @@ def file_opener() -> None:
     # A new uploader each time, so that the one on screen is empty again once its file is in use.
     st.file_uploader(
         "Open a saved sweep",
-        type=list(files.EXTENSIONS),
         key=f"exp_bring_{st.session_state.get('_exp_brought', 0)}",
         on_change=_open_file,
         help="A file from here, or from the same engine on a cluster (see the README).",

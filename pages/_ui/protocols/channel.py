@@ -200,7 +200,7 @@ def _own_matrix(settings: ChannelSettings) -> MatrixFile:
     with st.expander("My table", expanded=True):
         left, right = st.columns(2, gap="medium")
         with right:
-            st.file_uploader("Or a file", type=["csv", "tsv", "txt", "gz"], key="channel_file")
+            st.file_uploader("Or a file", key="channel_file")
             files = state.chosen_files("channel_file")
             if not files:
                 state.say_if_let_go()

@@ -182,7 +182,7 @@ def _table(
     before: dict[str, str],
 ) -> tuple[Counted, Stated]:
     typed_here = st.container()  # a file takes its place
-    st.file_uploader("or a file", type=["csv", "tsv", "txt", "gz"], key="design_table_file")
+    st.file_uploader("or a file", key="design_table_file")
     files = state.chosen_files("design_table_file")
     text = typed_here.text_area(
         "A row for each truth, a column for each report",

@@ -195,10 +195,11 @@ def _files(made: str) -> tuple[list[state.File], str]:
     left, right = st.columns([3, 2])
     left.file_uploader("Report files", accept_multiple_files=True, key="reports_files", help=TEMPORARY)
     left.caption(
-        "One report per row, or a category and its count. CSV, TSV, TXT or Parquet, also gzipped, several files of the "
-        "same shape at once; up to 200 MB together."
+        "One report per row, or a category and its count. CSV, TSV, TXT, Excel, OpenDocument, SPSS, Stata, SAS or "
+        "Parquet, also in GZIP or ZIP, several files of the same shape at once; up to 200 MB together."
         if made != "unary"
-        else "One file: CSV, TSV, TXT or Parquet, also gzipped; up to 200 MB."
+        else "One file: CSV, TSV, TXT, Excel, OpenDocument, SPSS, Stata, SAS or Parquet, also in GZIP or ZIP; up to "
+        "200 MB."
     )
     files, text = state.chosen_files("reports_files"), ""
     if made != "unary":

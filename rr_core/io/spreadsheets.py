@@ -1,0 +1,215 @@
+"""The table in an Excel workbook or an OpenDocument spreadsheet, as the text that a person would have saved it as."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import python_calamine as calamine
+
+from rr_core.io.decoding import COUNT_FIRST, Tick, UnreadableFile, ignore, megabytes, quote, unzipped, zipped
+from rr_core.limits import HELD_ROWS_MAX, READ_TEXT_BYTES_MAX
+
+MAX_CELLS = HELD_ROWS_MAX
+"""Of one sheet, from its first used cell to its last: all of them are held, the empty ones too."""
+
+_OPEN_AGAIN = "Open it in the program it comes from and save it again, or save the table as CSV."
+_DAMAGED = f"The workbook is damaged or cut short. {_OPEN_AGAIN}"
+_PASSWORD = "The workbook is protected by a password. Save it without one, or save the table as CSV."
+_ENCRYPTED_EXCEL = "EncryptedPackage".encode("utf-16-le")
+_ZIP, _EXCEL, _OPEN_DOCUMENT = b"PK", "Excel workbook", "OpenDocument spreadsheet"
+
+# The cells with content, in the two formats: where each is, or how often it and its row are repeated.
+_EXCEL_CELL = re.compile(rb"<(?:\w+:)?c\b[^>]*?\br=[\"']([A-Z]{1,9})([0-9]{1,9})[\"'][^>]*(?<!/)>")
+_ROW_OR_CELL = re.compile(rb"<table:(table-row|table-cell|covered-table-cell|table)(?=[\s/>])([^>]*)>")
+_REPEATED = re.compile(rb"-repeated=[\"']([0-9]{1,18})[\"']")
+
+# Numbers are written with a point: one like 1.234 would be taken for one thousand and more, and 1.2340 is not.
+_LIKE_THOUSANDS = re.compile(r"-?[1-9][0-9]{0,2}(\.[0-9]{3})+")
+_DIGITS = 15  # that a spreadsheet shows
+_BREAKS = str.maketrans(dict.fromkeys("\0\t\n\r", " "))
+_EVERY_ROWS = 10_000
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table as text: cells between tabs, every row a line of as many; `above` empty rows come before the first."""
+
+    text: bytes = field(repr=False)
+    above: int
+    program: str
+    notes: tuple[str, ...]
+
+
+def read_sheet(data: bytes, tick: Tick = ignore) -> Sheet:
+    """The first visible sheet with two rows or more; if there is none, the first with any cell. Hidden ones come last.
+
+    Cells are written as they are shown: dates as 2024-12-31, truth values as TRUE and FALSE, whole numbers without a
+    point, formulas as the value that was saved with them.
+
+    Raises
+    ------
+    UnreadableFile
+        Damaged, protected by a password, without cells, or more than can be held.
+    """
+    program = _OPEN_DOCUMENT if b"opendocument" in data[:1000] else _EXCEL
+    if _ENCRYPTED_EXCEL in data:
+        raise UnreadableFile(_PASSWORD)
+    if data.startswith(_ZIP):
+        data = _checked(data)
+    try:
+        with calamine.CalamineWorkbook.from_filelike(io.BytesIO(data)) as book:
+            return _first_table(book, program, tick)
+    except UnreadableFile:
+        raise
+    except calamine.PasswordError:
+        raise UnreadableFile(_PASSWORD) from None
+    except (calamine.CalamineError, ValueError, OverflowError, OSError):
+        raise UnreadableFile(_DAMAGED) from None
+    except MemoryError:
+        raise UnreadableFile(f"Reading the workbook takes more memory than there is. {COUNT_FIRST}") from None
+    except BaseException as error:
+        # A panic in Rust, which is no Exception and whose class cannot be imported.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise UnreadableFile(_DAMAGED) from None
+
+
+def as_shown(value: Any) -> str:
+    """A cell as text.
+
+    >>> as_shown(3.0), as_shown(0.1 + 0.2), as_shown(True), as_shown(datetime.datetime(2024, 12, 31))
+    ('3', '0.3', 'TRUE', '2024-12-31')
+    """
+    if isinstance(value, str):
+        return value
+    if value is None or value != value:
+        return ""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, float):
+        if value.is_integer() and abs(value) < 10**_DIGITS:
+            return str(int(value))
+        text = format(value, f".{_DIGITS}g")
+        return f"{text}0" if _LIKE_THOUSANDS.fullmatch(text) else text
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
+        return value.date().isoformat()
+    return str(value)
+
+
+def _checked(data: bytes) -> bytes:
+    """The parts that are read, packed again: nothing but what was counted while it was unpacked is ever read.
+
+    Raises
+    ------
+    UnreadableFile
+        More than MAX_UNPACKED_BYTES of them, more than MAX_CELLS cells in a sheet, or a password.
+    """
+    parts = unzipped(data, lambda name: name.endswith((".xml", ".rels", "mimetype")), "workbook")
+    if b"encryption-data" in parts.get("META-INF/manifest.xml", b""):
+        raise UnreadableFile(_PASSWORD)
+    for name, part in parts.items():
+        if name == "content.xml":
+            cells = max(_spans_of_tables(part), default=0)
+        else:
+            cells = _span_of_sheet(part) if name.startswith("xl/worksheets/") else 0
+        if cells > MAX_CELLS:
+            raise UnreadableFile(
+                f"A sheet of the workbook spans more than {MAX_CELLS:,} cells. Delete what is far from the table, or save"
+                " the table as CSV."
+            )
+    return zipped(parts)
+
+
+def _span_of_sheet(part: bytes) -> int:
+    """The number of cells of the smallest rectangle with all the content of an Excel sheet."""
+    columns, first, last = set[bytes](), 10**9, 0
+    for found in _EXCEL_CELL.finditer(part):
+        columns.add(found[1])
+        row = int(found[2])
+        first, last = min(first, row), max(last, row)
+    positions = [sum((letter - 64) * 26**i for i, letter in enumerate(reversed(name))) for name in columns]
+    return (last - first + 1) * (max(positions) - min(positions) + 1) if positions else 0
+
+
+def _spans_of_tables(part: bytes) -> Iterator[int]:
+    """The same for each table of an OpenDocument spreadsheet, counted from its first row and column."""
+    rows = height = across = width = 0
+    for found in _ROW_OR_CELL.finditer(part):
+        number = _REPEATED.search(found[2])
+        times = int(number[1]) if number else 1
+        if found[1] == b"table":
+            yield height * width
+            rows = height = width = 0
+        elif found[1] == b"table-row":
+            rows, across = rows + times, 0
+        else:
+            across += times
+            if not found[2].endswith(b"/"):
+                height, width = rows, max(width, across)
+    yield height * width
+
+
+def _first_table(book: calamine.CalamineWorkbook, program: str, tick: Tick) -> Sheet:
+    sheets = [one for one in book.sheets_metadata if one.typ == calamine.SheetTypeEnum.WorkSheet]
+    sheets.sort(key=lambda one: one.visible != calamine.SheetVisibleEnum.Visible)
+    read, others = None, 0
+    for about in sheets:
+        sheet = book.get_sheet_by_name(about.name)
+        if sheet.width * sheet.height > MAX_CELLS:
+            raise UnreadableFile(
+                f"A sheet of the workbook spans more than {MAX_CELLS:,} cells. {COUNT_FIRST}"
+            )
+        if read is not None and read[2] > 1:
+            others += sheet.end is not None
+            continue
+        above, text, rows = _as_text(sheet, tick)
+        if rows and (read is None or rows > 1):
+            others += read is not None
+            read = about.name, (above, text), rows
+        elif rows:
+            others += 1
+    if read is None:
+        raise UnreadableFile(
+            "The workbook holds no cells that could be a table: charts and macros are not read."
+        )
+    notes = tuple[str, ...]()
+    if others:
+        rest = "another sheet was" if others == 1 else f"{others:,} other sheets were"
+        notes = (f"The table was read from the sheet {quote(read[0])}; {rest} not read.",)
+    above, text = read[1]
+    return Sheet(text, above, program, notes)
+
+
+def _as_text(sheet: calamine.CalamineSheet, tick: Tick) -> tuple[int, bytes, int]:
+    """How many empty rows there are above, the rows from there on to the last that is not empty, as text, and how many of
+    them are not."""
+    first, last, rows = 0, 0, list[list[str]]()
+    left, right, size, filled = sheet.width, 0, 0, 0
+    for number, cells in enumerate(sheet.iter_rows()):
+        if number % _EVERY_ROWS == 0:
+            tick(number / max(1, sheet.total_height))
+        row = [as_shown(cell).translate(_BREAKS) for cell in cells]
+        used = [i for i, cell in enumerate(row) if cell.strip()]
+        if not used and not rows:
+            first += 1
+            continue
+        rows.append(row if used else [])
+        if used:
+            left, right, last, filled = min(left, used[0]), max(right, used[-1] + 1), len(rows), filled + 1
+        size += sum(map(len, row)) + len(row)
+        if size > READ_TEXT_BYTES_MAX:
+            raise UnreadableFile(
+                f"The text of the workbook is longer than {megabytes(READ_TEXT_BYTES_MAX)}. {COUNT_FIRST}"
+            )
+    return first, "".join(_line(row[left:right]) for row in rows[:last]).encode(), filled
+
+
+def _line(row: Sequence[str]) -> str:
+    return (
+        "\t".join(f'"{cell.replace(chr(34), chr(34) * 2)}"' if '"' in cell else cell for cell in row) + "\n"
+    )

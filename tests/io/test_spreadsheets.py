@@ -1,0 +1,314 @@
+"""Workbooks and ZIP archives: the right counts, and one plain sentence where there is no table."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import random
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rr_core.io import (
+    Source,
+    UnreadableFile,
+    decoding,
+    inspect,
+    read_distribution,
+    read_list,
+    read_reports,
+    spreadsheets,
+)
+from rr_core.io.channel_file import read_matrix_file
+from rr_core.io.spreadsheets import as_shown, read_sheet
+from server.jobs import Pool
+from tests.io.test_hostile_files import is_plain
+from tests.io.workbook_files import (
+    ANSWERS,
+    COUNTS,
+    archive,
+    as_dict,
+    excel_parts,
+    excel_rows,
+    ods,
+    ole,
+    xls,
+    xlsx,
+    zipped,
+)
+
+CSV = b"report,region\nbus,north\ncar,south\ncar,south\n"
+TABLE = [["town", "people"], ["Rome", 1200.0], ["Oslo", 1.5], ["Bonn", 0.1 + 0.2]]
+FILES = {"a.xlsx": xlsx(ANSWERS), "a.xlsm": xlsx(ANSWERS), "a.ods": ods(ANSWERS), "a.xls": xls(ANSWERS)}
+
+
+def read(data: bytes, name: str = "a.xlsx", **options: Any) -> Any:
+    return read_reports([Source(name, data)], **options)
+
+
+def refused(data: bytes, name: str = "a.xlsx") -> str:
+    with pytest.raises(UnreadableFile) as caught:
+        read(data, name)
+    assert is_plain(str(caught.value))
+    with pytest.raises(UnreadableFile):
+        read_distribution(data, name)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_each_format_gives_the_right_counts(name: str) -> None:
+    for called in (name, "a.csv", "a"):  # whatever its name says
+        reports = read(FILES[name], called)
+        assert as_dict(reports) == COUNTS
+        assert (reports.category_name, reports.notes, reports.dropped) == ("report", (), ())
+    distribution = read_distribution(FILES[name], name, category="region")
+    assert distribution.labels.tolist() == ["north", "south", 'the "east"']
+    assert distribution.weights.tolist() == [3, 4, 1]
+    preview = inspect(FILES[name], name)
+    assert preview.columns == ("report", "region")
+    assert preview.program == ("OpenDocument spreadsheet" if name == "a.ods" else "Excel workbook")
+    assert read(FILES[name], name, has_header=False).total == 9
+    two = read_reports([Source("1.csv", CSV), Source(name, FILES[name])])
+    assert as_dict(two) == {"bus": 4, "car": 6, "on foot, with bag": 1}
+
+
+@pytest.mark.parametrize("make", [xlsx, ods])
+def test_a_table_of_counts_is_one_however_numbers_are_written(make: Callable[..., bytes]) -> None:
+    found = read_distribution(make(TABLE), "a.xlsx")
+    assert dict(zip(found.labels, found.weights * found.total, strict=True)) == pytest.approx(
+        {"Rome": 1200, "Oslo": 1.5, "Bonn": 0.3}
+    )
+    # With three decimals it is no number of thousands.
+    found = read_distribution(make([["town", "share"], ["Rome", 1.234], ["Oslo", 2.345]]), "a.xlsx")
+    assert found.total == pytest.approx(3.579)
+    with pytest.raises(UnreadableFile, match=r"^Row 7: the count “-3” is negative"):
+        read_distribution(xlsx([*TABLE, ["Kiel", -3.0]], above=2), "a.xlsx")
+
+
+def test_cells_are_as_they_are_shown() -> None:
+    assert list(map(as_shown, (3.0, -0.5, 1e15, 1e300, float("nan"), None, "01"))) == [
+        *("3", "-0.5", "1e+15", "1e+300", "", "", "01"),
+    ]
+    day = datetime.datetime(2024, 12, 31, 8, 30)
+    assert list(map(as_shown, (day, day.date(), day.time()))) == [
+        *("2024-12-31 08:30:00", "2024-12-31", "08:30:00"),
+    ]
+    for make in (xlsx, ods):
+        assert (
+            read_sheet(make([["a\tb", True], ["c\nd", False], ["e", 2.0]])).text
+            == b"a b\tTRUE\nc d\tFALSE\ne\t2\n"
+        )
+
+
+@pytest.mark.parametrize("make", [xlsx, ods])
+def test_what_is_empty_around_a_table_is_skipped(make: Callable[..., bytes]) -> None:
+    nothing: list[None] = [None] * 4
+    rows = [nothing, nothing, *([None, *row, None] for row in ANSWERS), nothing]
+    reports = read(make(rows))
+    assert as_dict(reports) == COUNTS
+    assert (reports.dropped, reports.notes) == ((), ())
+    titled = [["Survey of 2024", None], [None, None], *ANSWERS]
+    assert as_dict(read(make(titled))) == COUNTS
+    assert "Survey of 2024" in read(make(titled)).notes[0]
+
+
+def test_the_first_sheet_with_a_table_is_read_and_the_others_are_named() -> None:
+    for make in (xlsx, ods):
+        reports = read(make([["Only a title"]], [], ANSWERS, TABLE))
+        assert as_dict(reports) == COUNTS
+        name = "T3" if make is ods else "Sheet3"
+        assert reports.notes == (
+            f"The table was read from the sheet “{name}”; 2 other sheets were not read.",
+        )
+        assert read(make([], ANSWERS)).notes == ()
+    sheets = {"lists": excel_rows(TABLE), "data": excel_rows(ANSWERS)}
+    hidden = read(zipped(excel_parts(sheets, hidden=["lists"])))
+    assert as_dict(hidden) == COUNTS
+    assert hidden.notes == ("The table was read from the sheet “data”; another sheet was not read.",)
+    assert "no cells" in refused(xlsx([], []))
+    assert "no cells" in refused(zipped(excel_parts({})))
+
+
+def test_a_zip_archive_with_one_table_is_read() -> None:
+    for name, data in {**FILES, "a.csv": CSV, "b/a.tsv": CSV.replace(b",", b"\t")}.items():
+        packed = archive({f"__MACOSX/{name}": b"?", name: data, ".DS_Store": b"?"})
+        assert read(packed, "a.zip").total == read(data, name.rpartition("/")[2]).total
+    beside = read(archive({"data.csv": CSV, "readme.txt": b"about it"}), "a.zip")
+    assert beside.total == 3
+    assert beside.notes == ("Of the ZIP archive, “data.csv” was read, and “readme.txt” was not.",)
+    assert inspect(archive({"a.csv": CSV}), "a.zip").compression == "zip"
+    several = refused(archive({"a.csv": CSV, "b.csv": CSV}), "a.zip")
+    assert several.startswith("The ZIP archive holds 2 tables (“a.csv”, “b.csv”), and one is read at a time.")
+    assert "holds no table (“a.png”)" in refused(archive({"a.png": b"?"}), "a.zip")
+    assert "holds no table." in refused(archive({}), "a.zip")
+    assert "password" in refused(archive({"a.csv": CSV}, password=True), "a.zip")
+    assert "not read here" in refused(archive({"a.csv": CSV}, method=zipfile.ZIP_LZMA), "a.zip")
+    assert "compressed twice" in refused(archive({"a.zip": archive({"a.csv": CSV})}), "a.zip")
+    assert "members" in refused(archive({f"{i}.csv": b"" for i in range(10_001)}), "a.zip")
+
+
+def with_size(data: bytes, size: int) -> bytes:
+    """The archive with another size said of its first member, in both places."""
+    lying = bytearray(data)
+    lying[22:26] = size.to_bytes(4, "little")
+    at = data.index(b"PK\x01\x02") + 24
+    lying[at : at + 4] = size.to_bytes(4, "little")
+    return bytes(lying)
+
+
+def test_what_unpacks_to_too_much_is_refused_whatever_it_says_of_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(decoding, "MAX_UNPACKED_BYTES", 3 << 20)
+    bomb = archive({"a.csv": b"a,1\n" * 2_000_000})
+    assert refused(bomb, "a.zip").startswith("The ZIP archive unpacks to more than 3 MB.")
+    for size in (0, 100, 2**31):
+        assert "more than 3 MB" in refused(with_size(bomb, size), "a.zip") or size < 2**31
+    assert "more than 3 MB" in refused(xlsx([["a" * 4_000_000], ["b"]]))
+    assert "more than 3 MB" in refused(ods([["a" * 4_000_000], ["b"]]), "a.ods")
+
+
+FAR = '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
+STYLED = excel_rows(ANSWERS) + '<row r="1048576"><c r="XFD1048576" s="1"/></row>'
+REPEATED = (
+    '<table:table-row table:number-rows-repeated="1000000"><table:table-cell table:number-columns-repeated="16000"'
+    ' office:value-type="float" office:value="1"><text:p>1</text:p></table:table-cell></table:table-row>'
+)
+
+
+def test_a_sheet_of_very_many_cells_is_refused_before_it_is_read() -> None:
+    for data in (zipped(excel_parts({"S": FAR})), ods(REPEATED)):
+        assert refused(data).startswith("A sheet of the workbook spans more than 8,000,000 cells.")
+    assert as_dict(read(zipped(excel_parts({"S": STYLED})))) == COUNTS  # cells without content are none
+
+
+REFUSED: dict[str, tuple[bytes, str]] = {
+    "locked.xlsx": (ole("EncryptedPackage", b"?"), "The workbook is protected by a password."),
+    "locked.ods": (
+        archive(
+            {
+                "mimetype": b"application/vnd.oasis.opendocument.spreadsheet",
+                "META-INF/manifest.xml": b"<encryption-data/>",
+                "content.xml": b"?",
+            },
+            method=zipfile.ZIP_STORED,
+        ),
+        "The workbook is protected by a password.",
+    ),
+    "marked.xlsx": (
+        archive(excel_parts({"S": FAR}), password=True),
+        "The workbook is protected by a password.",
+    ),
+    "word.docx.csv": (
+        archive({"[Content_Types].xml": b"", "word/document.xml": b""}),
+        "The content is an office",
+    ),
+    "word.csv": (ole("WordDocument", b"?"), "The content is an old Excel or Word file"),
+    "text.xlsx": (CSV, "The name ends in .xlsx but the content is not an Excel workbook."),
+    "text.ods": (CSV, "The name ends in .ods but the content is not an OpenDocument spreadsheet."),
+    "page.xls": (b"<html><table></table></html>", "The content is a web page"),
+    "zeros.xlsx": (b"PK\x03\x04" + bytes(500), "The workbook is damaged or cut short."),
+    "zeros.zip": (b"PK\x03\x04" + bytes(500), "The ZIP archive is damaged or cut short."),
+    "zeros.xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(2000), "The workbook is damaged or cut short."),
+    "book.xlsb": (b"PK\x03\x04", "Files like “book.xlsb” cannot be read here."),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_no_table_gets_one_plain_sentence(name: str) -> None:
+    data, words = REFUSED[name]
+    assert refused(data, name).startswith(words)
+
+
+def test_text_that_a_program_calls_xls_is_read() -> None:
+    assert read(CSV.replace(b",", b"\t"), "export.xls").total == 3
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_cut_anywhere_is_refused(name: str) -> None:
+    data = FILES[name]
+    for length in range(1, len(data), max(1, len(data) // 40)):
+        if name != "a.xls":
+            refused(data[:length], name)
+        elif length > 8:  # it is padded: its end may be missing
+            with contextlib.suppress(UnreadableFile):
+                assert as_dict(read(data[:length], name)) == COUNTS
+
+
+def mutated(name: str, seed: int) -> bytes:
+    """A file with some bytes changed; of a workbook's parts, before they are packed."""
+    chance = random.Random(seed)
+
+    def change(data: bytes) -> bytes:
+        bad = bytearray(data)
+        for _ in range(chance.choice((1, 1, 2, 5, 20))):
+            bad[chance.randrange(len(bad))] = chance.randrange(256)
+        return bytes(bad)
+
+    if name == "a.xls" or chance.random() < 0.2:
+        return change(FILES[name])
+    parts = decoding.unzipped(FILES[name], lambda _: True, "workbook")
+    part = chance.choice([one for one in parts if parts[one] and one != "mimetype"])
+    return zipped({**parts, part: change(parts[part])})
+
+
+def try_mutated(name: str, seeds: range) -> list[str]:
+    """The sentences of files that are not read."""
+    said = []
+    for seed in seeds:
+        try:
+            read(mutated(name, seed), name)
+        except UnreadableFile as error:
+            said.append(str(error))
+    return said
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Pool]:
+    made = Pool(1)
+    yield made
+    for worker in made._idle:
+        worker.end()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [one for one in FILES if one != "a.xlsm"])
+def test_changed_bytes_give_a_table_or_a_plain_sentence(name: str, pool: Pool) -> None:
+    said = pool.run(try_mutated, name, range(1000), look=lambda *_: None, memory=2**30, seconds=120.0)
+    assert said
+    assert all(map(is_plain, said))
+
+
+def test_memory_and_stopping(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[float] = []
+    read_sheet(FILES["a.xlsx"], heard.append)
+    assert heard
+    monkeypatch.setattr(spreadsheets, "READ_TEXT_BYTES_MAX", 50)
+    assert "longer than 0 MB" in refused(FILES["a.xlsx"])
+    monkeypatch.setattr(spreadsheets, "MAX_CELLS", 10)
+    assert "spans more than 10 cells" in refused(FILES["a.xls"], "a.xls")
+    assert replace(read_sheet(xlsx([["a"], ["b"]])), text=b"").above == 0
+
+
+@pytest.mark.parametrize("make", [xlsx, ods])
+def test_lists_and_matrices_are_read_too(make: Callable[..., bytes]) -> None:
+    listed = read_list(Source("a.xlsx", make([["bus"], ["car, shared"], ["train"]])))
+    assert listed.labels.tolist() == ["bus", "car, shared", "train"]
+    matrix = read_matrix_file(
+        make([["truth", "yes", "no"], ["yes", 0.75, 0.25], ["no", 0.125, 0.875]]), "a.xlsx"
+    )
+    assert matrix.matrix.tolist() == [[0.75, 0.25], [0.125, 0.875]]
+
+
+def test_dates_of_workbooks_are_dates() -> None:
+    rows = "".join(
+        f'<row r="{i}"><c r="A{i}" s="{i - 1}"><v>{day}</v></c></row>'
+        for i, day in ((1, 45657), (2, 45657.5), (3, 45657))
+    )
+    formats = "".join(f'<xf numFmtId="{number}"/>' for number in (14, 22, 0))
+    styles = f'<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><cellXfs>{formats}</cellXfs>'
+    parts = excel_parts({"S": rows}) | {"xl/styles.xml": f"{styles}</styleSheet>".encode()}
+    assert read_sheet(zipped(parts)).text == b"2024-12-31\n2024-12-31 12:00:00\n45657\n"
