@@ -255,7 +255,7 @@ def _by_reports(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
         survey = analyse_groups(
             counted.counts[None], protocol, counted.truths, ("",), asked.level, asked.users, order
         )
-    notes += [*_verdict(survey, protocol), *([merging] if merging else [])]
+    notes += [*_verdict(survey), *([merging] if merging else [])]
     facts = {
         "design": asked.design,
         "epsilon": protocol.epsilon,
@@ -399,19 +399,15 @@ def _left_out(collected: Collected, names: Names) -> list[str]:
     return notes + [f"“{plain(one)}” is counted as “{plain(other)}”." for one, other in names.counted_as[:20]]
 
 
-def _verdict(survey: Survey, protocol: RandomizedResponse | Channel) -> list[str]:
+def _verdict(survey: Survey) -> list[str]:
     """Sentences where a test finds something."""
     notes = []
     for name, found in zip(survey.groups, survey.analyses, strict=True):
         about = f"{plain(name)}: " if name else ""
         p_value = None if found.fit is None else found.fit.p_value
-        if (
-            len(survey.groups) == 1
-            and isinstance(protocol, RandomizedResponse)
-            and found.nearest
-            and found.k <= _MOST_TESTED
-        ):
-            test = fit_test(found.counts, protocol, _TESTED)
+        alone = len(survey.groups) == 1 and found.k <= _MOST_TESTED
+        if alone and found.nearest is not None and isinstance(found.protocol, RandomizedResponse):
+            test = fit_test(found.counts, found.protocol, _TESTED)
             p_value = test.p_value if test.rejects() else None
         if p_value is not None and p_value <= 0.05:
             notes.append(f"{about}these reports hardly come from what is stated (p = {p_value:.2g}).")
@@ -458,10 +454,7 @@ def _unary(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
     found = analyse(read.support, protocol, asked.level, asked.users, n=n, bits=bits)
     survey = Survey(read.labels, ("",), (found,), read.support[None], None, 0, tuple(range(k)))
     facts = {"design": "unary", "epsilon": protocol.epsilon, "n": n, "level": asked.level}
-    notes = list(read.reports.notes)
-    if found.fit is not None and found.fit.rejected:
-        notes.append(f"These reports hardly come from what is stated (p = {found.fit.p_value:.2g}).")
-    return survey, notes, facts
+    return survey, [*read.reports.notes, *_verdict(survey)], facts
 
 
 def run() -> None:

@@ -5,18 +5,22 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from rr_core import RandomizedResponse, analyse
+from rr_core import __main__ as command
 from rr_core.__main__ import main
 from rr_core.io import Source, read_reports
 from rr_core.protocols import Channel
 from rr_core.reports.designs import DESIGNS
+from tests.sentences import recomputes
 
 ROOT = Path(__file__).parents[1]
 CASES = ROOT.parent / "shared" / "cases"
@@ -192,6 +196,7 @@ def test_files_by_the_end_of_their_name(survey, tmp_path, capsys):
         (["--design", "table", "--table", "nowhere.csv"], "There is no file nowhere.csv."),
         (["--design", "k_rr", "--epsilon", "2", "--by", "town"], "There is no column “town”"),
         (["--design", "k_rr", "--epsilon", "2", "--weights", "region"], "has “"),
+        (["--design", "k_rr", "--epsilon", "2", "--by", "answer"], "cannot be two things"),
         (["--design", "k_rr", "--epsilon", "2", "--out", "a.xlsx"], "ends in .csv or .json"),
         (["--design", "k_rr", "--epsilon", "2", "--level", "95"], "between 0 and 1"),
         (["--design", "unary", "--epsilon", "2"], "does not hold bit strings"),
@@ -235,6 +240,45 @@ def test_it_runs_as_a_module(words):
 def test_every_design_is_in_the_document():
     text = (ROOT / "docs" / "command_line.md").read_text("utf-8")
     assert all(f"`{key}`" in text for key in DESIGNS)
+
+
+@recomputes(command._verdict)
+def test_what_the_tests_find_is_said(tmp_path, capsys):
+    file = tmp_path / "a.csv"
+    file.write_text("answer,n,town\nyes,990,Oslo\nno,10,Oslo\nyes,6,Rome\nno,5,Rome\n")
+    words = (file, "--design", "k_rr", "--p", "0.7", "--column", "answer", "--count", "n")
+    _, err, _ = run(capsys, *words)
+    p_value = stats.binom.sf(995, 1011, 0.7) + stats.binom.cdf(15, 1011, 0.7)
+    (told,) = re.findall(r"hardly come from what is stated \(p = (\S+)\)\.", err)
+    assert float(told) == pytest.approx(p_value, rel=0.06)
+    _, err, _ = run(capsys, *words, "--by", "town")
+    assert "Rome: few reports of some kind are expected" in err
+    (told,) = re.findall(r"all groups are alike: p = (\S+)\.\n", err)
+    answers = ["yes"] * 990 + ["no"] * 10 + ["yes"] * 6 + ["no"] * 5
+    wanted = analyse(answers, RandomizedResponse.from_p(2, 0.7), by=["O"] * 1000 + ["R"] * 11)
+    assert float(told) == pytest.approx(wanted.alike, rel=0.006)
+
+
+@recomputes(command._left_out)
+def test_what_is_left_out_or_merged_is_named(tmp_path, capsys):
+    file = tmp_path / "a.csv"
+    file.write_text("answer\n" + "yes\nYes\nno\nNA\n" * 20)
+    _, err, _ = run(capsys, file, "--design", "warner", "--p", "0.7", "--merge")
+    assert "Left out: “NA” (20)." in err
+    assert "“yes” is counted as “Yes”." in err or "“Yes” is counted as “yes”." in err
+
+
+@recomputes(command._sentence)
+def test_what_is_missing_is_named(tmp_path, capsys, monkeypatch):
+    _, err, status = run(capsys, tmp_path / "nothing.csv", "--design", "warner", "--p", "0.7")
+    assert (status, err) == (2, f"There is no file {tmp_path / 'nothing.csv'}.\n")
+    _, err, status = run(capsys, tmp_path, "--design", "warner", "--p", "0.7")
+    assert (status, err) == (2, f"{tmp_path} is a folder: name the file in it.\n")
+    monkeypatch.setattr(
+        command, "_by_reports", lambda _: (_ for _ in ()).throw(ModuleNotFoundError(name="pyarrow"))
+    )
+    _, err, status = run(capsys, "a.csv", "--design", "warner", "--p", "0.7")
+    assert (status, err) == (2, "Reading files needs pyarrow: pip install 'rr_core[io]'.\n")
 
 
 def test_names_that_differ_in_case_are_merged_when_asked(tmp_path, capsys):

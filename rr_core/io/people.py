@@ -76,6 +76,11 @@ def read_people(
     columns = [read.category_name, *by, *([] if read.count_name is None else [read.count_name])]
     of_weights = [] if weights is None else [find(table, weights)]
     indices = [*(find(table, column) for column in columns), *of_weights]
+    twice = next((index for index in indices if indices.count(index) > 1), None)
+    if twice is not None:
+        raise UnreadableFile(
+            f"The column {quote(table.columns[twice])} cannot be two things: choose another one for groups or weights."
+        )
     kept = [Numbered(table.columns[index]) for index in indices[: len(columns)]]
     weighed: list[npt.NDArray[np.float64]] = []
     rows = 0

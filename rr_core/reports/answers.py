@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from numbers import Number, Real
 from typing import Any
@@ -179,10 +180,9 @@ def _factorized(name: str, given: Any, n: int) -> tuple[NDArray[np.int64], tuple
 
 def _text(value: Any) -> str:
     """The name of a value: 1.0 and 1 are one."""
-    if isinstance(value, Real) and not isinstance(value, int | np.bool_):
-        number = float(value)
-        return str(int(number)) if number.is_integer() else str(value)
-    return str(value)
+    is_fraction = isinstance(value, Real) and not hasattr(value, "bit_length")
+    whole = is_fraction and math.isfinite(value) and value == math.floor(value)
+    return str(math.floor(value)) if whole else str(value)
 
 
 def _codes(

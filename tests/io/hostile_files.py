@@ -20,11 +20,30 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import rr_core.io
-from rr_core.io import Source, UnreadableFile, WrongDomain
+from rr_core.io import (
+    AllSeen,
+    Names,
+    Source,
+    UnreadableFile,
+    WrongDomain,
+    inspect_reports,
+    read_reports,
+    within,
+)
 from rr_core.io.decoding import _SAS, zipped
 from tests.io.workbook_files import ANSWERS, archive, excel_parts, xlsx
 
 Reader = Callable[[bytes, str], Any]
+
+
+def read_again(source: Source, read_people: Callable[..., Any]) -> Any:
+    """A file of reports, row by row, with its last column for groups and for weights."""
+    read = read_reports([source])
+    last = inspect_reports(source).columns[-1]
+    return [
+        read_people(source, read, within(read, AllSeen()), Names(), by, weights)
+        for by, weights in (([last], None), ([], last))
+    ]
 
 
 def _found() -> dict[str, Reader]:
@@ -48,6 +67,8 @@ def _found() -> dict[str, Reader]:
                 found[f"{key} of two"] = lambda data, name, f=function: f(
                     [Source(name, data), Source(name, data)]
                 )
+            elif key == "people.read_people":
+                found[key] = lambda data, name, f=function: read_again(Source(name, data), f)
             elif "Source" in kinds.get(first, ""):
                 found[key] = lambda data, name, f=function: f(Source(name, data))
             elif kinds.get("data") == "bytes" and "name" in kinds:

@@ -1,0 +1,80 @@
+"""Reports read again row by row, with groups and weights."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from rr_core.io import AS_WRITTEN, AllSeen, Names, Source, UnreadableFile, read_reports, within
+from rr_core.io.people import People, read_people
+
+
+def people(
+    text: str | bytes, by=(), weights=None, names=AS_WRITTEN, name: str = "a.csv", **options
+) -> People:
+    source = Source(name, text.encode() if isinstance(text, str) else text)
+    read = read_reports([source], **{"category": "answer", "layout": "values", **options})
+    return read_people(source, read, within(read, AllSeen(), names), names, by, weights)
+
+
+def test_columns_of_groups_are_crossed_and_rows_without_a_value_left_out():
+    rows = "answer,town,sex\nyes,Oslo,f\nno,Oslo,m\nyes,,f\nno,Rome,f\nyes,Oslo,f\n"
+    found = people(rows, ["town", "sex"])
+    assert found.group_names == ("Oslo, f", "Oslo, m", "Rome, f")
+    assert found.groups.tolist() == [0, 1, 2, 0]
+    assert found.reports.tolist() == [0, 1, 1, 0]
+    assert found.notes == ("1 row left out: no value in the column “town, sex”.",)
+
+
+def test_names_are_decided_on_as_for_everybody():
+    rows = "answer,town\nyes,A\nYES,A\nNA,A\nno,B\n"
+    found = people(rows, ["town"], names=Names(("NA",), (("YES", "yes"),)))
+    assert found.reports.tolist() == [0, 0, 1]
+    assert found.groups.tolist() == [0, 0, 1]
+
+
+@pytest.mark.parametrize("text", ["1.5,0.25,,3e-1", "1.5,0.25,nan,0.3"])
+def test_weights_are_numbers_and_who_has_none_is_left_out(text):
+    cells = text.split(",")
+    found = people("answer,w\n" + "".join(f"yes,{cell}\nno,{cell}\n" for cell in cells), weights="w")
+    assert found.weights.tolist() == [1.5, 1.5, 0.25, 0.25, 0.3, 0.3]
+    assert found.notes == ("2 rows left out: no weight in the column “w”.",)
+
+
+def test_decimal_commas_are_weights_too():
+    found = people("answer;w\n" + "yes;1,5\nno;0,25\n" * 5, weights="w")
+    assert found.weights.tolist() == [1.5, 0.25] * 5
+
+
+def test_weights_of_parquet_are_read_as_they_are():
+    rng = np.random.default_rng(1)
+    weights, sink = rng.uniform(0, 3, 400), pa.BufferOutputStream()
+    answers = rng.choice(["a", "b"], 400)
+    pq.write_table(pa.table({"answer": answers, "w": weights, "g": np.arange(400) % 3}), sink)
+    found = people(sink.getvalue().to_pybytes(), ["g"], "w", name="a.parquet")
+    np.testing.assert_array_equal(found.weights, weights)
+    assert (found.group_names, found.groups.tolist()) == (("0", "1", "2"), (np.arange(400) % 3).tolist())
+
+
+def test_counts_have_groups():
+    rows = "town,answer,n\nOslo,yes,30\nOslo,no,20\nRome,yes,5\nRome,no,45\n"
+    found = people(rows, ["town"], layout="counts", count="n")
+    assert found.times.tolist() == [30, 20, 5, 45]
+    assert (found.groups.tolist(), found.reports.tolist()) == ([0, 0, 1, 1], [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "says"),
+    [
+        ("answer,w\nyes,1\nno,-2\n", {"weights": "w"}, "weights below zero"),
+        ("answer,w\nyes,1\nno,often\n", {"weights": "w"}, "Line 3 has “often” in the column “w”"),
+        ("answer,w\nyes,1\nno,2\n", {"weights": "town"}, "There is no column “town”"),
+        ("answer,w\nyes,1\nno,2\n", {"by": ["answer"]}, "cannot be two things"),
+        ("answer,w\nyes,1\nno,2\n", {"by": ["w"], "weights": "w"}, "cannot be two things"),
+    ],
+)
+def test_what_cannot_be_is_told_with_its_place(rows, options, says):
+    with pytest.raises(UnreadableFile, match=says):
+        people(rows, **options)
