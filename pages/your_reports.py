@@ -32,7 +32,7 @@ estimates_chart = results.estimates_chart(analysed, choice, order)
 simulate_now = session.offer_simulations(analysed)
 progress = st.container()
 fits = "Does this ε fit?" if used.k_rr else "Do they fit?"
-table, fit, which, files = st.tabs(["Table", fits, "Which estimate?", "Files"])
+table, fit, which, groups, files = st.tabs(["Table", fits, "Which estimate?", "Groups", "Files"])
 with table:
     with st.container(horizontal=True, gap="medium"):
         results.search_box(analysed)
@@ -45,8 +45,10 @@ with which:
     results.advice(analysed)
     if used.k_rr:
         results.measured_section()
+with groups:
+    groups_charts = results.groups(analysed)
 with files:
-    results.downloads(analysed, choice, [estimates_chart, *fit_charts])
+    results.downloads(analysed, choice, [estimates_chart, *fit_charts, *groups_charts])
     upload.warehouse_section()
 
 if simulate_now:

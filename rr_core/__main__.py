@@ -33,7 +33,7 @@ from rr_core.reports.designs import (
     of_yes_and_no,
     parameter,
 )
-from rr_core.reports.survey import Sample, Survey, analyse_groups, analyse_sample
+from rr_core.reports.survey import Survey, analyse_groups, analyse_tallies
 from rr_core.script import VERSION
 
 if TYPE_CHECKING:
@@ -247,10 +247,12 @@ def _by_reports(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
         raise Unclear("Name a column of weights or one of inclusion probabilities, not both")
     weighing = asked.weights or asked.inclusion
     if asked.by or weighing is not None:
-        people = read_people(source, read, collected, names, asked.by, weighing)
+        inverse = asked.inclusion is not None
+        people = read_people(source, read, counted.reports, names, asked.by, weighing, inverse=inverse)
         notes += people.notes
-        place = np.array([counted.reports.index(str(name)) for name in collected.labels], dtype=np.int64)
-        survey = _of_people(people, place, protocol, counted.truths, asked, order)
+        survey = analyse_tallies(
+            people.tallies, protocol, counted.truths, people.groups, asked.level, asked.users, order
+        )
     else:
         survey = analyse_groups(
             counted.counts[None], protocol, counted.truths, ("",), asked.level, asked.users, order
@@ -263,34 +265,6 @@ def _by_reports(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
         "level": asked.level,
     }
     return survey, notes, facts
-
-
-def _of_people(
-    people: Any,
-    place: np.typing.NDArray[np.int64],
-    protocol: RandomizedResponse | Channel,
-    truths: Sequence[str],
-    asked: _Asked,
-    order: Sequence[int] | None,
-) -> Survey:
-    m = protocol.m if isinstance(protocol, Channel) else protocol.k
-    reports = place[people.reports]
-    if people.times is None:
-        weights = people.weights
-        if weights is not None and asked.inclusion is not None:
-            if not ((weights > 0) & (weights <= 1)).all():
-                raise Unclear(
-                    f"The column “{plain(asked.inclusion)}” has no inclusion probabilities: they lie above 0, up to 1"
-                )
-            weights = 1 / weights
-        sample = Sample(reports, people.groups, weights)
-        return analyse_sample(sample, protocol, truths, people.group_names, asked.level, asked.users, order)
-    if people.weights is not None:
-        raise Unclear("A file of counts has no weights: weights need one report per row")
-    groups = people.groups if people.groups is not None else np.zeros(reports.size, dtype=np.int64)
-    g = len(people.group_names)
-    counts = np.bincount(groups * m + reports, people.times, g * m).reshape(g, m)
-    return analyse_groups(counts, protocol, truths, people.group_names, asked.level, asked.users, order)
 
 
 def _columns(asked: _Asked, source: Source) -> dict[str, Any]:

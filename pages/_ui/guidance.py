@@ -28,10 +28,12 @@ _LOUD = 2.0  # average shares: more noise than that is large
 # The numbers are those of the stored main grid, mean squared error.
 WHICH = (
     "**InvP**: it is the safe one. **InvN** if you expect all categories to be about equally common and the noise is "
-    "large: the standard error of Inv for a category that nobody has, beside an average share, 1/K.\n\n"
-    "- **Noise up to two average shares:** in all 381 such settings (page Experiments) InvP's mean squared error was at "
-    "most 1.46 times the smallest of the three; InvN's was up to 2,410 times it, MLE\\*'s up to 429 times. InvN may "
-    "win more often, by a little; where it loses, it can lose by far.\n"
+    "large.\n\n"
+    "How large is the noise? Take a category that nobody has: Inv gives it 0 give or take a standard error. Compare that "
+    "with an average share, 1/K.\n\n"
+    "- **Moderate noise, up to two average shares:** in all 381 such settings (page Experiments) InvP's mean squared "
+    "error was at most 1.46 times the smallest of the three; InvN's was up to 2,410 times it, MLE\\*'s up to 429 times. "
+    "InvN may win more often, by a little; where it loses, it can lose by far.\n"
     "- **More noise:** InvP was within 1.5 times the smallest in 117 of 146 settings with a few common categories, "
     "MLE\\* in 58, InvN in 50. Where all were about equally common, InvN was the best in 73 of 73.\n"
     "- **MLE\\*** if you need the best fit: no distribution makes the reports more likely.\n"

@@ -414,9 +414,11 @@ def _projector_view(room: Room) -> None:
     left, right = st.columns([3, 2], gap="large", vertical_alignment="center")
     with left:
         answers = "".join(f"<li>{escape(answer)}</li>" for answer in now.answers)
+        again = any(one.text == now.text and one.n for one in room.questions if one.number != now.number)
+        cost = '<p class="rr-place">Asked again: a second report costs its ε once more.</p>' if again else ""
         joins = f"Join at {escape(address.partition('://')[2])}" if address else ""
         st.html(
-            f'<h2 class="rr-asked">{escape(now.text)}</h2><ul class="rr-answers">{answers}</ul>'
+            f'<h2 class="rr-asked">{escape(now.text)}</h2><ul class="rr-answers">{answers}</ul>{cost}'
             f'<p class="rr-code" aria-label="Code of this room">{room.code}</p><p class="rr-place">{joins}</p>'
         )
     with right:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -14,15 +15,18 @@ from rr_core._validate import Array
 from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, number, percent, whole
 from rr_core.figures.view import Bars
 from rr_core.figures.wording import between
+from rr_core.plain_text import plain
 from rr_core.registry import ESTIMATORS
 from rr_core.reports.intervals import Interval
 from rr_core.reports.low_counts import Floor
+from rr_core.reports.survey import Survey
 
 # Of k-RR, and of the other designs, whose maximum of the likelihood has no closed form and no star.
 ESTIMATES = {
     **{name: QUANTITIES[name] for name in ESTIMATORS},
     "mle": replace(QUANTITIES["mle_star"], name="MLE"),
 }
+_LONGEST_GROUP = 30
 _BESIDE = 0.18  # between two estimates of a category
 
 
@@ -72,6 +76,63 @@ def with_intervals(
     if zoom:
         y["range"] = without_the_largest(view, estimates[chosen], interval)
     return figure(traces, view.axis(), y, reading, height=430)
+
+
+def by_group(survey: Survey, category: int) -> go.Figure:
+    """The share of one category in all groups, with the intervals of Inv.
+
+    Args:
+        survey: the analyses of all groups.
+        category: which, from 0.
+    """
+    name = survey.analyses[0].leading
+    quantity, groups = ESTIMATES[name], [plain(group, _LONGEST_GROUP) for group in survey.groups]
+    shares = np.array([one.estimates[name][category] for one in survey.analyses])
+    y = np.arange(len(groups))
+    names = [html.escape(group) for group in groups]
+    traces: list[dict[str, Any]] = []
+    limits = [one.interval.cut_unless_outside() for one in survey.analyses if one.interval is not None]
+    if len(limits) == len(groups):
+        ends = np.array([[one.low[category], one.high[category], np.nan] for one in limits])
+        colour = QUANTITIES["inv"].colour
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "lines+markers",
+                "name": "interval of Inv",
+                "x": ends.ravel(),
+                "y": np.repeat(y, 3),
+                "customdata": np.repeat(names, 3),
+                "line": {"color": colour, "width": 2.5},
+                "marker": {"symbol": "line-ns", "size": 10, "line": {"color": colour, "width": 2}},
+                "hovertemplate": "%{customdata}<br>the interval of Inv ends at %{x:.4~%}<extra></extra>",
+            }
+        )
+    traces.append(
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": quantity.name,
+            "x": shares,
+            "y": y,
+            "customdata": names,
+            "marker": {"color": quantity.colour, "symbol": quantity.symbol, "size": 11},
+            "hovertemplate": "%{customdata}<br>" + quantity.name + ": %{x:.4~%}<extra></extra>",
+        }
+    )
+    most, least = int(shares.argmax()), int(shares.argmin())
+    reading = (
+        f"By {quantity.name} the share of “{plain(survey.categories[category])}” is largest in “{groups[most]}”, "
+        f"{percent(float(shares[most]))}, and smallest in “{groups[least]}”, {percent(float(shares[least]))}."
+    )
+    labels = {"tickvals": y, "ticktext": names, "range": [len(groups) - 0.5, -0.5], "showgrid": False}
+    return figure(
+        traces,
+        axis("Share of users", tickformat=SHARE),
+        axis("", **labels),
+        reading,
+        height=max(220, 110 + 30 * len(groups)),
+    )
 
 
 def _without_inv(share: str) -> str:

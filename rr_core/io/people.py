@@ -14,63 +14,60 @@ import pyarrow.compute as pc
 from rr_core.io import numbers
 from rr_core.io.columns import find
 from rr_core.io.decoding import UnreadableFile, quote
-from rr_core.io.domain import Collected, Names
+from rr_core.io.domain import Names
 from rr_core.io.labels import as_objects, clean
 from rr_core.io.parquet import is_number
 from rr_core.io.reports import Reports, Source
 from rr_core.io.tables import AnyTable, Numbered, open_table
+from rr_core.reports.survey import Tallies
 
 MOST_ROWS = 20_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """Who reported what, in which group, with what weight.
+    """Who reported what, summed up by group.
 
     Attributes:
-        reports: (n,) position of the report among the names of the collected reports.
-        groups: (n,) position among ``group_names``; None where no column was asked for.
-        group_names: names of the groups in order of first appearance; ("",) without.
-        weights: (n,) numbers >= 0; None where no column was asked for.
-        times: (n,) how many people a row stands for, where the file counts them; None where one each.
+        groups: g names, in order of first appearance; ("",) where no column was asked for.
+        tallies: people, and sums of their weights, by group and report, in the order that was asked for.
         notes: a sentence for each thing that was left out.
     """
 
-    reports: npt.NDArray[np.int64]
-    groups: npt.NDArray[np.int64] | None
-    group_names: tuple[str, ...]
-    weights: npt.NDArray[np.float64] | None
-    times: npt.NDArray[np.int64] | None
+    groups: tuple[str, ...]
+    tallies: Tallies
     notes: tuple[str, ...]
 
 
 def read_people(
     source: Source,
     read: Reports,
-    collected: Collected,
+    labels: Sequence[str],
     names: Names,
     by: Sequence[str] = (),
     weights: str | None = None,
+    *,
+    inverse: bool = False,
 ) -> People:
     """Read the same reports again, row by row, with their groups and weights.
 
     Args:
         source: the file.
         read: what was read of it, which says in which columns.
-        collected: the reports that are counted, by name; others are left out.
+        labels: m names of the reports that are counted, in the order wanted; others are left out.
         names: which names are counted as others.
         by: columns of groups; several are crossed.
         weights: column of weights.
+        inverse: whether that column holds inclusion probabilities, whose inverses are the weights.
 
     Raises:
         UnreadableFile: one plain sentence.
 
-    >>> from rr_core.io import AllSeen, read_reports, within
+    >>> from rr_core.io import read_reports
     >>> source = Source("a.csv", b"answer,town\\nyes,Oslo\\nno,Rome\\nyes,Rome\\n")
-    >>> read = read_reports([source])
-    >>> people = read_people(source, read, within(read, AllSeen()), Names(), ["town"])
-    >>> people.reports.tolist(), people.groups.tolist(), people.group_names
-    ([0, 1, 0], [0, 1, 1], ('Oslo', 'Rome'))
+    >>> people = read_people(source, read_reports([source]), ["no", "yes"], Names(), ["town"])
+    >>> people.groups, people.tallies.counts.tolist()
+    (('Oslo', 'Rome'), [[0, 1], [1, 1]])
     """
     table = open_table(bytes(source.data), source.name, read.has_header).table
     columns = [read.category_name, *by, *([] if read.count_name is None else [read.count_name])]
@@ -96,7 +93,7 @@ def read_people(
             raise UnreadableFile(f"The file has more than {MOST_ROWS:,} rows: count its reports first.")
     distinct, codes = kept[0].result()
     own = clean(distinct, codes)
-    places = _places(as_objects(own.names), collected, names)
+    places = _places(as_objects(own.names), labels, names)
     reports = np.where(own.codes >= 0, places[own.codes], -1)
     left, notes = reports >= 0, list[str]()
     groups, group_names = _groups(kept[1 : 1 + len(by)])
@@ -109,24 +106,36 @@ def read_people(
             notes, left & np.isnan(weight), f"no weight in the column {quote(table.columns[of_weights[0]])}"
         )
         left &= ~np.isnan(weight)
-        if weight[left].size and weight[left].min() < 0:
-            raise UnreadableFile(
-                f"The column {quote(table.columns[of_weights[0]])} has weights below zero: choose another column."
-            )
+        _check(weight[left], table.columns[of_weights[0]], inverse)
     times = None
     if read.count_name is not None:  # numbers that were read before
         distinct, codes = kept[-1].result()
         times = np.nan_to_num(numbers.parse(distinct).values[codes]).astype(np.int64)
+    kept_groups = np.zeros(int(left.sum()), dtype=np.int64)
     if groups is not None:
-        groups, group_names = _seen(groups[left], group_names)
-    return People(
-        reports[left].astype(np.int64),
-        groups,
-        group_names,
-        None if weight is None else weight[left],
-        None if times is None else times[left],
-        tuple(notes),
-    )
+        kept_groups, group_names = _seen(groups[left], group_names)
+    g, m = len(group_names), len(labels)
+    cells = kept_groups * m + reports[left]
+
+    def summed(of: npt.NDArray[Any] | None) -> npt.NDArray[np.float64]:
+        return np.bincount(cells, of, g * m).reshape(g, m).astype(np.float64)
+
+    counts = summed(None if times is None else times[left]).astype(np.int64)
+    if weight is None:
+        return People(group_names, Tallies(counts), tuple(notes))
+    if times is not None:
+        raise UnreadableFile("A table of counts has no weights: weights need one report per row.")
+    own_weight = 1 / weight[left] if inverse else weight[left]
+    return People(group_names, Tallies(counts, summed(own_weight), summed(own_weight**2)), tuple(notes))
+
+
+def _check(weights: npt.NDArray[np.float64], column: str, inverse: bool) -> None:
+    if weights.size and weights.min() < 0:
+        raise UnreadableFile(f"The column {quote(column)} has weights below zero: choose another column.")
+    if inverse and not ((weights > 0) & (weights <= 1)).all():
+        raise UnreadableFile(
+            f"The column {quote(column)} has no inclusion probabilities, which lie above 0, up to 1: choose another one."
+        )
 
 
 def _note(notes: list[str], left_out: npt.NDArray[np.bool_], why: str) -> None:
@@ -135,11 +144,11 @@ def _note(notes: list[str], left_out: npt.NDArray[np.bool_], why: str) -> None:
         notes.append(f"{rows:,} {'row' if rows == 1 else 'rows'} left out: {why}.")
 
 
-def _places(labels: npt.NDArray[np.object_], collected: Collected, names: Names) -> npt.NDArray[np.int64]:
-    """The position of each label among those that are counted; -1 where it is none of them."""
-    others, place = dict(names.counted_as), {name: i for i, name in enumerate(collected.labels.tolist())}
-    places = np.full(len(labels), -1, dtype=np.int64)
-    for i, label in enumerate(labels.tolist()):
+def _places(written: npt.NDArray[np.object_], labels: Sequence[str], names: Names) -> npt.NDArray[np.int64]:
+    """The position of each name that is written among those that are counted; -1 where it is none of them."""
+    others, place = dict(names.counted_as), {str(name): i for i, name in enumerate(labels)}
+    places = np.full(len(written), -1, dtype=np.int64)
+    for i, label in enumerate(written.tolist()):
         passed = {label}
         while (other := others.get(label)) is not None and other not in passed:
             label = other

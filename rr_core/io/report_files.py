@@ -124,6 +124,15 @@ def categories_file(results: Results) -> bytes:
     return "".join(f"{label}\n" for label in results.used.collected.labels).encode()
 
 
+def groups_file(results: Results) -> bytes:
+    """All groups, a row for each category."""
+    if results.survey is None:
+        raise ValueError("results must have groups, got none")
+    columns = results.survey.columns()
+    counts = np.asarray(columns["reports"])
+    return csv_bytes(csv_columns({**columns, "reports": ["" if n < 0 else str(n) for n in counts.tolist()]}))
+
+
 def answers_file(results: Results) -> bytes:
     """The reports themselves, where they are other things than the categories."""
     held = results.used.collected

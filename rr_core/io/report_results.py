@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rr_core.comparison import Target
 from rr_core.io.domain import AS_WRITTEN, Collected, Names
+from rr_core.io.people import People
 from rr_core.io.reports import Reports
 from rr_core.io.unary_reports import UnaryReports
 from rr_core.mechanism import RandomizedResponse
@@ -20,6 +21,7 @@ from rr_core.protocols import Channel
 from rr_core.reports.analysis import ALL_ROWS, Analysis, Collecting, Rows
 from rr_core.reports.epsilon_fit import FitTest, Simulations
 from rr_core.reports.intervals import Interval
+from rr_core.reports.survey import Survey
 
 DomainKind = Literal["seen", "size", "listed"]
 PrivacyKind = Literal["epsilon", "p", "redraw"]
@@ -75,6 +77,8 @@ class ReportsInUse:
         about: the category that is asked for; None for the most frequent one.
         unary: the reports of unary encoding; None for others.
         stated_n: number of reports, where the person had to say it.
+        people: the reports by group, with weights; None where neither was asked for.
+        by, weights: the columns of groups and of weights.
     """
 
     reports: Reports
@@ -87,6 +91,9 @@ class ReportsInUse:
     about: int | None = None
     unary: UnaryReports | None = None
     stated_n: int | None = None
+    people: People | None = None
+    by: tuple[str, ...] = ()
+    weights: str | None = None
 
     @property
     def k(self) -> int:
@@ -116,6 +123,12 @@ class ReportsInUse:
         held = dict(zip(self.collected.labels.tolist(), self.collected.counts.tolist(), strict=True))
         same = held.keys() == {*self.truths}
         return np.array([held[name] for name in self.truths], dtype=np.int64) if same else None
+
+    @property
+    def report_of_category(self) -> tuple[int, ...] | None:
+        """(k,) for each category the report of the same name; None where there are no such."""
+        names = [str(name) for name in self.collected.labels]
+        return tuple(map(names.index, self.labels)) if {*names} == {*self.labels} else None
 
     @property
     def counted(self) -> str:
@@ -152,6 +165,7 @@ class Results:
         target: whose shares: "users", these very people, or "population", whom they were drawn from.
         analysis: estimates, intervals, tests.
         simulated: the test of epsilon, which depends on neither level nor target; None when it was not run.
+        survey: the analyses of all groups; None without groups.
     """
 
     used: ReportsInUse
@@ -159,6 +173,7 @@ class Results:
     target: Target
     analysis: Analysis
     simulated: Simulations | None
+    survey: Survey | None = None
 
     @property
     def none_above_zero(self) -> bool:
@@ -183,7 +198,7 @@ class Results:
     def tests_are_exact(self) -> bool:
         """Whether the tests against zero rest on no normal law."""
         exact = self.analysis.fit is not None and self.analysis.fit.exact
-        return exact or not isinstance(self.used.protocol, Channel)
+        return exact or not (self.used.weights or isinstance(self.used.protocol, Channel))
 
     @property
     def recommended_estimator(self) -> str | None:

@@ -82,14 +82,36 @@ class Sample:
     strata: NDArray[np.integer] | None = None
     units: NDArray[np.integer] | None = None
 
-    def counts(self, m: int) -> NDArray[np.int64]:
-        """(g, m) people of each group by report."""
-        return self._sums(m, None).astype(np.int64)
+    def tallies(self, m: int) -> Tallies:
+        """The sums of these people over m reports."""
+        counts = self._sums(m, None).astype(np.int64)
+        if self.weights is None:
+            return Tallies(counts)
+        return Tallies(counts, self._sums(m, self.weights), self._sums(m, self.weights**2))
 
     def _sums(self, m: int, of: Array | None) -> Array:
         groups = 1 if self.groups is None else int(self.groups.max(initial=0)) + 1
         cells = self.reports if self.groups is None else self.groups.astype(np.int64) * m + self.reports
         return np.bincount(cells, of, groups * m).reshape(groups, m).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Tallies:
+    """Sums over people by group and report, which is all that an analysis needs where each person is a unit.
+
+    Attributes:
+        counts: (g, m) people.
+        weights, squares: (g, m) sums of their weights, and of the squares; None where all count once.
+    """
+
+    counts: NDArray[np.int64]
+    weights: Array | None = None
+    squares: Array | None = None
+
+    def together(self) -> Tallies:
+        """The same of all groups as one."""
+        parts = (self.counts, self.weights, self.squares)
+        return Tallies(*(None if part is None else part.sum(axis=0, keepdims=True) for part in parts))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,12 +267,41 @@ def analyse_sample(
     >>> [one.estimates["inv"].round(3).tolist() for one in found.analyses], found.alike < 1e-8
     ([[0.733, 0.267], [0.5, 0.5]], True)
     """
-    m = protocol.m if isinstance(protocol, Channel) else protocol.k
-    counts = sample.counts(m)
-    if sample.weights is None:
-        return analyse_groups(counts, protocol, categories, groups, level, users, order)
-    _check_groups(counts, groups)
-    weighed = _Weighed.of(sample, m)
+    tallies = sample.tallies(protocol.m if isinstance(protocol, Channel) else protocol.k)
+    layers = sample.weights is not None and (sample.strata is not None or sample.units is not None)
+    if not layers:
+        return analyse_tallies(tallies, protocol, categories, groups, level, users, order)
+    _check_groups(tallies.counts, groups)
+    weighed = _Weighed.of(sample, tallies)
+    return _weighted_survey(weighed, tallies.counts, protocol, categories, groups, level, order)
+
+
+def analyse_tallies(
+    tallies: Tallies,
+    protocol: RandomizedResponse | Channel,
+    categories: Sequence[str],
+    groups: Sequence[str] = ("",),
+    level: float = 0.95,
+    users: Users = "fixed",
+    order: Sequence[int] | None = None,
+) -> Survey:
+    """As `analyse_sample`, of people that are summed up already."""
+    if tallies.weights is None or tallies.squares is None:
+        return analyse_groups(tallies.counts, protocol, categories, groups, level, users, order)
+    _check_groups(tallies.counts, groups)
+    weighed = _Weighed.of_people(tallies)
+    return _weighted_survey(weighed, tallies.counts, protocol, categories, groups, level, order)
+
+
+def _weighted_survey(
+    weighed: _Weighed,
+    counts: NDArray[np.int64],
+    protocol: RandomizedResponse | Channel,
+    categories: Sequence[str],
+    groups: Sequence[str],
+    level: float,
+    order: Sequence[int] | None,
+) -> Survey:
     found = [_weighted(weighed, group, protocol, counts[group], level) for group in range(len(groups))]
     of_reports = weighed.shares(), np.array([variance for _, variance in found])
     return _survey(counts, [one for one, _ in found], categories, groups, order, of_reports)
@@ -318,20 +369,30 @@ class _Weighed:
     squares_of: Array
 
     @classmethod
-    def of(cls, sample: Sample, m: int) -> _Weighed:
-        weights = sample.weights
+    def of_people(cls, tallies: Tallies) -> _Weighed:
+        """Where each person is a unit, and all are in one stratum."""
+        sums, squares = tallies.weights, tallies.squares
+        assert sums is not None
+        assert squares is not None
+        _check_weights(sums)
+        n = np.array([tallies.counts.sum()])
+        return cls(sums, squares, n, None, sums[:, None], squares[:, None])
+
+    @classmethod
+    def of(cls, sample: Sample, tallies: Tallies) -> _Weighed:
+        sums, squares, weights = tallies.weights, tallies.squares, sample.weights
+        assert sums is not None
+        assert squares is not None
         assert weights is not None
-        sums, squares = sample._sums(m, weights), sample._sums(m, weights**2)
-        if not sums.sum(axis=1).all():
-            raise ValueError("weights must have a positive sum in each group, got all zeros in one")
-        n, g = sample.reports.size, len(sums)
+        _check_weights(sums)
+        (g, m), n = sums.shape, sample.reports.size
         strata = np.zeros(n, dtype=np.int64) if sample.strata is None else sample.strata.astype(np.int64)
         group = 0 if sample.groups is None else sample.groups.astype(np.int64)
         h = int(strata.max()) + 1
         if sample.units is None:
             cells = (group * h + strata) * m + sample.reports
-            first = np.bincount(cells, weights, g * h * m).reshape(g, h, m).astype(np.float64, copy=False)
-            second = np.bincount(cells, weights**2, g * h * m).reshape(g, h, m).astype(np.float64, copy=False)
+            first = np.bincount(cells, weights, g * h * m).astype(np.float64).reshape(g, h, m)
+            second = np.bincount(cells, weights**2, g * h * m).astype(np.float64).reshape(g, h, m)
             return cls(sums, squares, np.bincount(strata, minlength=h), None, first, second)
         units = sample.units.astype(np.int64)
         p = int(units.max()) + 1
@@ -343,11 +404,8 @@ class _Weighed:
         stratum_of[units] = strata
         if (stratum_of[units] != strata).any():
             raise ValueError("units must lie in one stratum each, got one in two strata")
-        first = (
-            np.bincount((group * p + units) * m + sample.reports, weights, g * p * m)
-            .reshape(g, p, m)
-            .astype(np.float64, copy=False)
-        )
+        cells = (group * p + units) * m + sample.reports
+        first = np.bincount(cells, weights, g * p * m).astype(np.float64).reshape(g, p, m)
         return cls(sums, squares, np.bincount(stratum_of, minlength=h), stratum_of, first, first[:, :0])
 
     def shares(self) -> Array:
@@ -381,6 +439,11 @@ class _Weighed:
             )
         variance: Array = np.maximum(factor @ centred, 0.0) / total**2
         return variance
+
+
+def _check_weights(sums: Array) -> None:
+    if not sums.sum(axis=1).all():
+        raise ValueError("weights must have a positive sum in each group, got all zeros in one")
 
 
 def _residuals(sums: Array, shares: Array, added: Array | None) -> Array:

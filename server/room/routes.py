@@ -252,6 +252,10 @@ _KEEP_NOTHING = {"Cache-Control": "no-store"}
 Answer = Callable[[Request], Awaitable[Response]]
 
 
+def _headers(refused: Refused) -> dict[str, str]:
+    return _KEEP_NOTHING | ({"Retry-After": "60"} if isinstance(refused, _TooFast) else {})
+
+
 def _refusing(answer: Answer) -> Answer:
     """An answer that says in a sentence why it is none."""
 
@@ -261,8 +265,7 @@ def _refusing(answer: Answer) -> Answer:
         except ClientDisconnect:
             return Response(status_code=400)  # there is nobody to tell
         except Refused as refused:
-            later = {"Retry-After": "60"} if isinstance(refused, _TooFast) else {}
-            return JSONResponse({"error": f"{refused}"}, _STATUS[type(refused)], _KEEP_NOTHING | later)
+            return JSONResponse({"error": f"{refused}"}, _STATUS[type(refused)], _headers(refused))
 
     return answered
 
@@ -275,13 +278,12 @@ def routes(desk: Desk) -> list[Route]:
 
     async def page(request: Request) -> Response:
         """The page is the same for all rooms, and says itself that there is none of this code."""
-        status = 200
         if "code" in request.path_params:
             try:
                 await desk.now(_network(request), code(request))
             except Refused as refused:
-                status = _STATUS[type(refused)]
-        return HTMLResponse(phone_page(), status, _KEEP_NOTHING)
+                return HTMLResponse(phone_page(), _STATUS[type(refused)], _headers(refused))
+        return HTMLResponse(phone_page(), headers=_KEEP_NOTHING)
 
     async def now(request: Request) -> Response:
         told = await desk.now(_network(request), code(request))

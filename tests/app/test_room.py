@@ -121,10 +121,24 @@ def test_the_page_without_the_key_shows_everybody_the_same_and_lets_nobody_act(r
         assert key not in str(page.main)
 
 
+def projected(code: str) -> str:
+    return "".join(one.proto.body for one in opened("room", f"room={code}").get("html"))
+
+
+def test_a_question_that_is_asked_again_says_what_that_costs(rooms):
+    code, _ = rooms.open_room("Which?", ["a", "b"], 1.0)
+    report(rooms, code, 0, 1)
+    rooms.ask(code, "Another one?", ["a", "b"], 1.0)
+    assert "Asked again" not in projected(code)
+    report(rooms, code, 0, 1)
+    rooms.ask(code, "Which?", ["a", "b"], 0.5)
+    assert "Asked again: a second report costs its ε once more." in projected(code)
+
+
 def test_what_a_teacher_types_is_text_on_the_projector(rooms):
     asked = "<img src=x onerror=alert(1)> **bold**?"
     code, key = rooms.open_room(asked, ["<b>yes</b>", "$x$"], 1.0)
-    shown = "".join(one.proto.body for one in opened("room", f"room={code}").get("html"))
+    shown = projected(code)
     assert "&lt;img src=x onerror=alert(1)&gt; **bold**?" in shown
     assert "&lt;b&gt;yes&lt;/b&gt;" in shown
     assert "<img" not in shown

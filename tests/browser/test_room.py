@@ -156,7 +156,7 @@ def test_three_phones_a_control_and_a_projector_from_opening_to_analysis(open_la
     teacher.page.wait_for_timeout(500)  # until the fold is open
     press(teacher, "Next question")
     touched.page.get_by_role("button", name="Flip the coin").wait_for(timeout=15_000)
-    assert "Your earlier reports in this room count, too" in touched.text
+    assert "This question is asked again. Your earlier reports in this room count, too" in touched.text
     assert "7.39-fold" in touched.text  # e², rounded up
     assert "earlier reports" not in declining.text
 

@@ -296,7 +296,11 @@ INSIDE = {
     *("plan.answer.make_plan", "plan.answer.rounded_up", "rounding.round_up", "rounding.round_down"),
     *("protocols.collection.users_in_rows", "plan.targets.Target.met_by"),
     *("reports.designs.unrelated", "reports.designs.kuk"),  # of parameters that are checked before
-    *("reports.survey.Sample.counts", "reports.survey.analyse_sample"),  # of codes
+    *(
+        "reports.survey.Sample.tallies",
+        "reports.survey.analyse_sample",
+        "reports.survey.analyse_tallies",
+    ),  # of codes
     "repeats.largest_lead_of_chance",
 }
 

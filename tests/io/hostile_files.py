@@ -41,7 +41,7 @@ def read_again(source: Source, read_people: Callable[..., Any]) -> Any:
     read = read_reports([source])
     last = inspect_reports(source).columns[-1]
     return [
-        read_people(source, read, within(read, AllSeen()), Names(), by, weights)
+        read_people(source, read, within(read, AllSeen()).labels, Names(), by, weights)
         for by, weights in (([last], None), ([], last))
     ]
 

@@ -16,36 +16,37 @@ def people(
 ) -> People:
     source = Source(name, text.encode() if isinstance(text, str) else text)
     read = read_reports([source], **{"category": "answer", "layout": "values", **options})
-    return read_people(source, read, within(read, AllSeen(), names), names, by, weights)
+    labels = within(read, AllSeen(), names).labels.tolist()
+    return read_people(source, read, labels, names, by, weights)
 
 
 def test_columns_of_groups_are_crossed_and_rows_without_a_value_left_out():
     rows = "answer,town,sex\nyes,Oslo,f\nno,Oslo,m\nyes,,f\nno,Rome,f\nyes,Oslo,f\n"
     found = people(rows, ["town", "sex"])
-    assert found.group_names == ("Oslo, f", "Oslo, m", "Rome, f")
-    assert found.groups.tolist() == [0, 1, 2, 0]
-    assert found.reports.tolist() == [0, 1, 1, 0]
+    assert found.groups == ("Oslo, f", "Oslo, m", "Rome, f")
+    assert found.tallies.counts.tolist() == [[2, 0], [0, 1], [0, 1]]
     assert found.notes == ("1 row left out: no value in the column “town, sex”.",)
 
 
 def test_names_are_decided_on_as_for_everybody():
     rows = "answer,town\nyes,A\nYES,A\nNA,A\nno,B\n"
     found = people(rows, ["town"], names=Names(("NA",), (("YES", "yes"),)))
-    assert found.reports.tolist() == [0, 0, 1]
-    assert found.groups.tolist() == [0, 0, 1]
+    assert (found.groups, found.tallies.counts.tolist()) == (("A", "B"), [[2, 0], [0, 1]])
 
 
 @pytest.mark.parametrize("text", ["1.5,0.25,,3e-1", "1.5,0.25,nan,0.3"])
 def test_weights_are_numbers_and_who_has_none_is_left_out(text):
     cells = text.split(",")
     found = people("answer,w\n" + "".join(f"yes,{cell}\nno,{cell}\n" for cell in cells), weights="w")
-    assert found.weights.tolist() == [1.5, 1.5, 0.25, 0.25, 0.3, 0.3]
+    np.testing.assert_allclose(found.tallies.weights, [[2.05, 2.05]])
+    np.testing.assert_allclose(found.tallies.squares, [[1.5**2 + 0.25**2 + 0.3**2] * 2])
+    assert found.tallies.counts.tolist() == [[3, 3]]
     assert found.notes == ("2 rows left out: no weight in the column “w”.",)
 
 
 def test_decimal_commas_are_weights_too():
     found = people("answer;w\n" + "yes;1,5\nno;0,25\n" * 5, weights="w")
-    assert found.weights.tolist() == [1.5, 0.25] * 5
+    np.testing.assert_allclose(found.tallies.weights, [[7.5, 1.25]])
 
 
 def test_weights_of_parquet_are_read_as_they_are():
@@ -54,15 +55,20 @@ def test_weights_of_parquet_are_read_as_they_are():
     answers = rng.choice(["a", "b"], 400)
     pq.write_table(pa.table({"answer": answers, "w": weights, "g": np.arange(400) % 3}), sink)
     found = people(sink.getvalue().to_pybytes(), ["g"], "w", name="a.parquet")
-    np.testing.assert_array_equal(found.weights, weights)
-    assert (found.group_names, found.groups.tolist()) == (("0", "1", "2"), (np.arange(400) % 3).tolist())
+    assert found.groups == ("0", "1", "2")
+    names = list(dict.fromkeys(answers.tolist()))
+    wanted = [
+        [weights[(np.arange(400) % 3 == g) & (answers == name)].sum() for name in names] for g in range(3)
+    ]
+    np.testing.assert_allclose(found.tallies.weights, wanted)
 
 
 def test_counts_have_groups():
     rows = "town,answer,n\nOslo,yes,30\nOslo,no,20\nRome,yes,5\nRome,no,45\n"
     found = people(rows, ["town"], layout="counts", count="n")
-    assert found.times.tolist() == [30, 20, 5, 45]
-    assert (found.groups.tolist(), found.reports.tolist()) == ([0, 0, 1, 1], [0, 1, 0, 1])
+    assert (found.groups, found.tallies.counts.tolist()) == (("Oslo", "Rome"), [[30, 20], [5, 45]])
+    with pytest.raises(UnreadableFile, match="no weights"):
+        people("answer,n,w\nyes,3,1\nno,4,2\n", weights="w", layout="counts", count="n")
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from pages._ui.reports import sentences
 from pages._ui.reports.html_report import html_report
 from pages._ui.safe_text import markdown
 from rr_core.comparison import Target
-from rr_core.figures.reports import ESTIMATES, is_dominated, reports_floor, with_intervals
+from rr_core.figures.reports import ESTIMATES, by_group, is_dominated, reports_floor, with_intervals
 from rr_core.figures.style import number
 from rr_core.figures.view import LONGEST_SEARCH, Bars, bars, find
 from rr_core.io import report_files
@@ -83,15 +83,16 @@ def level_and_target(used: ReportsInUse) -> tuple[float, Target]:
     Call it inside a horizontal container, as the following ones."""
     told_apart = not isinstance(used.protocol, Channel) or used.protocol.identified
     unused = "" if told_apart else "There are no intervals: this table cannot tell the truths apart."
-    target = st.segmented_control(
+    target: Target = st.segmented_control(
         "Whose shares",
         list(_TARGETS),
         required=True,
-        default="users",
+        default="population" if used.weights else "users",
         format_func=_TARGETS.__getitem__,
-        key="reports_target",
-        disabled=bool(unused),
+        key=f"reports_target{'_weighted' if used.weights else ''}",
+        disabled=bool(unused or used.weights),
         help=unused
+        or (used.weights and "With survey weights the shares are those of the population.")
         or "The shares among the very people who reported, or in the population that they are a random sample of: "
         "then the luck of the sample counts too.",
     )
@@ -343,6 +344,50 @@ def advice(results: Results) -> None:
     st.markdown(markdown(" ".join([verdict, *more]), 2000))
 
 
+def groups(results: Results) -> list[go.Figure]:
+    """The groups, where some were asked for: whether they are alike, their shares of one category, and how they differ;
+    returns the chart."""
+    survey = results.survey
+    if survey is None:
+        st.markdown(
+            "To compare groups, choose the file again and name the column of groups beside that of the reports: region, "
+            "wave, sex."
+        )
+        return []
+    st.markdown(" ".join(sentences.groups(results)))
+    order = results.order.tolist()[:MOST_ROWS]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        category = st.selectbox(
+            "Share of",
+            order,
+            format_func=lambda i: plain(survey.categories[i], 60),
+            index=0 if results.used.about is None else order.index(results.used.about),
+            key=f"reports_group_category_{results.used.key}",
+            width=260,
+        )
+        first = st.selectbox(
+            "Difference from",
+            range(len(survey.groups)),
+            format_func=lambda i: plain(survey.groups[i], 60),
+            key=f"reports_group_{results.used.key}",
+            width=260,
+        )
+    figure = by_group(survey, category)
+    chart.show(figure, "reports_groups")
+    columns = sentences.group_columns(survey, category, first)
+    st.dataframe(
+        pa.table({name: pa.array(values) for name, values in columns.items()}),
+        hide_index=True,
+        key="reports_groups_table",
+        column_config={
+            name: st.column_config.NumberColumn(format="%.3g" if name == "p (Holm)" else "%.4g")
+            for name in columns
+            if name.endswith("%") or name == "p (Holm)"
+        },
+    )
+    return [figure]
+
+
 def left_out(results: Results) -> None:
     """What of the files was left out of the analysis, counted and named, and what was assumed."""
     reports, collected = results.used.reports, results.used.collected
@@ -465,6 +510,8 @@ def downloads(results: Results, choice: Shown, figures: Sequence[go.Figure]) -> 
         ("Report (HTML)", lambda: _html_report(results, choice, figures), f"{stem}_report.html"),
         ("Script (Python)", lambda: report_files.script(results), f"{stem}_recompute.py"),
     ]
+    if results.survey is not None:
+        buttons.append(("Groups (CSV)", lambda: report_files.groups_file(results), f"{stem}_groups.csv"))
     if results.used.k_rr:
         buttons.append(("Categories (TXT)", lambda: report_files.categories_file(results), "categories.txt"))
     if results.used.counts_by_category is None:

@@ -21,9 +21,10 @@ from rr_core.protocols import Channel
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.epsilon_fit import REJECTION_LEVEL, FitTest
-from rr_core.reports.intervals import too_few_reports
+from rr_core.reports.intervals import holm, too_few_reports
 from rr_core.reports.nearest import LEAST_NOISE, SAME_WITHIN, STANDARD_ERRORS, Nearest
 from rr_core.reports.protocol_fit import Fit, Tested
+from rr_core.reports.survey import Survey
 from rr_core.rounding import round_up
 
 _DOMAINS = {
@@ -373,7 +374,7 @@ def intervals(results: Results, name: str, *, simultaneous: bool = False) -> lis
     )
     lines = [
         f"The truth meant here is the shares among {whose}. {hold}",
-        "They are the intervals of Inv, from the law of the reports, cut at 0 and 1 unless they lie wholly outside. "
+        f"They are the intervals of Inv, {_from(results)}, cut at 0 and 1 unless they lie wholly outside. "
         f"{no_own_interval(results)}",
         f"Above zero: {_tests(results)} of each category, corrected for all {k:,} by Holm's method. With probability "
         f"{1 - analysis.above.level:.0%} at least, no category that nobody has is called above zero.",
@@ -384,6 +385,10 @@ def intervals(results: Results, name: str, *, simultaneous: bool = False) -> lis
     )
     lines += filter(None, more)
     return [*lines, *few_reports(results)]
+
+
+def _from(results: Results) -> str:
+    return "by linearisation with the weights" if results.used.weights else "from the law of the reports"
 
 
 def _tests(results: Results) -> str:
@@ -469,6 +474,10 @@ def settings(results: Results) -> list[tuple[str, str]]:
     lines += [
         (f"File {i}", f"{plain(file.name, 80)}: {file_read(file)}") for i, file in enumerate(read.files, 1)
     ]
+    if used.weights:
+        lines.append(("Survey weights", plain(used.weights, 80)))
+    if used.by:
+        lines.append(("Groups", ", ".join(plain(name, 80) for name in used.by)))
     lines.append(("SHA-256", read.sha256))
     if results.simulated is not None:
         test = results.simulated.fit
@@ -521,6 +530,61 @@ def n_reports(amount: int) -> str:
 def many(amount: int, one: str, more: str) -> str:
     """A number with its noun, in the singular or the plural."""
     return f"{amount:,} {one if amount == 1 else more}"
+
+
+def groups(results: Results) -> list[str]:
+    """Whether the groups are alike."""
+    survey = results.survey
+    if survey is None:
+        return []
+    n = len(survey.groups)
+    lines = [
+        f"{n:,} {'group' if n == 1 else 'groups'}, by {', '.join(plain(name, 40) for name in results.used.by)}."
+    ]
+    if survey.alike is not None:
+        how = f" (beside {survey.alike_by_chance:,} tables by chance)" if survey.alike_by_chance else ""
+        p_value = number(max(survey.alike, LEAST_CHANCE), 2)
+        lines.append(
+            f"The groups differ more than chance would make them: p = {p_value}{how}."
+            if survey.alike <= REJECTION_LEVEL
+            else f"Nothing speaks against all groups being alike: p = {p_value}{how}."
+        )
+    few = [name for name, one in zip(survey.groups, survey.analyses, strict=True) if one.few]
+    if few:
+        named = ", ".join(f"“{plain(name, 40)}”" for name in few[:5])
+        more = f" and {len(few) - 5:,} more" if len(few) > 5 else ""
+        lines.append(f"With few reports, so that intervals are rough: {named}{more}.")
+    return lines
+
+
+def group_columns(survey: Survey, category: int, first: int) -> dict[str, Any]:
+    """One category in all groups: people, share, interval, and how it differs by Inv from the first group named."""
+    analyses = survey.analyses
+    columns: dict[str, Any] = {
+        "Group": [plain(name, 80) for name in survey.groups],
+        "People": [one.n for one in analyses],
+        f"{ESTIMATES[analyses[0].leading].name} %": [
+            100 * float(one.estimates[analyses[0].leading][category]) for one in analyses
+        ],
+    }
+    if any(one.interval is None for one in analyses):
+        return columns
+    limits = [one.interval.cut_unless_outside() for one in analyses if one.interval is not None]
+    columns[f"{INTERVAL} from %"] = [100 * float(one.low[category]) for one in limits]
+    columns["to %"] = [100 * float(one.high[category]) for one in limits]
+    gaps = [survey.difference(group, first, analyses[0].level) for group in range(len(analyses))]
+    others = [group for group in range(len(analyses)) if group != first]
+    p_values = np.array([gaps[group]["p_value"][category] for group in others])
+    adjusted = dict(zip(others, holm(p_values).tolist(), strict=True))
+    of_others = [None if group == first else gaps[group] for group in range(len(analyses))]
+    for name, key in (
+        ("Difference %", "difference"),
+        ("difference from %", "low"),
+        ("difference to %", "high"),
+    ):
+        columns[name] = [None if gap is None else 100 * float(gap[key][category]) for gap in of_others]
+    columns["p (Holm)"] = [None if group == first else adjusted[group] for group in range(len(analyses))]
+    return columns
 
 
 def table_columns(

@@ -22,16 +22,19 @@ from pages._ui.work import work
 from rr_core.comparison import Target
 from rr_core.io import AllSeen, Collected, Reports, Source, read_reports, within
 from rr_core.io.csv_files import csv_bytes
+from rr_core.io.people import People
 from rr_core.io.report_results import K_RR, ReportSettings, ReportsInUse, Results
 from rr_core.io.unary_reports import UnaryReports
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users
 from rr_core.parameters import Choice
 from rr_core.plain_text import csv_cell, plain
+from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.protocols.collection import MOST_BITS
 from rr_core.reports import analysis
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.epsilon_fit import collections_for, simulations
+from rr_core.reports.survey import Survey, analyse_tallies
 from rr_core.scenario import Draw
 from server import sessions
 
@@ -53,6 +56,9 @@ class Made:
     about: int | None = None
     unary: UnaryReports | None = None
     stated_n: int | None = None
+    people: People | None = None
+    by: tuple[str, ...] = ()
+    weights: str | None = None
 
 
 def in_use() -> ReportsInUse | None:
@@ -107,8 +113,11 @@ def use(made: Made, name: str) -> None:
         made.about,
         made.unary,
         made.stated_n,
+        made.people,
+        made.by,
+        made.weights,
     )
-    for step in ("reports", "unary", "odd", "collected", "list"):
+    for step in ("reports", "unary", "odd", "collected", "list", "people"):
         state.forget(step)
     sessions.held().put("reports_used", used)
     state.forget_files()
@@ -145,6 +154,9 @@ def results_of(used: ReportsInUse, level: float, target: Target) -> Results:
     users: Users = "fixed" if target == "users" else "sampled"
 
     def analyse() -> analysis.Analysis:
+        if used.people is not None and used.weights is not None:
+            together = used.people.tallies.together()
+            return analyse_tallies(together, _of_reports(used), used.labels, level=level).analyses[0]
         unary, bits = used.unary, None
         if unary is not None and unary.bits is not None and unary.times is not None:
             bits = (unary.bits, unary.times) if unary.bits.size <= MOST_BITS else None
@@ -157,7 +169,24 @@ def results_of(used: ReportsInUse, level: float, target: Target) -> Results:
     except sessions.NoRoom as error:
         st.warning(f"{error}")
         state.stop()
-    return Results(used, level, target, analysed, long_run.result(_NAME, used.key))
+    survey = None
+    if used.people is not None and used.by:
+        people = used.people
+
+        def by_group() -> Survey:
+            order = used.report_of_category
+            return analyse_tallies(
+                people.tallies, _of_reports(used), used.labels, people.groups, level, users, order
+            )
+
+        survey = state.cached("groups", (used.key, level, target), by_group)
+    return Results(used, level, target, analysed, long_run.result(_NAME, used.key), survey)
+
+
+def _of_reports(used: ReportsInUse) -> RandomizedResponse | Channel:
+    """The protocol of reports that have groups or weights, which unary encoding's have not here."""
+    assert not isinstance(used.protocol, UnaryEncoding)
+    return used.protocol
 
 
 def offer_simulations(results: Results) -> bool:

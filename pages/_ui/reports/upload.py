@@ -28,6 +28,7 @@ from rr_core.io import (
     group_by,
     inspect_reports,
 )
+from rr_core.io.people import read_people
 from rr_core.io.report_results import K_RR, ReportSettings
 from rr_core.io.reports import OF_BIT_VECTORS
 from rr_core.io.typed_counts import read_typed
@@ -35,6 +36,7 @@ from rr_core.io.unary_reports import BitColumns, OneBit, UnaryReports, bits_in, 
 from rr_core.limits import TYPED_LETTERS_MAX
 from rr_core.plain_text import plain
 from rr_core.reports.designs import DESIGNS, Missing, Unclear
+from rr_core.reports.survey import MOST_GROUPS
 from server import sessions
 from server.middleware import TEMPORARY
 
@@ -46,13 +48,16 @@ _LANGUAGES = {"Standard SQL": "sql", "Spark (Python)": "python", "DuckDB": "sql"
 
 
 class Given(NamedTuple):
-    """Reports as they were read, what to call them, the same as bits of unary encoding, and whether the answers come in
+    """Reports as they were read, what to call them, the same as bits of unary encoding, whether the answers come in
     an order that somebody gave them."""
 
     reports: Reports
     name: str
     unary: UnaryReports | None = None
     in_order: bool = False
+    file: state.File | None = None
+    by: tuple[str, ...] = ()
+    weights: str | None = None
 
 
 def panel() -> None:
@@ -103,21 +108,93 @@ def _open_panel() -> None:
         if used is not None:
             _cancel()
     if pressed:
-        _analyse(make, problem, given.name)
+        _analyse(make, problem, given)
 
 
-def _analyse(make: Callable[[], Made] | None, problem: Exception | None, name: str) -> None:
+def _analyse(make: Callable[[], Made] | None, problem: Exception | None, given: Given) -> None:
     """Put the reports into use, or say why not."""
     if make is None:
         if isinstance(problem, Missing):
             _show_problem(f"{problem}" or "Something is still to be entered above.")
         return
     try:
-        session.use(make(), name)
+        session.use(_with_people(make(), given), given.name)
     except (UnreadableFile, WrongDomain, Unclear, sessions.NoRoom) as error:
         _show_problem(f"{error}")
     else:
         st.rerun()
+
+
+def _with_people(made: Made, given: Given) -> Made:
+    """The same with the groups and weights of all people, where some were asked for."""
+    if given.file is None or not (given.by or given.weights):
+        return made
+    file, labels = given.file, made.collected.labels.tolist()
+    if made.settings.swapped:  # the reports of each are counted for the other
+        labels = labels[::-1]
+    people = state.read_once(
+        "people",
+        (file.file_id, given.by, given.weights, made.settings.names, tuple(labels)),
+        [file],
+        lambda: partial(
+            read_people,
+            Source(file.name, file.bytes()),
+            made.reports,
+            labels,
+            made.settings.names,
+            given.by,
+            given.weights,
+        ),
+    )
+    if len(people.groups) > MOST_GROUPS:
+        raise UnreadableFile(
+            f"There are {len(people.groups):,} groups, and at most {MOST_GROUPS} can be compared: choose a column with "
+            "fewer."
+        )
+    counts = people.tallies.counts.sum(axis=0)
+    if not counts.any():
+        raise UnreadableFile("No report is left that has a group and a weight: choose other columns.")
+    collected = dataclasses.replace(
+        made.collected, counts=counts, notes=(*made.collected.notes, *people.notes)
+    )
+    return dataclasses.replace(made, collected=collected, people=people, by=given.by, weights=given.weights)
+
+
+def _groups_and_weights(files: Sequence[state.File], reports: Reports) -> tuple[tuple[str, ...], str | None]:
+    """Widgets for the columns of groups and of weights; returns their names."""
+    preview = preview_of(files[0], reports.has_header)
+    taken = (reports.category_name, reports.count_name)
+    others = [name for name in preview.columns if name not in taken]
+    numbers = [
+        name
+        for name, numeric in zip(preview.columns, preview.numeric, strict=True)
+        if numeric and name in others
+    ]
+    if not others:
+        return (), None
+    with st.container(horizontal=True):
+        by = st.multiselect(
+            "Compare groups (optional)",
+            others,
+            format_func=lambda name: plain(name, 40),
+            max_selections=3,
+            placeholder="None",
+            key=f"reports_by_{files[0].file_id}",
+            help="A column that says who belongs together: region, wave, sex. Two or three are crossed.",
+            width=330,
+        )
+        weights = None
+        if reports.layout == "values" and numbers:
+            weights = st.selectbox(
+                "Survey weights (optional)",
+                [None, *numbers],
+                format_func=lambda name: "None: each counts once" if name is None else plain(name, 40),
+                key=f"reports_weights_{files[0].file_id}",
+                help="For how many people of the population each one stands. Shares and intervals are then those of the "
+                "population.",
+                width=260,
+            )
+    return tuple(by), weights
 
 
 def _choose() -> str:
@@ -147,7 +224,10 @@ def _given(made: str) -> Given | None:
         return None if used is None or used.unary is None else _again(made)
     if files:
         found = from_files(files)
-        return None if found is None else Given(*found)
+        if found is None:
+            return None
+        by, weights = _groups_and_weights(files, found[0]) if len(files) == 1 else ((), None)
+        return Given(*found, file=files[0], by=by, weights=weights)
     if text.strip():
         read = read_typed(text)
         show_understood(read, None)

@@ -1,0 +1,175 @@
+"""Collected reports by group and with survey weights: from the file to the table of differences."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pages._ui.reports import sentences
+from rr_core.figures.reports import by_group
+from rr_core.figures.style import reading
+from rr_core.io import report_files
+from rr_core.protocols import Channel
+from rr_core.reports.survey import Sample, analyse_groups, analyse_sample
+from tests.app.opening import charts, checked
+from tests.app.test_reports_designs import given, opened
+from tests.app.test_reports_page import one, press, said
+from tests.sentences import recomputes
+from tests.sentences.spoken import tells
+
+N = 900
+DICE = np.random.default_rng(7)
+REGION = DICE.choice(["north", "south", "west"], N)
+ANSWER = np.where(DICE.random(N) < np.where(REGION == "north", 0.7, 0.4), "yes", "no")
+WEIGHT = DICE.uniform(0.5, 2, N).round(3)
+ROWS = "region,answer,weight\n" + "".join(
+    f"{a},{b},{c}\n" for a, b, c in zip(REGION, ANSWER, WEIGHT.tolist(), strict=True)
+)
+
+
+def in_groups(made="warner", by=("region",), weights=None, rows=ROWS):
+    page = given(opened(made), rows)
+    one(page.selectbox, "Report column").set_value(rows.split("\n")[0].split(",").index("answer"))
+    checked(page.run())
+    if by:
+        one(page.multiselect, "Compare groups (optional)").set_value(list(by))
+    if weights:
+        one(page.selectbox, "Survey weights (optional)").set_value(weights)
+    checked(page.run())
+    if made == "warner":
+        (box,) = [box for box in page.text_input if box.key == "design_p"]
+        box.set_value("0.8")
+    else:
+        one(page.text_input, "Value of ε").set_value("1.5")
+        one(page.radio, "Which categories could people choose from?").set_value("seen")
+    return press(checked(page.run()), "Analyse these reports")
+
+
+def results_of(page):
+    held = page.session_state["_held"]
+    return held.get("reports_used"), held.get("latest_analysis")[1], held.get("latest_groups")
+
+
+def test_groups_are_compared():
+    page = in_groups()
+    used, found, groups = results_of(page)
+    survey = groups[1]
+    counts = np.array([[((r == REGION) & (a == ANSWER)).sum() for a in ("no", "yes")] for r in survey.groups])
+    assert survey.reports.tolist() == counts.tolist()
+    np.testing.assert_array_equal(found.counts, counts.sum(axis=0))
+    assert "3 groups, by region." in said(page)
+    assert "The groups differ more than chance would make them" in said(page)
+    assert survey.alike == pytest.approx(stats.chi2_contingency(counts, correction=False).pvalue)
+    (table,) = [box.value for box in page.dataframe if "Group" in box.value.columns]
+    assert table["People"].tolist() == counts.sum(axis=1).tolist()
+    first = one(page.selectbox, "Difference from")
+    first.set_value(1)
+    checked(page.run())
+    (table,) = [box.value for box in page.dataframe if "Group" in box.value.columns]
+    inv = [(row[1] / row.sum() - 0.2) / 0.6 for row in counts]
+    np.testing.assert_allclose(
+        table["Difference %"][[0, 2]], 100 * np.array([inv[0] - inv[1], inv[2] - inv[1]])
+    )
+    one(page.selectbox, "Share of").set_value(0)
+    before = table.to_csv()
+    checked(page.run())
+    (table,) = [box.value for box in page.dataframe if "Group" in box.value.columns]
+    assert table.to_csv() != before
+    assert used.by == ("region",)
+
+
+def test_weights_are_those_of_the_population():
+    page = in_groups("k_rr", (), "weight")
+    used, found, groups = results_of(page)
+    assert (used.weights, groups) == ("weight", None)
+    wanted = analyse_sample(
+        Sample((ANSWER[0] == ANSWER).astype(int) ^ 1, None, WEIGHT), used.protocol, used.labels
+    )
+    np.testing.assert_allclose(found.estimates["inv"], wanted.estimates["inv"], atol=1e-12)
+    row = one(page.button_group, "Whose shares")
+    assert (row.disabled, row.value) == (True, "population")
+    assert "To compare groups, choose the file again" in said(page)
+    assert "by linearisation with the weights" in "".join(sentences.intervals(results_in(page), "inv"))
+
+
+def results_in(page):
+    from tests.app.test_reports_designs import held
+
+    return held(page)
+
+
+def test_several_columns_are_crossed_and_rows_without_a_value_are_told():
+    rows = "region,sex,answer\n" + "".join(
+        f"{r},{'f' if i % 2 else 'm'},{a}\n" for i, (r, a) in enumerate(zip(REGION, ANSWER, strict=True))
+    )
+    page = in_groups(by=("region", "sex"), rows=rows + ",f,yes\n")
+    used, _, groups = results_of(page)
+    assert len(groups[1].groups) == 6
+    assert used.n == N
+    assert any(
+        "1 row left out: no value in the column “region, sex”." in note for note in used.collected.notes
+    )
+
+
+def test_two_answers_that_are_swapped_are_swapped_in_all_groups():
+    page = given(opened("k_rr"), ROWS)
+    one(page.selectbox, "Report column").set_value(1)
+    checked(page.run())
+    one(page.multiselect, "Compare groups (optional)").set_value(["region"])
+    one(page.button_group, "Privacy given as").set_value("p")
+    checked(page.run())
+    one(page.text_input, "Value of p").set_value("0.3")
+    one(page.radio, "Which categories could people choose from?").set_value("seen")
+    checked(page.run())
+    one(page.toggle, "Swap the two answers").set_value(True)
+    used, found, groups = results_of(press(checked(page.run()), "Analyse these reports"))
+    assert used.settings.swapped
+    np.testing.assert_array_equal(found.counts, groups[1].reports.sum(axis=0))
+    yes = used.labels.index("yes")
+    north = groups[1].groups.index("north")
+    assert groups[1].reports[north, yes] == ((REGION == "north") & (ANSWER == "no")).sum()
+
+
+def test_the_file_of_groups_and_the_picture():
+    page = in_groups()
+    results = results_in(page)
+    used, _, groups = results_of(page)
+    results = type(results)(used, 0.95, "users", results.analysis, None, groups[1])
+    rows = list(csv.DictReader(io.StringIO(report_files.groups_file(results).decode())))
+    assert [row["group"] for row in rows] == [name for name in groups[1].groups for _ in range(2)]
+    assert sum(int(row["reports"]) for row in rows) == N
+    assert len(charts(page)) == 2
+    assert "Groups (CSV)" in [button.label for button in page.get("download_button")]
+
+
+@recomputes(sentences.groups, by_group)
+def test_what_is_said_of_groups_is_that_of_their_numbers(many):
+    rng, seen = np.random.default_rng(8), set()
+    channel = Channel.warner(0.8)
+    for i in range(max(60, many // 10)):
+        g = int(rng.integers(2, 9))
+        sizes = rng.integers(5, 400 if i % 2 else 12, g)
+        chances = rng.uniform(0.2, 0.8, g) if i % 3 else np.full(g, 0.5)
+        yes = rng.binomial(sizes, chances)
+        names = tuple(f"group {chr(97 + j)}" for j in range(g))
+        survey = analyse_groups(np.stack([sizes - yes, yes], axis=1), channel, ("no", "yes"), names)
+        used = type("Used", (), {"by": ("wave",)})
+        text = " ".join(sentences.groups(type("Results", (), {"survey": survey, "used": used})))
+        few = [name for name, found in zip(names, survey.analyses, strict=True) if found.few]
+        told = [g, survey.alike, *([survey.alike_by_chance] if survey.alike_by_chance else [])]
+        tells(text, *told, *([len(few) - 5] if len(few) > 5 else []))
+        assert ("differ more than chance" in text) == (survey.alike <= 0.05)
+        seen.add(("differ" in text, bool(survey.alike_by_chance)))
+        assert all(name in text for name in few[:5])
+        shares = [100 * found.estimates["mle"][1] for found in survey.analyses]
+        tells(reading(by_group(survey, 1)), max(shares), min(shares))
+    assert len(seen) == 4
+    few_of_kind = analyse_groups(
+        np.full((7, 4), 2), Channel(np.full((4, 4), 0.1) + 0.6 * np.eye(4)), "abcd", "ghijklm"
+    )
+    text = " ".join(sentences.groups(type("Results", (), {"survey": few_of_kind, "used": used})))
+    assert "With few reports, so that intervals are rough: “g”, “h”, “i”, “j”, “k” and 2 more." in text
