@@ -212,6 +212,7 @@ def _by_reports(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
         within,
     )
     from rr_core.io.people import read_people
+    from rr_core.io.reports import not_used
 
     source, design = Source.of(asked.file), DESIGNS[asked.design]
     options = _columns(asked, source)
@@ -249,7 +250,7 @@ def _by_reports(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
     if asked.by or weighing is not None:
         inverse = asked.inclusion is not None
         people = read_people(source, read, counted.reports, names, asked.by, weighing, inverse=inverse)
-        notes += people.notes
+        notes = [*(note for note in notes if note != not_used(f"{weighing}")), *people.notes]
         survey = analyse_tallies(
             people.tallies, protocol, counted.truths, people.groups, asked.level, asked.users, order
         )

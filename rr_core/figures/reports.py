@@ -125,11 +125,11 @@ def by_group(survey: Survey, category: int) -> go.Figure:
         f"By {quantity.name} the share of “{plain(survey.categories[category])}” is largest in “{groups[most]}”, "
         f"{percent(float(shares[most]))}, and smallest in “{groups[least]}”, {percent(float(shares[least]))}."
     )
-    labels = {"tickvals": y, "ticktext": names, "range": [len(groups) - 0.5, -0.5], "showgrid": False}
+    labels = {"tickvals": y, "ticktext": names, "range": [len(groups) - 0.5, -0.5]}
     return figure(
         traces,
         axis("Share of users", tickformat=SHARE),
-        axis("", **labels),
+        axis("", **labels, showgrid=False, zeroline=False),
         reading,
         height=max(220, 110 + 30 * len(groups)),
     )

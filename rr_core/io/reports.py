@@ -327,7 +327,7 @@ def _notes(read: Sequence[ReadFile], shape: Shape, names: Any, counts: Counts) -
         if name == shape.columns[shape.choice.category]:
             continue
         if shape.choice.count is None or name != shape.columns[shape.choice.count]:
-            notes.append(f"The weights in the column {quote(name)} were not used: every person counts once.")
+            notes.append(not_used(name))
         else:
             notes.append(f"The whole numbers in the column {quote(name)} were taken as counts of people.")
     if shape.choice.count is None and len(counts) > 1 and counts.max() == 1:
@@ -338,6 +338,11 @@ def _notes(read: Sequence[ReadFile], shape: Shape, names: Any, counts: Counts) -
     if _are_bit_vectors(names):
         notes.append(OF_BIT_VECTORS)
     return notes
+
+
+def not_used(weights: str) -> str:
+    """The sentence where a column of weights was left alone."""
+    return f"The weights in the column {quote(weights)} were not used: every person counts once."
 
 
 OF_BIT_VECTORS = (
@@ -598,8 +603,8 @@ def _sum_counts(table: AnyTable, category: int, count: int, tick: Tick) -> Count
     parsed = numbers.parse(distinct_amounts)
     if is_weight_name(table.columns[count]) and np.any(parsed.values % 1 > 0):
         raise UnreadableFile(
-            f"The column {quote(table.columns[count])} holds weights, and weights are not supported: how noisy the"
-            " reports are is known for whole people only. Choose one report per row, or upload counts of people."
+            f"The column {quote(table.columns[count])} holds weights, which are no numbers of people. Choose one report"
+            " per row, with the weights beside it, or upload counts of people."
         )
     if parsed.percent or is_share_name(table.columns[count]):
         raise UnreadableFile(

@@ -93,6 +93,7 @@ def test_weights_are_those_of_the_population():
     row = one(page.button_group, "Whose shares")
     assert (row.disabled, row.value) == (True, "population")
     assert "To compare groups, choose the file again" in said(page)
+    assert not any("were not used" in note for note in used.reports.notes)
     assert "by linearisation with the weights" in "".join(sentences.intervals(results_in(page), "inv"))
 
 

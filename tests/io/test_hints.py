@@ -147,7 +147,8 @@ def test_weights_are_not_used_and_said_so():
 def test_weights_as_counts_are_refused_with_a_word_on_weights_unless_they_are_people():
     data = table("town,weight", "abcd", [1.5, 2.25, 3, 4])
     with pytest.raises(
-        UnreadableFile, match=r"“weight” holds weights, and weights are not supported.*whole people"
+        UnreadableFile,
+        match=r"“weight” holds weights, which are no numbers of people.*with the weights beside it",
     ):
         read_reports([Source("a.csv", data)])
     people = read_reports([Source("a.csv", table("town,weight", "abcd", [1, 2, 3, 4]))])

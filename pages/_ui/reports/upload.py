@@ -30,7 +30,7 @@ from rr_core.io import (
 )
 from rr_core.io.people import read_people
 from rr_core.io.report_results import K_RR, ReportSettings
-from rr_core.io.reports import OF_BIT_VECTORS
+from rr_core.io.reports import OF_BIT_VECTORS, not_used
 from rr_core.io.typed_counts import read_typed
 from rr_core.io.unary_reports import BitColumns, OneBit, UnaryReports, bits_in, read_bit_columns, unary_of
 from rr_core.limits import TYPED_LETTERS_MAX
@@ -157,7 +157,16 @@ def _with_people(made: Made, given: Given) -> Made:
     collected = dataclasses.replace(
         made.collected, counts=counts, notes=(*made.collected.notes, *people.notes)
     )
-    return dataclasses.replace(made, collected=collected, people=people, by=given.by, weights=given.weights)
+    unused = "" if given.weights is None else not_used(given.weights)
+    notes = tuple(note for note in made.reports.notes if note != unused)
+    return dataclasses.replace(
+        made,
+        reports=dataclasses.replace(made.reports, notes=notes),
+        collected=collected,
+        people=people,
+        by=given.by,
+        weights=given.weights,
+    )
 
 
 def _groups_and_weights(files: Sequence[state.File], reports: Reports) -> tuple[tuple[str, ...], str | None]:
