@@ -108,6 +108,11 @@ class Tallies:
     weights: Array | None = None
     squares: Array | None = None
 
+    def in_order(self, order: Sequence[int]) -> Tallies:
+        """The same with the reports in another order."""
+        parts = (self.counts, self.weights, self.squares)
+        return Tallies(*(None if part is None else part[:, list(order)] for part in parts))  # type: ignore[arg-type]
+
     def together(self) -> Tallies:
         """The same of all groups as one."""
         parts = (self.counts, self.weights, self.squares)

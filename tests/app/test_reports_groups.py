@@ -174,3 +174,30 @@ def test_what_is_said_of_groups_is_that_of_their_numbers(many):
     )
     text = " ".join(sentences.groups(type("Results", (), {"survey": few_of_kind, "used": used})))
     assert "With few reports, so that intervals are rough: “g”, “h”, “i”, “j”, “k” and 2 more." in text
+
+
+def test_groups_stay_when_settings_change_and_are_said_to_be_gone_when_names_do():
+    page = in_groups()
+    before = results_of(page)[2][1]
+    press(page, "Other reports or settings")
+    assert "Groups: region." in said(page)
+    (box,) = [box for box in page.selectbox if box.label == "Which answer means yes?"]
+    box.set_value("no")
+    used, _, groups = results_of(press(checked(page.run()), "Analyse these reports"))
+    assert used.labels == ("yes", "no")
+    np.testing.assert_array_equal(groups[1].reports, before.reports[:, ::-1])
+    rows = ROWS + "west,NA,1\n"
+    page = in_groups(rows=rows)
+    press(page, "Other reports or settings")
+    (box,) = page.multiselect
+    box.set_value([])
+    page = press(checked(page.run()), "Analyse these reports")
+    assert "two answers" in page.error[0].value
+    page = in_groups("k_rr", rows=rows)
+    press(page, "Other reports or settings")
+    (box,) = page.multiselect
+    box.set_value([])
+    used, found, groups = results_of(press(checked(page.run()), "Analyse these reports"))
+    assert (used.people, used.by) == (None, ())
+    assert any("Groups and weights are left out" in note for note in used.collected.notes)
+    assert found.n == N + 1

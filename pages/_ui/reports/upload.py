@@ -28,8 +28,8 @@ from rr_core.io import (
     group_by,
     inspect_reports,
 )
-from rr_core.io.people import read_people
-from rr_core.io.report_results import K_RR, ReportSettings
+from rr_core.io.people import People, read_people
+from rr_core.io.report_results import K_RR, ReportSettings, ReportsInUse
 from rr_core.io.reports import OF_BIT_VECTORS, not_used
 from rr_core.io.typed_counts import read_typed
 from rr_core.io.unary_reports import BitColumns, OneBit, UnaryReports, bits_in, read_bit_columns, unary_of
@@ -48,8 +48,15 @@ _LANGUAGES = {"Standard SQL": "sql", "Spark (Python)": "python", "DuckDB": "sql"
 
 
 class Given(NamedTuple):
-    """Reports as they were read, what to call them, the same as bits of unary encoding, whether the answers come in
-    an order that somebody gave them."""
+    """What was read.
+
+    Attributes:
+        reports, name: the reports, and what to call them.
+        unary: the same as bits of unary encoding.
+        in_order: whether the answers come in an order that somebody gave them.
+        file: to be read again for its groups and weights; None where there is none.
+        by, weights: the columns of groups and of weights.
+    """
 
     reports: Reports
     name: str
@@ -127,11 +134,12 @@ def _analyse(make: Callable[[], Made] | None, problem: Exception | None, given: 
 
 def _with_people(made: Made, given: Given) -> Made:
     """The same with the groups and weights of all people, where some were asked for."""
-    if given.file is None or not (given.by or given.weights):
+    if not (given.by or given.weights):
         return made
-    file, labels = given.file, made.collected.labels.tolist()
-    if made.settings.swapped:  # the reports of each are counted for the other
-        labels = labels[::-1]
+    labels = _as_reported(made)
+    if given.file is None:
+        return _with_people_in_use(made, labels)
+    file = given.file
     people = state.read_once(
         "people",
         (file.file_id, given.by, given.weights, made.settings.names, tuple(labels)),
@@ -151,21 +159,45 @@ def _with_people(made: Made, given: Given) -> Made:
             f"There are {len(people.groups):,} groups, and at most {MOST_GROUPS} can be compared: choose a column with "
             "fewer."
         )
-    counts = people.tallies.counts.sum(axis=0)
-    if not counts.any():
+    if not people.tallies.counts.any():
         raise UnreadableFile("No report is left that has a group and a weight: choose other columns.")
+    return _holding(made, people, given.by, given.weights)
+
+
+def _as_reported(made: Made | ReportsInUse) -> list[str]:
+    """Names of the reports in the order in which they are counted: of two that are swapped, each for the other."""
+    labels = [str(label) for label in made.collected.labels]
+    return labels[::-1] if made.settings.swapped else labels
+
+
+def _with_people_in_use(made: Made, labels: list[str]) -> Made:
+    """The same with the groups and weights that are in use, whose file is gone."""
+    used = session.in_use()
+    if used is None or used.people is None:
+        return made
+    before = _as_reported(used)
+    if {*before} != {*labels} or made.settings.names != used.settings.names:
+        note = "Groups and weights are left out, because other names are counted now: choose the file again for them."
+        collected = dataclasses.replace(made.collected, notes=(*made.collected.notes, note))
+        return dataclasses.replace(made, collected=collected)
+    tallies = used.people.tallies.in_order([before.index(label) for label in labels])
+    return _holding(made, dataclasses.replace(used.people, tallies=tallies), used.by, used.weights)
+
+
+def _holding(made: Made, people: People, by: tuple[str, ...], weights: str | None) -> Made:
+    counts = people.tallies.counts.sum(axis=0)
     collected = dataclasses.replace(
         made.collected, counts=counts, notes=(*made.collected.notes, *people.notes)
     )
-    unused = "" if given.weights is None else not_used(given.weights)
+    unused = "" if weights is None else not_used(weights)
     notes = tuple(note for note in made.reports.notes if note != unused)
     return dataclasses.replace(
         made,
         reports=dataclasses.replace(made.reports, notes=notes),
         collected=collected,
         people=people,
-        by=given.by,
-        weights=given.weights,
+        by=by,
+        weights=weights,
     )
 
 
@@ -257,7 +289,11 @@ def _again(made: str) -> Given | None:
     if used is None:
         return None
     show_understood(used.reports, None, "one" if made == "unary" else "report")
-    return Given(used.reports, used.name, used.unary, used.name == _TYPED)
+    if used.by or used.weights:
+        kept = [f"Groups: {', '.join(used.by)}."] if used.by else []
+        kept += [f"Weights: {used.weights}."] if used.weights else []
+        st.caption(markdown(" ".join(kept), 400))
+    return Given(used.reports, used.name, used.unary, used.name == _TYPED, by=used.by, weights=used.weights)
 
 
 def from_files(files: Sequence[state.File], counted: str = "report") -> tuple[Reports, str] | None:
