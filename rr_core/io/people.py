@@ -15,10 +15,10 @@ from rr_core.io import numbers
 from rr_core.io.columns import find
 from rr_core.io.decoding import UnreadableFile, quote
 from rr_core.io.domain import Names
-from rr_core.io.labels import as_objects, clean
-from rr_core.io.parquet import is_number
+from rr_core.io.labels import as_objects, clean, factorize
+from rr_core.io.parquet import is_number, to_text
 from rr_core.io.reports import Reports, Source
-from rr_core.io.tables import AnyTable, Numbered, open_table
+from rr_core.io.tables import AnyTable, open_table
 from rr_core.reports.survey import Tallies
 
 MOST_ROWS = 20_000_000
@@ -78,55 +78,79 @@ def read_people(
         raise UnreadableFile(
             f"The column {quote(table.columns[twice])} cannot be two things: choose another one for groups or weights."
         )
-    kept = [Numbered(table.columns[index]) for index in indices[: len(columns)]]
-    weighed: list[npt.NDArray[np.float64]] = []
-    rows = 0
+    if of_weights and read.count_name is not None:
+        raise UnreadableFile("A table of counts has no weights: weights need one report per row.")
+    keys = [f"key {i}" for i in range(1 + len(by))]
+    sums, rows = list[pa.Table](), 0
     for piece in table.pieces(indices):
         if not piece.arrays:
             continue
-        for one, array in zip(kept, piece.arrays, strict=False):
-            one.add(array)
+        arrays = [_combined(array) for array in piece.arrays]
+        n = len(arrays[0])
+        summed = dict(zip(keys, map(to_text, arrays), strict=False))
+        summed |= {"rows": np.ones(n, dtype=np.int64), "people": np.ones(n, dtype=np.int64)}
+        if read.count_name is not None:  # numbers that were read before
+            summed["people"] = np.nan_to_num(numbers.parse(arrays[len(keys)]).values).astype(np.int64)
+        weight, missing = np.ones(n), np.zeros(n, dtype=bool)
         if of_weights:
-            weighed.append(_weights(piece.arrays[-1], table, of_weights[0], rows))
-        rows += len(piece.arrays[0])
+            weight = _weights(arrays[-1], table, of_weights[0], rows)
+            missing = np.isnan(weight)
+            _check(weight[~missing], table.columns[of_weights[0]], inverse)
+            weight = np.where(missing, 0.0, 1 / weight if inverse else weight)
+        summed |= {"weights": weight, "squares": weight**2, "missing": missing.astype(np.int64)}
+        summed["people"] = np.where(missing, 0, summed["people"])
+        sums.append(_add_up(pa.table(summed), keys))
+        rows += n
         if rows > MOST_ROWS:
             raise UnreadableFile(f"The file has more than {MOST_ROWS:,} rows: count its reports first.")
-    distinct, codes = kept[0].result()
-    own = clean(distinct, codes)
-    places = _places(as_objects(own.names), labels, names)
-    reports = np.where(own.codes >= 0, places[own.codes], -1)
+    return _people(_add_up(pa.concat_tables(sums), keys), keys, labels, names, by, weights)
+
+
+_SUMMED = ("rows", "people", "weights", "squares", "missing")
+
+
+def _add_up(table: pa.Table, keys: Sequence[str]) -> pa.Table:
+    """The sums of a table by its keys, in order of first appearance."""
+    sums = table.group_by(keys, use_threads=False).aggregate([(name, "sum") for name in _SUMMED])
+    return sums.select([*keys, *(f"{name}_sum" for name in _SUMMED)]).rename_columns([*keys, *_SUMMED])
+
+
+def _people(
+    sums: pa.Table,
+    keys: Sequence[str],
+    labels: Sequence[str],
+    names: Names,
+    by: Sequence[str],
+    weights: str | None,
+) -> People:
+    """The people of a table of sums."""
+    own = clean(*factorize(sums[keys[0]]))
+    places = np.append(_places(as_objects(own.names), labels, names), -1)
+    reports = places[own.codes]
     left, notes = reports >= 0, list[str]()
-    groups, group_names = _groups(kept[1 : 1 + len(by)])
-    if groups is not None:
-        _note(notes, left & (groups < 0), f"no value in the column {quote(', '.join(by))}")
+    groups, group_names = _groups([sums[key] for key in keys[1:]], len(reports))
+    if by:
+        _note(notes, sums, left & (groups < 0), "rows", f"no value in the column {quote(', '.join(by))}")
         left &= groups >= 0
-    weight = np.concatenate(weighed) if of_weights else None
-    if weight is not None:
-        _note(
-            notes, left & np.isnan(weight), f"no weight in the column {quote(table.columns[of_weights[0]])}"
-        )
-        left &= ~np.isnan(weight)
-        _check(weight[left], table.columns[of_weights[0]], inverse)
-    times = None
-    if read.count_name is not None:  # numbers that were read before
-        distinct, codes = kept[-1].result()
-        times = np.nan_to_num(numbers.parse(distinct).values[codes]).astype(np.int64)
-    kept_groups = np.zeros(int(left.sum()), dtype=np.int64)
-    if groups is not None:
-        kept_groups, group_names = _seen(groups[left], group_names)
+    if weights is not None:
+        _note(notes, sums, left, "missing", f"no weight in the column {quote(weights)}")
+    left &= sums["people"].to_numpy() > 0
+    groups, group_names = _seen(groups[left], group_names)
     g, m = len(group_names), len(labels)
-    cells = kept_groups * m + reports[left]
 
-    def summed(of: npt.NDArray[Any] | None) -> npt.NDArray[np.float64]:
-        return np.bincount(cells, of, g * m).reshape(g, m).astype(np.float64)
+    def summed(name: str) -> npt.NDArray[np.float64]:
+        of = sums[name].to_numpy()[left]
+        return np.bincount(groups * m + reports[left], of, g * m).reshape(g, m).astype(np.float64)
 
-    counts = summed(None if times is None else times[left]).astype(np.int64)
-    if weight is None:
+    counts = summed("people").astype(np.int64)
+    if weights is None:
         return People(group_names, Tallies(counts), tuple(notes))
-    if times is not None:
-        raise UnreadableFile("A table of counts has no weights: weights need one report per row.")
-    own_weight = 1 / weight[left] if inverse else weight[left]
-    return People(group_names, Tallies(counts, summed(own_weight), summed(own_weight**2)), tuple(notes))
+    return People(group_names, Tallies(counts, summed("weights"), summed("squares")), tuple(notes))
+
+
+def _combined(array: Any) -> Any:
+    combined = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    return pa.concat_arrays(combined.chunks) if isinstance(combined, pa.ChunkedArray) else combined
 
 
 def _check(weights: npt.NDArray[np.float64], column: str, inverse: bool) -> None:
@@ -138,8 +162,8 @@ def _check(weights: npt.NDArray[np.float64], column: str, inverse: bool) -> None
         )
 
 
-def _note(notes: list[str], left_out: npt.NDArray[np.bool_], why: str) -> None:
-    rows = int(left_out.sum())
+def _note(notes: list[str], sums: pa.Table, among: npt.NDArray[np.bool_], counted: str, why: str) -> None:
+    rows = int(sums[counted].to_numpy()[among].sum())
     if rows:
         notes.append(f"{rows:,} {'row' if rows == 1 else 'rows'} left out: {why}.")
 
@@ -157,17 +181,14 @@ def _places(written: npt.NDArray[np.object_], labels: Sequence[str], names: Name
     return places
 
 
-def _groups(
-    columns: Sequence[Numbered],
-) -> tuple[npt.NDArray[np.int64] | None, tuple[str, ...]]:
-    """Of each row the group, -1 where a column has no value, and their names: those of crossed columns joined."""
-    groups: npt.NDArray[np.int64] | None = None
-    names: tuple[str, ...] = ("",)
-    for column in columns:
-        labels = clean(*column.result())
+def _groups(columns: Sequence[Any], n: int) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
+    """Of each of n rows the group, -1 where a column has no value, and their names: those of crossed columns joined."""
+    groups, names = np.zeros(n, dtype=np.int64), tuple[str, ...](("",))
+    for number, column in enumerate(columns):
+        labels = clean(*factorize(column))
         own = labels.codes.astype(np.int64)
         mine = tuple(map(str, as_objects(labels.names).tolist()))
-        if groups is None:
+        if not number:
             groups, names = own, mine
             continue
         crossed = np.where((groups >= 0) & (own >= 0), groups * len(mine) + own, -1)
@@ -186,9 +207,7 @@ def _seen(
 
 def _weights(array: Any, table: AnyTable, index: int, before: int) -> npt.NDArray[np.float64]:
     """The numbers of a piece of the column of weights, nan where there is none; ``before`` rows came before it."""
-    combined = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
-    if isinstance(combined, pa.ChunkedArray):
-        combined = pa.concat_arrays(combined.chunks)
+    combined = array
     try:
         if not is_number(combined.type):
             text = pc.utf8_trim_whitespace(pc.cast(combined, pa.large_string()))
