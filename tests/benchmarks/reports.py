@@ -1,4 +1,5 @@
-"""Reading ten million reports, against pyarrow's own read-and-count: ``python -m tests.benchmarks.reports``.
+"""Reading ten million reports, against pyarrow's own read-and-count: ``python -m tests.benchmarks.reports``; and the
+whole command with a column of groups and one of weights, beside pyarrow's own group-by.
 
 Time is a ratio in one run, the two sides in turns. Memory is the peak of a fresh process that holds the bytes
 of the upload and reads them. Exit status 1 when a bound is not met.
@@ -11,6 +12,7 @@ import gzip
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,6 +25,7 @@ from rr_core.io import Source, read_reports
 from tests.benchmarks.core import Ratio, judge, machine, table
 
 RATIO_BOUND = 3
+SECONDS_BOUND, GROUPED_BOUND = 20.0, 1e9  # of the command with groups and weights, and its bytes
 MEMORY_BOUND = 1.5e9
 
 _PEAK = """
@@ -34,6 +37,41 @@ assert read_reports([Source(path.name, path.read_bytes())], layout=sys.argv[2]).
 status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
 print(1024 * int(status["VmHWM"].split()[0]))
 """
+
+
+_COMMAND = """
+import sys, time
+from pathlib import Path
+from rr_core.__main__ import main
+start = time.perf_counter()
+out = ["--column", "answer", "--by", "region", "--weights", "weight", "--out", sys.argv[1] + ".out.csv"]
+assert main(["analyse", sys.argv[1], "--design", "k_rr", "--epsilon", "2", *out]) == 0
+status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+print(time.perf_counter() - start, 1024 * int(status["VmHWM"].split()[0]))
+"""
+
+
+def grouped(folder: Path, rows: int) -> bool:
+    """Print what the command takes with groups and weights, and pyarrow's group-by; whether both bounds are met."""
+    dice, path = np.random.default_rng(2), folder / "survey.csv"
+    columns = {
+        name: pa.array([f"{name[0]}{i}" for i in range(k)]).take(pa.array(dice.integers(0, k, rows)))
+        for name, k in (("region", 12), ("answer", 20))
+    }
+    _write_csv(pa.table({**columns, "weight": dice.uniform(0.5, 2, rows).round(2)}), path)
+    run = [sys.executable, "-c", _COMMAND, str(path)]
+    done = subprocess.run(run, capture_output=True, text=True, check=True)
+    seconds, held = map(float, done.stdout.split())
+    start = time.perf_counter()
+    sums = arrow_csv.read_csv(path).group_by(["region", "answer"]).aggregate([("weight", "sum")])
+    beside = time.perf_counter() - start
+    met = seconds <= SECONDS_BOUND and held <= GROUPED_BOUND
+    print(
+        f"\n{rows:,} rows with groups and weights ({path.stat().st_size / 1e6:,.0f} MB): {seconds:.1f} s and "
+        f"{held / 1e6:,.0f} MB (at most {SECONDS_BOUND:g} s and {GROUPED_BOUND / 1e6:,.0f} MB: {'yes' if met else 'NO'}); "
+        f"pyarrow alone, {sums.num_rows} sums: {beside:.1f} s"
+    )
+    return met
 
 
 def reports(k: int, rows: int, prefix: str) -> pa.Array:
@@ -118,6 +156,7 @@ def main(rows: int, rounds: int) -> int:
             rounds,
         )
         peaks = {what: peak(path, rows) for what, path in paths.items()}
+        failed += not grouped(Path(folder), rows)
     failed += sum(value > MEMORY_BOUND for value in peaks.values())
     lines = [
         (what, f"{sizes[what] / 1e6:,.0f}", f"{value / 1e6:,.0f}", "yes" if value <= MEMORY_BOUND else "NO")
