@@ -46,6 +46,8 @@ from rr_core.streams import Stream, generator
 MOST_GROUPS = 200
 _MOST_OF_UNITS = 50_000_000  # numbers that are held: primary units times reports
 _DRAWN = 2000
+# Entries of tables: of one above which only chi-squared is asked, and of those that are drawn at once.
+_MOST_CELLS, _CELLS_AT_ONCE = 20_000, 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -574,14 +576,12 @@ def _alike(counts: NDArray[np.int64], weighted: tuple[Array, Array] | None) -> t
         return float(special.chdtrc(df, statistic / mean)) if mean > 0 else 1.0, 0
     expected = np.outer(n, seen.sum(axis=0)) / n.sum()
     statistic = float(((seen - expected) ** 2 / expected).sum())
-    if expected.min() >= LEAST_EXPECTED:
+    if expected.min() >= LEAST_EXPECTED or seen.size > _MOST_CELLS:
         return float(special.chdtrc(df, statistic)), 0
-    dice, as_far, left_of = generator(0, Stream.FIT, 1), 0, seen.sum(axis=0)
-    for _ in range(_DRAWN):
-        left, far = left_of.copy(), 0.0
-        for group, size in enumerate(n.tolist()):
-            row = dice.multivariate_hypergeometric(left, size)
-            left -= row
-            far += float(((row - expected[group]) ** 2 / expected[group]).sum())
-        as_far += far >= statistic * (1 - 1e-9)
+    tables, as_far = stats.random_table(n, seen.sum(axis=0), seed=generator(0, Stream.FIT, 1)), 0
+    at_once = max(1, _CELLS_AT_ONCE // seen.size)
+    for start in range(0, _DRAWN, at_once):
+        drawn = tables.rvs(min(at_once, _DRAWN - start))
+        far = ((drawn - expected) ** 2 / expected).sum(axis=(-1, -2))
+        as_far += int((far >= statistic * (1 - 1e-9)).sum())
     return (1 + as_far) / (1 + _DRAWN), _DRAWN

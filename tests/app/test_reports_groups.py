@@ -166,7 +166,7 @@ def test_what_is_said_of_groups_is_that_of_their_numbers(many):
         assert ("differ more than chance" in text) == (survey.alike <= 0.05)
         seen.add(("differ" in text, bool(survey.alike_by_chance)))
         assert all(name in text for name in few[:5])
-        shares = [100 * found.estimates["mle"][1] for found in survey.analyses]
+        shares = [float(found.estimates["mle"][1]) for found in survey.analyses]
         tells(reading(by_group(survey, 1)), max(shares), min(shares))
     assert len(seen) == 4
     few_of_kind = analyse_groups(

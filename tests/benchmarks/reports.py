@@ -68,8 +68,8 @@ def grouped(folder: Path, rows: int) -> bool:
     met = seconds <= SECONDS_BOUND and held <= GROUPED_BOUND
     print(
         f"\n{rows:,} rows with groups and weights ({path.stat().st_size / 1e6:,.0f} MB): {seconds:.1f} s and "
-        f"{held / 1e6:,.0f} MB (at most {SECONDS_BOUND:g} s and {GROUPED_BOUND / 1e6:,.0f} MB: {'yes' if met else 'NO'}); "
-        f"pyarrow alone, {sums.num_rows} sums: {beside:.1f} s"
+        f"{held / 1e6:,.0f} MB (at most {SECONDS_BOUND:g} s and {GROUPED_BOUND / 1e6:,.0f} MB: "
+        f"{'yes' if met else 'NO'}); pyarrow alone, {sums.num_rows} sums: {beside:.1f} s"
     )
     return met
 

@@ -298,6 +298,7 @@ INSIDE = {
     *("reports.designs.unrelated", "reports.designs.kuk"),  # of parameters that are checked before
     *(
         "reports.survey.Sample.tallies",
+        "reports.survey.Tallies.in_order",
         "reports.survey.analyse_sample",
         "reports.survey.analyse_tallies",
     ),  # of codes
