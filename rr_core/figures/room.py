@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +22,7 @@ from rr_core.figures.view import Bars, natural_order
 from rr_core.figures.wording import between, counted, off_by
 from rr_core.law import below_zero
 from rr_core.mechanism import RandomizedResponse
+from rr_core.plain_text import plain
 from rr_core.sampling import noisy_histogram, one_collection, whole_users
 from rr_core.streams import Stream
 
@@ -34,6 +37,7 @@ STEPS = (
 _MORE = (10, 100)  # times as many people
 _SEED = 0  # of the simulated people: a room looks the same whenever it is shown
 _GUESSED = {"color": "#7A5195", "symbol": "diamond", "size": 14}
+_LINE, _NARROW_LINE, _WIDE = 20, 12, 5  # letters of a line of an answer, for so many answers and for more
 _TENTH = 10  # per cent: guesses are counted in tenths
 
 
@@ -118,7 +122,7 @@ def _reports(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
         f"{number(n * asked.mechanism.q)}."
     )
     y = _count_axis("Reports (count)", int(counts.max()))
-    return figure([bars], view.axis(), y, reading, bargap=0.3)
+    return figure([bars], _answers(view), y, reading, bargap=0.3)
 
 
 def _inv(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
@@ -148,7 +152,7 @@ def _inv(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
         f"The chance taken away, “{view.names[0]}” comes out at {percent(float(estimate[0]))} of those who reported; "
         f"{sure}. Shares below zero: {below}."
     )
-    return figure(traces, view.axis(), _share_axis(), reading, bargap=0.3)
+    return figure(traces, _answers(view), _share_axis(), reading, bargap=0.3)
 
 
 def _repairs(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
@@ -168,7 +172,9 @@ def _repairs(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
     if asked.truth is not None:
         off = ", ".join(f"{QUANTITIES[name].name} {off_by(by_name[name], asked.truth)}" for name in names)
         reading += f" Of 100 people, in a wrong bar by the raised hands: {off}."
-    return figure(traces, view.axis(), _share_axis(), reading, barmode="group", bargap=0.18, bargroupgap=0.04)
+    return figure(
+        traces, _answers(view), _share_axis(), reading, barmode="group", bargap=0.18, bargroupgap=0.04
+    )
 
 
 def _more_people(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
@@ -199,7 +205,7 @@ def _more_people(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figu
         f"If this room's InvP were the true shares of more people: intervals are up to {widths[0]} wide here, "
         f"{widths[1]} with {n * _MORE[0]:,} reports and {widths[2]} with {n * _MORE[1]:,}."
     )
-    return figure([*traces, *_hands(asked, view)], view.axis(), _share_axis(), reading)
+    return figure([*traces, *_hands(asked, view)], _answers(view), _share_axis(), reading)
 
 
 def _hands(asked: Asked, view: Bars) -> list[dict[str, Any]]:
@@ -252,6 +258,14 @@ def _intervals(x: NDArray[Any], low: Array, high: Array, view: Bars) -> dict[str
 def _count_axis(title: str, most: int) -> dict[str, Any]:
     """An axis of whole numbers."""
     return axis(title, tickformat=COUNT, rangemode="tozero", **({"dtick": 1} if most < 8 else {}))
+
+
+def _answers(view: Bars) -> dict[str, Any]:
+    """The axis of the answers, which may be long: each in up to three lines."""
+    letters = _LINE if view.categories.size <= _WIDE else _NARROW_LINE
+    answers = [textwrap.wrap(plain(answer, 3 * letters), letters) for answer in view.labels or ()]
+    lines = [[html.escape(line, quote=False) for line in answer[:3]] for answer in answers]
+    return {**view.axis(), "ticktext": ["<br>".join(answer) for answer in lines]}
 
 
 def _share_axis() -> dict[str, Any]:

@@ -63,7 +63,7 @@ class ReportSettings:
 
 @dataclass(frozen=True, eq=False)
 class ReportsInUse:
-    """The reports that are analysed.
+    """Reports with all that was said of them, ready to be analysed.
 
     Attributes:
         reports: as they were read.
@@ -85,8 +85,8 @@ class ReportsInUse:
     collected: Collected
     protocol: Collecting
     settings: ReportSettings
-    name: str
-    key: int
+    name: str = ""
+    key: int = 0
     truths: tuple[str, ...] | None = None
     about: int | None = None
     unary: UnaryReports | None = None

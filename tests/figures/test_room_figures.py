@@ -137,3 +137,20 @@ def test_more_people_are_as_far_off_as_the_law_of_inv_says(monkeypatch):
     variance = 3 * q * (1 - q) / (n * mechanism.keep**2) + (1 - mechanism.p - q) / (n * mechanism.keep)
     # A sum of squares of about two normal terms has a standard deviation of about its mean.
     assert np.mean(off) == pytest.approx(variance, rel=3.5 / np.sqrt(200))
+
+
+@pytest.mark.parametrize("k", [2, 5, 12])
+def test_long_answers_stand_in_lines_below_their_bars(k):
+    answers = [
+        "More often than every second day of the week",
+        "<b>no</b>",
+        *(f"answer {i}" for i in range(10)),
+    ][:k]
+    asked = room.Asked(answers, RandomizedResponse(k, 1.0), [3] * k)
+    for step in range(2, 6):
+        texts = room.revealed(asked, step).layout.xaxis.ticktext
+        assert len(texts) == k
+        words = texts[0].replace("<br>", " ")
+        assert words == answers[0] if k <= 5 else answers[0].startswith(words[:-1])
+        assert texts[1] == "&lt;b&gt;no&lt;/b&gt;"
+        assert max(len(line) for line in texts[0].split("<br>")) <= 20

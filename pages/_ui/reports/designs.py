@@ -11,14 +11,13 @@ import streamlit as st
 
 from pages._ui import state
 from pages._ui.reports import k_rr, names
-from pages._ui.reports.session import Made
 from pages._ui.safe_text import markdown
 from rr_core import typed
 from rr_core.figures.style import number
 from rr_core.io import AllSeen, Collected, Reports, WrongDomain, decisions_on, odd_names, within
 from rr_core.io.channel_file import MatrixFile, read_matrix, read_matrix_file
 from rr_core.io.domain import AS_WRITTEN, Names
-from rr_core.io.report_results import ReportSettings
+from rr_core.io.report_results import ReportSettings, ReportsInUse
 from rr_core.io.unary_reports import UnaryReports
 from rr_core.limits import EPSILON_MAX, EPSILON_MIN
 from rr_core.plain_text import plain
@@ -43,7 +42,7 @@ Stated = tuple[tuple[str, str], ...]
 
 def entered(
     design: Design, reports: Reports, unary: UnaryReports | None, before: ReportSettings, *, in_order: bool
-) -> Callable[[], Made]:
+) -> Callable[[], ReportsInUse]:
     """Widgets for what a design needs to be told of these reports; returns what counts them, which may raise
     UnreadableFile, WrongDomain or Unclear, one plain sentence each.
 
@@ -69,7 +68,7 @@ def entered(
     return lambda: made
 
 
-def _by_table(design: Design, reports: Reports, before: ReportSettings, in_order: bool) -> Made:
+def _by_table(design: Design, reports: Reports, before: ReportSettings, in_order: bool) -> ReportsInUse:
     left, decided = _without_odd_names(reports, "report")
     labels, counts = tuple(map(str, left.labels)), left.counts
     if not in_order and all(label.isdecimal() and len(label) < 19 for label in labels):
@@ -89,7 +88,7 @@ def _by_table(design: Design, reports: Reports, before: ReportSettings, in_order
     )
     settings = ReportSettings(design=design.key, names=decided, stated=stated)
     truths = None if counted.truths == counted.reports else counted.truths
-    return Made(reports, collected, counted.channel, settings, truths, counted.about)
+    return ReportsInUse(reports, collected, counted.channel, settings, truths=truths, about=counted.about)
 
 
 def _without_odd_names(reports: Reports, counted: str) -> tuple[Collected, Names]:
@@ -226,7 +225,7 @@ _COUNTED: dict[str, Counting] = {
 }
 
 
-def _unary(read: UnaryReports, before: ReportSettings) -> Made:
+def _unary(read: UnaryReports, before: ReportSettings) -> ReportsInUse:
     stated = dict(before.stated)
     k, reports, decided = len(read.labels), read.reports, AS_WRITTEN
     collected = Collected(np.array(read.labels, dtype=object), read.support, 0, (), 0, ())
@@ -291,7 +290,7 @@ def _unary(read: UnaryReports, before: ReportSettings) -> Made:
     told += [("Encoding", _ENCODINGS[encoding]), *texts.items()]
     settings = ReportSettings(design="unary", names=decided, stated=tuple(told))
     collected = replace(collected, notes=tuple(notes))
-    return Made(reports, collected, protocol, settings, unary=read, stated_n=int(n))
+    return ReportsInUse(reports, collected, protocol, settings, unary=read, stated_n=int(n))
 
 
 def _encoding(k: int, encoding: str, texts: Sequence[str]) -> UnaryEncoding:

@@ -14,7 +14,6 @@ import streamlit as st
 from pages._ui import state
 from pages._ui.reports import names
 from pages._ui.reports.sentences import many, truthful
-from pages._ui.reports.session import Made
 from pages._ui.safe_text import markdown
 from rr_core import typed
 from rr_core.figures.style import number
@@ -35,7 +34,7 @@ from rr_core.io import (
     too_few,
     within,
 )
-from rr_core.io.report_results import DomainKind, PrivacyKind, ReportSettings
+from rr_core.io.report_results import DomainKind, PrivacyKind, ReportSettings, ReportsInUse
 from rr_core.limits import EPSILON_MAX, EPSILON_MIN, TYPED_LETTERS_MAX
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
@@ -56,14 +55,14 @@ _PRIVACY: dict[PrivacyKind, str] = {
 _SYMBOLS: dict[PrivacyKind, str] = {"epsilon": "ε", "p": "p", "redraw": "r"}
 
 
-def entered(reports: Reports, before: ReportSettings) -> Callable[[], Made]:
+def entered(reports: Reports, before: ReportSettings) -> Callable[[], ReportsInUse]:
     """Widgets for what has to be said of the reports; returns what counts them, which may raise UnreadableFile,
     WrongDomain or Unclear, one plain sentence each."""
     settings = _completed(reports, _entered_settings(before))
     return partial(_made, reports, settings)
 
 
-def _made(reports: Reports, settings: ReportSettings) -> Made:
+def _made(reports: Reports, settings: ReportSettings) -> ReportsInUse:
     _privacy(settings)
     counted = collected(reports, settings)
     mechanism = mechanism_of(settings, counted.k)
@@ -73,7 +72,7 @@ def _made(reports: Reports, settings: ReportSettings) -> Made:
         counted = dataclasses.replace(counted, too_few=too_few(reports, settings.names, domain, known))
     if settings.swapped:
         counted = _swapped(counted, settings)
-    return Made(reports, counted, mechanism, settings)
+    return ReportsInUse(reports, counted, mechanism, settings)
 
 
 def _entered_settings(before: ReportSettings) -> ReportSettings:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -20,11 +19,9 @@ from pages._ui import link, long_run, state
 from pages._ui.link import Binding, binding_of_choice
 from pages._ui.work import work
 from rr_core.comparison import Target
-from rr_core.io import AllSeen, Collected, Reports, Source, read_reports, within
+from rr_core.io import AllSeen, Reports, Source, read_reports, within
 from rr_core.io.csv_files import csv_bytes
-from rr_core.io.people import People
 from rr_core.io.report_results import K_RR, ReportSettings, ReportsInUse, Results
-from rr_core.io.unary_reports import UnaryReports
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users
 from rr_core.parameters import Choice
@@ -42,23 +39,6 @@ _NAME = "your_reports"
 _MOST_NAMED = 3
 _NAMES = {key: design.name for key, design in DESIGNS.items()}
 MADE = binding_of_choice("_reports_made", Choice("made", "made", "way of making reports", _NAMES), K_RR)
-
-
-@dataclass(frozen=True, eq=False)
-class Made:
-    """Reports with all that was said of them, ready to be analysed; as in `ReportsInUse`."""
-
-    reports: Reports
-    collected: Collected
-    protocol: analysis.Collecting
-    settings: ReportSettings
-    truths: tuple[str, ...] | None = None
-    about: int | None = None
-    unary: UnaryReports | None = None
-    stated_n: int | None = None
-    people: People | None = None
-    by: tuple[str, ...] = ()
-    weights: str | None = None
 
 
 def in_use() -> ReportsInUse | None:
@@ -96,27 +76,14 @@ def was_let_go() -> bool:
     return "reports_used" in sessions.held().gone
 
 
-def use(made: Made, name: str) -> None:
-    """Put reports into use and close the panel; the reports in use before are dropped only then. Simulations of k-RR's
-    start in the next run of the page."""
+def use(made: ReportsInUse, name: str) -> None:
+    """Put reports into use by this name and close the panel; those in use before are dropped only then. Simulations of
+    k-RR's start in the next run of the page."""
     before, collected, reports = in_use(), made.collected, made.reports
     if np.array_equal(collected.labels, reports.labels) and np.array_equal(collected.counts, reports.counts):
         collected = dataclasses.replace(collected, labels=reports.labels, counts=reports.counts)
-    used = ReportsInUse(
-        reports,
-        collected,
-        made.protocol,
-        made.settings,
-        name,
-        before.key + 1 if before else 1,
-        made.truths,
-        made.about,
-        made.unary,
-        made.stated_n,
-        made.people,
-        made.by,
-        made.weights,
-    )
+    key = before.key + 1 if before else 1
+    used = dataclasses.replace(made, collected=collected, name=name, key=key)
     for step in ("reports", "unary", "odd", "collected", "list", "people"):
         state.forget(step)
     sessions.held().put("reports_used", used)
@@ -255,10 +222,8 @@ def use_counts(csv: bytes, mechanism: RandomizedResponse, name: str) -> None:
     source = Source("reports.csv", csv)
     reports = read_reports([source], layout="counts", category=0, count=1, has_header=True)
     counted = within(reports, AllSeen())
-    use(
-        Made(reports, counted, mechanism, ReportSettings(privacy=repr(mechanism.epsilon), domain="seen")),
-        name,
-    )
+    settings = ReportSettings(privacy=repr(mechanism.epsilon), domain="seen")
+    use(ReportsInUse(reports, counted, mechanism, settings), name)
 
 
 def simulated_csv() -> bytes:

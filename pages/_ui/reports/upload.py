@@ -15,7 +15,7 @@ from pages._ui import link, state
 from pages._ui.downloads import button
 from pages._ui.reports import designs, session
 from pages._ui.reports.sentences import many, n_reports
-from pages._ui.reports.session import MADE, Made
+from pages._ui.reports.session import MADE
 from pages._ui.safe_text import markdown
 from pages._ui.upload import column_name, form, left_out
 from rr_core.io import (
@@ -93,7 +93,7 @@ def _open_panel() -> None:
     )
     problem: Exception | None = None
     given: Given | None = None
-    make: Callable[[], Made] | None = None
+    make: Callable[[], ReportsInUse] | None = None
     try:
         given = _given(design.key)
         if given is not None:
@@ -118,7 +118,7 @@ def _open_panel() -> None:
         _analyse(make, problem, given)
 
 
-def _analyse(make: Callable[[], Made] | None, problem: Exception | None, given: Given) -> None:
+def _analyse(make: Callable[[], ReportsInUse] | None, problem: Exception | None, given: Given) -> None:
     """Put the reports into use, or say why not."""
     if make is None:
         if isinstance(problem, Missing):
@@ -132,7 +132,7 @@ def _analyse(make: Callable[[], Made] | None, problem: Exception | None, given: 
         st.rerun()
 
 
-def _with_people(made: Made, given: Given) -> Made:
+def _with_people(made: ReportsInUse, given: Given) -> ReportsInUse:
     """The same with the groups and weights of all people, where some were asked for."""
     if not (given.by or given.weights):
         return made
@@ -164,13 +164,13 @@ def _with_people(made: Made, given: Given) -> Made:
     return _holding(made, people, given.by, given.weights)
 
 
-def _as_reported(made: Made | ReportsInUse) -> list[str]:
+def _as_reported(made: ReportsInUse) -> list[str]:
     """Names of the reports in the order in which they are counted: of two that are swapped, each for the other."""
     labels = [str(label) for label in made.collected.labels]
     return labels[::-1] if made.settings.swapped else labels
 
 
-def _with_people_in_use(made: Made, labels: list[str]) -> Made:
+def _with_people_in_use(made: ReportsInUse, labels: list[str]) -> ReportsInUse:
     """The same with the groups and weights that are in use, whose file is gone."""
     used = session.in_use()
     if used is None or used.people is None:
@@ -184,7 +184,7 @@ def _with_people_in_use(made: Made, labels: list[str]) -> Made:
     return _holding(made, dataclasses.replace(used.people, tallies=tallies), used.by, used.weights)
 
 
-def _holding(made: Made, people: People, by: tuple[str, ...], weights: str | None) -> Made:
+def _holding(made: ReportsInUse, people: People, by: tuple[str, ...], weights: str | None) -> ReportsInUse:
     counts = people.tallies.counts.sum(axis=0)
     collected = dataclasses.replace(
         made.collected, counts=counts, notes=(*made.collected.notes, *people.notes)
