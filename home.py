@@ -23,7 +23,7 @@ steps = [("", step) for step in navigation.PATH]
 with st.container(key="path"):  # the end of the story, where its Skip leads
     with st.container(border=True):
         card("", navigation.START[1:])
-    st.subheader("The path, in five steps")
+    st.subheader("The path, question by question")
     for row in (
         steps[:2],
         steps[2:],

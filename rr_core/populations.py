@@ -180,7 +180,7 @@ def _letters(counts: str) -> tuple[tuple[str, int], ...]:
 
 TABLES: dict[str, Table] = {
     "exam": Table(
-        "Passing an exam (made up)",
+        "An exam (made up)",
         (
             ("Copied", 611), ("All-nighter", 437), ("Phone", 318), ("Pure luck", 236),
             ("Hidden notes", 151), ("Leaked exam", 96), ("Notes on arm", 58), ("Earpiece", 37),
