@@ -385,9 +385,11 @@ def _verdict(survey: Survey) -> list[str]:
             test = fit_test(found.counts, found.protocol, _TESTED)
             p_value = test.p_value if test.rejects() else None
         if p_value is not None and p_value <= 0.05:
-            notes.append(f"{about}these reports hardly come from what is stated (p = {p_value:.2g}).")
+            of = f"{about}these" if about else "These"
+            notes.append(f"{of} reports hardly come from what is stated (p = {p_value:.2g}).")
         if found.few:
-            notes.append(f"{about}few reports of some kind are expected: intervals and tests are rough.")
+            of = f"{about}few" if about else "Few"
+            notes.append(f"{of} reports of some kind are expected: intervals and tests are rough.")
     if survey.alike is not None:
         notes.append(f"That all groups are alike: p = {survey.alike:.3g}.")
     return notes

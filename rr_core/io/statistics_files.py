@@ -113,8 +113,8 @@ def _check_variables(data: bytes) -> None:
                 raise ValueError("variables overlap")
             first.append(width >= 0)
             more = more - 1 if width == -1 else max(0, (width + 7) // 8 - 1)
-            at += max(0, -(-integers(1)[0] // 4) * 4) if labelled else 0
-            at += 8 * abs(missing)
+            letters = integers(1)[0] if labelled else 0
+            at += max(0, -(-letters // 4) * 4) + 8 * abs(missing)
         elif kind == 3:
             (number,) = integers(1)
             for _ in range(number):
@@ -124,7 +124,8 @@ def _check_variables(data: bytes) -> None:
             if not all(0 < one <= len(first) and first[one - 1] for one in of):
                 raise ValueError("labels of no variable")
         elif kind == 6:
-            at += 80 * max(0, integers(1)[0])
+            (lines,) = integers(1)
+            at += 80 * max(0, lines)
         elif kind == 7:
             _, size, number = integers(3)
             at += max(0, size) * max(0, number)

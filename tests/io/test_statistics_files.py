@@ -65,6 +65,12 @@ def write_dta(table: Any, path: str, **options: Any) -> None:
 
 WRITERS: dict[str, Callable[[Any, str], None]] = {
     "a.sav": write_sav,
+    "labelled.sav": lambda table, path: write_sav(
+        table,
+        path,
+        column_labels={"answer": "Have you ever cheated in an exam?", "town": "T", "people": "Persons"},
+        note=["First round.", "Second round."],
+    ),
     "a.zsav": lambda table, path: write_sav(table, path, compress=True),
     "a.dta": write_dta,
     "old.dta": lambda table, path: write_dta(table, path, version=10),
