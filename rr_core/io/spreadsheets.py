@@ -180,7 +180,10 @@ def _first_table(book: calamine.CalamineWorkbook, program: str, tick: Tick) -> S
     notes = tuple[str, ...]()
     if others:
         rest = "another sheet was" if others == 1 else f"{others:,} other sheets were"
-        notes = (f"The table was read from the sheet {quote(read[0])}; {rest} not read.",)
+        notes = (
+            f"The table was read from the sheet {quote(read[0])}; {rest} not read. If you mean another sheet, move it to"
+            " the front of the workbook.",
+        )
     above, text = read[1]
     return Sheet(text, above, program, notes)
 

@@ -115,19 +115,22 @@ def test_what_is_empty_around_a_table_is_skipped(make: Callable[..., bytes]) -> 
     assert "Survey of 2024" in read(make(titled)).notes[0]
 
 
+MOVE = "If you mean another sheet, move it to the front of the workbook."
+
+
 def test_the_first_sheet_with_a_table_is_read_and_the_others_are_named() -> None:
     for make in (xlsx, ods):
         reports = read(make([["Only a title"]], [], ANSWERS, TABLE))
         assert as_dict(reports) == COUNTS
         name = "T3" if make is ods else "Sheet3"
         assert reports.notes == (
-            f"The table was read from the sheet “{name}”; 2 other sheets were not read.",
+            f"The table was read from the sheet “{name}”; 2 other sheets were not read. {MOVE}",
         )
         assert read(make([], ANSWERS)).notes == ()
     sheets = {"lists": excel_rows(TABLE), "data": excel_rows(ANSWERS)}
     hidden = read(zipped(excel_parts(sheets, hidden=["lists"])))
     assert as_dict(hidden) == COUNTS
-    assert hidden.notes == ("The table was read from the sheet “data”; another sheet was not read.",)
+    assert hidden.notes == (f"The table was read from the sheet “data”; another sheet was not read. {MOVE}",)
     assert "no cells" in refused(xlsx([], []))
     assert "no cells" in refused(zipped(excel_parts({})))
 
