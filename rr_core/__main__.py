@@ -212,7 +212,7 @@ def _by_reports(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
         within,
     )
     from rr_core.io.people import read_people
-    from rr_core.io.reports import not_used
+    from rr_core.io.reports import as_weighted
 
     source, design = Source.of(asked.file), DESIGNS[asked.design]
     options = _columns(asked, source)
@@ -241,6 +241,10 @@ def _by_reports(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
             raise Unclear(f"{error} {merging}".strip()) from None
         merging = ""
         protocol, notes = counted.channel, [*notes, *counted.notes]
+        if not protocol.identified:
+            raise Unclear(
+                "As stated, different shares give the same reports, so nobody can estimate them: check the chances"
+            )
     order = None
     if set(counted.truths) == set(counted.reports):
         order = [counted.reports.index(name) for name in counted.truths]
@@ -250,7 +254,7 @@ def _by_reports(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
     if asked.by or weighing is not None:
         inverse = asked.inclusion is not None
         people = read_people(source, read, counted.reports, names, asked.by, weighing, inverse=inverse)
-        notes = [*(note for note in notes if note != not_used(f"{weighing}")), *people.notes]
+        notes = [*(notes if weighing is None else as_weighted(notes)), *people.notes]
         survey = analyse_tallies(
             people.tallies, protocol, counted.truths, people.groups, asked.level, asked.users, order
         )

@@ -157,11 +157,13 @@ def test_inclusion_probabilities_are_weights_upside_down(tmp_path, capsys):
     answers = rng.integers(0, 2, 200)
     pairs = zip(answers.tolist(), chances.tolist(), strict=True)
     lines = [f"{answer},{chance!r},{1 / chance!r}" for answer, chance in pairs]
-    file.write_text("answer,pi,w\n" + "\n".join(lines) + "\n")
-    tables = [
-        run(capsys, file, "--design", "warner", "--p", "0.7", "--column", "answer", option, name)[0]
-        for option, name in (("--inclusion", "pi"), ("--weights", "w"))
-    ]
+    file.write_text("answer,pi,weight\n" + "\n".join(lines) + "\n")
+    words, tables = (file, "--design", "warner", "--p", "0.7", "--column", "answer"), []
+    assert "every person counts once" in run(capsys, *words)[1]
+    for option, name in (("--inclusion", "pi"), ("--weights", "weight")):
+        rows, said, _ = run(capsys, *words, option, name)
+        assert "every person counts once" not in said
+        tables.append(rows)
     np.testing.assert_allclose(*([float(row["inv"]) for row in rows] for rows in tables))
 
 
@@ -181,6 +183,10 @@ def test_files_by_the_end_of_their_name(survey, tmp_path, capsys):
     ("words", "says"),
     [
         (["--design", "k_rr"], "--epsilon E, --p P or --redraw R"),
+        (
+            ["--design", "warner", "--p", "0.5", "--column", "answer"],
+            "different shares give the same reports",
+        ),
         (["--design", "k_rr", "--epsilon", "2", "--p", "0.5"], "one of them"),
         (["--design", "k_rr", "--epsilon", "often"], "“often” is not a number above 0"),
         (["--design", "k_rr", "--epsilon", "2000"], "epsilon must be a number from"),

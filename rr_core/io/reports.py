@@ -11,7 +11,7 @@ import contextlib
 import dataclasses
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -327,7 +327,7 @@ def _notes(read: Sequence[ReadFile], shape: Shape, names: Any, counts: Counts) -
         if name == shape.columns[shape.choice.category]:
             continue
         if shape.choice.count is None or name != shape.columns[shape.choice.count]:
-            notes.append(not_used(name))
+            notes.append(_not_used(name))
         else:
             notes.append(f"The whole numbers in the column {quote(name)} were taken as counts of people.")
     if shape.choice.count is None and len(counts) > 1 and counts.max() == 1:
@@ -340,9 +340,17 @@ def _notes(read: Sequence[ReadFile], shape: Shape, names: Any, counts: Counts) -
     return notes
 
 
-def not_used(weights: str) -> str:
+_NOT_USED = " were not used: every person counts once."
+
+
+def _not_used(weights: str) -> str:
     """The sentence where a column of weights was left alone."""
-    return f"The weights in the column {quote(weights)} were not used: every person counts once."
+    return f"The weights in the column {quote(weights)}{_NOT_USED}"
+
+
+def as_weighted(notes: Iterable[str]) -> tuple[str, ...]:
+    """What was noted of a file, when its people are weighted: by whichever column, nobody counts just once."""
+    return tuple(note for note in notes if not note.endswith(_NOT_USED))
 
 
 OF_BIT_VECTORS = (

@@ -30,7 +30,7 @@ from rr_core.io import (
 )
 from rr_core.io.people import People, read_people
 from rr_core.io.report_results import K_RR, ReportSettings, ReportsInUse
-from rr_core.io.reports import OF_BIT_VECTORS, not_used
+from rr_core.io.reports import OF_BIT_VECTORS, as_weighted
 from rr_core.io.typed_counts import read_typed
 from rr_core.io.unary_reports import BitColumns, OneBit, UnaryReports, bits_in, read_bit_columns, unary_of
 from rr_core.limits import TYPED_LETTERS_MAX
@@ -189,8 +189,7 @@ def _holding(made: ReportsInUse, people: People, by: tuple[str, ...], weights: s
     collected = dataclasses.replace(
         made.collected, counts=counts, notes=(*made.collected.notes, *people.notes)
     )
-    unused = "" if weights is None else not_used(weights)
-    notes = tuple(note for note in made.reports.notes if note != unused)
+    notes = made.reports.notes if weights is None else as_weighted(made.reports.notes)
     return dataclasses.replace(
         made,
         reports=dataclasses.replace(made.reports, notes=notes),
