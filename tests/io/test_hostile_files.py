@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -17,14 +17,6 @@ from tests import LENGTHY
 from tests.io.hostile_files import BOMBS, HUGE, LARGE, QUICK, READERS, answer
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[Pool]:
-    made = Pool(2)
-    yield made
-    for worker in made._idle:
-        worker.end()
 
 
 def read(pool: Pool, name: str, data: bytes, reader: str, seconds: float = READ_SECONDS_MAX) -> str | None:

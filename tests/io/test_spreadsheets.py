@@ -6,7 +6,7 @@ import contextlib
 import datetime
 import random
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -267,14 +267,6 @@ def try_mutated(name: str, seeds: range) -> list[str]:
         except UnreadableFile as error:
             said.append(str(error))
     return said
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[Pool]:
-    made = Pool(1)
-    yield made
-    for worker in made._idle:
-        worker.end()
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -195,14 +195,6 @@ def try_mutated(name: str, data: bytes, seed: int) -> list[str]:
         except UnreadableFile as error:
             said.append(str(error))
     return said
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[Pool]:
-    made = Pool(1)
-    yield made
-    for worker in made._idle:
-        worker.end()
 
 
 @pytest.mark.slow
