@@ -6,11 +6,12 @@ Uploads live here and nowhere else, so that nothing of them outlives or leaves t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeVar
 
 import streamlit as st
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
@@ -83,10 +84,24 @@ def has_files(key: str) -> bool:
     return any(isinstance(one, UploadedFile) for one in (value if isinstance(value, list) else [value]))
 
 
-def forget_files() -> None:
-    """Let go of this session's uploaded files: what is in use was read from them."""
+def forget_files(but: Sequence[File] = ()) -> None:
+    """Let go of this session's uploaded files, which have been read, but for those that may be read again."""
     if (context := get_script_run_ctx()) is not None:
-        context.uploaded_file_mgr.remove_session_files(context.session_id)
+        files, session = context.uploaded_file_mgr, context.session_id
+        kept = files.get_files(session, [one.file_id for one in but])
+        files.remove_session_files(session)
+        if isinstance(files, MemoryUploadedFileManager):
+            for one in kept:
+                files.add_file(session, one)
+
+
+def are_held(files: Sequence[File]) -> bool:
+    """Whether the server still has these files of this session."""
+    context = get_script_run_ctx()
+    ids = [one.file_id for one in files]
+    return context is not None and len(context.uploaded_file_mgr.get_files(context.session_id, ids)) == len(
+        ids
+    )
 
 
 def say_if_let_go() -> None:

@@ -90,18 +90,18 @@ def _confirm(file: state.File) -> None:
         "Use this distribution",
         type="primary",
         on_click=_use,
-        args=(file.name, options["order"], read.left_out),
+        args=(file.name, options["order"], read.left_out, options["sheet"]),
         width="stretch",
     )
     right.button("Cancel", on_click=state.close_upload, width="stretch")
 
 
-def _preview(file: state.File, has_header: bool | None) -> Preview:
+def _preview(file: state.File, has_header: bool | None, sheet: str | None = None) -> Preview:
     return state.read_once(
         f"look_{has_header}",
-        file.file_id,
+        (file.file_id, sheet),
         [file],
-        lambda: partial(inspect, file.bytes(), file.name, has_header=has_header),
+        lambda: partial(inspect, file.bytes(), file.name, has_header=has_header, sheet=sheet),
     )
 
 
@@ -109,11 +109,14 @@ def _options(file: state.File) -> tuple[dict[str, Any], Preview]:
     """Widgets for how to read the file, initially as `inspect` suggests; returns the options of
     `read_distribution`, and the preview."""
     preview = _preview(file, None)
+    sheet = sheet_of(preview, f"upload_sheet_{file.file_id}")
+    if sheet is not None:
+        preview = _preview(file, None, sheet)
     has_header: bool | None = None
     if preview.has_header is not None:
-        has_header = st.toggle("First row is a header", preview.has_header, key="upload_header")
+        has_header = st.toggle("First row is a header", preview.has_header, key=f"upload_header_{sheet}")
         if has_header != preview.has_header:
-            preview = _preview(file, has_header)
+            preview = _preview(file, has_header, sheet)
     columns = st.columns(4)
     positions = list(range(len(preview.columns)))
     layouts = list(_LAYOUTS)
@@ -130,7 +133,7 @@ def _options(file: state.File) -> tuple[dict[str, Any], Preview]:
         )
         return chosen
 
-    options: dict[str, Any] = {"layout": layout, "has_header": has_header}
+    options: dict[str, Any] = {"layout": layout, "has_header": has_header, "sheet": sheet}
     options["category"] = column(columns[1], "Category column", preview.category)
     if layout == "counts":
         suggested = preview.count if preview.count is not None else positions[-1]
@@ -139,6 +142,21 @@ def _options(file: state.File) -> tuple[dict[str, Any], Preview]:
         "Order of categories", list(_ORDERS), format_func=_ORDERS.__getitem__
     )
     return options, preview
+
+
+def sheet_of(preview: Preview, key: str, before: str | None = None) -> str | None:
+    """Widget for the sheet of a workbook that has several; None for the one that is read unasked."""
+    if len(preview.sheets) < 2:
+        return None
+    chosen: str = st.selectbox(
+        "Sheet",
+        preview.sheets,
+        preview.sheets.index(before) if before in preview.sheets else 0,
+        format_func=lambda name: plain(name, 40),
+        key=key,
+        width=230,
+    )
+    return None if chosen == preview.sheets[0] else chosen
 
 
 def column_name(preview: Preview, position: int) -> str:
@@ -192,7 +210,7 @@ def form(preview: Preview) -> str:
     return ", ".join(parts) + _COMPRESSED[preview.compression]
 
 
-def _use(name: str, order: str, leave_out: tuple[str, ...]) -> None:
+def _use(name: str, order: str, leave_out: tuple[str, ...], sheet: str | None) -> None:
     latest = state.latest("reading")
     if latest is None:  # let go of since the page was drawn: it is read again
         return
@@ -204,12 +222,12 @@ def _use(name: str, order: str, leave_out: tuple[str, ...]) -> None:
     if population.total is not None and not state.keeps_users():
         changes["n"] = min(population.total, limits.N_MAX)
     understood = f"{population.k:,} categories, {people}"
-    state.use(state.Uploaded(population, name, understood, reading(read, order)))
+    state.use(state.Uploaded(population, name, understood, reading(read, order, sheet)))
     state.forget("reading")
     link.change(**changes)
 
 
-def reading(read: Distribution, order: str) -> dict[str, Any]:
+def reading(read: Distribution, order: str, sheet: str | None = None) -> dict[str, Any]:
     """How a distribution was read from its file, as in `state.Uploaded`."""
     return {
         "layout": "values" if read.count_name is None else "counts",
@@ -219,4 +237,5 @@ def reading(read: Distribution, order: str) -> dict[str, Any]:
         "order": order,
         "leave_out": read.left_out,
         "sha256": read.sha256,
+        **({} if sheet is None else {"sheet": sheet}),
     }

@@ -208,6 +208,10 @@ class Described(Protocol):
     def numeric(self) -> tuple[bool, ...]: ...
     @property
     def hints(self) -> tuple[Hint, ...]: ...
+    @property
+    def sheets(self) -> tuple[str, ...]:
+        """Names of the sheets of a workbook that hold something, the one that was read first; else none."""
+        ...
 
 
 class Table(Described, Protocol):
@@ -533,7 +537,16 @@ def find(table: Described, column: str | int) -> int:
         return table.columns.index(column)
     if folded.count(column.strip().casefold()) == 1:
         return folded.index(column.strip().casefold())
-    raise UnreadableFile(f"There is no column {quote(column)}. The columns are {_listed(table)}.")
+    raise UnreadableFile(
+        f"There is no column {quote(column)}. The columns are {_listed(table)}.{_of_sheet(table)}"
+    )
+
+
+def _of_sheet(table: Described) -> str:
+    """That a workbook has other sheets, whose columns may be meant."""
+    if len(table.sheets) < 2:
+        return ""
+    return f" They are those of the sheet {quote(table.sheets[0])}: {quote(table.sheets[1])} may be the one to choose."
 
 
 def _listed(table: Described) -> str:

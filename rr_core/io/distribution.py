@@ -49,7 +49,7 @@ class Preview:
 
     `encoding`, `separator` and `has_header` are None for Parquet, `separator` also for a single column.
     `program` says what wrote a spreadsheet or a file of a statistics package, which became text or Parquet.
-    `sample` is shortened for display. `numeric` and `hints` describe the columns.
+    `sample` is shortened for display. `numeric` and `hints` describe the columns, `sheets` a workbook, see `Described`.
     """
 
     name: str
@@ -67,6 +67,7 @@ class Preview:
     category: int
     count: int | None
     program: str = ""
+    sheets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +122,7 @@ class Distribution:
         return len(self.labels)
 
 
-def inspect(data: bytes, name: str, *, has_header: bool | None = None) -> Preview:
+def inspect(data: bytes, name: str, *, has_header: bool | None = None, sheet: str | None = None) -> Preview:
     """Look at the first lines of an uploaded file.
 
     Parameters
@@ -130,6 +131,8 @@ def inspect(data: bytes, name: str, *, has_header: bool | None = None) -> Previe
         The bytes and the file name of the upload.
     has_header
         Overrides what is detected; ignored for Parquet.
+    sheet
+        Of a workbook; None for the first that seems to be a table.
 
     Raises
     ------
@@ -140,7 +143,7 @@ def inspect(data: bytes, name: str, *, has_header: bool | None = None) -> Previe
     >>> found.columns, found.layout, found.separator
     (('town', 'people'), 'counts', ';')
     """
-    opened = open_table(data, name, has_header)
+    opened = open_table(data, name, has_header, sheet=sheet)
     table = opened.table
     refuse_sideways(table, table.has_header if isinstance(table, TextTable) else True)
     suggested = suggest(table)
@@ -161,6 +164,7 @@ def inspect(data: bytes, name: str, *, has_header: bool | None = None) -> Previe
         category=suggested.category,
         count=suggested.count,
         program=opened.program,
+        sheets=table.sheets,
     )
 
 
@@ -174,6 +178,7 @@ def read_distribution(
     has_header: bool | None = None,
     order: Order = "file",
     leave_out: Collection[str] = (),
+    sheet: str | None = None,
 ) -> Distribution:
     """Read an uploaded file as a distribution over its categories.
 
@@ -192,6 +197,8 @@ def read_distribution(
         "file": of first appearance. "count": largest first, ties as in the file. "name": see `name_order`.
     leave_out
         Names that are no categories, such as a total.
+    sheet
+        Of a workbook; None for the first that seems to be a table.
 
     Raises
     ------
@@ -214,7 +221,7 @@ def read_distribution(
         raise ValueError(f"layout must be 'counts', 'values' or None, got {layout!r}")
     if order not in ("file", "count", "name"):
         raise ValueError(f"order must be 'file', 'count' or 'name', got {order!r}")
-    table = open_table(data, name, has_header).table
+    table = open_table(data, name, has_header, sheet=sheet).table
     if layout is None:
         refuse_sideways(table, table.has_header if isinstance(table, TextTable) else True)
     choice = choose(table, layout, category, count)

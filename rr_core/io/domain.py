@@ -116,9 +116,9 @@ def _unquoted(cell: str) -> str:
 def _column(source: Source) -> tuple[Any, Codes, tuple[str, ...]]:
     data = bytes(source.data)
     try:
-        table = open_table(data, source.name, None).table
+        table = open_table(data, source.name, None, sheet=source.sheet).table
     except NoRows:  # one line, which is no header
-        table = open_table(data, source.name, False).table
+        table = open_table(data, source.name, False, sheet=source.sheet).table
     if isinstance(table, TextTable) and not table.has_header and len(table.columns) > 1 == len(table.sample):
         cells, notes = _cells(table.data.decode())
         return (*factorize(pa.chunked_array([pa.array(cells, pa.large_string())])), (*table.notes, *notes))

@@ -43,6 +43,7 @@ class ParquetTable:
     notes: tuple[str, ...] = ()
     missing: tuple[int, ...] = ()
     unit: Literal["line", "row"] = "row"
+    sheets: tuple[str, ...] = ()
 
     def pieces(self, indices: Sequence[int]) -> Iterator[Columns]:
         """The columns at `indices`, some rows at a time, text still dictionary-encoded.

@@ -69,7 +69,7 @@ def read_people(
     >>> people.groups, people.tallies.counts.tolist()
     (('Oslo', 'Rome'), [[0, 1], [1, 1]])
     """
-    table = open_table(bytes(source.data), source.name, read.has_header).table
+    table = open_table(bytes(source.data), source.name, read.has_header, sheet=source.sheet).table
     columns = [read.category_name, *by, *([] if read.count_name is None else [read.count_name])]
     of_weights = [] if weights is None else [find(table, weights)]
     indices = [*(find(table, column) for column in columns), *of_weights]

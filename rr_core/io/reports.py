@@ -151,6 +151,8 @@ class Reports:
         One file: of its bytes. Several: of the hexadecimal SHA-256 of each, one after the other, in order.
     columns
         Names of the columns of bits of unary encoding; else none.
+    sheet
+        That was asked for, of a workbook; else None.
     """
 
     labels: npt.NDArray[np.object_]
@@ -167,17 +169,21 @@ class Reports:
     layout: Layout
     sha256: str
     columns: tuple[str, ...] = ()
+    sheet: str | None = None
 
     @property
     def reading(self) -> dict[str, Any]:
-        """Arguments by which `read_reports`, or of columns of bits `read_unary`, reads the same columns again."""
+        """Arguments by which `read_reports`, or of columns of bits `read_unary`, reads the same columns again, with the
+        sheet of the source among them."""
+        sheet = {} if self.sheet is None else {"sheet": self.sheet}
         if self.columns:
-            return {"layout": self.layout, "count": self.count_name, "columns": self.columns}
+            return {"layout": self.layout, "count": self.count_name, "columns": self.columns, **sheet}
         return {
             "layout": self.layout,
             "category": self.category_name,
             "count": self.count_name,
             "has_header": self.has_header,
+            **sheet,
         }
 
 
@@ -374,15 +380,17 @@ _OPENING = 0.3
 
 @dataclass(frozen=True)
 class Source:
-    """An uploaded file. A memoryview is copied once, bytes are not."""
+    """An uploaded file. A memoryview is copied once, bytes are not. `sheet` is the one of a workbook that is to be read,
+    None for the first that seems to be a table."""
 
     name: str
     data: bytes | memoryview = dataclasses.field(repr=False)
+    sheet: str | None = None
 
     @classmethod
-    def of(cls, path: str | Path) -> Source:
+    def of(cls, path: str | Path, sheet: str | None = None) -> Source:
         """The file at this path."""
-        return cls(Path(path).name, Path(path).read_bytes())
+        return cls(Path(path).name, Path(path).read_bytes(), sheet)
 
 
 def inspect_reports(source: Source, *, has_header: bool | None = None) -> Preview:
@@ -394,9 +402,9 @@ def inspect_reports(source: Source, *, has_header: bool | None = None) -> Previe
         When the file is no table at all.
     """
     data = bytes(source.data)
-    preview = inspect(data, source.name, has_header=has_header)
+    preview = inspect(data, source.name, has_header=has_header, sheet=source.sheet)
     if has_header is None and preview.has_header is False and is_headed(preview):
-        preview = inspect(data, source.name, has_header=True)
+        preview = inspect(data, source.name, has_header=True, sheet=source.sheet)
     choice = propose(preview)
     return dataclasses.replace(preview, layout=choice.layout, category=choice.category, count=choice.count)
 
@@ -468,7 +476,7 @@ def read_reports(
             data = source.data if isinstance(source.data, bytes) else bytes(source.data)
             header = shape.has_header if shape else has_header
             try:
-                table = open_table(data, source.name, header, meter.part(start, opened)).table
+                table = open_table(data, source.name, header, meter.part(start, opened), source.sheet).table
             except NoRows as error:
                 if len(files) == 1:
                     raise
@@ -495,6 +503,7 @@ def read_reports(
     given = [source.name for source in files]
     read.sort(key=lambda file: given.index(file.name))
     reports = unite(read, shape, [name for name, _ in empty], all_zero)
+    reports = dataclasses.replace(reports, sheet=files[0].sheet)
     meter.tell(1.0)
     return reports
 
@@ -666,7 +675,9 @@ def _headed(table: AnyTable, has_header: bool | None) -> AnyTable:
     """The first table, with its first row as header if that says "report"."""
     if has_header is None and isinstance(table, TextTable) and not table.has_header and is_headed(table):
         headed = open_text(table.data, True, table.separator)
-        return dataclasses.replace(headed, above=table.above, notes=table.notes, unit=table.unit)
+        return dataclasses.replace(
+            headed, above=table.above, notes=table.notes, unit=table.unit, sheets=table.sheets
+        )
     return table
 
 

@@ -33,20 +33,24 @@ _LIKE_THOUSANDS = re.compile(r"-?[1-9][0-9]{0,2}(\.[0-9]{3})+")
 _DIGITS = 15  # that a spreadsheet shows
 _BREAKS = str.maketrans(dict.fromkeys("\0\t\n\r", " "))
 _EVERY_ROWS = 10_000
+_MOST_NAMED = 6
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table as text: cells between tabs, every row a line of as many; `above` empty rows come before the first."""
+    """A table as text: cells between tabs, every row a line of as many; `above` empty rows come before the first. `names`
+    are those of all sheets that hold something, the one that was read first."""
 
     text: bytes = field(repr=False)
     above: int
     program: str
     notes: tuple[str, ...]
+    names: tuple[str, ...]
 
 
-def read_sheet(data: bytes, tick: Tick = ignore) -> Sheet:
-    """The first visible sheet with two rows or more; if there is none, the first with any cell. Hidden ones come last.
+def read_sheet(data: bytes, tick: Tick = ignore, wanted: str | None = None) -> Sheet:
+    """The sheet with the wanted name; else the first visible one with two rows or more, or if there is none, the first
+    with any cell. Hidden ones come last.
 
     Cells are written as they are shown: dates as 2024-12-31, truth values as TRUE and FALSE, whole numbers without a
     point, formulas as the value that was saved with them.
@@ -54,7 +58,7 @@ def read_sheet(data: bytes, tick: Tick = ignore) -> Sheet:
     Raises
     ------
     UnreadableFile
-        Damaged, protected by a password, without cells, or more than can be held.
+        Damaged, protected by a password, without cells or the wanted sheet, or more than can be held.
     """
     program = _OPEN_DOCUMENT if b"opendocument" in data[:1000] else _EXCEL
     if _ENCRYPTED_EXCEL in data:
@@ -63,7 +67,7 @@ def read_sheet(data: bytes, tick: Tick = ignore) -> Sheet:
         data = _checked(data)
     try:
         with calamine.CalamineWorkbook.from_filelike(io.BytesIO(data)) as book:
-            return _first_table(book, program, tick)
+            return _table(book, program, tick, wanted)
     except UnreadableFile:
         raise
     except calamine.PasswordError:
@@ -154,38 +158,47 @@ def _spans_of_tables(part: bytes) -> Iterator[int]:
     yield height * width
 
 
-def _first_table(book: calamine.CalamineWorkbook, program: str, tick: Tick) -> Sheet:
-    sheets = [one for one in book.sheets_metadata if one.typ == calamine.SheetTypeEnum.WorkSheet]
-    sheets.sort(key=lambda one: one.visible != calamine.SheetVisibleEnum.Visible)
-    read, others = None, 0
-    for about in sheets:
-        sheet = book.get_sheet_by_name(about.name)
+def _table(book: calamine.CalamineWorkbook, program: str, tick: Tick, wanted: str | None) -> Sheet:
+    about = [one for one in book.sheets_metadata if one.typ == calamine.SheetTypeEnum.WorkSheet]
+    about.sort(key=lambda one: one.visible != calamine.SheetVisibleEnum.Visible)
+    sheets = {one.name: book.get_sheet_by_name(one.name) for one in about}
+    filled = [name for name, sheet in sheets.items() if sheet.end is not None]
+    if wanted is not None and wanted not in filled:
+        there = ", ".join(map(quote, filled[:_MOST_NAMED])) + (", …" if len(filled) > _MOST_NAMED else "")
+        raise UnreadableFile(f"There is no sheet {quote(wanted)}. The sheets of the workbook are {there}.")
+    read: tuple[str, int, bytes, int] | None = None
+    for name in filled if wanted is None else [wanted]:
+        sheet = sheets[name]
         if sheet.width * sheet.height > MAX_CELLS:
             raise UnreadableFile(
                 f"A sheet of the workbook spans more than {MAX_CELLS:,} cells. {COUNT_FIRST}"
             )
-        if read is not None and read[2] > 1:
-            others += sheet.end is not None
-            continue
         above, text, rows = _as_text(sheet, tick)
         if rows and (read is None or rows > 1):
-            others += read is not None
-            read = about.name, (above, text), rows
-        elif rows:
-            others += 1
+            read = name, above, text, rows
+        if rows > 1:
+            break
     if read is None:
         raise UnreadableFile(
             "The workbook holds no cells that could be a table: charts and macros are not read."
         )
-    notes = tuple[str, ...]()
-    if others:
-        rest = "another sheet was" if others == 1 else f"{others:,} other sheets were"
-        notes = (
-            f"The table was read from the sheet {quote(read[0])}; {rest} not read. If you mean another sheet, move it to"
-            " the front of the workbook.",
-        )
-    above, text = read[1]
-    return Sheet(text, above, program, notes)
+    name, above, text, _ = read
+    names = (name, *(other for other in filled if other != name))
+    notes = (
+        ()
+        if wanted or len(names) == 1
+        else (f"The table was read from the sheet {quote(name)}; {_rest(names)}.",)
+    )
+    return Sheet(text, above, program, notes, names)
+
+
+def _rest(names: Sequence[str]) -> str:
+    others = names[1:]
+    return (
+        f"{quote(others[0])} was not read"
+        if len(others) == 1
+        else f"{len(others):,} other sheets were not read"
+    )
 
 
 def _as_text(sheet: calamine.CalamineSheet, tick: Tick) -> tuple[int, bytes, int]:

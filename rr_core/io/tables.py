@@ -129,7 +129,7 @@ class Decoded:
 
     What a spreadsheet or a statistics package wrote has become one of the two; `program` says so in words. Such a text
     has `separator` between its cells, and its first line is below so many rows of `above`. `missing` counts, for each
-    column of Parquet, the rows with a value that the file declares as missing.
+    column of Parquet, the rows with a value that the file declares as missing. `sheets` are as in `Described`.
     """
 
     data: bytes
@@ -141,6 +141,7 @@ class Decoded:
     separator: str | None = None
     above: int = 0
     missing: tuple[int, ...] = ()
+    sheets: tuple[str, ...] = ()
 
 
 def decoded(
@@ -150,9 +151,10 @@ def decoded(
     lines: int = READ_ROWS_MAX,
     advice: str = COUNT_FIRST,
     tick: Tick = ignore,
+    sheet: str | None = None,
 ) -> Decoded:
     """Unpack and decode an upload: every reader gets its text from here. At most `limit` bytes (None: MAX_UNPACKED_BYTES)
-    and so many `lines` of text; `advice` is what to do with more.
+    and so many `lines` of text; `advice` is what to do with more. `sheet` is as `wanted` of `read_sheet`.
 
     Raises
     ------
@@ -175,9 +177,10 @@ def decoded(
             missing=file.missing,
         )
     if content.kind == "spreadsheet":
-        sheet = read_sheet(content.data, rest)
-        notes = content.notes + sheet.notes
-        found = Decoded(sheet.text, "text", compression, None, notes, sheet.program, "\t", sheet.above)
+        read = read_sheet(content.data, rest, sheet)
+        notes = content.notes + read.notes
+        found = Decoded(read.text, "text", compression, None, notes, read.program, "\t", read.above)
+        found = replace(found, sheets=read.names)
     else:
         text, encoding = decode(content.data, rest)
         found = Decoded(text, "text", compression, encoding, content.notes)
@@ -186,21 +189,25 @@ def decoded(
     return found
 
 
-def open_table(data: bytes, name: str, has_header: bool | None, tick: Tick = ignore) -> Opened:
-    """Unpack and decode an upload and find its columns. `tick` hears of the unpacking.
+def open_table(
+    data: bytes, name: str, has_header: bool | None, tick: Tick = ignore, sheet: str | None = None
+) -> Opened:
+    """Unpack and decode an upload and find its columns. `tick` hears of the unpacking; `sheet` is the one of a workbook,
+    None for the first that seems to be a table.
 
     Raises
     ------
     UnreadableFile
         When the file is no table at all.
     """
-    found = decoded(data, name, tick=tick)
+    found = decoded(data, name, tick=tick, sheet=sheet)
     table: AnyTable
     if found.kind == "parquet":
         table = replace(open_parquet(found.data), notes=found.notes, missing=found.missing)
     else:
         table = open_text(found.data, has_header, found.separator, found.above)
-        table = replace(table, notes=found.notes + table.notes, unit="row" if found.program else "line")
+        unit: Literal["row", "line"] = "row" if found.program else "line"
+        table = replace(table, notes=found.notes + table.notes, unit=unit, sheets=found.sheets)
     return Opened(table, found.compression, found.encoding, found.program)
 
 

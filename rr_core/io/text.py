@@ -87,6 +87,7 @@ class TextTable:
     above: int = 0
     notes: tuple[str, ...] = ()
     unit: Literal["line", "row"] = "line"
+    sheets: tuple[str, ...] = ()
 
     def pieces(self, indices: Sequence[int]) -> Iterator[Columns]:
         """The columns at `indices` as text, one block after another, blank lines left out.

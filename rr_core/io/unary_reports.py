@@ -252,7 +252,7 @@ def read_bit_columns(
     Raises:
         UnreadableFile: one plain sentence.
     """
-    table = open_table(bytes(source.data), source.name, None).table
+    table = open_table(bytes(source.data), source.name, None, sheet=source.sheet).table
     if columns is None:
         columns = [name for index, name in enumerate(table.columns) if _seems_bits(table, index)]
     if len(set(columns)) < _FEWEST:
@@ -350,6 +350,7 @@ def _from_columns(table: AnyTable, columns: Sequence[int], count: int | None, so
         layout="counts" if counted else "values",
         sha256=hashlib.sha256(bytes(source.data)).hexdigest(),
         columns=tuple(names),
+        sheet=source.sheet,
     )
     return UnaryReports(tuple(names), ones, n, bits, each, reports)
 

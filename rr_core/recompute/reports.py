@@ -50,7 +50,7 @@ def _k_rr(
     """Collected reports of k-RR.
 
     Args:
-        reading: how the files are read: arguments of `rr_core.io.read_reports`.
+        reading: how the files are read: arguments of `rr_core.io.read_reports`, and the "sheet" of workbooks.
         listed: all categories, or the file that has one per line; size: or only their number; else all seen.
         left_out, counted_as: names that are no categories, and names whose reports are counted under another.
         swapped: whether the reports of each of two answers are counted for the other.
@@ -67,7 +67,9 @@ def _k_rr(
         listed = Path(listed).read_text("utf-8").rstrip("\n").split("\n")
     if listed is not None:
         domain = Listed(np.array(listed, dtype=object))
-    read = read_reports(list(map(Source.of, files)), **reading or {})
+    how = dict(reading or {})
+    sheet = how.pop("sheet", None)
+    read = read_reports([Source.of(file, sheet) for file in files], **how)
     collected = within(read, domain, Names(tuple(left_out), tuple((counted_as or {}).items())))
     counts = collected.counts[:: -1 if swapped else 1]
     k = collected.k
@@ -148,7 +150,8 @@ def _unary(
         from rr_core.io import Source
         from rr_core.io.unary_reports import read_unary
 
-        read = read_unary(Source.of(files[0]), **reading or {})
+        how = dict(reading or {})
+        read = read_unary(Source.of(files[0], how.pop("sheet", None)), **how)
         names, support = read.labels, read.support
         bits = None if read.bits is None or read.times is None else (read.bits, read.times)
     else:

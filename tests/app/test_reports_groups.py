@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from pages._ui import state
 from pages._ui.reports import sentences
 from rr_core.figures.reports import by_group
 from rr_core.figures.style import reading
@@ -92,7 +93,7 @@ def test_weights_are_those_of_the_population():
     np.testing.assert_allclose(found.estimates["inv"], wanted.estimates["inv"], atol=1e-12)
     row = one(page.button_group, "Whose shares")
     assert (row.disabled, row.value) == (True, "population")
-    assert "To compare groups, choose the file again" in said(page)
+    assert "To compare groups, press" in said(page)
     assert not any("were not used" in note for note in used.reports.notes)
     assert "by linearisation with the weights" in "".join(sentences.intervals(results_in(page), "inv"))
 
@@ -176,24 +177,37 @@ def test_what_is_said_of_groups_is_that_of_their_numbers(many):
     assert "With few reports, so that intervals are rough: “g”, “h”, “i”, “j”, “k” and 2 more." in text
 
 
-def test_groups_stay_when_settings_change_and_are_said_to_be_gone_when_names_do():
+def test_the_form_is_opened_as_it_was_left_with_its_file():
     page = in_groups()
-    before = results_of(page)[2][1]
     press(page, "Other reports or settings")
-    assert "Groups: region." in said(page)
-    (box,) = [box for box in page.selectbox if box.label == "Which answer means yes?"]
-    box.set_value("no")
-    used, _, groups = results_of(press(checked(page.run()), "Analyse these reports"))
-    assert used.labels == ("yes", "no")
-    np.testing.assert_array_equal(groups[1].reports, before.reports[:, ::-1])
-    rows = ROWS + "west,NA,1\n"
-    page = in_groups(rows=rows)
+    assert "In use: **reports.csv**" in said(page)
+    assert one(page.selectbox, "Report column").value == 1
+    (box,) = page.multiselect
+    assert box.value == ["region"]
+    one(page.selectbox, "Survey weights (optional)").set_value("weight")
+    used, found, groups = results_of(press(checked(page.run()), "Analyse these reports"))
+    assert (used.by, used.weights) == (("region",), "weight")
+    assert groups[1].reports.sum() == N
+    wanted = WEIGHT[ANSWER == "yes"].sum() / WEIGHT.sum()
+    assert found.estimates["inv"][1] == pytest.approx((wanted - 0.2) / 0.6)
     press(page, "Other reports or settings")
+    assert one(page.selectbox, "Survey weights (optional)").value == "weight"
     (box,) = page.multiselect
     box.set_value([])
-    page = press(checked(page.run()), "Analyse these reports")
-    assert "two answers" in page.error[0].value
+    one(page.selectbox, "Survey weights (optional)").select_index(0)
+    used, _, groups = results_of(press(checked(page.run()), "Analyse these reports"))
+    assert (used.people, used.by, used.weights, used.n) == (None, (), None, N)
+
+
+def test_where_the_server_let_go_of_the_file_groups_stay_as_long_as_the_names_do(monkeypatch):
+    rows = ROWS + "west,NA,1\n"
     page = in_groups("k_rr", rows=rows)
+    before = results_of(page)[2][1]
+    monkeypatch.setattr(state, "are_held", lambda files: not files)
+    press(page, "Other reports or settings")
+    assert "Groups: region." in said(page)
+    used, _, groups = results_of(press(page, "Analyse these reports"))
+    np.testing.assert_array_equal(groups[1].reports, before.reports)
     press(page, "Other reports or settings")
     (box,) = page.multiselect
     box.set_value([])

@@ -18,13 +18,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rr_core.io import AllSeen, Listed, Names, Size, read_list, report_files
-from rr_core.io.report_results import Results
+from rr_core.io import AllSeen, Listed, Names, Size, Source, read_list, read_reports, report_files, within
+from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
+from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import csv_cell
 from rr_core.recompute.result import plain, same_file
 from rr_core.registry import REGISTRY
 from rr_core.reports.analysis import analyse
 from tests.app.analysed import HOSTILE, analysed, counts_csv
+from tests.io.workbook_files import excel_parts, excel_rows, zipped
 
 ROOT = Path(__file__).parents[2]
 WALL = (
@@ -248,3 +250,15 @@ def test_script_says_in_one_sentence_what_it_cannot_read(tmp_path):
     (tmp_path / "r.csv").write_text("a,b\n1,2\n2,3\n", "utf-8")
     with pytest.raises(AssertionError, match="There is no column"):
         run(script, tmp_path)
+
+
+def test_the_script_of_a_workbook_reads_the_sheet_that_was_chosen(tmp_path):
+    rows = [["answer"], *([name] for name in "abbc" * 30)]
+    data = zipped(excel_parts({"Info": excel_rows([["note"], ["x"]]), "Data": excel_rows(rows)}))
+    (tmp_path / "two.xlsx").write_bytes(data)
+    read = read_reports([Source("two.xlsx", data, "Data")])
+    collected = within(read, AllSeen())
+    settings = ReportSettings(privacy="2", domain="seen")
+    used = ReportsInUse(read, collected, RandomizedResponse(collected.k, 2.0), settings, name="two.xlsx")
+    found = Results(used, 0.95, "users", analyse(collected.counts, used.protocol), None)
+    check(run(report_files.script(found), tmp_path), found, tmp_path)

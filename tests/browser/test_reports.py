@@ -21,6 +21,7 @@ from rr_core.reports.analysis import analyse
 from tests.browser.files import HOSTILE, hostile_file, real_file
 from tests.browser.lab import PATIENCE
 from tests.browser.server import ROOT
+from tests.io.workbook_files import excel_parts, excel_rows, zipped
 from tests.sentences import holds
 
 EPSILON = 3.0
@@ -221,4 +222,31 @@ def test_bits_of_unary_encoding_from_a_file_to_the_table(open_lab):
     assert [row["category"] for row in rows] == ["bus", "car", "train"]
     for name in ("inv", "inv_n", "inv_p", "mle"):
         np.testing.assert_allclose([float(row[name]) for row in rows], found.estimates[name], atol=1e-9)
+    lab.must_be_fine()
+
+
+def test_after_a_result_the_form_opens_as_it_was_and_the_sheet_of_a_workbook_is_chosen(open_lab):
+    """The browser shows a new uploader then; what the server holds of the file is read again."""
+    people = [[answer, town, 2.0] for answer in ("yes", "no", "no") for town in ("Oslo", "Rome")]
+    rows = [["answer", "town", "weight"], *people * 40]
+    book = zipped(excel_parts({"Info": excel_rows([["note"], ["by phone"]]), "Data": excel_rows(rows)}))
+    lab = open_lab("/your_reports?made=warner")
+    give(lab, "two.xlsx", book)
+    lab.choose("Sheet", "Data")
+    box = lab.page.get_by_role("textbox", name="Chance that a person was asked")
+    box.fill("0.7")
+    with lab.rerun():
+        box.press("Enter")
+    lab.press("Analyse these reports")
+    lab.press("Other reports or settings")
+    assert "In use: two.xlsx" in lab.words()
+    lab.choose("Compare groups (optional)", "town")
+    lab.page.keyboard.press("Escape")
+    lab.press("Analyse these reports")
+    lab.press("Other reports or settings")
+    assert "Understood: 240 rows" in lab.words()
+    assert lab.page.get_by_text("town", exact=True).count()
+    lab.press("Cancel")
+    lab.page.get_by_role("tab", name="Groups").click(delay=80)
+    assert "2 groups, by town." in lab.words()
     lab.must_be_fine()

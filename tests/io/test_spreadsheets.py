@@ -17,6 +17,7 @@ from rr_core.io import (
     UnreadableFile,
     decoding,
     inspect,
+    inspect_reports,
     read_distribution,
     read_list,
     read_reports,
@@ -115,24 +116,41 @@ def test_what_is_empty_around_a_table_is_skipped(make: Callable[..., bytes]) -> 
     assert "Survey of 2024" in read(make(titled)).notes[0]
 
 
-MOVE = "If you mean another sheet, move it to the front of the workbook."
-
-
 def test_the_first_sheet_with_a_table_is_read_and_the_others_are_named() -> None:
     for make in (xlsx, ods):
         reports = read(make([["Only a title"]], [], ANSWERS, TABLE))
         assert as_dict(reports) == COUNTS
         name = "T3" if make is ods else "Sheet3"
         assert reports.notes == (
-            f"The table was read from the sheet “{name}”; 2 other sheets were not read. {MOVE}",
+            f"The table was read from the sheet “{name}”; 2 other sheets were not read.",
         )
         assert read(make([], ANSWERS)).notes == ()
     sheets = {"lists": excel_rows(TABLE), "data": excel_rows(ANSWERS)}
     hidden = read(zipped(excel_parts(sheets, hidden=["lists"])))
     assert as_dict(hidden) == COUNTS
-    assert hidden.notes == (f"The table was read from the sheet “data”; another sheet was not read. {MOVE}",)
+    assert hidden.notes == ("The table was read from the sheet “data”; “lists” was not read.",)
     assert "no cells" in refused(xlsx([], []))
     assert "no cells" in refused(zipped(excel_parts({})))
+
+
+def test_another_sheet_is_read_where_it_is_asked_for() -> None:
+    data = zipped(excel_parts({"Info": excel_rows([["note"], ["by phone"]]), "Data": excel_rows(ANSWERS)}))
+    assert inspect_reports(Source("a.xlsx", data)).sheets == ("Info", "Data")
+    source = Source("a.xlsx", data, "Data")
+    assert inspect_reports(source).sheets == ("Data", "Info")
+    reports = read_reports([source])
+    assert (as_dict(reports), reports.notes, reports.reading["sheet"]) == (COUNTS, (), "Data")
+    assert (
+        read_distribution(data, "a.xlsx", sheet="Data", layout="values", category="report").total
+        == reports.total
+    )
+    with pytest.raises(
+        UnreadableFile, match=r"There is no sheet “Dato”\. The sheets of the workbook are “Info”, “Data”"
+    ):
+        read_reports([Source("a.xlsx", data, "Dato")])
+    with pytest.raises(UnreadableFile, match="those of the sheet “Info”: “Data” may be the one to choose"):
+        read_reports([Source("a.xlsx", data)], category="report")
+    assert read_reports([Source("a.csv", CSV, "Data")]).total == 3
 
 
 def test_a_zip_archive_with_one_table_is_read() -> None:

@@ -129,7 +129,7 @@ def _yes_and_no(
             labels.index(known) if known in labels else None,
             placeholder="Choose it",
             format_func=lambda label: plain(label, 40),
-            key="design_positive",
+            key=f"design_positive_{labels}",  # other answers are asked for anew
             width=330,
         )
         stated.append((design.positive, positive or ""))

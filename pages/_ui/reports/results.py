@@ -350,8 +350,8 @@ def groups(results: Results) -> list[go.Figure]:
     survey = results.survey
     if survey is None:
         st.markdown(
-            "To compare groups, choose the file again and name the column of groups beside that of the reports: region, "
-            "wave, sex."
+            "To compare groups, press **Other reports or settings** above and name the column of groups: region, wave, "
+            "sex."
         )
         return []
     st.markdown(" ".join(sentences.groups(results)))

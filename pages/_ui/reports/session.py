@@ -7,9 +7,10 @@ Nothing of it leaves the session, and no shared cache holds any of it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +36,15 @@ from rr_core.reports.survey import Survey, analyse_tallies
 from rr_core.scenario import Draw
 from server import sessions
 
+
+class Read(NamedTuple):
+    """The files that reports were read from, and how, which `reports_of` is told."""
+
+    files: tuple[state.File, ...] = ()
+    options: Mapping[str, Any] = MappingProxyType({})
+
+
+NOT_READ = Read()
 _NAME = "your_reports"
 _MOST_NAMED = 3
 _NAMES = {key: design.name for key, design in DESIGNS.items()}
@@ -66,6 +76,12 @@ HERE = Binding(
 )
 
 
+def read_from() -> Read:
+    """The files of the reports in use, none if they were typed or the server let go of the files."""
+    read: Read | None = sessions.held().get("reports_read")
+    return read if read is not None and in_use() is not None and state.are_held(read.files) else NOT_READ
+
+
 def were_lost() -> bool:
     """Whether an earlier session at this address had reports, and this one never had any."""
     return HERE.current()
@@ -76,9 +92,9 @@ def was_let_go() -> bool:
     return "reports_used" in sessions.held().gone
 
 
-def use(made: ReportsInUse, name: str) -> None:
-    """Put reports into use by this name and close the panel; those in use before are dropped only then. Simulations of
-    k-RR's start in the next run of the page."""
+def use(made: ReportsInUse, name: str, read: Read = NOT_READ) -> None:
+    """Put reports into use by this name, with the files that they were read from, and close the panel; those in use
+    before are dropped only then. Simulations of k-RR's start in the next run of the page."""
     before, collected, reports = in_use(), made.collected, made.reports
     if np.array_equal(collected.labels, reports.labels) and np.array_equal(collected.counts, reports.counts):
         collected = dataclasses.replace(collected, labels=reports.labels, counts=reports.counts)
@@ -87,7 +103,8 @@ def use(made: ReportsInUse, name: str) -> None:
     for step in ("reports", "unary", "odd", "collected", "list", "people"):
         state.forget(step)
     sessions.held().put("reports_used", used)
-    state.forget_files()
+    sessions.held().put("reports_read", read)
+    state.forget_files(read.files)
     MADE.change(made.settings.design)
     close_panel()
     if used.k_rr is not None:
@@ -182,19 +199,21 @@ def run_simulations(results: Results) -> None:
     )
 
 
-def reports_of(files: Sequence[state.File], options: dict[str, Any]) -> tuple[Reports, str]:
-    """The reports in the files with their display name; without files, those in use.
+def reports_of(files: Sequence[state.File], options: Mapping[str, Any]) -> tuple[Reports, str]:
+    """The reports in the files with their display name.
 
     Raises:
         UnreadableFile: one plain sentence.
     """
     used = in_use()
-    if not files and used is not None:
+    if used is not None and files and Read(tuple(files), options) == read_from():
         return used.reports, used.name
     about = (tuple(file.file_id for file in files), tuple(options.items()))
 
     def job() -> Callable[..., Reports]:
-        return partial(read_reports, [Source(one.name, one.bytes()) for one in files], **options)
+        how = dict(options)
+        sheet = how.pop("sheet")
+        return partial(read_reports, [Source(one.name, one.bytes(), sheet) for one in files], **how)
 
     reports = state.read_once("reports", about, files, job, "Reading the files")
     names = ", ".join(plain(file.name) for file in files[:_MOST_NAMED])

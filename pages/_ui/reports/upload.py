@@ -17,7 +17,7 @@ from pages._ui.reports import designs, session
 from pages._ui.reports.sentences import many, n_reports
 from pages._ui.reports.session import MADE
 from pages._ui.safe_text import markdown
-from pages._ui.upload import column_name, form, left_out
+from pages._ui.upload import column_name, form, left_out, sheet_of
 from rr_core.io import (
     BITS_LEAST,
     Preview,
@@ -41,7 +41,7 @@ from server import sessions
 from server.middleware import TEMPORARY
 
 _LAYOUTS = {"values": "one report per row", "counts": "a count per category"}
-_FIRST_ROWS, _MOST_COLUMNS = 3, 12
+_FIRST_ROWS, _MOST_COLUMNS, _MOST_NAMED = 3, 12, 3
 _FEWEST_BITS = 2
 _TYPED = "typed here"
 _LANGUAGES = {"Standard SQL": "sql", "Spark (Python)": "python", "DuckDB": "sql"}
@@ -54,7 +54,7 @@ class Given(NamedTuple):
         reports, name: the reports, and what to call them.
         unary: the same as bits of unary encoding.
         in_order: whether the answers come in an order that somebody gave them.
-        file: to be read again for its groups and weights; None where there is none.
+        read: the files, the first of which is read again for groups and weights, and how they were read.
         by, weights: the columns of groups and of weights.
     """
 
@@ -62,7 +62,7 @@ class Given(NamedTuple):
     name: str
     unary: UnaryReports | None = None
     in_order: bool = False
-    file: state.File | None = None
+    read: session.Read = session.NOT_READ
     by: tuple[str, ...] = ()
     weights: str | None = None
 
@@ -125,7 +125,7 @@ def _analyse(make: Callable[[], ReportsInUse] | None, problem: Exception | None,
             _show_problem(f"{problem}" or "Something is still to be entered above.")
         return
     try:
-        session.use(_with_people(make(), given), given.name)
+        session.use(_with_people(make(), given), given.name, given.read)
     except (UnreadableFile, WrongDomain, Unclear, sessions.NoRoom) as error:
         _show_problem(f"{error}")
     else:
@@ -137,16 +137,16 @@ def _with_people(made: ReportsInUse, given: Given) -> ReportsInUse:
     if not (given.by or given.weights):
         return made
     labels = _as_reported(made)
-    if given.file is None:
+    if not given.read.files:
         return _with_people_in_use(made, labels)
-    file = given.file
+    file, sheet = given.read.files[0], given.reports.sheet
     people = state.read_once(
         "people",
-        (file.file_id, given.by, given.weights, made.settings.names, tuple(labels)),
+        (file.file_id, sheet, given.by, given.weights, made.settings.names, tuple(labels)),
         [file],
         lambda: partial(
             read_people,
-            Source(file.name, file.bytes()),
+            Source(file.name, file.bytes(), sheet),
             made.reports,
             labels,
             made.settings.names,
@@ -202,7 +202,8 @@ def _holding(made: ReportsInUse, people: People, by: tuple[str, ...], weights: s
 
 def _groups_and_weights(files: Sequence[state.File], reports: Reports) -> tuple[tuple[str, ...], str | None]:
     """Widgets for the columns of groups and of weights; returns their names."""
-    preview = preview_of(files[0], reports.has_header)
+    used, preview = session.in_use(), preview_of(files[0], reports.has_header, sheet=reports.sheet)
+    by_before, weights_before = ((), None) if used is None else (used.by, used.weights)
     taken = (reports.category_name, reports.count_name)
     others = [name for name in preview.columns if name not in taken]
     numbers = [
@@ -216,6 +217,7 @@ def _groups_and_weights(files: Sequence[state.File], reports: Reports) -> tuple[
         by = st.multiselect(
             "Compare groups (optional)",
             others,
+            [name for name in by_before if name in others],
             format_func=lambda name: plain(name, 40),
             max_selections=3,
             placeholder="None",
@@ -228,6 +230,7 @@ def _groups_and_weights(files: Sequence[state.File], reports: Reports) -> tuple[
             weights = st.selectbox(
                 "Survey weights (optional)",
                 [None, *numbers],
+                1 + numbers.index(weights_before) if weights_before in numbers else 0,
                 format_func=lambda name: "None: each counts once" if name is None else plain(name, 40),
                 key=f"reports_weights_{files[0].file_id}",
                 help="For how many people of the population each one stands. Shares and intervals are then those of the "
@@ -258,16 +261,19 @@ def _given(made: str) -> Given | None:
     """
     used = session.in_use()
     files, text = _files(made)
+    if not (files or text.strip()):
+        files = list(session.read_from().files)
     if made == "unary":
         if files:
-            return _bits(files)
+            return _bits(files, _sheet(files))
         return None if used is None or used.unary is None else _again(made)
     if files:
-        found = from_files(files)
+        found = from_files(files, _sheet(files))
         if found is None:
             return None
-        by, weights = _groups_and_weights(files, found[0]) if len(files) == 1 else ((), None)
-        return Given(*found, file=files[0], by=by, weights=weights)
+        reports, name, options = found
+        by, weights = _groups_and_weights(files, reports) if len(files) == 1 else ((), None)
+        return Given(reports, name, read=session.Read(tuple(files), options), by=by, weights=weights)
     if text.strip():
         read = read_typed(text)
         show_understood(read, None)
@@ -295,22 +301,43 @@ def _again(made: str) -> Given | None:
     return Given(used.reports, used.name, used.unary, used.name == _TYPED, by=used.by, weights=used.weights)
 
 
-def from_files(files: Sequence[state.File], counted: str = "report") -> tuple[Reports, str] | None:
-    """Widgets for the columns of the files, and what was understood of them: the reports and their display name, None as
-    long as no column is chosen. ``counted`` is what a table of counts holds the number of.
+def _largest(files: Sequence[state.File]) -> state.File:
+    """The file that shows what all are like: a part of a folder may be empty."""
+    return max(files, key=lambda file: file.size)
+
+
+def _sheet(files: Sequence[state.File]) -> str | None:
+    """Widget for the sheet of workbooks."""
+    first, before = _largest(files), _read_before(files)
+    return sheet_of(
+        preview_of(first, None), f"reports_sheet_{first.file_id}", None if before is None else before.sheet
+    )
+
+
+def _read_before(files: Sequence[state.File]) -> Reports | None:
+    """The reports in use where they come from these files, whose columns the widgets then begin with."""
+    used = session.in_use()
+    return used.reports if used is not None and tuple(files) == session.read_from().files else None
+
+
+def from_files(
+    files: Sequence[state.File], sheet: str | None, counted: str = "report"
+) -> tuple[Reports, str, dict[str, Any]] | None:
+    """Widgets for the columns of the files, and what was understood of them: the reports, their display name and how they
+    were read, None as long as no column is chosen. ``counted`` is what a table of counts holds the number of.
 
     Raises:
         UnreadableFile: one plain sentence.
         NoRoom: the server is short of memory.
     """
-    # The largest: a part of a folder may be empty.
-    options, preview = _pick_columns(max(files, key=lambda file: file.size), counted)
+    options, preview = _pick_columns(_largest(files), sheet, counted, _read_before(files))
     if options["category"] is None:
         return None
     # Of N people all may have sent zeros, but a collection has a report.
-    reports, name = session.reports_of(files, options | {"all_zero": counted == "one"})
+    options |= {"all_zero": counted == "one"}
+    reports, name = session.reports_of(files, options)
     show_understood(reports, preview, counted)
-    return reports, name
+    return reports, name, options
 
 
 def _files(made: str) -> tuple[list[state.File], str]:
@@ -325,7 +352,11 @@ def _files(made: str) -> tuple[list[state.File], str]:
         else "One file: CSV, TSV, TXT, Excel, OpenDocument, SPSS, Stata, SAS or Parquet, also in GZIP or ZIP; up to "
         "200 MB."
     )
-    files, text = state.chosen_files("reports_files"), ""
+    files, text, in_use = state.chosen_files("reports_files"), "", session.read_from().files
+    if in_use and not files:
+        names = ", ".join(plain(file.name, 60) for file in in_use[:_MOST_NAMED])
+        more = "" if len(in_use) <= _MOST_NAMED else f" and {len(in_use) - _MOST_NAMED} more"
+        left.caption(f"In use: **{markdown(names + more, 300)}**. Another choice takes its place.")
     if made != "unary":
         text = right.text_area(
             "or type them: an answer and its number in each line",
@@ -348,7 +379,7 @@ def _files(made: str) -> tuple[list[state.File], str]:
     return files, text
 
 
-def _bits(files: Sequence[state.File]) -> Given | None:
+def _bits(files: Sequence[state.File], sheet: str | None) -> Given | None:
     """Widgets for the bits of unary encoding in a file, or for the ones of each category; None as long as no column is
     chosen.
 
@@ -361,18 +392,18 @@ def _bits(files: Sequence[state.File]) -> Given | None:
             "Reports of unary encoding are read from one file: take the others away, or put them together."
         )
     file = files[0]
-    held = bits_in(preview_of(file, None))
-    columns, counted = _bit_columns(held, file)
+    held = bits_in(preview_of(file, None, sheet=sheet))
+    columns, counted = _bit_columns(held, file, _read_before(files))
     if columns:
         read = state.read_once(
             "unary",
-            (file.file_id, columns, counted),
+            (file.file_id, sheet, columns, counted),
             [file],
-            lambda: partial(read_bit_columns, Source(file.name, file.bytes()), columns, counted),
+            lambda: partial(read_bit_columns, Source(file.name, file.bytes(), sheet), columns, counted),
         )
         show_understood(read.reports, None, "one")
-        return Given(read.reports, plain(file.name), read)
-    found = from_files(files, "one")
+        return Given(read.reports, plain(file.name), read, read=session.Read((file,)))
+    found = from_files(files, sheet, "one")
     if found is None:
         return None
     try:
@@ -381,21 +412,27 @@ def _bits(files: Sequence[state.File]) -> Given | None:
         st.button("Go on with Warner's two questions", on_click=MADE.change, args=("warner",))
         raise
     read = read.noting(held.not_read(found[0].category_name))
-    return Given(read.reports, found[1], read)
+    return Given(read.reports, found[1], read, read=session.Read((file,), found[2]))
 
 
-def _bit_columns(held: BitColumns, file: state.File) -> tuple[tuple[str, ...], str | None]:
+def _bit_columns(
+    held: BitColumns, file: state.File, before: Reports | None
+) -> tuple[tuple[str, ...], str | None]:
     """Widgets for the columns of 0 and 1 that are categories, and for the one that says how often each row occurred
     (None: once); no columns where the reports are in another form."""
     if not held.columns:
         return (), None
+    categories, times, in_strings = held.suggested, held.count, not held.suggested
+    if before is not None:
+        in_strings = not before.columns
+        categories, times = before.columns or categories, before.count_name
     with st.container(horizontal=True, vertical_alignment="bottom"):
         in_columns = True
         if held.strings or held.counts:
             in_columns = st.selectbox(
                 "The reports are in",
                 [True, False],
-                index=0 if held.suggested else 1,
+                index=int(in_strings),
                 format_func={
                     True: "columns of 0 and 1",
                     False: "bit strings, or numbers of ones",
@@ -408,7 +445,7 @@ def _bit_columns(held: BitColumns, file: state.File) -> tuple[tuple[str, ...], s
         about_person = st.multiselect(
             "Leave out (about the person)",
             held.columns,
-            [name for name in held.columns if held.suggested and name not in held.suggested],
+            [name for name in held.columns if categories and name not in categories],
             format_func=lambda name: plain(name, 40),
             placeholder="None of these columns",
             help="A column of 0 and 1 may say something about the person, such as “female” or “consent”. Every one "
@@ -421,7 +458,7 @@ def _bit_columns(held: BitColumns, file: state.File) -> tuple[tuple[str, ...], s
             counted = st.selectbox(
                 "Each row counts",
                 [None, *held.counts],
-                index=0 if held.count is None else 1 + held.counts.index(held.count),
+                index=1 + held.counts.index(times) if times in held.counts else 0,
                 format_func=lambda name: "once" if name is None else f"as “{plain(name, 40)}” says",
                 key=f"design_times_{file.file_id}",
                 width=230,
@@ -441,15 +478,22 @@ def _show_problem(problem: str) -> None:
     st.error(markdown(f"{problem}{stays}"), icon=":material/error:")
 
 
-def _pick_columns(first: state.File, counted: str) -> tuple[dict[str, Any], Preview]:
-    """Options for `read_reports`, by looking at the first file, and what that seems to be.
+def _pick_columns(
+    first: state.File, sheet: str | None, counted: str, before: Reports | None
+) -> tuple[dict[str, Any], Preview]:
+    """Options for `read_reports` and the sheet, by looking at the first file, and what that seems to be. Widgets begin
+    with what was read ``before``.
 
     The category is None as long as the person has not chosen one of many columns of 0 and 1.
 
     Raises:
         UnreadableFile: when it is no table.
     """
-    preview = preview_of(first, None, counted)
+    preview, chosen = preview_of(first, None, counted, sheet), False
+    if before is not None and sheet == before.sheet:
+        if preview.has_header is not None:
+            preview = preview_of(first, before.has_header, counted, sheet)
+        preview, chosen = _as_before(preview, before), True
     has_header: bool | None = None
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layouts = list(_LAYOUTS)
@@ -458,16 +502,16 @@ def _pick_columns(first: state.File, counted: str) -> tuple[dict[str, Any], Prev
             layouts,
             index=layouts.index(preview.layout),
             format_func=_LAYOUTS.__getitem__,
-            key=f"reports_layout_{first.file_id}",  # another file starts from what it seems to be
+            key=f"reports_layout_{first.file_id}_{sheet}",  # another file starts from what it seems to be
             width=230,
         )
         if preview.has_header is not None:
             has_header = st.toggle(
-                "First row is a header", preview.has_header, key=f"reports_header_{first.file_id}"
+                "First row is a header", preview.has_header, key=f"reports_header_{first.file_id}_{sheet}"
             )
             if has_header != preview.has_header:
-                preview = preview_of(first, has_header, counted)
-        options: dict[str, Any] = {"layout": layout, "has_header": has_header}
+                preview, chosen = preview_of(first, has_header, counted, sheet), False
+        options: dict[str, Any] = {"layout": layout, "has_header": has_header, "sheet": sheet}
         are_bits = (
             counted == "report"
             and layout == "values"
@@ -475,13 +519,13 @@ def _pick_columns(first: state.File, counted: str) -> tuple[dict[str, Any], Prev
         )
         options["category"] = _column(
             "Report column" if layout == "values" else "Category column",
-            None if are_bits else preview.category,
+            None if are_bits and not chosen else preview.category,
             preview,
         )
         if layout == "counts":
             suggested = preview.count if preview.count is not None else len(preview.columns) - 1
             options["count"] = _column("Count column", suggested, preview)
-    if are_bits:
+    if are_bits and not chosen:
         st.warning(
             "Many columns hold nothing but 0 and 1: these look like reports of unary encoding, one column per category. "
             "Then choose “Unary encoding (RAPPOR)” above; if they are separate yes-or-no questions, choose the column of "
@@ -490,18 +534,27 @@ def _pick_columns(first: state.File, counted: str) -> tuple[dict[str, Any], Prev
     return options, preview
 
 
-def preview_of(file: state.File, has_header: bool | None, counted: str = "report") -> Preview:
+def _as_before(preview: Preview, before: Reports) -> Preview:
+    """A preview that suggests the columns that were read before."""
+    columns = preview.columns
+    category = columns.index(before.category_name) if before.category_name in columns else preview.category
+    count = columns.index(before.count_name) if before.count_name in columns else preview.count
+    return dataclasses.replace(preview, layout=before.layout, category=category, count=count)
+
+
+def preview_of(
+    file: state.File, has_header: bool | None, counted: str = "report", sheet: str | None = None
+) -> Preview:
     """What the file seems to be; where ones are ``counted``, with the column of bit strings, or of ones, suggested.
 
     Raises:
         UnreadableFile: when it is no table.
     """
-    about = (file.file_id, has_header)
     preview = state.read_once(
         f"preview_{has_header}",
-        about,
+        (file.file_id, sheet),
         [file],
-        lambda: partial(inspect_reports, Source(file.name, file.bytes()), has_header=has_header),
+        lambda: partial(inspect_reports, Source(file.name, file.bytes(), sheet), has_header=has_header),
     )
     if counted != "one":
         return preview
