@@ -39,7 +39,7 @@ def with_intervals(
     view: Bars,
     zoom: bool = False,
 ) -> go.Figure:
-    """One estimator with the interval of each category beside it, the others as small markers.
+    """One estimator, drawn large, the others as small markers, and the interval of Inv of each category on Inv's own.
 
     Args:
         estimates: (k,) by name.
@@ -62,7 +62,7 @@ def with_intervals(
     if interval is None or above is None:
         return figure([*traces, drawn], view.axis(), y, _without_inv(share), height=430)
     ends, interval = interval, interval.cut()
-    traces += [_segments(interval, x[chosen], view), drawn]
+    traces += [_segments(interval, x["inv"], view), drawn]
     outside = ends.wholly(first)
     shown = ends if outside else interval
     scope = "all intervals together are" if interval.simultaneous else "each interval alone is"

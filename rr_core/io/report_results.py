@@ -110,6 +110,11 @@ class ReportsInUse:
         """The protocol where it is k-RR, else None."""
         return self.protocol if isinstance(self.protocol, RandomizedResponse) else None
 
+    @property
+    def asks_yes_or_no(self) -> bool:
+        """Whether one share is asked for, of those who have it: the other one is what is left."""
+        return self.about is not None and self.k == 2
+
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """The k category names."""
@@ -208,7 +213,10 @@ class Results:
     @cached_property
     def order(self) -> NDArray[np.intp]:
         """(k,) categories from the most to the least reported, where that is known of each, else from the largest share
-        to the smallest; ties in the order of the domain."""
+        to the smallest; ties in the order of the domain. A truth that is asked for comes first."""
+        about = self.used.about
+        if about is not None:
+            return np.array([about, *(i for i in range(self.used.k) if i != about)], dtype=np.intp)
         by = self.used.collected.counts if self.used.k_rr else self.analysis.estimates[self.analysis.leading]
         return np.argsort(-by, kind="stable")
 

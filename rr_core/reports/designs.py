@@ -195,6 +195,32 @@ _DESIGNS = (
 )
 DESIGNS: Mapping[str, Design] = {design.key: design for design in _DESIGNS}
 
+_Questions = Mapping[str, "Mapping[str, _Questions | str]"]
+WHICH: _Questions = {
+    "What did a person report?": {
+        "Yes or no": {
+            "What did chance decide?": {
+                "Which of two opposite questions was answered": "warner",
+                "Whether the question was answered, or an innocent one": "unrelated",
+                "Whether a fixed answer was given, as by a die": "forced",
+                "Whether the own answer was turned round": "warner",
+                "No coin or die: a person told whether the own two answers were the same": "crosswise",
+            }
+        },
+        "One of several answers": {
+            "Of those who did not tell their own, what did they report?": {
+                "One of the others, each as likely": "k_rr",
+                "Any answer, their own too, each as likely": "k_rr",
+                "A fixed answer, as by a die": "forced",
+                "Another one, by a table of chances": "table",
+            }
+        },
+        "How many red cards were drawn": "kuk",
+        "A row of zeros and ones": "unary",
+    }
+}
+"""Questions that lead to the key of a design: to each its answers, and behind an answer the next question or the key."""
+
 
 def parameter(asked: Parameter, text: str) -> float:
     """The number that was written for a parameter.

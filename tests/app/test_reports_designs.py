@@ -20,9 +20,9 @@ from rr_core.io import report_files
 from rr_core.io.report_results import Results
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.reports.analysis import analyse
-from rr_core.reports.designs import DESIGNS
+from rr_core.reports.designs import DESIGNS, WHICH
 from tests.app.opening import ROOT, charts, checked
-from tests.app.test_reports_page import one, said
+from tests.app.test_reports_page import one, press, said
 
 YES_NO = "yes, 640\nno, 360"
 PROTOCOL = UnaryEncoding(3, 1.5)
@@ -106,9 +106,9 @@ def test_warner():
     found = analyse([360, 640], Channel.warner(0.2))
     assert (
         "“yes” has a share of 26.7% by Inv, about 267 of these 1,000 people; the 95% interval of Inv, cut at 0 and 1, is "
-        "22.5% to 30.8%. MLE gives it 26.7%." in said(page)
+        "22.5% to 30.8%. MLE gives it 26.7%. That is more than chance alone would make it." in said(page)
     )
-    assert shown(page)["Inv %"] == pytest.approx([73.3333333, 26.6666667])
+    assert shown(page)["Inv %"] == pytest.approx([26.6666667, 73.3333333])
     one(page.button_group, "Whose shares").set_value("population")
     checked(page.run())
     found = analyse([360, 640], Channel.warner(0.2), users="sampled")
@@ -756,3 +756,21 @@ def test_bit_strings_beside_an_id_are_suggested(header):
     one(page.selectbox, "Report column").set_value(header.split(",").index("id"))
     checked(page.run())
     assert "The column “id” does not hold bit strings like 0110" in page.error[0].value
+
+
+def test_questions_lead_to_every_design_by_its_name():
+    def ends(node):
+        return {node} if isinstance(node, str) else {key for more in node.values() for key in ends(more)}
+
+    assert ends(WHICH) == set(DESIGNS)
+    page = opened("k_rr")
+    for question, given_answer in (
+        ("What did a person report?", "Yes or no"),
+        ("What did chance decide?", "Whether the question was answered, or an innocent one"),
+    ):
+        one(page.radio, question).set_value(given_answer)
+        checked(page.run())
+    assert "Unrelated question." in said(page)
+    press(page, "Take this one")
+    assert page.query_params["made"] in ("unrelated", ["unrelated"])
+    assert one(page.button, "Take this one").disabled

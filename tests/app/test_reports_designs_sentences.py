@@ -165,9 +165,13 @@ def test_the_answer_is_that_of_its_numbers(made, many):
         assert f"“{used.used.labels[first]}”" in text
         assert (f"(and {also} more alike)" in text) == (asked is None and also > 0)
         above = int(found.above.above.sum())
-        assert text.startswith(
-            f"{above} of the {found.k} shares" if above else f"None of the {found.k} shares"
-        )
+        if asked is None:
+            assert text.startswith(
+                f"{above} of the {found.k} shares" if above else f"None of the {found.k} shares"
+            )
+        else:
+            assert ("more than chance alone would make it" in text) == found.above.above[first]
+            assert ("Chance alone could make it" in text) != found.above.above[first]
         inv = found.estimates["inv"][first]
         (told,) = re.findall(rf"has a share of {NUMBER} by Inv", text)
         assert value(told) == pytest.approx(100 * inv, rel=6e-3, abs=1e-6)

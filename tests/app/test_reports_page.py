@@ -200,7 +200,8 @@ def offer(page, case: Hostile) -> None:
         checked(page.run())
     kind = {Size: "size", Listed: "listed"}.get(type(case.domain), "seen")
     for radio in page.radio:
-        radio.set_value(kind)
+        if radio.label == "Which categories could people choose from?":
+            radio.set_value(kind)
     checked(page.run())
     for box in page.number_input:
         box.set_value(case.domain.k)

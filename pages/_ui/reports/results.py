@@ -202,16 +202,19 @@ def _chart_categories(results: Results, chosen: NDArray[np.intp]) -> Bars:
     return bars(
         order,
         labels,
-        "The most reported categories" if results.used.k_rr else "The largest shares first",
+        "The most reported categories"
+        if results.used.k_rr
+        else "Truths"
+        if results.used.about is not None
+        else "The largest shares first",
         min(st.session_state.get(_CHART_SIZE, _MOST[1]), order.size),
     )
 
 
 def answer(results: Results, choice: Shown) -> None:
     """The main result in a few sentences, and which estimate to report."""
-    used = results.used
     st.markdown(
-        f"**{sentences.n_reports(used.n)}, K = {used.k:,}, {sentences.granted(results)}.** "
+        f"**{sentences.heading(results)}** "
         + markdown(sentences.answer(results, choice.estimator, simultaneous=choice.simultaneous), 2000)
         + f"\n\n**{markdown(sentences.advice(results)[0])}**"
     )

@@ -75,6 +75,13 @@ def granted(results: Results) -> str:
     return f"ε = {number(epsilon, 4)}" if isfinite(epsilon) else "no ε: some reports rule truths out"
 
 
+def heading(results: Results) -> str:
+    """How many reports of what: the number of categories, or the name of a design with a yes and a no."""
+    used = results.used
+    of = DESIGNS[used.settings.design].name if used.asks_yes_or_no else f"K = {used.k:,}"
+    return f"{n_reports(used.n)}, {of}, {granted(results)}."
+
+
 def answer(results: Results, name: str | None = None, *, simultaneous: bool = False) -> str:
     """The result in a few sentences: by Inv, and by the named estimator (by default the leading one)."""
     used, analysis, name = results.used, results.analysis, name or results.analysis.leading
@@ -98,10 +105,20 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool = Fa
     fits = "ε that was stated" + (" with these categories" if used.collected.too_few else "")
     close = SAME_WITHIN if used.k_rr else _ALIKE
     beyond = "" if low - close <= share <= high + close else ", outside that interval"
+    above = f"{_n_above_zero(int(analysis.above.above.sum()), used.k)}. "
+    chance = ""
+    if used.asks_yes_or_no:
+        above, sure = "", analysis.above.above[top]
+        chance = (
+            " That is more than chance alone would make it."
+            if sure
+            else " Chance alone could make it that large."
+        )
     return (
-        f"{_n_above_zero(int(analysis.above.above.sum()), used.k)}. {subject} has a share of {percent(inv)} by "
-        f"Inv{people}; the {results.level:.0%} interval of Inv{said} {between(low, high)}."
+        f"{above}{subject} has a share of {percent(inv)} by Inv{people}; the {results.level:.0%} interval of Inv{said} "
+        f"{between(low, high)}."
         + (f" {ESTIMATES[name].name} gives it {percent(share)}{beyond}." if name != "inv" else "")
+        + chance
         + (f" But the test of ε rejects the {fits}." if results.rejects_epsilon and used.k_rr else "")
         + (f" {outside_domain(results)}: see below." if used.collected.outside_total else "")
     )
@@ -310,7 +327,7 @@ def _advice_of_other_designs(results: Results) -> list[str]:
         ]
     inv, name = analysis.estimates["inv"], ESTIMATES[leading].name
     if inv.min() >= 0 and float(abs(inv - analysis.estimates[leading]).max()) <= _ALIKE:
-        return [f"Nothing came out negative, so Inv and {name} are the same: there is nothing to choose."]
+        return [f"Nothing came out negative, so Inv and {name} are the same: report either."]
     why = (
         "the shares under which these reports are most likely"
         if leading == "mle"

@@ -35,7 +35,7 @@ from rr_core.io.typed_counts import read_typed
 from rr_core.io.unary_reports import BitColumns, OneBit, UnaryReports, bits_in, read_bit_columns, unary_of
 from rr_core.limits import TYPED_LETTERS_MAX
 from rr_core.plain_text import plain
-from rr_core.reports.designs import DESIGNS, Missing, Unclear
+from rr_core.reports.designs import DESIGNS, WHICH, Missing, Unclear
 from rr_core.reports.survey import MOST_GROUPS
 from server import sessions
 from server.middleware import TEMPORARY
@@ -241,15 +241,33 @@ def _groups_and_weights(files: Sequence[state.File], reports: Reports) -> tuple[
 
 
 def _choose() -> str:
-    """Widget for how the reports were made; returns a key of DESIGNS."""
-    st.selectbox(
-        "How were the reports made?",
-        list(DESIGNS),
-        format_func=lambda key: DESIGNS[key].name,
-        width=300,
-        **MADE.widget_arguments("reports_made", MADE.current(), lambda key: key),
-    )
+    """Widgets for how the reports were made; returns a key of DESIGNS."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox(
+            "How were the reports made?",
+            list(DESIGNS),
+            format_func=lambda key: DESIGNS[key].name,
+            width=300,
+            **MADE.widget_arguments("reports_made", MADE.current(), lambda key: key),
+        )
+        with st.popover("I don't know which"):
+            _ask_which()
     return MADE.current()
+
+
+def _ask_which() -> None:
+    """Questions that lead to a design."""
+    at: Any = WHICH
+    while not isinstance(at, str):
+        ((question, answers),) = at.items()
+        answer = st.radio(question, list(answers), None, key=f"which_{question}")
+        if answer is None:
+            return
+        at = answers[answer]
+    st.markdown(f"**{DESIGNS[at].name}.** {DESIGNS[at].about}")
+    st.button(
+        "Take this one", on_click=MADE.change, args=(at,), disabled=MADE.current() == at, key="which_take"
+    )
 
 
 def _given(made: str) -> Given | None:
