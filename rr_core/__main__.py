@@ -120,7 +120,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "metavar": "NAME",
         "action": "append",
         "default": [],
-        "help": "a name that is no category",
+        "help": "a name to leave out",
     },
     "level": {"type": float, "default": 0.95, "help": "of the intervals"},
     "users": {
@@ -218,7 +218,7 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, FileNotFoundError):
         return f"There is no file {error.filename}."
     if isinstance(error, IsADirectoryError):
-        return f"{error.filename} is a folder: name a file."
+        return f"{error.filename} is a folder: name the file in it."
     if isinstance(error, ModuleNotFoundError):
         return f"Reading files needs {error.name}: pip install 'rr_core[io]'."
     text = _in_a_shell(" ".join(f"{error}".split()))
@@ -327,15 +327,7 @@ def _by_reports(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
         survey = analyse_groups(
             counted.counts[None], protocol, counted.truths, ("",), asked.level, asked.users, order
         )
-    if order is None:
-        each = ", ".join(
-            f"{plain(name)} ({number:,})"
-            for name, number in zip(counted.reports[:20], survey.reports.sum(axis=0).tolist(), strict=False)
-        )
-        notes.append(
-            f"The column reports is empty, for these categories are not what people reported: {each}."
-        )
-    notes += _verdict(survey)
+    notes += [*_reported(counted, survey), *_verdict(survey)]
     facts = {
         "design": asked.design,
         "epsilon": protocol.epsilon,
@@ -375,7 +367,9 @@ def _columns(asked: _Asked, sources: Sequence[Source]) -> dict[str, Any]:
         if preview.layout == "values":
             _one_column(asked, preview)
         return options
-    suggested = preview.layout == "counts" and preview.columns[preview.category] == asked.column
+    # Whom a person belongs to, or stands for, is no number of reports.
+    taken = preview.count is not None and preview.columns[preview.count] in _beside(asked)
+    suggested = preview.layout == "counts" and preview.columns[preview.category] == asked.column and not taken
     return options | {"layout": None if suggested else "values", "category": asked.column}
 
 
@@ -426,11 +420,16 @@ def _decided(asked: _Asked, odd: Sequence[Odd], read: Reports) -> Names:
     return dataclasses.replace(names, left_out=(*names.left_out, *asked.leave_out))
 
 
+def _beside(asked: _Asked) -> tuple[str, ...]:
+    """The columns of groups and of weights."""
+    return *asked.by, asked.weights or "", asked.inclusion or ""
+
+
 def _one_column(asked: _Asked, preview: Preview) -> None:
     from rr_core.io.columns import is_count_name, is_person_id
     from rr_core.io.reports import REPORT_WORDS, is_weight_name
 
-    used = {name.casefold() for name in (*asked.by, asked.weights or "", asked.inclusion or "")}
+    used = {name.casefold() for name in _beside(asked)}
     some = [
         i
         for i, (name, hint) in enumerate(zip(preview.columns, preview.hints, strict=True))
@@ -533,6 +532,15 @@ def _counted_though(odd: Sequence[Odd], names: Names) -> list[str]:
     ]
 
 
+def _reported(counted: Counted, survey: Survey) -> list[str]:
+    """A sentence on the reports, where the table has no place for them."""
+    if survey.order is not None:
+        return []
+    pairs = zip(counted.reports[:20], survey.reports.sum(axis=0).tolist(), strict=False)
+    each = ", ".join(f"{plain(name)} ({number:,})" for name, number in pairs)
+    return [f"The column reports is empty, for these categories are not what people reported: {each}."]
+
+
 def _of_table(survey: Survey) -> list[str]:
     """Sentences where a share lies outside its interval, or an interval where no share can be, in the app's words."""
     notes = []
@@ -559,7 +567,7 @@ def _of_table(survey: Survey) -> list[str]:
         if touching:
             notes.append(
                 f"{about}Intervals of Inv that only touch 0% or 100%, from where no share can be: {touching:,} of {k:,}. "
-                "These are not cut in the table either."
+                "These are not cut in the table."
             )
     return notes
 
