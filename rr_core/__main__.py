@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 _MOST_TESTED = 10_000  # categories of which the test of k-RR's epsilon is simulated
 _TESTED = 1000
+_TRUTHS = frozenset({"true", "false", "1", "0"})
 _FOUND_WITHIN = 1e-6  # shares that the maximum of the likelihood is not found more closely than
 
 
@@ -398,12 +399,7 @@ def _decided(asked: _Asked, odd: Sequence[Odd], read: Reports) -> Names:
             raise Unclear(f"--{option} “{plain(name)}”: the reports have no such name")
     odd = [one for one in odd if one.label not in (*asked.keep, *asked.leave_out)]
     # What is not on a list would else be left out, and true and 1 have no second meaning beside one another.
-    sure = asked.list_of_categories is not None or {one.casefold() for one in there} <= {
-        "true",
-        "false",
-        "1",
-        "0",
-    }
+    sure = asked.list_of_categories is not None or {one.casefold() for one in there} <= _TRUTHS
     for one in odd:
         unsure = one.twin is not None and one.reason == "nearly the same" and not (sure and one.by_default)
         if unsure and asked.merge is None:
