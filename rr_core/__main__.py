@@ -6,6 +6,9 @@ What cannot be done ends with exit status 2 and one sentence on standard error.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import dataclasses
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,9 +24,11 @@ from rr_core.plain_text import plain
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.recompute import recompute
 from rr_core.recompute.result import Recomputed
+from rr_core.registry import REGISTRY
 from rr_core.reports import fit_test
 from rr_core.reports.designs import (
     DESIGNS,
+    MOST_FORCED,
     Counted,
     Design,
     Unclear,
@@ -33,16 +38,19 @@ from rr_core.reports.designs import (
     of_yes_and_no,
     parameter,
 )
+from rr_core.reports.nearest import SAME_WITHIN
 from rr_core.reports.survey import Survey, analyse_groups, analyse_tallies
 from rr_core.script import VERSION
 
 if TYPE_CHECKING:
-    from rr_core.io import Collected, Names, Reports, Source
+    from rr_core.io import Collected, Names, Odd, Reports, Source
     from rr_core.io.columns import Layout
     from rr_core.io.distribution import Preview
 
 _MOST_TESTED = 10_000  # categories of which the test of k-RR's epsilon is simulated
 _TESTED = 1000
+_TRUTHS = frozenset({"true", "false", "1", "0"})
+_FOUND_WITHIN = 1e-6  # shares that the maximum of the likelihood is not found more closely than
 
 
 @dataclass(frozen=True)
@@ -57,7 +65,10 @@ class _Asked:
     by: list[str]
     weights: str | None
     inclusion: str | None
-    merge: bool
+    header: bool | None
+    merge: bool | None
+    keep: list[str]
+    leave_out: list[str]
     level: float
     users: Users
     epsilon: str | None
@@ -69,7 +80,7 @@ class _Asked:
     yes: str | None
     forced: str | None
     table: str | None
-    encoding: str
+    encoding: str | None
     f: str | None
     q: str | None
     reports: int | None
@@ -92,9 +103,25 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "metavar": "NAME",
         "help": "column of inclusion probabilities, whose inverses are the weights",
     },
+    "header": {
+        "action": argparse.BooleanOptionalAction,
+        "help": "whether the first line names the columns, where it is not seen rightly",
+    },
     "merge": {
-        "action": "store_true",
-        "help": "count names together that differ in case, blanks or accents alone",
+        "action": argparse.BooleanOptionalAction,
+        "help": "whether ways to write one name, as Yes and yes or 01 and 1, are counted together",
+    },
+    "keep": {
+        "metavar": "NAME",
+        "action": "append",
+        "default": [],
+        "help": "a name that is counted, though it looks like no answer, a total or a slip",
+    },
+    "leave-out": {
+        "metavar": "NAME",
+        "action": "append",
+        "default": [],
+        "help": "a name to leave out",
     },
     "level": {"type": float, "default": 0.95, "help": "of the intervals"},
     "users": {
@@ -114,13 +141,41 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "yes": {"metavar": "NAME", "help": "the answer that means yes, or that both are the same"},
     "forced": {"metavar": "NAME=CHANCE,...", "help": "chance that the die asked for each answer"},
     "table": {"metavar": "FILE", "help": "a row for each truth, a column for each report"},
-    "encoding": {"choices": ("rappor", "oue"), "default": "rappor", "help": "unary: symmetric or optimised"},
+    "encoding": {"choices": ("rappor", "oue"), "help": "unary: symmetric (unless told) or optimised"},
     "f": {"help": "unary: f of RAPPOR"},
     "q": {"help": "unary: q of RAPPOR"},
     "reports": {"type": int, "metavar": "N", "help": "unary: how many, where the file has their ones alone"},
     "categories": {"type": int, "metavar": "K", "help": "k_rr: how many, where not all are in the file"},
     "list": {"metavar": "FILE", "dest": "list_of_categories", "help": "k_rr: all categories, one per line"},
 }
+_OWN = {
+    "k_rr": "epsilon p redraw categories list",
+    "forced": "forced",
+    "table": "table",
+    "unary": "epsilon p encoding f q reports",
+}
+# The options that some designs alone have, by design.
+_OPTIONS_OF: dict[str, set[str]] = {
+    key: {
+        *_OWN.get(key, "").split(),
+        *(one.key for one in design.parameters),
+        *(["yes"] if design.positive else []),
+        *([] if key == "unary" else ["merge", "keep", "leave-out"]),
+    }
+    for key, design in DESIGNS.items()
+}
+# What the readers of files say to a person at the app, and what is typed in a shell instead.
+_IN_A_SHELL = (
+    (r"say that the first line is not a header", "say --no-header"),
+    (r"say so where you are asked how the reports were made", "say --design unary"),
+    *(
+        (f"{word}hoose “{re.escape(design.name)}”( above)?", f"{say} --design {key}")
+        for key, design in DESIGNS.items()
+        for word, say in (("C", "Say"), ("c", "say"))
+    ),
+    (r"\bupload (?=[a-z])", "give "),
+    (r"\bUpload (?=[a-z])", "Give "),
+)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -128,7 +183,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=VERSION)
     commands = parser.add_subparsers(dest="command", required=True)
     analyse = commands.add_parser("analyse", help="analyse the reports in a file")
-    analyse.add_argument("file", metavar="FILE", help="one report per row, or a category and its count")
+    analyse.add_argument(
+        "file",
+        metavar="FILE",
+        help="one report per row, or a category and its count; a folder or ZIP archive of such files is one table",
+    )
     analyse.add_argument("--design", required=True, choices=list(DESIGNS), help="how the reports were made")
     for name, settings in _OPTIONS.items():
         analyse.add_argument(f"--{name}", **settings)
@@ -163,8 +222,15 @@ def _sentence(error: Exception) -> str:
         return f"{error.filename} is a folder: name the file in it."
     if isinstance(error, ModuleNotFoundError):
         return f"Reading files needs {error.name}: pip install 'rr_core[io]'."
-    text = " ".join(f"{error}".split())
+    text = _in_a_shell(" ".join(f"{error}".split()))
     return text if text.endswith((".", "…")) else f"{text}."
+
+
+def _in_a_shell(text: str) -> str:
+    """The same with options in place of the app's widgets."""
+    for words, instead in _IN_A_SHELL:
+        text = re.sub(words, instead, text)
+    return text
 
 
 def _recompute(link: str, files: Sequence[str], out: str | None) -> None:
@@ -180,12 +246,16 @@ def _analyse(asked: _Asked) -> None:
         raise Unclear(f"{asked.out} cannot be written: name a file that ends in .csv or .json")
     if not 0 < asked.level < 1:
         raise Unclear(f"The level {asked.level:g} cannot be: it lies between 0 and 1, as 0.95 does")
+    for name in sorted(set[str]().union(*_OPTIONS_OF.values()) - _OPTIONS_OF[asked.design]):
+        given = getattr(asked, _OPTIONS[name].get("dest", name.replace("-", "_")))
+        if given is not None and given != []:
+            of = " or ".join(key for key, own in _OPTIONS_OF.items() if name in own)
+            raise Unclear(f"--{name} belongs to --design {of}, not to {asked.design}: leave it out")
     survey, notes, facts = _unary(asked) if asked.design == "unary" else _by_reports(asked)
+    notes = [_in_a_shell(note) for note in (*notes, *_of_table(survey))]
     for note in notes:
         print(note, file=sys.stderr)
-    columns = survey.columns()
-    reports = ["" if number < 0 else int(number) for number in np.asarray(columns["reports"]).tolist()]
-    table = {**columns, "reports": reports}
+    table = survey.table()
     if asked.out is not None and asked.out.endswith(".json"):
         from rr_core.io.report_files import strict_json
 
@@ -205,7 +275,6 @@ def _by_reports(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
         Domain,
         Size,
         Source,
-        decisions_on,
         odd_names,
         read_list,
         read_reports,
@@ -214,9 +283,8 @@ def _by_reports(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
     from rr_core.io.people import read_people
     from rr_core.io.reports import as_weighted
 
-    source, design = Source.of(asked.file), DESIGNS[asked.design]
-    options = _columns(asked, source)
-    read = read_reports([source], **options)
+    sources, design = _sources(asked.file), DESIGNS[asked.design]
+    read = read_reports(sources, **_columns(asked, sources))
     domain: Domain = AllSeen()
     if asked.list_of_categories is not None:
         domain = read_list(Source.of(asked.list_of_categories))
@@ -224,22 +292,20 @@ def _by_reports(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
         domain = Size(asked.categories)
     stated = design.key == "k_rr"
     odd = odd_names(read, domain, (lambda k: _mechanism(asked, k)) if stated else None)
-    names = decisions_on([one for one in odd.names if one.by_default or (asked.merge and one.twin)])
-    merging = ""
-    if not asked.merge and any(one.twin and not one.by_default for one in odd.names):
-        merging = "With --merge, names that differ in case, blanks or accents alone are counted together."
+    names = _decided(asked, odd.names, read)
     collected = within(read, domain, names)
-    notes = [*read.notes, *_left_out(collected, names), *collected.notes]
+    notes = [
+        *read.notes,
+        *_left_out(collected, names, asked.leave_out),
+        *_counted_though(odd.names, names),
+        *collected.notes,
+    ]
     if stated:
         labels = tuple(map(str, collected.labels))
         protocol: RandomizedResponse | Channel = _mechanism(asked, collected.k)
         counted = Counted(labels, labels, collected.counts, Channel(np.eye(2)))
     else:
-        try:
-            counted = _counted(asked, design, read, collected)
-        except Unclear as error:
-            raise Unclear(f"{error} {merging}".strip()) from None
-        merging = ""
+        counted = _counted(asked, design, read, collected)
         protocol, notes = counted.channel, [*notes, *counted.notes]
         if not protocol.identified:
             raise Unclear(
@@ -253,7 +319,7 @@ def _by_reports(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
     weighing = asked.weights or asked.inclusion
     if asked.by or weighing is not None:
         inverse = asked.inclusion is not None
-        people = read_people(source, read, counted.reports, names, asked.by, weighing, inverse=inverse)
+        people = read_people(sources, read, counted.reports, names, asked.by, weighing, inverse=inverse)
         notes = [*(notes if weighing is None else as_weighted(notes)), *people.notes]
         survey = analyse_tallies(
             people.tallies, protocol, counted.truths, people.groups, asked.level, asked.users, order
@@ -262,7 +328,7 @@ def _by_reports(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
         survey = analyse_groups(
             counted.counts[None], protocol, counted.truths, ("",), asked.level, asked.users, order
         )
-    notes += [*_verdict(survey), *([merging] if merging else [])]
+    notes += [*_reported(counted, survey), *_verdict(survey)]
     facts = {
         "design": asked.design,
         "epsilon": protocol.epsilon,
@@ -272,31 +338,94 @@ def _by_reports(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
     return survey, notes, facts
 
 
-def _columns(asked: _Asked, source: Source) -> dict[str, Any]:
-    """Arguments of `read_reports`; refuses to choose between columns that may all hold the reports."""
-    from rr_core.io import inspect_reports
+def _sources(path: str) -> list[Source]:
+    """The file at this path, or the parts of one table: the files in a folder, or the tables in a ZIP archive.
 
-    if asked.column is not None:
-        layout = "counts" if asked.count is not None else None
-        options: dict[str, Any] = {"category": asked.column}
-        preview = inspect_reports(source)
-        suggested = preview.columns[preview.category]
-        if layout is None and (preview.layout != "counts" or suggested != asked.column):
-            layout = "values"
-        return options | {"layout": layout, "count": asked.count}
-    preview = inspect_reports(source)
+    Raises:
+        OSError: there is none.
+        Unclear: the folder has no file.
+    """
+    from rr_core.io import Source
+    from rr_core.io.decoding import parts_of_zip
+
+    if not Path(path).is_dir():
+        file = Source.of(path)
+        return [Source(name, data) for name, data in parts_of_zip(bytes(file.data)).items()] or [file]
+    # Programs that write parts put marks beside them, as _SUCCESS and .part-0.crc.
+    files = [one for one in sorted(Path(path).iterdir()) if one.is_file() and one.name[0] not in "._"]
+    if not files:
+        raise Unclear(f"The folder {path} has no file in it")
+    return list(map(Source.of, files))
+
+
+def _columns(asked: _Asked, sources: Sequence[Source]) -> dict[str, Any]:
+    """Arguments of `read_reports`; refuses to choose between columns that may all hold the reports."""
+    options: dict[str, Any] = {"has_header": asked.header}
     if asked.count is not None:
-        return {"layout": "counts", "count": asked.count}
-    if preview.layout == "values":
-        _one_column(asked, preview)
-    return {}
+        return options | {"layout": "counts", "category": asked.column, "count": asked.count}
+    preview = _preview(asked, sources)
+    if asked.column is None:
+        if preview.layout == "values":
+            _one_column(asked, preview)
+        return options
+    # Whom a person belongs to, or stands for, is no number of reports.
+    taken = preview.count is not None and preview.columns[preview.count] in _beside(asked)
+    suggested = preview.layout == "counts" and preview.columns[preview.category] == asked.column and not taken
+    return options | {"layout": None if suggested else "values", "category": asked.column}
+
+
+def _preview(asked: _Asked, sources: Sequence[Source]) -> Preview:
+    """What the first part that has rows seems to be."""
+    from rr_core.io import inspect_reports
+    from rr_core.io.decoding import NoRows
+
+    for source in sources[:-1]:
+        with contextlib.suppress(NoRows):
+            return inspect_reports(source, has_header=asked.header)
+    return inspect_reports(sources[-1], has_header=asked.header)
+
+
+def _decided(asked: _Asked, odd: Sequence[Odd], read: Reports) -> Names:
+    """What is done with odd names, as the options say; refuses to decide by itself whether two that can be told apart are
+    ways to write one."""
+    from rr_core.io import decisions_on
+
+    there = {*read.labels.tolist()}
+    for option, name in [
+        *(("keep", one) for one in asked.keep),
+        *(("leave-out", one) for one in asked.leave_out),
+    ]:
+        if name not in there:
+            raise Unclear(f"--{option} “{plain(name)}”: the reports have no such name")
+    odd = [one for one in odd if one.label not in (*asked.keep, *asked.leave_out)]
+    # What is not on a list would else be left out, and true and 1 have no second meaning beside one another.
+    sure = asked.list_of_categories is not None or {one.casefold() for one in there} <= _TRUTHS
+    for one in odd:
+        unsure = one.twin is not None and one.reason == "nearly the same" and not (sure and one.by_default)
+        if unsure and asked.merge is None:
+            raise Unclear(
+                f"“{plain(one.label)}” and “{plain(one.twin or '')}” may be one answer: say --merge to count such names "
+                "together, or --no-merge to keep them apart"
+            )
+    merged = [
+        one
+        for one in odd
+        if one.twin is not None and asked.merge is not False and (asked.merge or one.by_default)
+    ]
+    names = decisions_on([*merged, *(one for one in odd if one.twin is None and one.by_default)])
+    return dataclasses.replace(names, left_out=(*names.left_out, *asked.leave_out))
+
+
+def _beside(asked: _Asked) -> tuple[str, ...]:
+    """The columns of groups and of weights."""
+    return *asked.by, asked.weights or "", asked.inclusion or ""
 
 
 def _one_column(asked: _Asked, preview: Preview) -> None:
     from rr_core.io.columns import is_count_name, is_person_id
     from rr_core.io.reports import REPORT_WORDS, is_weight_name
 
-    used = {name.casefold() for name in (*asked.by, asked.weights or "", asked.inclusion or "")}
+    used = {name.casefold() for name in _beside(asked)}
     some = [
         i
         for i, (name, hint) in enumerate(zip(preview.columns, preview.hints, strict=True))
@@ -307,6 +436,11 @@ def _one_column(asked: _Asked, preview: Preview) -> None:
         and not (hint.differs and len(preview.sample) > 2)
         and not (preview.numeric[i] and is_count_name(name))
     ]
+    if len(some) > 1 and all(preview.hints[i].bits for i in some):
+        raise Unclear(
+            "Several columns hold 0 and 1, as unary encoding has them: say --design unary, or one of them with --column "
+            f"“{plain(preview.columns[some[0]])}”"
+        )
     again = [i for i in some if preview.hints[i].repeats]
     some = again or some
     called = [i for i in some if REPORT_WORDS & {*preview.columns[i].casefold().replace("_", " ").split()}]
@@ -357,7 +491,8 @@ def _counted(asked: _Asked, design: Design, read: Reports, collected: Collected)
 
     file = Path(asked.table)
     table = read_matrix_file(file.read_bytes(), file.name)
-    return of_table(labels, counts, table.matrix, table.truths, table.reports, in_order=in_order)
+    counted = of_table(labels, counts, table.matrix, table.truths, table.reports, in_order=in_order)
+    return dataclasses.replace(counted, notes=(*table.notes, *counted.notes))
 
 
 def _forced(text: str | None, labels: Sequence[str]) -> list[str]:
@@ -367,15 +502,70 @@ def _forced(text: str | None, labels: Sequence[str]) -> list[str]:
     held: dict[str, str] = {}
     for part in text.split(","):
         name, sign, chance = part.rpartition("=")
-        if not sign or name.strip() not in labels:
+        if not sign:
             raise Unclear(f'“{plain(part)}” is no answer with its chance: write --forced "{like}"')
+        if name.strip() not in labels:
+            answers = ", ".join(plain(label, 20) for label in labels[:MOST_FORCED])
+            raise Unclear(f'No answer is called “{plain(name)}”, they are {answers}: write --forced "{like}"')
         held[name.strip()] = chance
     return [held.get(label, "") for label in labels]
 
 
-def _left_out(collected: Collected, names: Names) -> list[str]:
+def _left_out(collected: Collected, names: Names, wanted: Sequence[str]) -> list[str]:
     notes = [f"Left out: “{plain(name)}” ({count:,})." for name, count in collected.outside[:20]]
+    if any(name in names.left_out and name not in wanted for name, _ in collected.outside):
+        notes.append("A name that is left out, but is a category, is counted with --keep NAME.")
     return notes + [f"“{plain(one)}” is counted as “{plain(other)}”." for one, other in names.counted_as[:20]]
+
+
+def _counted_though(odd: Sequence[Odd], names: Names) -> list[str]:
+    """Sentences about names that are counted as categories, though they look like none."""
+    some = [one for one in odd if one.twin is None and one.label not in names.left_out]
+    return [
+        f"“{plain(one.label)}” ({one.reports:,}) is counted as a category, though it looks odd ({one.reason}): if it is "
+        "none, say --leave-out NAME."
+        for one in some[:20]
+    ]
+
+
+def _reported(counted: Counted, survey: Survey) -> list[str]:
+    """A sentence on the reports, where the table has no place for them."""
+    if survey.order is not None:
+        return []
+    pairs = zip(counted.reports[:20], survey.reports.sum(axis=0).tolist(), strict=False)
+    each = ", ".join(f"{plain(name)} ({number:,})" for name, number in pairs)
+    return [f"The column reports is empty, for these categories are not what people reported: {each}."]
+
+
+def _of_table(survey: Survey) -> list[str]:
+    """Sentences where a share lies outside its interval, or an interval where no share can be, in the app's words."""
+    notes = []
+    for name, found in zip(survey.groups, survey.analyses, strict=True):
+        if found.interval is None:
+            continue
+        about, ends, k = f"{plain(name)}: " if name else "", found.interval, found.k
+        close = SAME_WITHIN if isinstance(found.protocol, RandomizedResponse) else _FOUND_WITHIN
+        share = found.estimates[found.leading]
+        missed = int(((share < ends.low - close) | (share > ends.high + close)).sum())
+        if missed and found.leading != "inv":
+            label = next((entry.label for entry in REGISTRY if entry.name == found.leading), "MLE")
+            notes.append(
+                f"{about}For {missed:,} of {k:,} categories {label} lies outside the interval of Inv: the repair moved "
+                "it that far. Where it matters, use Inv there."
+            )
+        below, above = int((ends.high < 0).sum()), int((ends.low > 1).sum())
+        touching = int(((ends.high <= 0) | (ends.low >= 1)).sum()) - below - above
+        if below + above:
+            notes.append(
+                f"{about}Intervals of Inv wholly below 0%, where no share can be: {below:,} of {k:,}; wholly above 100%: "
+                f"{above:,}. These are not cut in the table: cut, each of them is a point."
+            )
+        if touching:
+            notes.append(
+                f"{about}Intervals of Inv that only touch 0% or 100%, from where no share can be: {touching:,} of {k:,}. "
+                "These are not cut in the table."
+            )
+    return notes
 
 
 def _verdict(survey: Survey) -> list[str]:
@@ -400,7 +590,6 @@ def _verdict(survey: Survey) -> list[str]:
 
 
 def _unary(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
-    from rr_core.io import Source
     from rr_core.io.unary_reports import read_unary
 
     if asked.by or asked.weights or asked.inclusion:
@@ -408,13 +597,20 @@ def _unary(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
     layout: Layout | None = "counts" if asked.count is not None else None
     if asked.column is not None and layout is None:
         layout = "values"
-    read = read_unary(Source.of(asked.file), layout, asked.column, asked.count)
+    sources = _sources(asked.file)
+    if len(sources) > 1:
+        raise Unclear(
+            f"Unary encoding is read from one file, and {asked.file} has {len(sources):,}: put them together"
+        )
+    read = read_unary(sources[0], layout, asked.column, asked.count, asked.header)
     n, k = read.n if read.n is not None else asked.reports, len(read.labels)
     if n is None:
         raise Unclear(
             "The file has only the ones of each category: say how many reports there are with --reports N"
         )
     coins = [getattr(asked, name) for name in ("f", "p", "q")]
+    if any(coins) and (asked.epsilon or asked.encoding):
+        raise Unclear("--f, --p and --q say all of RAPPOR: leave out --epsilon and --encoding")
     if any(coins):
         if not all(coins):
             raise Unclear("RAPPOR has three chances: say --f, --p and --q")

@@ -59,8 +59,8 @@ def csv_cell(label: str) -> str:
 
 
 def csv_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns of a table for a CSV file. Names in the first column become cells; where that changes one of them,
-    there is an additional last column with the original names.
+    """The columns of a table for a CSV file. Names in the first column, and of categories behind groups, become cells;
+    where that changes one of them, there is an additional last column with the original names.
 
     These are JSON text: the quotation mark in front keeps a spreadsheet from running them, and any reader of JSON gives
     them back.
@@ -68,14 +68,13 @@ def csv_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
     >>> csv_columns({"category": ["=1+1", "bus"], "share": [0.25, 0.75]})["category_json"]
     ['"=1+1"', '"bus"']
     """
-    name, labels = next(iter(columns.items()))
-    if not len(labels) or not isinstance(labels[0], str):
-        return dict(columns)
-    cells = list(map(csv_cell, labels))
-    if all(map(operator.eq, labels, cells)):
-        return {**columns, name: cells}
-    return {
-        **columns,
-        name: cells,
-        "category_json": [json.dumps(label, ensure_ascii=False) for label in labels],
-    }
+    made, first = dict(columns), next(iter(columns))
+    for name in (first, "category") if first == "group" else (first,):
+        labels = columns[name]
+        if not len(labels) or not isinstance(labels[0], str):
+            continue
+        made[name] = list(map(csv_cell, labels))
+        if not all(map(operator.eq, labels, made[name])):
+            written = [json.dumps(label, ensure_ascii=False) for label in labels]
+            made["group_json" if name == "group" else "category_json"] = written
+    return made

@@ -14,12 +14,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from pages._ui.reports import sentences
 from rr_core import RandomizedResponse, analyse
 from rr_core import __main__ as command
 from rr_core.__main__ import main
 from rr_core.io import Source, read_reports
+from rr_core.io.decoding import zipped
+from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
 from rr_core.protocols import Channel
 from rr_core.reports.designs import DESIGNS
+from rr_core.reports.survey import analyse_groups
 from tests.sentences import recomputes
 
 ROOT = Path(__file__).parents[1]
@@ -60,7 +64,7 @@ CASE = {
     "warner_with_NA.csv": (["warner", "--p", "0.7"], {"N": 600}),
     "warner_yes_variants.csv": (["warner", "--p", "0.7", "--merge"], {"K": 2}),
     "kuk_counts.csv": (["kuk", "--p", "0.8", "--p2", "0.2", "--draws", "5"], {"yes": 27.8}),
-    "leading_zeros.csv": (["k_rr", "--epsilon", "2"], {"K": 5}),
+    "leading_zeros.csv": (["k_rr", "--epsilon", "2", "--merge"], {"K": 5}),
     "bool_mix.csv": (["k_rr", "--epsilon", "1"], {"K": 2}),
     "total_ja.csv": (["k_rr", "--epsilon", "2"], {"K": 5, "Never": 44.4}),
     "total_ru.csv": (["k_rr", "--epsilon", "2"], {"K": 5, "Never": 44.4}),
@@ -69,14 +73,30 @@ CASE = {
     "comments_and_second_table.csv": (["k_rr", "--epsilon", "2"], {}),
     "r_write_table.txt": (["k_rr", "--epsilon", "2"], {"K": 5}),
     "region_cross.csv": (["k_rr", "--epsilon", "2"], {"N": 800}),
+    "total_nl.csv": (["k_rr", "--epsilon", "2"], {"K": 5, "Never": 44.4}),
+    "pq_pandas_cat_index.parquet": (["k_rr", "--epsilon", "2"], {"K": 6}),
+    "reports.xlsx": (["k_rr", "--epsilon", "2"], {"K": 5, "N": 400}),
+    "numpy_savetxt.txt": (["k_rr", "--epsilon", "2", "--list"], {"K": 5, "N": 400}),
+}
+REFUSED = {
+    "leading_zeros.csv": (["k_rr", "--epsilon", "2"], "“01” and “1” may be one answer: say --merge"),
+    "warner_yes_variants.csv": (["warner", "--p", "0.7"], "“Yes” and “yes” may be one answer: say --merge"),
+    "typed_thousands.txt": (["warner", "--p", "0.7"], "Several columns"),
+    "boolean_rappor_bits.csv": (["unary", "--epsilon", "2"], "one bit is Warner's design"),
+    "redcap_checkbox.csv": (["k_rr", "--epsilon", "2"], "say --design unary"),
+    "pivot_wide_counts.csv": (["k_rr", "--epsilon", "2"], "laid sideways"),
+    "part-00001-7b1d-c000.csv": (["k_rr", "--epsilon", "2"], "say --no-header"),
 }
 
 
 @pytest.mark.parametrize("name", CASE)
-def test_the_small_files_that_were_read_wrongly(name, capsys):
+def test_the_small_files_that_were_read_wrongly(name, capsys, tmp_path):
     if not CASES.exists():
         pytest.skip("the folder of shared cases is missing")
     words, wanted = CASE[name]
+    if words[-1] == "--list":
+        (tmp_path / "list.txt").write_text("0\n1\n2\n3\n4\n")
+        words = [*words, tmp_path / "list.txt"]
     rows, err, status = run(capsys, CASES / name, "--design", *words)
     assert status == 0, err
     assert list(rows[0])[:5] == FIRST
@@ -87,6 +107,42 @@ def test_the_small_files_that_were_read_wrongly(name, capsys):
             assert len(rows) == value
         else:
             assert shares(rows)[key] == pytest.approx(value, abs=0.06)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_the_small_files_that_are_asked_about(name, capsys):
+    if not CASES.exists():
+        pytest.skip("the folder of shared cases is missing")
+    words, says = REFUSED[name]
+    rows, err, status = run(capsys, CASES / name, "--design", *words)
+    assert (rows, status, err.count("\n")) == ([], 2, 1)
+    assert says in err
+    assert "above" not in err or name == "pivot_wide_counts.csv"
+
+
+@recomputes(command._counted_though)
+def test_several_answers_in_one_cell_are_named(capsys):
+    if not CASES.exists():
+        pytest.skip("the folder of shared cases is missing")
+    words = (CASES / "google_forms_checkbox.csv", "--design", "k_rr", "--epsilon", "2")
+    rows, err, _ = run(capsys, *words)
+    for row in rows:
+        assert (f"“{row['category']}” ({row['reports']}) is counted as a category" in err) == (
+            ";" in row["category"]
+        )
+    several = [row["category"] for row in rows if ";" in row["category"]]
+    rows, err, _ = run(capsys, *words, *(word for one in several for word in ("--leave-out", one)))
+    assert len(rows) == 5
+    assert all(f"Left out: “{one}”" in err for one in several)
+
+
+def test_an_interval_where_no_share_can_be_is_said(capsys):
+    if not CASES.exists():
+        pytest.skip("the folder of shared cases is missing")
+    for design, says in (("k_rr", "wholly below 0%"), ("warner", "only touch 0% or 100%")):
+        rows, err, _ = run(capsys, CASES / "warner_30_of_35.csv", "--design", design, "--p", "0.7")
+        assert all(float(row["low"]) < float(row["high"]) for row in rows)
+        assert says in err
 
 
 def test_rappor_of_both_coins_and_a_table_with_numbers_as_names(capsys, tmp_path):
@@ -198,6 +254,28 @@ def test_files_by_the_end_of_their_name(survey, tmp_path, capsys):
         (["--design", "kuk", "--p", "0.7", "--p2", "0.2", "--draws", "3"], "is no number of red cards"),
         (["--design", "forced"], "--forced"),
         (["--design", "forced", "--forced", "yes"], "is no answer with its chance"),
+        (["--design", "forced", "--forced", "ja=1/6,nein=0"], "No answer is called “ja”, they are "),
+        (
+            ["--design", "warner", "--p", "0.7", "--draws", "3"],
+            "--draws belongs to --design kuk, not to warner",
+        ),
+        (
+            ["--design", "table", "--epsilon", "2"],
+            "--epsilon belongs to --design k_rr or unary, not to table",
+        ),
+        (
+            ["--design", "unary", "--epsilon", "2", "--merge"],
+            "--merge belongs to --design k_rr or warner or ",
+        ),
+        (
+            ["--design", "kuk", "--p", "0.7", "--yes", "yes"],
+            "--yes belongs to --design warner or crosswise or ",
+        ),
+        (
+            ["--design", "k_rr", "--epsilon", "2", "--keep", "maybe"],
+            "--keep “maybe”: the reports have no such",
+        ),
+        (["--design", "k_rr", "--epsilon", "2", "--by", "id"], "There are 600 groups in the column “id”"),
         (["--design", "table"], "--table FILE"),
         (["--design", "table", "--table", "nowhere.csv"], "There is no file nowhere.csv."),
         (["--design", "k_rr", "--epsilon", "2", "--by", "town"], "There is no column “town”"),
@@ -279,6 +357,10 @@ def test_what_is_missing_is_named(tmp_path, capsys, monkeypatch):
     _, err, status = run(capsys, tmp_path / "nothing.csv", "--design", "warner", "--p", "0.7")
     assert (status, err) == (2, f"There is no file {tmp_path / 'nothing.csv'}.\n")
     _, err, status = run(capsys, tmp_path, "--design", "warner", "--p", "0.7")
+    assert (status, err) == (2, f"The folder {tmp_path} has no file in it.\n")
+    (tmp_path / "a.csv").write_text("yes\nno\n" * 9)
+    words = ("--design", "table", "--table", tmp_path)
+    _, err, status = run(capsys, tmp_path / "a.csv", *words)
     assert (status, err) == (2, f"{tmp_path} is a folder: name the file in it.\n")
     monkeypatch.setattr(
         command, "_by_reports", lambda _: (_ for _ in ()).throw(ModuleNotFoundError(name="pyarrow"))
@@ -292,9 +374,129 @@ def test_names_that_differ_in_case_are_merged_when_asked(tmp_path, capsys):
     file.write_text("answer\n" + "yes\nYes\nno\nNO\n" * 20)
     rows, err, status = run(capsys, file, "--design", "warner", "--p", "0.7")
     assert (rows, status) == ([], 2)
-    assert "With --merge" in err
+    assert re.search("“(Yes|yes)” and “(Yes|yes)” may be one answer: say --merge .* or --no-merge", err)
+    rows, err, status = run(capsys, file, "--design", "k_rr", "--epsilon", "1", "--no-merge")
+    assert (status, len(rows)) == (0, 4)
     rows, err, status = run(capsys, file, "--design", "warner", "--p", "0.7", "--merge")
     assert (status, [int(row["reports"]) for row in rows]) == (0, [40, 40])
+
+
+def outside(found, users=None):
+    """What the page says of this analysis of one set of reports."""
+    used = ReportsInUse(None, None, found.protocol, ReportSettings())
+    results = Results(used, found.level, "users", found, None)
+    return [
+        text
+        for text in (
+            sentences.outside_interval(results, found.leading),
+            sentences.intervals_outside(results),
+        )
+        if text
+    ]
+
+
+@recomputes(command._of_table)
+def test_shares_and_intervals_that_cannot_be_are_told_in_the_words_of_the_page(many):
+    rng, seen = np.random.default_rng(5), set()
+    for i in range(max(60, many)):
+        k = int(rng.integers(2, 6))
+        kinds = (
+            RandomizedResponse(k, float(rng.uniform(0.2, 2))),
+            Channel(np.full((k, k), 0.2 / k) + 0.8 * np.eye(k)),
+        )
+        counts = rng.multinomial(int(rng.integers(20, 900)), rng.dirichlet(np.full(k, 0.4)), 2)
+        survey = analyse_groups(counts, kinds[i % 2], "abcde"[:k], ("north", "south"))
+        told = [text for text in command._of_table(survey) if "only touch" not in text]
+        wanted = [
+            f"{name}: {text}"
+            for name, found in zip(survey.groups, survey.analyses, strict=True)
+            for text in outside(found)
+        ]
+        assert told == wanted
+        for name, found in zip(survey.groups, survey.analyses, strict=True):
+            strictly = (found.interval.high < 0) | (found.interval.low > 1)
+            at = (found.interval.high == 0) | (found.interval.low == 1)
+            seen.add((bool(strictly.any()), bool(at.any())))
+            assert any(
+                f"{name}: Intervals of Inv that only touch" in one for one in command._of_table(survey)
+            ) == (bool(at.any()))
+        columns = survey.columns()
+        each = [found.leading for found in survey.analyses for _ in range(k)]
+        assert columns["estimate"] == each
+        assert [columns[name][j] for j, name in enumerate(each)] == columns["share"].tolist()
+    assert {one[0] for one in seen} == {True, False}
+
+
+@recomputes(command._reported)
+def test_a_table_that_is_turned_and_reports_that_are_no_categories_are_told(tmp_path, capsys):
+    file, table = tmp_path / "a.csv", tmp_path / "table.csv"
+    file.write_text("answer,n\nyes,60\nno,40\n")
+    table.write_text("0.9,0.3\n0.1,0.7\n")
+    rows, err, _ = run(capsys, file, "--design", "table", "--table", table)
+    assert "Its columns sum to one, not its rows, so rows and columns were swapped" in err
+    assert float(rows[0]["inv"]) == pytest.approx((0.6 - 0.3) / 0.6)
+    assert "is empty" not in err
+    file.write_text("answer,n\nsame,60\ndifferent,40\n")
+    rows, err, _ = run(capsys, file, "--design", "crosswise", "--p", "0.2", "--yes", "same")
+    assert [row["reports"] for row in rows] == ["", ""]
+    assert "is empty, for these categories are not what people reported: different (40), same (60)." in err
+
+
+def test_a_column_of_groups_or_weights_holds_no_counts(tmp_path, capsys):
+    file = tmp_path / "a.csv"
+    file.write_text("answer,n\n" + "yes,10\nno,9\nno,10\n" * 20)
+    words = (file, "--design", "warner", "--p", "0.8", "--column", "answer")
+    rows, _, status = run(capsys, *words, "--by", "n")
+    assert (status, [(row["group"], row["reports"]) for row in rows]) == (
+        0,
+        [("9", "20"), ("9", "0"), ("10", "20"), ("10", "20")],
+    )
+    rows, _, status = run(capsys, *words, "--weights", "n")
+    assert (status, [row["reports"] for row in rows]) == (0, ["40", "20"])
+
+
+def test_the_parts_in_a_folder_or_an_archive_are_one_table(tmp_path, capsys):
+    folder, archive = tmp_path / "parts", tmp_path / "parts.zip"
+    folder.mkdir()
+    parts = {
+        "part-000.csv": "answer,town\n",
+        "part-001.csv": "answer,town\n" + "yes,Rome\nno,Oslo\n" * 20,
+        "part-002.csv": "answer,town\n" + "yes,Oslo\nyes,Rome\n" * 20,
+    }
+    for name, text in parts.items():
+        (folder / name).write_text(text)
+    for mark in ("_SUCCESS", ".part-001.csv.crc"):
+        (folder / mark).write_text("")
+    archive.write_bytes(zipped({f"parts/{name}": text.encode() for name, text in parts.items()}))
+    whole = tmp_path / "whole.csv"
+    whole.write_text("answer,town\n" + "".join(text.partition("\n")[2] for text in parts.values()))
+    words = ("--design", "warner", "--p", "0.8", "--column", "answer", "--by", "town")
+    wanted = run(capsys, whole, *words)[0]
+    assert {row["group"] for row in wanted} == {"Oslo", "Rome"}
+    for path in (folder, archive):
+        rows, err, status = run(capsys, path, *words)
+        assert (rows, status) == (wanted, 0)
+        assert "“part-000.csv” has no rows, and was skipped." in err
+    (folder / "part-003.csv").write_text("reply\nyes\n")
+    _, err, status = run(capsys, folder, *words)
+    assert (status, err.count("\n")) == (2, 1)
+    assert "“part-003.csv”" in err
+    _, err, status = run(capsys, folder, "--design", "unary", "--epsilon", "1")
+    assert (status, "is read from one file" in err) == (2, True)
+
+
+def test_a_shell_has_no_buttons(tmp_path, capsys):
+    file = tmp_path / "a.csv"
+    for content, says in ((b"", "The file is empty. Give a table"), (b"answer\n", "or say --no-header.")):
+        file.write_bytes(content)
+        _, err, status = run(capsys, file, "--design", "warner", "--p", "0.7")
+        assert (status, says in err) == (2, True), err
+    file.write_text("7\n8\n" * 20)
+    rows = run(capsys, file, "--design", "k_rr", "--epsilon", "1", "--header")[0]
+    assert sum(int(row["reports"]) for row in rows) == 39
+    file.write_text("".join(f"a{i}\n" for i in range(13)) * 9)
+    _, err, status = run(capsys, file, "--design", "forced", "--forced", "a1=1/6")
+    assert (status, err.endswith("For more, say --design table.\n")) == (2, True)
 
 
 def test_what_the_document_says_of_the_manual_of_rrreg():

@@ -391,16 +391,7 @@ def _unzip(data: bytes, limit: int | None, advice: str) -> tuple[bytes, str, tup
     UnreadableFile
         None, or several; or as in `unzipped`.
     """
-    names = [
-        about.filename
-        for about in _zipped(data, "ZIP archive").infolist()
-        if not (
-            about.is_dir() or about.filename.startswith("__MACOSX/") or _file(about.filename).startswith(".")
-        )
-    ]
-    tables = [name for name in names if PurePath(name.lower()).suffix[1:] in EXTENSIONS]
-    # A text beside a table tells of it.
-    tables = [name for name in tables if not name.lower().endswith(".txt")] or tables
+    names, tables = _members(data)
     if len(tables) != 1:
         named = ", ".join(quote(_file(name)) for name in (tables or names)[:3])
         named += ", …" if len(tables or names) > 3 else ""
@@ -419,6 +410,39 @@ def _unzip(data: bytes, limit: int | None, advice: str) -> tuple[bytes, str, tup
     ]
     members = unzipped(data, table.__eq__, "ZIP archive", limit, advice)
     return members[table], _extension(_file(table)), tuple(notes[:3])
+
+
+def _members(data: bytes) -> tuple[list[str], list[str]]:
+    """The names in a ZIP archive of what a person put there, and of the tables among them."""
+    names = [
+        about.filename
+        for about in _zipped(data, "ZIP archive").infolist()
+        if not (
+            about.is_dir() or about.filename.startswith("__MACOSX/") or _file(about.filename).startswith(".")
+        )
+    ]
+    tables = [name for name in names if PurePath(name.lower()).suffix[1:] in EXTENSIONS]
+    # A text beside a table tells of it.
+    return names, [name for name in tables if not name.lower().endswith(".txt")] or tables
+
+
+def parts_of_zip(data: bytes) -> dict[str, bytes]:
+    """The tables in a ZIP archive of several, by name and in its order; else none.
+
+    Raises
+    ------
+    UnreadableFile
+        As in `unzipped`.
+    """
+    if not data.startswith(_ZIP) or _kind(data, "") is not None:
+        return {}
+    tables = sorted(_members(data)[1])
+    if len(tables) < 2:
+        return {}
+    return {
+        _file(name): member
+        for name, member in sorted(unzipped(data, tables.__contains__, "ZIP archive").items())
+    }
 
 
 def _file(name: str) -> str:

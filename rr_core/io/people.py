@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,15 +14,16 @@ import pyarrow.compute as pc
 
 from rr_core.io import numbers
 from rr_core.io.columns import find
-from rr_core.io.decoding import UnreadableFile, quote
+from rr_core.io.decoding import NoRows, UnreadableFile, quote
 from rr_core.io.domain import Names
 from rr_core.io.labels import as_objects, clean, factorize
 from rr_core.io.parquet import is_number, to_text
 from rr_core.io.reports import Reports, Source
 from rr_core.io.tables import AnyTable, open_table
-from rr_core.reports.survey import Tallies
+from rr_core.reports.survey import MOST_GROUPS, Tallies
 
 MOST_ROWS = 20_000_000
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +31,7 @@ class People:
     """Who reported what, summed up by group.
 
     Attributes:
-        groups: g names, in order of first appearance; ("",) where no column was asked for.
+        groups: g names in order, numbers by size; ("",) where no column was asked for.
         tallies: people, and sums of their weights, by group and report, in the order that was asked for.
         notes: a sentence for each thing that was left out.
     """
@@ -40,7 +42,7 @@ class People:
 
 
 def read_people(
-    source: Source,
+    source: Source | Sequence[Source],
     read: Reports,
     labels: Sequence[str],
     names: Names,
@@ -52,7 +54,7 @@ def read_people(
     """Read the same reports again, row by row, with their groups and weights.
 
     Args:
-        source: the file.
+        source: the file, or the files of one collection.
         read: what was read of it, which says in which columns.
         labels: m names of the reports that are counted, in the order wanted; others are left out.
         names: which names are counted as others.
@@ -61,7 +63,7 @@ def read_people(
         inverse: whether that column holds inclusion probabilities, whose inverses are the weights.
 
     Raises:
-        UnreadableFile: one plain sentence.
+        UnreadableFile: one plain sentence; also for more than `MOST_GROUPS` groups, or none.
 
     >>> from rr_core.io import read_reports
     >>> source = Source("a.csv", b"answer,town\\nyes,Oslo\\nno,Rome\\nyes,Rome\\n")
@@ -69,7 +71,24 @@ def read_people(
     >>> people.groups, people.tallies.counts.tolist()
     (('Oslo', 'Rome'), [[0, 1], [1, 1]])
     """
-    table = open_table(bytes(source.data), source.name, read.has_header, sheet=source.sheet).table
+    sources, keys, sums = (
+        [source] if isinstance(source, Source) else source,
+        [f"key {i}" for i in range(1 + len(by))],
+        list[pa.Table](),
+    )
+    for one in sources:
+        try:
+            table = open_table(bytes(one.data), one.name, read.has_header, sheet=one.sheet).table
+        except NoRows:
+            continue  # a part without rows, which was skipped before
+        sums += _sums(table, read, keys, by, weights, inverse)
+    return _people(_add_up(pa.concat_tables(sums), keys), keys, labels, names, by, weights)
+
+
+def _sums(
+    table: AnyTable, read: Reports, keys: Sequence[str], by: Sequence[str], weights: str | None, inverse: bool
+) -> list[pa.Table]:
+    """The sums of each piece of a table by its keys."""
     columns = [read.category_name, *by, *([] if read.count_name is None else [read.count_name])]
     of_weights = [] if weights is None else [find(table, weights)]
     indices = [*(find(table, column) for column in columns), *of_weights]
@@ -80,7 +99,6 @@ def read_people(
         )
     if of_weights and read.count_name is not None:
         raise UnreadableFile("A table of counts has no weights: weights need one report per row.")
-    keys = [f"key {i}" for i in range(1 + len(by))]
     sums, rows = list[pa.Table](), 0
     for piece in table.pieces(indices):
         if not piece.arrays:
@@ -103,7 +121,7 @@ def read_people(
         rows += n
         if rows > MOST_ROWS:
             raise UnreadableFile(f"The file has more than {MOST_ROWS:,} rows: count its reports first.")
-    return _people(_add_up(pa.concat_tables(sums), keys), keys, labels, names, by, weights)
+    return sums
 
 
 _SUMMED = ("rows", "people", "weights", "squares", "missing")
@@ -137,6 +155,13 @@ def _people(
     left &= sums["people"].to_numpy() > 0
     groups, group_names = _seen(groups[left], group_names)
     g, m = len(group_names), len(labels)
+    if not groups.size:
+        raise UnreadableFile("No report is left that has a group and a weight: choose other columns.")
+    if g > MOST_GROUPS:
+        raise UnreadableFile(
+            f"There are {g:,} groups in the column {quote(', '.join(by))}, and at most {MOST_GROUPS} can be compared: "
+            "choose a column with fewer."
+        )
 
     def summed(name: str) -> npt.NDArray[np.float64]:
         of = sums[name].to_numpy()[left]
@@ -186,14 +211,23 @@ def _groups(columns: Sequence[Any], n: int) -> tuple[npt.NDArray[np.int64], tupl
     groups, names = np.zeros(n, dtype=np.int64), tuple[str, ...](("",))
     for number, column in enumerate(columns):
         labels = clean(*factorize(column))
-        own = labels.codes.astype(np.int64)
-        mine = tuple(map(str, as_objects(labels.names).tolist()))
+        own, mine = _in_order(labels.codes.astype(np.int64), as_objects(labels.names).tolist())
         if not number:
             groups, names = own, mine
             continue
         crossed = np.where((groups >= 0) & (own >= 0), groups * len(mine) + own, -1)
         groups, names = _seen(crossed, tuple(f"{one}, {other}" for one in names for other in mine))
     return groups, names
+
+
+def _in_order(
+    codes: npt.NDArray[np.int64], names: Sequence[str]
+) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
+    """The same with the names in order, numbers by size."""
+    numeric = all(map(_NUMBER.fullmatch, names))
+    order = sorted(range(len(names)), key=lambda i: (float(names[i]) if numeric else names[i].casefold(), i))
+    places = np.append(np.argsort(np.array(order, dtype=np.int64)), -1)
+    return places[codes], tuple(names[i] for i in order)
 
 
 def _seen(

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rr_core.io.csv_files import csv_bytes
-from rr_core.io.report_results import Results
+from rr_core.io.report_results import ReportsInUse, Results
 from rr_core.plain_text import csv_columns
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.reports.analysis import ALL_ROWS
@@ -69,17 +69,21 @@ def script(results: Results) -> str:
     used, simulated, test = results.used, results.simulated, results.epsilon_test
     if isinstance(used.protocol, UnaryEncoding):
         return _script_of_unary(results, used.protocol)
+    names = used.settings.names
+    decided = {"left_out": list(names.left_out), "counted_as": dict(names.counted_as)}
     if isinstance(used.protocol, Channel):
         return recompute_script(
             f"/your_reports?made={used.settings.design}",
+            [] if used.people is None else [file.name for file in used.reports.files],
             source=used.source,
             reports=dict(zip(used.collected.labels.tolist(), used.collected.counts.tolist(), strict=True)),
             names=list(used.labels),
             matrix=used.protocol.matrix.tolist(),
             level=results.level,
             users=results.analysis.users,
+            **_people_of(used, {"reading": used.reports.reading, **decided, "sha256": used.reports.sha256}),
         )
-    reports, mechanism, names = used.reports, used.protocol, used.settings.names
+    reports, mechanism = used.reports, used.protocol
     domain: dict[str, Any] = {"size": mechanism.k} if used.settings.domain == "size" else {}
     if used.settings.domain == "listed":
         written = mechanism.k <= MOST_WRITTEN
@@ -89,8 +93,7 @@ def script(results: Results) -> str:
         [file.name for file in reports.files],
         reading=reports.reading,
         **domain,
-        left_out=list(names.left_out),
-        counted_as=dict(names.counted_as),
+        **decided,
         swapped=used.settings.swapped,
         **({"p": mechanism.p} if used.settings.privacy_is_p else {"epsilon": mechanism.epsilon}),
         level=results.level,
@@ -99,7 +102,13 @@ def script(results: Results) -> str:
         seed=SEED,
         search_epsilon=simulated is not None and simulated.plausible is not None,
         sha256=reports.sha256,
+        **_people_of(used, {}),
     )
+
+
+def _people_of(used: ReportsInUse, others: dict[str, Any]) -> dict[str, Any]:
+    """What a script is told of groups and weights, ``others`` what else it needs then; nothing where there are none."""
+    return {} if used.people is None else {**others, "by": list(used.by), "weights": used.weights}
 
 
 def _script_of_unary(results: Results, protocol: UnaryEncoding) -> str:
@@ -128,9 +137,7 @@ def groups_file(results: Results) -> bytes:
     """All groups, a row for each category."""
     if results.survey is None:
         raise ValueError("results must have groups, got none")
-    columns = results.survey.columns()
-    counts = np.asarray(columns["reports"])
-    return csv_bytes(csv_columns({**columns, "reports": ["" if n < 0 else str(n) for n in counts.tolist()]}))
+    return csv_bytes(csv_columns(results.survey.table()))
 
 
 def answers_file(results: Results) -> bytes:

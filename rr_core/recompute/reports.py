@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users
@@ -17,6 +18,10 @@ from rr_core.registry import REGISTRY
 from rr_core.reports import analyse, fit_test, plausible_epsilon
 from rr_core.reports.analysis import Analysis
 from rr_core.reports.designs import DESIGNS
+from rr_core.reports.survey import analyse_tallies
+
+if TYPE_CHECKING:
+    from rr_core.io.people import People
 
 Files = Sequence[str | Path]
 
@@ -46,6 +51,8 @@ def _k_rr(
     seed: int = 0,
     search_epsilon: bool = False,
     sha256: str = "",
+    by: Sequence[str] = (),
+    weights: str | None = None,
 ) -> Recomputed:
     """Collected reports of k-RR.
 
@@ -59,8 +66,10 @@ def _k_rr(
         replicates, seed: simulated collections for the test of epsilon, 0 for none.
         search_epsilon: whether to look for the smallest plausible epsilon.
         sha256: of the files that the app had.
+        by, weights: columns of groups and of weights.
     """
     from rr_core.io import AllSeen, Domain, Listed, Names, Size, Source, read_reports, within
+    from rr_core.io.people import read_people
 
     domain: Domain = AllSeen() if size is None else Size(size)
     if isinstance(listed, str):
@@ -70,15 +79,23 @@ def _k_rr(
     how = dict(reading or {})
     sheet = how.pop("sheet", None)
     read = read_reports([Source.of(file, sheet) for file in files], **how)
-    collected = within(read, domain, Names(tuple(left_out), tuple((counted_as or {}).items())))
+    names = Names(tuple(left_out), tuple((counted_as or {}).items()))
+    collected = within(read, domain, names)
     counts = collected.counts[:: -1 if swapped else 1]
-    k = collected.k
+    k, labels = collected.k, collected.labels.tolist()
     mechanism = RandomizedResponse(k, epsilon) if p is None else RandomizedResponse.from_p(k, p)
-    found = analyse(counts, mechanism, level, users=users)
+    people = None
+    if by or weights:
+        people = read_people(
+            Source.of(files[0], read.sheet), read, labels[:: -1 if swapped else 1], names, by, weights
+        )
+        counts = people.tallies.counts.sum(axis=0)
+    found = _together(people, counts, mechanism, labels, level, users, weights)
+    told, groups = _groups(people, mechanism, labels, labels, level, users, by)
     numbers: dict[str, Any] = {
         **same_file("the files", read.sha256, sha256),
         "K": k,
-        "N": collected.total,
+        "N": found.n,
         "epsilon": mechanism.epsilon,
         "p": mechanism.p,
         "q": mechanism.q,
@@ -93,9 +110,9 @@ def _k_rr(
         plausible = plausible_epsilon(counts, k, above=mechanism.epsilon, seed=seed)
         numbers[f"plausible epsilon: {'none up to' if plausible.none else 'at least'}"] = plausible.low
     nearest, words = found.nearest, {entry.name: entry.label for entry in REGISTRY}
-    if rejected or nearest is None:
+    if rejected:
         numbers["nearest to the truth"] = "settle epsilon first"
-    else:
+    elif nearest is not None:
         sure = "" if set(nearest.tied) <= set(nearest.same) else ", which cannot be told"
         numbers["nearest to the truth, as estimated"] = (
             " or ".join(words[name] for name in nearest.tied) + sure
@@ -109,8 +126,8 @@ def _k_rr(
         numbers[f"estimated squared error beyond that of {words[nearest.best]}"] = nearest.differences
         numbers["standard errors of these"] = nearest.standard_errors
     most = np.argsort(-counts, kind="stable")[:TOP].tolist()
-    columns = {"category": collected.labels.tolist(), "reports": counts, **found.columns()}
-    return Recomputed(numbers, columns, most)
+    columns = {"category": labels, "reports": counts, **found.columns()}
+    return Recomputed({**numbers, **told}, columns, most, groups)
 
 
 def _channel(
@@ -122,12 +139,64 @@ def _channel(
     matrix: Any,
     level: float,
     users: Users,
+    reading: Mapping[str, Any] | None = None,
+    left_out: Sequence[str] = (),
+    counted_as: Mapping[str, str] | None = None,
+    by: Sequence[str] = (),
+    weights: str | None = None,
+    sha256: str = "",
 ) -> Recomputed:
-    """Collected reports of any channel: where they come from, how many of each, names of the truths, and the table."""
-    found = analyse(list(reports.values()), Channel(np.array(matrix)), level, users)
+    """Collected reports of any channel: where they come from, how many of each, names of the truths, and the table; with
+    groups or weights also the file, as in `_k_rr`."""
+    channel, people, told = Channel(np.array(matrix)), None, dict[str, Any]()
+    if by or weights:
+        from rr_core.io import Names, Source, read_reports
+        from rr_core.io.people import read_people
+
+        how = dict(reading or {})
+        file = Source.of(files[0], how.pop("sheet", None))
+        wanted = Names(tuple(left_out), tuple((counted_as or {}).items()))
+        read = read_reports([file], **how)
+        people = read_people(file, read, list(reports), wanted, by, weights)
+        reports = dict(zip(reports, people.tallies.counts.sum(axis=0).tolist(), strict=True))
+        told = dict(same_file("the files", read.sha256, sha256))
+    found = _together(people, np.array(list(reports.values())), channel, names, level, users, weights)
+    of_groups, groups = _groups(people, channel, names, list(reports), level, users, by)
     counts = {"reports": [reports[name] for name in names]} if set(names) == set(reports) else {}
-    numbers = {"reports": f"{source}: {dict(reports)}", **_fit(found)}
-    return Recomputed(numbers, {"category": names, **counts, **found.columns()})
+    numbers = {"reports": f"{source}: {dict(reports)}", **told, **_fit(found), **of_groups}
+    return Recomputed(numbers, {"category": names, **counts, **found.columns()}, None, groups)
+
+
+def _together(
+    people: People | None,
+    counts: NDArray[np.int64],
+    protocol: RandomizedResponse | Channel,
+    names: Sequence[str],
+    level: float,
+    users: Users,
+    weights: str | None,
+) -> Analysis:
+    """The analysis of all people as one."""
+    if people is None or weights is None:
+        return analyse(counts, protocol, level, users)
+    return analyse_tallies(people.tallies.together(), protocol, names, level=level).analyses[0]
+
+
+def _groups(
+    people: People | None,
+    protocol: RandomizedResponse | Channel,
+    names: Sequence[str],
+    reports: Sequence[str],
+    level: float,
+    users: Users,
+    by: Sequence[str],
+) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """Numbers about the groups, and their table."""
+    if people is None or not by:
+        return {}, None
+    order = [reports.index(name) for name in names] if set(names) == set(reports) else None
+    survey = analyse_tallies(people.tallies, protocol, names, people.groups, level, users, order)
+    return {"all groups are alike: p": survey.alike}, survey.table()
 
 
 def _unary(

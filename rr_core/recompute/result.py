@@ -24,11 +24,13 @@ class Recomputed:
         numbers: by what they are.
         table: columns of equal length by name, as in the page's file of data.
         first: rows to print; None for the first TOP.
+        groups: the table of all groups, as in the page's file of groups; None where there are none.
     """
 
     numbers: Mapping[str, Any]
     table: Mapping[str, Any]
     first: Sequence[int] | None = None
+    groups: Mapping[str, Any] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -43,11 +45,22 @@ class Recomputed:
         return f"{numbers}{out.getvalue()}({len(first)} of {self.n_rows} rows)"
 
     def save(self, path: str | Path) -> None:
-        """Write the whole table as CSV, at full precision; no name can run as a formula in a spreadsheet."""
-        # Excel knows UTF-8 by its mark, and needs it only where there is more than ASCII.
-        ascii_only = all(map(str.isascii, map(str, self.table.get("category", ()))))
-        with open(path, "w", newline="", encoding="utf-8" if ascii_only else "utf-8-sig") as file:
-            self.write(file)
+        """Write the whole table as CSV, at full precision; no name can run as a formula in a spreadsheet.
+
+        The table of groups becomes a second file: beside "a.csv" it is "a_groups.csv".
+        """
+        path = Path(path)
+        if self.groups is not None:
+            Recomputed({}, self.groups).save(path.with_stem(f"{path.stem}_groups"))
+        try:
+            from rr_core.io.csv_files import csv_bytes  # the page's own, to the byte
+        except ImportError:  # without pyarrow
+            # Excel knows UTF-8 by its mark, and needs it only where there is more than ASCII.
+            ascii_only = all(map(str.isascii, map(str, self.table.get("category", ()))))
+            with open(path, "w", newline="", encoding="utf-8" if ascii_only else "utf-8-sig") as file:
+                self.write(file)
+        else:
+            path.write_bytes(csv_bytes(csv_columns(self.table)))
 
     def write(self, out: TextIO) -> None:
         """Write the whole table as CSV to a file that is open."""

@@ -149,7 +149,8 @@ class Survey:
 
         "group" (where there are groups), "category", "reports" (people who reported it; -1 where no report has its name),
         "share" (the estimate to report), "low" and "high" (the interval of Inv, cut at 0 and 1 but where it lies wholly
-        outside; nan where there is none), then `Analysis.columns`.
+        outside; nan where there is none), "estimate" (which one "share" is, by the name of its column), then
+        `Analysis.columns`.
         """
         k, several = len(self.categories), self.groups != ("",)
         columns: dict[str, NDArray[np.generic] | list[str]] = {}
@@ -168,12 +169,19 @@ class Survey:
                     for one in self.analyses
                 ]
             )
+        columns["estimate"] = [one.leading for one in self.analyses for _ in range(k)]
         each = [one.columns() for one in self.analyses]
         columns |= {name: np.concatenate([one[name] for one in each]) for name in each[0]}
         effects = [one.design_effects for one in self.analyses if isinstance(one, WeightedAnalysis)]
         if effects and all(one is not None for one in effects):
             columns["design_effect"] = np.concatenate([one for one in effects if one is not None])
         return columns
+
+    def table(self) -> dict[str, Any]:
+        """`columns` for a file, None in place of a number of reports that there is not."""
+        columns = self.columns()
+        counts = np.asarray(columns["reports"]).tolist()
+        return {**columns, "reports": [None if number < 0 else number for number in counts]}
 
     def frame(self) -> Any:
         """`columns` as a pandas data frame.

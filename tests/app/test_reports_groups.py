@@ -13,12 +13,16 @@ from pages._ui import state
 from pages._ui.reports import sentences
 from rr_core.figures.reports import by_group
 from rr_core.figures.style import reading
-from rr_core.io import report_files
+from rr_core.io import AllSeen, Names, Source, read_reports, report_files, within
+from rr_core.io.people import read_people
+from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
 from rr_core.protocols import Channel
-from rr_core.reports.survey import Sample, analyse_groups, analyse_sample
+from rr_core.reports.designs import DESIGNS, kuk, unrelated
+from rr_core.reports.survey import Sample, analyse_groups, analyse_sample, analyse_tallies
 from tests.app.opening import charts, checked
 from tests.app.test_reports_designs import given, opened
 from tests.app.test_reports_page import one, press, said
+from tests.app.test_reports_script import run
 from tests.sentences import recomputes
 from tests.sentences.spoken import tells
 
@@ -117,7 +121,71 @@ def test_several_columns_are_crossed_and_rows_without_a_value_are_told():
     )
 
 
-def test_two_answers_that_are_swapped_are_swapped_in_all_groups():
+def same_files(results, folder, rows=ROWS):
+    """Run the script of these results: what it saves is what the page gives, to the byte."""
+    (folder / "reports.csv").write_text(rows)
+    run(report_files.script(results), folder)
+    assert (folder / "recomputed.csv").read_bytes() == report_files.csv_file(results)
+    if results.survey is not None:
+        assert (folder / "recomputed_groups.csv").read_bytes() == report_files.groups_file(results)
+
+
+@pytest.mark.parametrize("made", ["warner", "k_rr"])
+@pytest.mark.parametrize(("by", "weights"), [(("region",), None), (("region",), "weight"), ((), "weight")])
+def test_the_script_has_the_groups_and_the_weights(made, by, weights, tmp_path):
+    page = in_groups(made, by, weights)
+    same_files(results_in(page), tmp_path)
+
+
+TABLES = {
+    "crosswise": Channel.warner(0.25),
+    "unrelated": unrelated(0.7, 0.25),
+    "kuk": kuk(0.8, 0.2, 3),
+    "forced": Channel.forced_response([1 / 6, 1 / 12, 0.1]),
+    "table": Channel([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]]),
+}
+
+
+@pytest.mark.parametrize("made", TABLES)
+def test_the_script_has_them_in_every_design(made, tmp_path):
+    channel, dice = TABLES[made], np.random.default_rng(3)
+    answers = [*map(str, range(channel.m))]
+    cells = zip(
+        dice.choice(["=north", "10", "9"], 400).tolist(),
+        dice.choice([*answers, "NA"], 400).tolist(),
+        WEIGHT[:400].tolist(),
+        strict=True,
+    )
+    rows = "region,answer,weight\n" + "".join(f"{a},{b},{c}\n" for a, b, c in cells)
+    file = Source("reports.csv", rows.encode())
+    read, names = read_reports([file], category="answer", layout="values"), Names(("NA",))
+    left = within(read, AllSeen(), names)
+    place = [left.labels.tolist().index(answer) for answer in answers]
+    people = read_people(file, read, answers, names, ["region"], "weight")
+    collected = type(left)(left.labels[place], left.counts[place], 0, (), 0, ())
+    truths = DESIGNS[made].truths if made in ("crosswise", "kuk") else None
+    settings = ReportSettings(design=made, names=names)
+    used = ReportsInUse(
+        read,
+        collected,
+        channel,
+        settings,
+        "reports.csv",
+        1,
+        truths,
+        people=people,
+        by=("region",),
+        weights="weight",
+    )
+    together = analyse_tallies(people.tallies.together(), channel, used.labels).analyses[0]
+    order = used.report_of_category
+    survey = analyse_tallies(people.tallies, channel, used.labels, people.groups, order=order)
+    results = Results(used, 0.95, "population", together, None, survey)
+    same_files(results, tmp_path, rows)
+    assert "'=north" in (tmp_path / "recomputed_groups.csv").read_text()
+
+
+def test_two_answers_that_are_swapped_are_swapped_in_all_groups(tmp_path):
     page = given(opened("k_rr"), ROWS)
     one(page.selectbox, "Report column").set_value(1)
     checked(page.run())
@@ -130,6 +198,7 @@ def test_two_answers_that_are_swapped_are_swapped_in_all_groups():
     one(page.toggle, "Swap the two answers").set_value(True)
     used, found, groups = results_of(press(checked(page.run()), "Analyse these reports"))
     assert used.settings.swapped
+    same_files(results_in(page), tmp_path)
     np.testing.assert_array_equal(found.counts, groups[1].reports.sum(axis=0))
     yes = used.labels.index("yes")
     north = groups[1].groups.index("north")

@@ -9,6 +9,7 @@ import pytest
 
 from rr_core.io import AS_WRITTEN, AllSeen, Names, Source, UnreadableFile, read_reports, within
 from rr_core.io.people import People, read_people
+from rr_core.reports.survey import MOST_GROUPS
 
 
 def people(
@@ -61,6 +62,41 @@ def test_weights_of_parquet_are_read_as_they_are():
         [weights[(np.arange(400) % 3 == g) & (answers == name)].sum() for name in names] for g in range(3)
     ]
     np.testing.assert_allclose(found.tallies.weights, wanted)
+
+
+def test_groups_stand_in_order_and_numbers_by_size():
+    for written, wanted in (
+        (["10", "9", "2.5"], ("2.5", "9", "10")),
+        (["west", "East", "north"], ("East", "north", "west")),
+    ):
+        source = Source(
+            "a.csv", ("answer,g\n" + "".join(f"yes,{one}\nno,{one}\n" for one in written)).encode()
+        )
+        found = read_people(
+            source, read_reports([source], category="answer", layout="values"), ["no", "yes"], Names(), ["g"]
+        )
+        assert found.groups == wanted
+
+
+def test_the_parts_of_one_table_are_read_as_one():
+    parts = [
+        Source("1.csv", b"answer,g\nyes,b\nno,a\n"),
+        Source("2.csv", b"answer,g\n"),
+        Source("3.csv", b"answer,g\nyes,a\nyes,b\n"),
+    ]
+    found = read_people(
+        parts, read_reports(parts, category="answer", layout="values"), ["no", "yes"], Names(), ["g"]
+    )
+    assert (found.groups, found.tallies.counts.tolist()) == (("a", "b"), [[1, 1], [0, 2]])
+
+
+def test_too_many_groups_and_none_are_refused():
+    source = Source("a.csv", ("answer,g\n" + "".join(f"yes,{i}\n" for i in range(MOST_GROUPS + 1))).encode())
+    read = read_reports([source], category="answer", layout="values")
+    with pytest.raises(UnreadableFile, match="There are 201 groups in the column “g”, and at most 200"):
+        read_people(source, read, ["yes"], Names(), ["g"])
+    with pytest.raises(UnreadableFile, match="No report is left"):
+        read_people(source, read, ["no"], Names(), ["g"])
 
 
 def test_counts_have_groups():
