@@ -615,7 +615,7 @@ def test_one_comparison_is_made_for_all_who_ask_at_once(monkeypatch):
     assert len(made) == 1
 
 
-def test_what_is_in_use_is_held_once_and_not_its_file(uploads_stay):
+def test_what_is_in_use_is_held_once_and_its_file_as_long_as_it_is(uploads_stay):
     data = b"fruit,count\n" + b"".join(b"fruit %d,3\n" % i for i in range(300))
     page = AppTest.from_file(str(ROOT / "pages" / "your_reports.py"), default_timeout=60).run()
     (place,) = [one for one in page.file_uploader if one.label == "Report files"]
@@ -627,11 +627,14 @@ def test_what_is_in_use_is_held_once_and_not_its_file(uploads_stay):
     assert uploads_stay._total_bytes == len(data)
     checked(widget(page, "Analyse these reports").click().run())
     assert "**900 reports, K = 300, ε = 2.**" in words(page)
-    assert uploads_stay._total_bytes == 0
+    assert uploads_stay._total_bytes == len(data)
     held, used = page.session_state["_held"], page.session_state["_held"].get("reports_used")
     assert used.collected.labels is used.reports.labels
     assert used.collected.counts is used.reports.counts
     assert all(held.get(f"latest_{name}") is None for name in ("reports", "odd", "collected", "list"))
+    checked(widget(page, "Other reports or settings").click().run())
+    checked(widget(page, "Use simulated reports").click().run())
+    assert uploads_stay._total_bytes == 0
 
 
 @pytest.mark.parametrize("step", ["odd_names", "within"])
