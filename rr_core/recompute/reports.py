@@ -21,6 +21,7 @@ from rr_core.reports.designs import DESIGNS
 from rr_core.reports.survey import analyse_tallies
 
 if TYPE_CHECKING:
+    from rr_core.io import Source
     from rr_core.io.people import People
 
 Files = Sequence[str | Path]
@@ -32,6 +33,15 @@ def of_reports(query: Mapping[str, str], files: Files, **settings: Any) -> Recom
     if compute is None:
         raise ValueError(f"made={query['made']} is no way of making reports: {', '.join(_WAYS)}.")
     return compute(files, **settings)
+
+
+def _sources(files: Files, reading: Mapping[str, Any] | None) -> tuple[list[Source], dict[str, Any]]:
+    """The files, of workbooks the sheet that was read, and the other arguments of their reader."""
+    from rr_core.io import Source
+
+    how = dict(reading or {})
+    sheet = how.pop("sheet", None)
+    return [Source.of(file, sheet) for file in files], how
 
 
 def _k_rr(
@@ -68,7 +78,7 @@ def _k_rr(
         sha256: of the files that the app had.
         by, weights: columns of groups and of weights.
     """
-    from rr_core.io import AllSeen, Domain, Listed, Names, Size, Source, read_reports, within
+    from rr_core.io import AllSeen, Domain, Listed, Names, Size, read_reports, within
     from rr_core.io.people import read_people
 
     domain: Domain = AllSeen() if size is None else Size(size)
@@ -76,9 +86,8 @@ def _k_rr(
         listed = Path(listed).read_text("utf-8").rstrip("\n").split("\n")
     if listed is not None:
         domain = Listed(np.array(listed, dtype=object))
-    how = dict(reading or {})
-    sheet = how.pop("sheet", None)
-    read = read_reports([Source.of(file, sheet) for file in files], **how)
+    sources, how = _sources(files, reading)
+    read = read_reports(sources, **how)
     names = Names(tuple(left_out), tuple((counted_as or {}).items()))
     collected = within(read, domain, names)
     counts = collected.counts[:: -1 if swapped else 1]
@@ -86,9 +95,7 @@ def _k_rr(
     mechanism = RandomizedResponse(k, epsilon) if p is None else RandomizedResponse.from_p(k, p)
     people = None
     if by or weights:
-        people = read_people(
-            Source.of(files[0], read.sheet), read, labels[:: -1 if swapped else 1], names, by, weights
-        )
+        people = read_people(sources, read, labels[:: -1 if swapped else 1], names, by, weights)
         counts = people.tallies.counts.sum(axis=0)
     found = _together(people, counts, mechanism, labels, level, users, weights)
     told, groups = _groups(people, mechanism, labels, labels, level, users, by)
@@ -150,14 +157,13 @@ def _channel(
     groups or weights also the file, as in `_k_rr`."""
     channel, people, told = Channel(np.array(matrix)), None, dict[str, Any]()
     if by or weights:
-        from rr_core.io import Names, Source, read_reports
+        from rr_core.io import Names, read_reports
         from rr_core.io.people import read_people
 
-        how = dict(reading or {})
-        file = Source.of(files[0], how.pop("sheet", None))
+        sources, how = _sources(files[:1], reading)
         wanted = Names(tuple(left_out), tuple((counted_as or {}).items()))
-        read = read_reports([file], **how)
-        people = read_people(file, read, list(reports), wanted, by, weights)
+        read = read_reports(sources, **how)
+        people = read_people(sources, read, list(reports), wanted, by, weights)
         reports = dict(zip(reports, people.tallies.counts.sum(axis=0).tolist(), strict=True))
         told = dict(same_file("the files", read.sha256, sha256))
     found = _together(people, np.array(list(reports.values())), channel, names, level, users, weights)
@@ -216,11 +222,10 @@ def _unary(
     file of bits and how to read it."""
     bits = None
     if ones is None:
-        from rr_core.io import Source
         from rr_core.io.unary_reports import read_unary
 
-        how = dict(reading or {})
-        read = read_unary(Source.of(files[0], how.pop("sheet", None)), **how)
+        sources, how = _sources(files[:1], reading)
+        read = read_unary(sources[0], **how)
         names, support = read.labels, read.support
         bits = None if read.bits is None or read.times is None else (read.bits, read.times)
     else:

@@ -268,6 +268,16 @@ def test_the_form_is_opened_as_it_was_left_with_its_file():
     assert (used.people, used.by, used.weights, used.n) == (None, (), None, N)
 
 
+def test_another_file_begins_without_the_groups_and_weights_of_the_one_before():
+    page = in_groups(weights="weight")
+    press(page, "Other reports or settings")
+    given(page, ROWS.replace("north", "east"), "other.csv")
+    one(page.selectbox, "Report column").set_value(1)
+    checked(page.run())
+    (box,) = page.multiselect
+    assert (box.value, one(page.selectbox, "Survey weights (optional)").value) == ([], None)
+
+
 def test_where_the_server_let_go_of_the_file_groups_stay_as_long_as_the_names_do(monkeypatch):
     rows = ROWS + "west,NA,1\n"
     page = in_groups("k_rr", rows=rows)

@@ -206,7 +206,8 @@ def reports_of(files: Sequence[state.File], options: Mapping[str, Any]) -> tuple
         UnreadableFile: one plain sentence.
     """
     used = in_use()
-    if used is not None and files and Read(tuple(files), options) == read_from():
+    # With weights their notes are others.
+    if used is not None and used.weights is None and files and Read(tuple(files), options) == read_from():
         return used.reports, used.name
     about = (tuple(file.file_id for file in files), tuple(options.items()))
 

@@ -36,12 +36,11 @@ from rr_core.io.unary_reports import BitColumns, OneBit, UnaryReports, bits_in, 
 from rr_core.limits import TYPED_LETTERS_MAX
 from rr_core.plain_text import plain
 from rr_core.reports.designs import DESIGNS, WHICH, Missing, Unclear
-from rr_core.reports.survey import MOST_GROUPS
 from server import sessions
 from server.middleware import TEMPORARY
 
 _LAYOUTS = {"values": "one report per row", "counts": "a count per category"}
-_FIRST_ROWS, _MOST_COLUMNS, _MOST_NAMED = 3, 12, 3
+_FIRST_ROWS, _MOST_COLUMNS = 3, 12
 _FEWEST_BITS = 2
 _TYPED = "typed here"
 _LANGUAGES = {"Standard SQL": "sql", "Spark (Python)": "python", "DuckDB": "sql"}
@@ -154,13 +153,6 @@ def _with_people(made: ReportsInUse, given: Given) -> ReportsInUse:
             given.weights,
         ),
     )
-    if len(people.groups) > MOST_GROUPS:
-        raise UnreadableFile(
-            f"There are {len(people.groups):,} groups, and at most {MOST_GROUPS} can be compared: choose a column with "
-            "fewer."
-        )
-    if not people.tallies.counts.any():
-        raise UnreadableFile("No report is left that has a group and a weight: choose other columns.")
     return _holding(made, people, given.by, given.weights)
 
 
@@ -200,10 +192,11 @@ def _holding(made: ReportsInUse, people: People, by: tuple[str, ...], weights: s
     )
 
 
-def _groups_and_weights(files: Sequence[state.File], reports: Reports) -> tuple[tuple[str, ...], str | None]:
-    """Widgets for the columns of groups and of weights; returns their names."""
-    used, preview = session.in_use(), preview_of(files[0], reports.has_header, sheet=reports.sheet)
-    by_before, weights_before = ((), None) if used is None else (used.by, used.weights)
+def _groups_and_weights(
+    files: Sequence[state.File], reports: Reports, by_before: Sequence[str], weights_before: str | None
+) -> tuple[tuple[str, ...], str | None]:
+    """Widgets for the columns of groups and of weights, which begin with those of before; returns their names."""
+    preview = preview_of(files[0], reports.has_header, sheet=reports.sheet)
     taken = (reports.category_name, reports.count_name)
     others = [name for name in preview.columns if name not in taken]
     numbers = [
@@ -281,16 +274,18 @@ def _given(made: str) -> Given | None:
     files, text = _files(made)
     if not (files or text.strip()):
         files = list(session.read_from().files)
+    before = _read_before(files, made)
     if made == "unary":
         if files:
-            return _bits(files, _sheet(files))
+            return _bits(files, before)
         return None if used is None or used.unary is None else _again(made)
     if files:
-        found = from_files(files, _sheet(files))
+        found = from_files(files, *_sheet(files, before))
         if found is None:
             return None
         reports, name, options = found
-        by, weights = _groups_and_weights(files, reports) if len(files) == 1 else ((), None)
+        by, weights = ((), None) if before is None else (before.by, before.weights)
+        by, weights = _groups_and_weights(files, reports, by, weights) if len(files) == 1 else ((), None)
         return Given(reports, name, read=session.Read(tuple(files), options), by=by, weights=weights)
     if text.strip():
         read = read_typed(text)
@@ -324,31 +319,35 @@ def _largest(files: Sequence[state.File]) -> state.File:
     return max(files, key=lambda file: file.size)
 
 
-def _sheet(files: Sequence[state.File]) -> str | None:
-    """Widget for the sheet of workbooks."""
-    first, before = _largest(files), _read_before(files)
-    return sheet_of(
-        preview_of(first, None), f"reports_sheet_{first.file_id}", None if before is None else before.sheet
-    )
+def _sheet(files: Sequence[state.File], before: ReportsInUse | None) -> tuple[str | None, Reports | None]:
+    """Widget for the sheet of workbooks; returns it, and what was read of it before."""
+    first, read = _largest(files), None if before is None else before.reports
+    held = None if read is None else read.sheet
+    sheet = sheet_of(preview_of(first, None), f"reports_sheet_{first.file_id}", held)
+    return sheet, read if sheet == held else None
 
 
-def _read_before(files: Sequence[state.File]) -> Reports | None:
-    """The reports in use where they come from these files, whose columns the widgets then begin with."""
+def _read_before(files: Sequence[state.File], made: str) -> ReportsInUse | None:
+    """The reports in use where they come from these files and are bits as well, or no bits either: with their columns
+    the widgets begin."""
     used = session.in_use()
-    return used.reports if used is not None and tuple(files) == session.read_from().files else None
+    if used is None or tuple(files) != session.read_from().files:
+        return None
+    return used if (used.unary is None) == (made != "unary") else None
 
 
 def from_files(
-    files: Sequence[state.File], sheet: str | None, counted: str = "report"
+    files: Sequence[state.File], sheet: str | None, before: Reports | None, counted: str = "report"
 ) -> tuple[Reports, str, dict[str, Any]] | None:
     """Widgets for the columns of the files, and what was understood of them: the reports, their display name and how they
-    were read, None as long as no column is chosen. ``counted`` is what a table of counts holds the number of.
+    were read, None as long as no column is chosen. Widgets begin with what was read ``before``; ``counted`` is what a
+    table of counts holds the number of.
 
     Raises:
         UnreadableFile: one plain sentence.
         NoRoom: the server is short of memory.
     """
-    options, preview = _pick_columns(_largest(files), sheet, counted, _read_before(files))
+    options, preview = _pick_columns(_largest(files), sheet, counted, before)
     if options["category"] is None:
         return None
     # Of N people all may have sent zeros, but a collection has a report.
@@ -370,11 +369,9 @@ def _files(made: str) -> tuple[list[state.File], str]:
         else "One file: CSV, TSV, TXT, Excel, OpenDocument, SPSS, Stata, SAS or Parquet, also in GZIP or ZIP; up to "
         "200 MB."
     )
-    files, text, in_use = state.chosen_files("reports_files"), "", session.read_from().files
-    if in_use and not files:
-        names = ", ".join(plain(file.name, 60) for file in in_use[:_MOST_NAMED])
-        more = "" if len(in_use) <= _MOST_NAMED else f" and {len(in_use) - _MOST_NAMED} more"
-        left.caption(f"In use: **{markdown(names + more, 300)}**. Another choice takes its place.")
+    files, text, used = state.chosen_files("reports_files"), "", session.in_use()
+    if used is not None and session.read_from().files and not files:
+        left.caption(f"In use: **{markdown(used.name, 300)}**. Another choice takes its place.")
     if made != "unary":
         text = right.text_area(
             "or type them: an answer and its number in each line",
@@ -397,7 +394,7 @@ def _files(made: str) -> tuple[list[state.File], str]:
     return files, text
 
 
-def _bits(files: Sequence[state.File], sheet: str | None) -> Given | None:
+def _bits(files: Sequence[state.File], in_use: ReportsInUse | None) -> Given | None:
     """Widgets for the bits of unary encoding in a file, or for the ones of each category; None as long as no column is
     chosen.
 
@@ -409,9 +406,9 @@ def _bits(files: Sequence[state.File], sheet: str | None) -> Given | None:
         raise Unclear(
             "Reports of unary encoding are read from one file: take the others away, or put them together."
         )
-    file = files[0]
+    file, (sheet, before) = files[0], _sheet(files, in_use)
     held = bits_in(preview_of(file, None, sheet=sheet))
-    columns, counted = _bit_columns(held, file, _read_before(files))
+    columns, counted = _bit_columns(held, file, before)
     if columns:
         read = state.read_once(
             "unary",
@@ -421,7 +418,7 @@ def _bits(files: Sequence[state.File], sheet: str | None) -> Given | None:
         )
         show_understood(read.reports, None, "one")
         return Given(read.reports, plain(file.name), read, read=session.Read((file,)))
-    found = from_files(files, sheet, "one")
+    found = from_files(files, sheet, before, "one")
     if found is None:
         return None
     try:
@@ -508,7 +505,7 @@ def _pick_columns(
         UnreadableFile: when it is no table.
     """
     preview, chosen = preview_of(first, None, counted, sheet), False
-    if before is not None and sheet == before.sheet:
+    if before is not None:
         if preview.has_header is not None:
             preview = preview_of(first, before.has_header, counted, sheet)
         preview, chosen = _as_before(preview, before), True
