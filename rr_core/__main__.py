@@ -65,6 +65,7 @@ class _Asked:
     by: list[str]
     weights: str | None
     inclusion: str | None
+    sheet: str | None
     header: bool | None
     merge: bool | None
     keep: list[str]
@@ -103,6 +104,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "metavar": "NAME",
         "help": "column of inclusion probabilities, whose inverses are the weights",
     },
+    "sheet": {"metavar": "NAME", "help": "of a workbook; else the first that seems to be a table"},
     "header": {
         "action": argparse.BooleanOptionalAction,
         "help": "whether the first line names the columns, where it is not seen rightly",
@@ -283,7 +285,7 @@ def _by_reports(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
     from rr_core.io.people import read_people
     from rr_core.io.reports import as_weighted
 
-    sources, design = _sources(asked.file), DESIGNS[asked.design]
+    sources, design = _sources(asked.file, asked.sheet), DESIGNS[asked.design]
     read = read_reports(sources, **_columns(asked, sources))
     domain: Domain = AllSeen()
     if asked.list_of_categories is not None:
@@ -338,7 +340,7 @@ def _by_reports(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
     return survey, notes, facts
 
 
-def _sources(path: str) -> list[Source]:
+def _sources(path: str, sheet: str | None) -> list[Source]:
     """The file at this path, or the parts of one table: the files in a folder, or the tables in a ZIP archive.
 
     Raises:
@@ -349,13 +351,13 @@ def _sources(path: str) -> list[Source]:
     from rr_core.io.decoding import parts_of_zip
 
     if not Path(path).is_dir():
-        file = Source.of(path)
-        return [Source(name, data) for name, data in parts_of_zip(bytes(file.data)).items()] or [file]
+        file = Source.of(path, sheet)
+        return [Source(name, data, sheet) for name, data in parts_of_zip(bytes(file.data)).items()] or [file]
     # Programs that write parts put marks beside them, as _SUCCESS and .part-0.crc.
     files = [one for one in sorted(Path(path).iterdir()) if one.is_file() and one.name[0] not in "._"]
     if not files:
         raise Unclear(f"The folder {path} has no file in it")
-    return list(map(Source.of, files))
+    return [Source.of(one, sheet) for one in files]
 
 
 def _columns(asked: _Asked, sources: Sequence[Source]) -> dict[str, Any]:
@@ -597,7 +599,7 @@ def _unary(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
     layout: Layout | None = "counts" if asked.count is not None else None
     if asked.column is not None and layout is None:
         layout = "values"
-    sources = _sources(asked.file)
+    sources = _sources(asked.file, asked.sheet)
     if len(sources) > 1:
         raise Unclear(
             f"Unary encoding is read from one file, and {asked.file} has {len(sources):,}: put them together"

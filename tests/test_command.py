@@ -24,6 +24,7 @@ from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
 from rr_core.protocols import Channel
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.survey import analyse_groups
+from tests.io.workbook_files import excel_parts, excel_rows
 from tests.sentences import recomputes
 
 ROOT = Path(__file__).parents[1]
@@ -505,3 +506,16 @@ def test_what_the_document_says_of_the_manual_of_rrreg():
     assert round(float(found.estimates["inv"][1]), 4) == 0.2667
     interval = found.analyses[0].interval
     assert f"{100 * interval.low[1]:.1f}% to {100 * interval.high[1]:.1f}%" in text
+
+
+def test_the_sheet_of_a_workbook_is_named(capsys, tmp_path):
+    rows = [["answer", "town"], *([answer, town] for answer in ("yes", "no", "no") for town in ("a", "b"))]
+    book = zipped(excel_parts({"Info": excel_rows([["note"], ["x"]]), "Data": excel_rows(rows)}))
+    (tmp_path / "two.xlsx").write_bytes(book)
+    words = (tmp_path / "two.xlsx", "--design", "warner", "--p", "0.7", "--column", "answer", "--by", "town")
+    _, err, status = run(capsys, *words)
+    assert (status, "“Data” may be the one to choose" in err) == (2, True)
+    found, _, status = run(capsys, *words, "--sheet", "Data")
+    assert (status, [row["reports"] for row in found]) == (0, ["2", "1", "2", "1"])
+    _, err, status = run(capsys, *words, "--sheet", "Dato")
+    assert (status, "There is no sheet “Dato”" in err) == (2, True)
