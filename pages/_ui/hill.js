@@ -235,6 +235,7 @@ class Hill {
     const svg = this.part('svg', {width, height, 'aria-hidden': 'true'});
     svg.append(
       ...ticks,
+      this.part('rect', {class: 'rr-wall', x: across(edge), y: 0, width: width - across(edge), height: tall}),
       this.part('path', {class: 'rr-slope', d: outline}),
       this.part('line', {class: 'rr-certificate', x1: 62, x2: width, y1: top, y2: top}),
       this.part('text', {x: across(0) - 10, y: top > 20 ? top - 5 : top + 16, 'text-anchor': 'end'},

@@ -5,7 +5,7 @@ const MOVE = 1600;   // milliseconds that the bars take from one picture to the 
 const DOTS = 200;    // falling reports: one for ten people
 const WIDEST = 50;   // percent that a full bar stands for, where no share is larger
 
-const BELOW = ['No bar is', 'One bar is', 'Two bars are', 'Three bars are', 'Four bars are'];
+const BELOW = ['', 'One bar is', 'Two bars are', 'Three bars are', 'Four bars are'];
 const REPAIRS = {inv_n: 'InvN', inv_p: 'InvP', mle_star: 'MLE*'};
 
 // Half the sum of the differences, in whole percentage points: how many people in a hundred stand in a wrong bar.
@@ -72,7 +72,7 @@ class Story {
     this.guess = null;         // whole percentages, once the visitor has moved one
     this.repair = 'inv_n';     // the one on screen in the last step
     this.steps = [this.ask, this.toss, this.arrive, this.ask_for_a_guess, this.reveal, this.take_away, this.stretch,
-                  this.look_below, this.mend];
+                  this.mend];
     this.build(data);
     new IntersectionObserver(([seen]) => { root.dataset.near = seen.isIntersecting ? 'yes' : '' }).observe(root);
   }
@@ -349,7 +349,7 @@ class Story {
     };
   }
 
-  // 6 to 9: how the truth comes back. One bar an answer, which a slider moves from one picture to the next; it may lie below
+  // 6 to 8: how the truth comes back. One bar an answer, which a slider moves from one picture to the next; it may lie below
   // zero. `at` gives the shares when the slider is at a part of 1; `crowd`, where it is drawn, what is left of the crowd then.
 
   moved(name, kind, at, crowd = null) {
@@ -396,6 +396,7 @@ class Story {
   }
 
   get crowd() { return this.now.p - this.now.keep }
+  get below() { return this.now.inv.filter(share => share < 0).length }
   less(part) { return this.reports.map(share => share - part * this.crowd) }
   // From what is left, at 0, to Inv, at 1.
   stretched(part) { return this.less(1).map((share, i) => share + part * (this.now.inv[i] - share)) }
@@ -405,9 +406,12 @@ class Story {
     this.moved('Take the crowd away', () => 'observed', part => this.less(part), part => (1 - part) * this.crowd);
     this.refresh = () => {
       this.draw();
+      const {counts} = this.now, least = counts.indexOf(Math.min(...counts)), chance = this.crowd * this.data.n;
+      const crowd = Math.round(chance) === counts[least] ? chance.toFixed(1) : Math.round(chance);
       this.say('How does the truth come back?', `Chance alone would bring every answer the same crowd: ${signed(this.crowd)} of all `
-        + 'reports. Take it away from each bar.');
-      this.result.textContent = `What is left adds up to ${signed(this.now.keep)}: the chance that a coin says “the truth”.`;
+        + `reports, ${crowd}. Take it away from each bar.`);
+      this.result.textContent = this.below ? `“${this.data.answers[least]}” got only ${counts[least]}, so less than nothing is left.`
+        : 'Here every answer got at least as many.';
     };
   }
 
@@ -417,31 +421,14 @@ class Story {
     this.refresh = () => {
       this.draw();
       const times = (1 / this.now.keep).toPrecision(3);
-      this.say('Stretch it to 100%', `About ${signed(this.now.keep)} of the people were told to say the truth. What is left stands for `
-        + `everybody: stretch it ${times} times.`);
-      this.result.textContent = 'This estimate is called Inv. Over many surveys it is right on average.';
+      this.say('Stretch it to 100%', `What is left adds up to ${signed(this.now.keep)}, the chance that a coin says “the truth”. It stands for `
+        + `everybody: stretch it ${times} times. This estimate is called Inv. Over many surveys it is right on average.`);
+      this.result.textContent = this.below ? `${BELOW[this.below]} below zero. No share of people can be: it has to be mended.`
+        : 'No bar is below zero, and nothing has to be mended. Move ε to the left.';
     };
   }
 
   // 8
-  look_below() {
-    const both = part => part < 0.5 ? this.less(2 * part) : this.stretched(2 * part - 1);
-    this.moved('From the reports to Inv', () => 'inv', both, part => Math.max(0, 1 - 2 * part) * this.crowd);
-    this.refresh = () => {
-      this.draw();
-      const {counts, inv} = this.now, below = inv.filter(share => share < 0).length;
-      const least = inv.indexOf(Math.min(...inv)), chance = this.crowd * this.data.n;
-      const crowd = Math.round(chance) === counts[least] ? chance.toFixed(1) : Math.round(chance);
-      this.say(`${BELOW[below]} below zero`, below
-        ? `“${this.data.answers[least]}” got ${counts[least]} reports. To an answer that nobody has, chance alone brings ${crowd} on `
-          + 'average. Fewer than that, and less than nothing is left.'
-        : `Chance alone brings ${crowd} reports on average to an answer that nobody has. Here every answer got at least as many.`);
-      this.result.textContent = below ? 'No share of people can be below zero. It has to be mended.'
-        : 'Nothing has to be mended. Move ε to the left.';
-    };
-  }
-
-  // 9
   mend() {
     const buttons = Object.entries(REPAIRS).map(([name, label]) =>
       [name, button('', label, () => { this.repair = name; this.settle(); this.play() })]);
@@ -450,10 +437,11 @@ class Story {
     this.refresh = () => {
       this.draw();
       buttons.forEach(([name, node]) => node.setAttribute('aria-pressed', name === this.repair));
+      const zeros = this.now.mle_star.filter(share => !share).length, struck = zeros === 1 ? 'one answer' : `${zeros} answers`;
       const how = {
         inv_n: 'InvN cuts off what is below zero, and scales the rest down to 100%.',
         inv_p: `InvP lowers every bar that stays by the same ${(100 * this.lowered).toFixed(1)} percentage points, until they add up to 100%.`,
-        mle_star: 'MLE* strikes out the bars at zero, and works Inv out anew from the other reports alone: under these shares the reports are most likely.',
+        mle_star: `MLE* strikes out ${struck}, and does Inv again with the others' reports alone: no shares make all reports likelier.`,
       };
       this.say('Three repairs', Math.min(...this.now.inv) < 0 ? how[this.repair] : 'No bar is below zero: all three repairs leave Inv as it is.');
       const off = Object.entries(REPAIRS).map(([name, label]) => `${label} is off by ${distance(this.now[name], this.truth)}%`);

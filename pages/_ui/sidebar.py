@@ -37,7 +37,7 @@ def grey(unused: Mapping[str, str]) -> dict[str, str]:
         whose = "Your data" if scenario.dist == UPLOAD else "These data"
         fixed["k"] = f"{whose} have {scenario.k:,} categories; choose Zipf to set K."
     if scenario.dist != "zipf":
-        fixed["s"] = "Only Zipf has one."
+        fixed["s"] = "For Zipf: how unequal."
     return {**unused, **fixed}
 
 

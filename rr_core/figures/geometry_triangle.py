@@ -110,7 +110,7 @@ def triangle(
 
 TRIANGLE_LAYOUT: dict[str, Any] = {
     "height": 460,
-    "margin": {"l": 34, "r": 8, "t": 60, "b": 40},
+    "margin": {"l": 34, "r": 8, "t": 60, "b": 40, "pad": 0},
     # Above the picture, whose lines would cross it.
     "legend": {"orientation": "h", "yanchor": "bottom", "y": 1, "x": 0, "font": {"size": 14}},
     # A click anywhere, outside the triangle too, takes the point nearest to it.
@@ -147,6 +147,10 @@ def triangle_axes(names: Sequence[str], view: Frame) -> tuple[dict[str, Any], di
         "zeroline": False,
         "fixedrange": True,
         "constrain": "domain",
+        # A window's frame, at which curves end.
+        "showline": True,
+        "mirror": True,
+        "linecolor": GRID,
     }
     x = axis(f"← more {names[0]} · more {names[1]} →", range=list(view.x), **shared)
     y = axis(f"more {names[2]} →", range=list(view.y), scaleanchor="x", **shared)

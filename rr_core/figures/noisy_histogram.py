@@ -311,8 +311,9 @@ def epsilon_cost(epsilon: float, answers: int) -> str:
     limit = odds(answers * epsilon)
     if answers == 1:
         return (
-            f"One answer changes an onlooker's odds between any two truths at most **eᵋ = {limit} times**. A second one "
-            f"of the same person costs ε again: then at most **e²ᵋ = {odds(2 * epsilon)} times**."
+            "Odds: how many times likelier an onlooker holds one truth than another. One answer changes them at most "
+            f"**eᵋ = {limit} times**. A second one of the same person costs ε again: then at most "
+            f"**e²ᵋ = {odds(2 * epsilon)} times**."
         )
     return (
         f"Each answer costs ε again: {answers} answers cost {answers} · ε = {number(answers * epsilon, 4)}. Together "

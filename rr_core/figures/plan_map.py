@@ -290,7 +290,8 @@ def _reading(
             else f"{_capital(target.about.measure)} at most {at_most(frontier.target.goal)}"
         )
         where = f"Orange dots: {goal}; the circle is {circle}"
-    dotted = f"; dotted lines: the {target.about.measure}" if named else ""
+    measure = target.about.measure.replace("RMSE", "typical error (RMSE)")
+    dotted = f"; dotted lines: the {measure}" if named else ""
     return f"{where}{dotted}; the lighter, the {what}."
 
 

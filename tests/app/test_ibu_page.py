@@ -35,7 +35,7 @@ def path_of(start, last=10_000, scenario=SCENARIO):
 def iterations_said(page):
     """By the certificate, the gap, the squared distance; in words where it is no number."""
     told = re.findall(
-        r"\*\*([^*]+)\*\*", said(page, "could fit the reports better").replace("**certificate**", "")
+        r"\*\*([^*]+)\*\*", said(page, "could make a report likelier").replace("**certificate**", "")
     )
     if of_certificate := re.match(r"IBU (?:may stop after|needs) (.+? iterations?)", charts(page)[0]["alt"]):
         told.insert(0, of_certificate[1])

@@ -221,5 +221,5 @@ def test_a_dial_that_does_nothing_cannot_be_moved_and_says_why(open_lab, size):
     assert place.get_by_role("slider", name="Users N", exact=True).is_enabled()
     if size is PROJECTOR:
         assert place.get_by_text("These data have 12 categories; choose Zipf to set K.").is_visible()
-        assert place.get_by_text("Only Zipf has one.").is_visible()
+        assert place.get_by_text("For Zipf: how unequal.").is_visible()
     lab.must_be_fine()

@@ -80,8 +80,8 @@ def show_answer(reached: FirstReached, path: IBUPath) -> None:
             "but without MLE\\* nobody could know.)"
         )
     st.markdown(
-        f"{begins} **certificate**, the most by which another distribution could fit the reports better, {ends} "
-        f"{number(reached.tolerance)}{too}. {rest}"
+        f"{begins} **certificate**, the most by which other shares could make a report likelier on average, {ends} "
+        f"{number(reached.tolerance)}{too}. (In nats: a hundredth is about one per cent.) {rest}"
     )
 
 

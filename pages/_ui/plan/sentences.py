@@ -112,7 +112,7 @@ def _step_in_words(name: str) -> str:
     """What a step towards more privacy changes for an onlooker."""
     if name == "half of ε":
         return "Half the budget"
-    return f"Dividing by {name.removeprefix('eᵋ ÷ ')} what a report can shift an onlooker's odds by"
+    return f"Letting a report change an onlooker's odds {name.removeprefix('eᵋ ÷ ')} times less"
 
 
 def price_rows(plan: Plan) -> list[tuple[str, str, str, str]]:
