@@ -1,0 +1,143 @@
+"""How many people one share takes under a design of surveys: the curve against the assumed share, and what is said of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from rr_core.figures.plan_sentences import number_of_users
+from rr_core.figures.style import RIM, SHARE, axis, figure, number, percent
+from rr_core.plan.one_share import LEVEL, Goal, ShareCurve
+
+_COLOUR = "#2F8FBF"
+_DIGITS = 6  # of what was typed
+_TOO_MANY = "more than a trillion (10¹²) people"
+
+
+def people_against_share(curve: ShareCurve) -> go.Figure:
+    """The number of people against the assumed share, which is marked."""
+    reached = np.isfinite(curve.people)
+    logarithmic = curve.hardest is None
+    each = " in each group" if curve.goal.kind == "difference" else ""
+    traces = [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": f"people needed{each}",
+            "x": curve.shares[reached],
+            "y": curve.people[reached],
+            "line": {"color": _COLOUR, "width": 3.5},
+            "hovertemplate": f"share %{{x:{SHARE}}}<br>%{{y:,.0f}} people{each}<extra></extra>",
+        }
+    ]
+    if np.isfinite(curve.needed):
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": "the share you expect",
+                "x": np.array([curve.share]),
+                "y": np.array([curve.needed]),
+                "marker": {
+                    "color": _COLOUR,
+                    "symbol": "diamond",
+                    "size": 14,
+                    "line": {"width": 1.5, "color": RIM},
+                },
+                "hovertemplate": f"share %{{x:{SHARE}}}<br>%{{y:,.0f}} people{each}<extra></extra>",
+            }
+        )
+    which = "Share in the group with fewer" if each else "Share of people who have it"
+    scale = " (log scale)" if logarithmic else ""
+    return figure(
+        traces,
+        axis(which + scale, tickformat="~%", **({"type": "log", "dtick": 1} if logarithmic else {})),
+        axis(
+            f"People needed{each}{scale}",
+            tickformat="~s",
+            **({"type": "log", "dtick": 1} if logarithmic else {"rangemode": "tozero"}),
+        ),
+        f"{_at(curve.share)} it takes {_people(curve.needed)}{each}. {others(curve)}",
+        height=360,
+    )
+
+
+def _at(share: float) -> str:
+    return f"At a share of {percent(share, _DIGITS)}"
+
+
+def _people(needed: float) -> str:
+    if not np.isfinite(needed):
+        return _TOO_MANY
+    return f"{number_of_users(needed)} {'person' if needed == 1 else 'people'}"
+
+
+def others(curve: ShareCurve) -> str:
+    """What it takes at other shares."""
+    some = ", ".join(f"{percent(share, _DIGITS)}: {_people(needed)}" for share, needed in curve.others)
+    if curve.hardest is None:
+        return f"The rarer it is, the more: {some}."
+    share, needed = curve.hardest
+    return f"At {some}. At no share more than {_people(needed)} (at {percent(share)})."
+
+
+def enough(curve: ShareCurve) -> str:
+    """The answer, as markdown."""
+    goal, share = curve.goal, percent(curve.share, _DIGITS)
+    if not np.isfinite(curve.needed):
+        return "**No answer.** Not even a trillion people (10¹²) are enough: the reports hardly depend on the truth."
+    are = "is" if curve.needed == 1 else "are"
+    people = f"**{_people(curve.needed)} {are} enough"
+    if goal.kind == "half_width":
+        return (
+            f"{people}.** If {share} have it, the 95% interval of their share reaches "
+            f"{points(goal.value)} to either side."
+        )
+    sure = percent(goal.power, _DIGITS)
+    if goal.kind == "power":
+        return (
+            f"{people}.** If {share} have it, the test sees that somebody has it with a chance of {sure}; if nobody "
+            f"has it, it errs with a chance of {percent(LEVEL)} at most."
+        )
+    return (
+        f"**{_people(curve.needed)} in each group {are} enough.** If {share} have it in one group and "
+        f"{points(goal.value)} more in the other, the test sees the difference with a chance of {sure}."
+    )
+
+
+def points(share: float) -> str:
+    """A difference of shares in percentage points."""
+    value = number(100 * share, _DIGITS)
+    return f"{value} point{'' if value == '1' else 's'}"
+
+
+def promise(goal: Goal, *, exact: bool) -> str:
+    """What a goal means, and by which law, as markdown; ``exact``: whether there are two kinds of reports."""
+    normal = "This is by the normal law, which is rough where only a few reports of some kind come in."
+    if goal.kind == "half_width":
+        return (
+            "In 95 of 100 such surveys, about, the interval holds the share of the population. The half-width is that of "
+            f"the survey in which as many reports come in as are expected. {normal}"
+        )
+    if goal.kind == "difference":
+        return f"The test is two-sided, with a level of {percent(LEVEL)}: where there is no difference it sees one so often. {normal}"
+    law = (
+        "This is by the exact binomial law, and holds for every larger number of people, too."
+        if exact
+        else normal
+    )
+    return f"The test counts the reports that speak for it. {law}"
+
+
+FORMULAS = r"""
+$a$ and $b$ are the chances of a “yes” from those who have it and from all others, and $m = b + (a-b)\pi$ that of anybody at
+a share $\pi$. The unbiased estimate of $\pi$ from $N$ people has the variance $V(\pi)/N$ with
+
+$$V(\pi) = \frac{m(1-m)}{(a-b)^2}.$$
+
+- **A narrow interval:** $N = 1.96^2\,V(\pi)/h^2$ for a half-width of $h$.
+- **To tell it from zero:** the number of “yes” that $\mathrm{Binomial}(N, b)$ reaches with a chance of 5% at most is reached
+  by $\mathrm{Binomial}(N, m)$ with the power. With several kinds of reports,
+  $N = \big(1.645\sqrt{V(0)} + z\sqrt{V(\pi)}\big)^2/\pi^2$, where $z$ is 0.84 for 80% and 1.28 for 90%.
+- **To tell two groups apart:** $N = (1.96 + z)^2\,\big(V(\pi) + V(\pi+d)\big)/d^2$ in each, for a difference of $d$.
+"""
