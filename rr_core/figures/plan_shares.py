@@ -1,4 +1,4 @@
-"""How many people one share takes under a design of surveys: the curve against the assumed share, and what is said of it."""
+"""How many people one share takes under a design of surveys: the curve against the share, and what is said of it."""
 
 from __future__ import annotations
 
@@ -111,33 +111,36 @@ def points(share: float) -> str:
     return f"{value} point{'' if value == '1' else 's'}"
 
 
+_NORMAL = "This is by the normal law, which is rough where only a few reports of some kind come in."
+
+
 def promise(goal: Goal, *, exact: bool) -> str:
-    """What a goal means, and by which law, as markdown; ``exact``: whether there are two kinds of reports."""
-    normal = "This is by the normal law, which is rough where only a few reports of some kind come in."
+    """What a goal means, and by which law; ``exact``: whether there are two kinds of reports."""
     if goal.kind == "half_width":
         return (
-            "In 95 of 100 such surveys, about, the interval holds the share of the population. The half-width is that of "
-            f"the survey in which as many reports come in as are expected. {normal}"
+            "An interval of 95% holds the share of the population in 95 of 100 surveys. It has this half-width when as "
+            f"many reports of each kind come in as are expected. {_NORMAL}"
         )
     if goal.kind == "difference":
-        return f"The test is two-sided, with a level of {percent(LEVEL)}: where there is no difference it sees one so often. {normal}"
-    law = (
-        "This is by the exact binomial law, and holds for every larger number of people, too."
-        if exact
-        else normal
-    )
-    return f"The test counts the reports that speak for it. {law}"
+        return (
+            "The test has two sides and a level of 5%: where both shares are equal, it errs in 5 of 100 surveys. "
+            f"{_NORMAL}"
+        )
+    law = "This is by the exact binomial law, and a larger number of people is enough, too."
+    return f"The test counts the reports that speak for it. {law if exact else _NORMAL}"
 
 
 FORMULAS = r"""
-$a$ and $b$ are the chances of a “yes” from those who have it and from all others, and $m = b + (a-b)\pi$ that of anybody at
-a share $\pi$. The unbiased estimate of $\pi$ from $N$ people has the variance $V(\pi)/N$ with
+$a$ and $b$ are the chances of a “yes” from those who have it and from all others, and $m = b + (a-b)\pi$ that of anybody
+at a share $\pi$. The unbiased estimate of $\pi$ from $N$ people has the variance $V(\pi)/N$ with
 
-$$V(\pi) = \frac{m(1-m)}{(a-b)^2}.$$
+$$V(\pi) = \frac{m(1-m)}{(a-b)^2},$$
+
+and with more kinds of reports than two that of the design's table of chances.
 
 - **A narrow interval:** $N = 1.96^2\,V(\pi)/h^2$ for a half-width of $h$.
-- **To tell it from zero:** the number of “yes” that $\mathrm{Binomial}(N, b)$ reaches with a chance of 5% at most is reached
-  by $\mathrm{Binomial}(N, m)$ with the power. With several kinds of reports,
+- **To tell it from zero:** $\mathrm{Binomial}(N, b)$ reaches a number of “yes” with a chance of 5% at most;
+  $\mathrm{Binomial}(N, m)$ reaches it with the power. With more kinds of reports,
   $N = \big(1.645\sqrt{V(0)} + z\sqrt{V(\pi)}\big)^2/\pi^2$, where $z$ is 0.84 for 80% and 1.28 for 90%.
 - **To tell two groups apart:** $N = (1.96 + z)^2\,\big(V(\pi) + V(\pi+d)\big)/d^2$ in each, for a difference of $d$.
 """
