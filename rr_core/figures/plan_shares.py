@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from rr_core.figures.plan_sentences import number_of_users
 from rr_core.figures.style import RIM, SHARE, axis, figure, number, percent
-from rr_core.plan.one_share import LEVEL, Goal, ShareCurve
+from rr_core.plan.one_share import Goal, ShareCurve
 
 _COLOUR = "#2F8FBF"
 _DIGITS = 6  # of what was typed
@@ -51,7 +51,15 @@ def people_against_share(curve: ShareCurve) -> go.Figure:
     scale = " (log scale)" if logarithmic else ""
     return figure(
         traces,
-        axis(which + scale, tickformat="~%", **({"type": "log", "dtick": 1} if logarithmic else {})),
+        axis(
+            which + scale,
+            tickformat="~%",
+            **(
+                {"type": "log", "dtick": 1}
+                if logarithmic
+                else {"range": [0, 1.02 * curve.goal.largest_share]}
+            ),
+        ),
         axis(
             f"People needed{each}{scale}",
             tickformat="~s",
@@ -97,7 +105,7 @@ def enough(curve: ShareCurve) -> str:
     if goal.kind == "power":
         return (
             f"{people}.** If {share} have it, the test sees that somebody has it with a chance of {sure}; if nobody "
-            f"has it, it errs with a chance of {percent(LEVEL)} at most."
+            "has it, it errs with a chance of 5% at most."
         )
     return (
         f"**{_people(curve.needed)} in each group {are} enough.** If {share} have it in one group and "
@@ -114,8 +122,8 @@ def points(share: float) -> str:
 _NORMAL = "This is by the normal law, which is rough where only a few reports of some kind come in."
 
 
-def promise(goal: Goal, *, exact: bool) -> str:
-    """What a goal means, and by which law; ``exact``: whether there are two kinds of reports."""
+def promise(goal: Goal) -> str:
+    """What a goal means, and by which law."""
     if goal.kind == "half_width":
         return (
             "An interval of 95% holds the share of the population in 95 of 100 surveys. It has this half-width when as "
@@ -126,8 +134,10 @@ def promise(goal: Goal, *, exact: bool) -> str:
             "The test has two sides and a level of 5%: where both shares are equal, it errs in 5 of 100 surveys. "
             f"{_NORMAL}"
         )
-    law = "This is by the exact binomial law, and a larger number of people is enough, too."
-    return f"The test counts the reports that speak for it. {law if exact else _NORMAL}"
+    return (
+        "The test counts the reports that speak for it. This is by the exact binomial law, and a larger number of people "
+        "is enough, too."
+    )
 
 
 FORMULAS = r"""
@@ -140,7 +150,8 @@ and with more kinds of reports than two that of the design's table of chances.
 
 - **A narrow interval:** $N = 1.96^2\,V(\pi)/h^2$ for a half-width of $h$.
 - **To tell it from zero:** $\mathrm{Binomial}(N, b)$ reaches a number of “yes” with a chance of 5% at most;
-  $\mathrm{Binomial}(N, m)$ reaches it with the power. With more kinds of reports,
-  $N = \big(1.645\sqrt{V(0)} + z\sqrt{V(\pi)}\big)^2/\pi^2$, where $z$ is 0.84 for 80% and 1.28 for 90%.
-- **To tell two groups apart:** $N = (1.96 + z)^2\,\big(V(\pi) + V(\pi+d)\big)/d^2$ in each, for a difference of $d$.
+  $\mathrm{Binomial}(N, m)$ reaches it with the power. With more kinds of reports, those count as “yes” for which
+  $(a-b)^2/(b(1-b))$ is largest.
+- **To tell two groups apart:** $N = (1.96 + z)^2\,\big(V(\pi) + V(\pi+d)\big)/d^2$ in each, for a difference of $d$;
+  $z$ is 0.84 for a power of 80% and 1.28 for 90%.
 """

@@ -73,12 +73,11 @@ class Goal:
 def people_needed(channel: Channel, goal: Goal, shares: ArrayLike, about: int = 1) -> Array:
     """The number of people, for "difference" in each of the two groups.
 
-    The half-width and the difference are by the normal law. Power against zero is, with two kinds of reports, by the
-    exact binomial, for the number of people from which on it is reached (`rr_core.plan.tails`); with more kinds by the
-    normal law, of Inv above what it exceeds with chance 5% where nobody has it.
+    The half-width and the difference are by the normal law. Power against zero is by the exact binomial, of those reports
+    that speak for the truth, for the number of people from which on it is reached (`rr_core.plan.tails`).
 
     Args:
-        channel: (k, m) table of chances that tells its truths apart.
+        channel: (k, m) table of chances that tells its truths apart; for "power" of two.
         goal: what is asked for.
         shares: assumed shares, any shape, from 0 (for "power" above it) to ``goal.largest_share``; of the first group.
         about: the truth whose share it is, 0..k-1.
@@ -113,11 +112,8 @@ def people_needed(channel: Channel, goal: Goal, shares: ArrayLike, about: int = 
     elif goal.kind == "difference":
         both = variance(assumed) + variance(np.minimum(assumed + goal.value, 1.0))
         needed = (_TWO_SIDED + special.ndtri(goal.power)) ** 2 * both / goal.value**2
-    elif channel.k == channel.m == 2:
-        return _by_the_binomial(channel, assumed, goal.power, about)
     else:
-        reach = -special.ndtri(LEVEL) * math.sqrt(other)
-        needed = ((reach + special.ndtri(goal.power) * np.sqrt(variance(assumed))) / assumed) ** 2
+        return _by_the_binomial(channel, assumed, goal.power, about)
     people: Array = np.maximum(np.ceil(needed * (1 - _ROUNDING)), 1.0)
     return np.where(people <= N_MOST, people, np.inf)
 
@@ -193,11 +189,17 @@ def _variances(channel: Channel, about: int) -> tuple[float, float]:
 
 
 def _by_the_binomial(channel: Channel, shares: Array, power: float, about: int) -> Array:
-    """The test of the number of those reports that speak for the truth, against Binomial(N, b)."""
+    """The test of how many reports speak for the truth, against Binomial(N, b). Of more kinds than two these are
+    the first in the order of their likelihood ratios, as many as tell a small share best: with the largest
+    (a - b)^2/(b (1 - b))."""
+    if channel.k != 2:
+        raise ValueError(f"channel must have k = 2 truths for a goal of kind 'power', got {channel.k}")
     have, not_have = channel.matrix[about], channel.matrix[1 - about]
-    speaks = int(np.argmax(have - not_have))
-    none = float(not_have[speaks])
-    gain = float(have[speaks] - none) * shares.ravel()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        order = np.argsort(-np.nan_to_num(have / not_have, nan=0.0), kind="stable")
+        a, b = (np.minimum(np.cumsum(row[order])[:-1], 1.0) for row in (have, not_have))
+        best = int(np.argmax(np.nan_to_num((a - b) ** 2 / (b * (1 - b)), nan=0.0)))
+    none, gain = float(b[best]), float(a[best] - b[best]) * shares.ravel()
     allowed = math.log1p(-power)
 
     def short(tables: Channels, n: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,7 +16,7 @@ from pages._ui.safe_text import markdown
 from rr_core.figures import plan_shares
 from rr_core.plan.one_share import share_curve
 from rr_core.plan.settings import GOALS, SHARE_PARAMETERS, ShareSettings
-from rr_core.reports.designs import DESIGNS, OF_ONE_SHARE, Missing, Unclear
+from rr_core.reports.designs import DESIGNS, OF_ONE_SHARE, Missing, Parameter, Unclear
 
 SETTINGS = binding_of_parameters("_plan_share", SHARE_PARAMETERS, ShareSettings())
 
@@ -43,12 +44,12 @@ def section() -> None:
     st.markdown(f"##### {plan_shares.enough(curve)}")
     chart.show(plan_shares.people_against_share(curve), "plan_share")
     with st.expander("What exactly is promised for one share?"):
-        st.markdown(plan_shares.promise(goal, exact=channel.m == 2))
+        st.markdown(plan_shares.promise(goal))
         st.markdown(plan_shares.FORMULAS)
 
 
 def _entries(settings: ShareSettings) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True):
         st.selectbox(
             "How do you ask?",
             [one.key for one in OF_ONE_SHARE],
@@ -68,7 +69,7 @@ def _entries(settings: ShareSettings) -> None:
             ),
         )
     st.caption(DESIGNS[settings.design].about)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True):
         if settings.design == "unary":
             encoding_choice(
                 **SETTINGS.widget_arguments(
@@ -78,15 +79,22 @@ def _entries(settings: ShareSettings) -> None:
                     anew=True,
                 )
             )
-        for one in (*settings.of_design, *settings.of_goal):
-            entry(
-                one,
-                **SETTINGS.widget_arguments(
-                    f"plan_{one.key}",
-                    getattr(settings, one.key),
-                    partial(_entered, one.key),
-                ),
-            )
+        _boxes(settings, settings.of_design)
+    with st.container(horizontal=True):
+        _boxes(settings, settings.of_goal)
+
+
+def _boxes(settings: ShareSettings, numbers: Sequence[Parameter]) -> None:
+    for one in numbers:
+        entry(
+            one,
+            150 if len(one.label) == 1 else 330,
+            **SETTINGS.widget_arguments(
+                f"plan_{one.key}",
+                getattr(settings, one.key),
+                partial(_entered, one.key),
+            ),
+        )
 
 
 def _entered(key: str, text: str, settings: ShareSettings | None = None) -> ShareSettings:
