@@ -18,7 +18,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
+from scipy import special, stats
 
 from rr_core import _validate
 from rr_core._validate import Array
@@ -32,6 +32,7 @@ GoalKey = Literal["half_width", "power", "difference"]
 LEVEL = 0.05  # of the tests, and what the interval misses
 _TWO_SIDED = -special.ndtri(LEVEL / 2)
 _POINTS = 61  # of a curve
+_FEW = 1000  # people up to whom every number is tried
 _ROUNDING = 1e-12  # relative, of a number of people before it is rounded up
 
 
@@ -98,9 +99,7 @@ def people_needed(channel: Channel, goal: Goal, shares: ArrayLike, about: int = 
     assumed = _validate.numbers("shares", shares).astype(np.float64)
     least = 0 if goal.kind != "power" else np.finfo(np.float64).tiny
     if not ((assumed >= least) & (assumed <= goal.largest_share * (1 + _ROUNDING))).all():
-        allowed = (
-            f"{'above' if least else 'from'} 0 {'and at most' if least else 'to'} {goal.largest_share:g}"
-        )
+        allowed = f"{'above 0, up' if least else 'from 0'} to {goal.largest_share:g}"
         raise ValueError(f"shares must be {allowed}, got {_validate.short(shares)}")
     own, other = _variances(channel, about)
 
@@ -209,4 +208,11 @@ def _by_the_binomial(channel: Channel, shares: Array, power: float, about: int) 
         missed = special.betainc(np.where(possible, n + 1 - least, 1.0), least, rest)
         return np.where(possible, tails.log_or_minus_inf(missed), 0.0) - allowed
 
-    return least_users(short, Channels(2, np.full(gain.shape, none), gain)).reshape(shares.shape)
+    people = least_users(short, Channels(2, np.full(gain.shape, none), gain))
+    # Of few people the teeth of the exact tails, over whose tips these bounds go, are wide.
+    few, n = np.flatnonzero(people <= _FEW), np.arange(1, _FEW + 1)
+    threshold = stats.binom.isf(LEVEL, n, none)
+    missed = stats.binom.sf(threshold, n, np.minimum(none + gain[few, None], 1.0)) < power
+    missed &= n < people[few, None]
+    people[few] = np.where(missed, n, 0).max(axis=1, initial=0) + 1
+    return people.reshape(shares.shape)

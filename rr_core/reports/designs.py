@@ -296,7 +296,7 @@ def unary_encoding(k: int, encoding: str, texts: Sequence[str]) -> UnaryEncoding
         return UnaryEncoding(k, epsilon, encoding == "oue")
     except ValueError:
         raise Unclear(
-            f"ε = {epsilon:.3g} cannot be computed with: write one between {EPSILON_MIN:g} and {EPSILON_MAX:g}."
+            f"ε = {epsilon:.3g} cannot be computed with: write one between {EPSILON_MIN:f} and {EPSILON_MAX:g}."
         ) from None
 
 

@@ -34,7 +34,7 @@ def section() -> None:
         channel, goal, share = settings.understood()
     except Missing:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.info("Fill in the boxes: nothing is computed of what nobody stated.", width="stretch")
+            st.info("Fill in the boxes above: the answer is made of these numbers.", width="stretch")
             st.button("Try an example", on_click=SETTINGS.change, args=(_with_examples(settings),))
         return
     except Unclear as problem:
@@ -43,7 +43,7 @@ def section() -> None:
     curve = state.cached("plan_share", settings, lambda: share_curve(channel, goal, share))
     st.markdown(f"##### {plan_shares.enough(curve)}")
     chart.show(plan_shares.people_against_share(curve), "plan_share")
-    with st.expander("What exactly is promised for one share?"):
+    with st.expander("How is that worked out?"):
         st.markdown(plan_shares.promise(goal))
         st.markdown(plan_shares.FORMULAS)
 
