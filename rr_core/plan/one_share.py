@@ -95,7 +95,7 @@ def people_needed(channel: Channel, goal: Goal, shares: ArrayLike, about: int = 
     >>> people_needed(warner, Goal("difference", 0.05, 0.8), [0.1, 0.3]).tolist()
     [8925.0, 9615.0]
     """
-    about = _validate.integer("about", about, 0, channel.k - 1)
+    _check_goal(goal)
     assumed = _validate.numbers("shares", shares).astype(np.float64)
     least = 0 if goal.kind != "power" else np.finfo(np.float64).tiny
     if not ((assumed >= least) & (assumed <= goal.largest_share * (1 + _ROUNDING))).all():
@@ -124,6 +124,7 @@ def hardest_share(channel: Channel, goal: Goal, about: int = 1) -> float:
     >>> hardest_share(Channel.warner(0.7), Goal("half_width", 0.03))
     0.5
     """
+    _check_goal(goal)
     own, other = _variances(channel, about)
     apart = goal.value / 2 if goal.kind == "difference" else 0.0
     return float(np.clip((1 + own - other) / 2 - apart, 0.0, goal.largest_share))
@@ -156,6 +157,8 @@ def share_curve(channel: Channel, goal: Goal, share: float, about: int = 1) -> S
     >>> share_curve(Channel.warner(0.7), Goal("half_width", 0.03), 0.1).hardest
     (0.5, 6670.0)
     """
+    _check_goal(goal)
+    share = _validate.real("share", share, "a number above 0")
 
     def needed(at: float) -> float:
         return float(people_needed(channel, goal, at, about))
@@ -178,8 +181,14 @@ def share_curve(channel: Channel, goal: Goal, share: float, about: int = 1) -> S
     )
 
 
+def _check_goal(goal: Goal) -> None:
+    if not isinstance(goal, Goal):
+        raise ValueError(f"goal must be a Goal, got {_validate.short(goal)}")
+
+
 def _variances(channel: Channel, about: int) -> tuple[float, float]:
     """Of Inv of one report: given that its person has it, and the largest given another truth."""
+    about = _validate.integer("about", about, 0, channel.k - 1)
     each = [
         max(float(inv_covariance_channel(truth, 1, channel)[about, about]), 0.0)
         for truth in np.eye(channel.k)
