@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import plotly.graph_objects as go
 
@@ -55,7 +57,7 @@ def people_against_share(curve: ShareCurve) -> go.Figure:
             which + scale,
             tickformat="~%",
             **(
-                {"type": "log", "dtick": 1}
+                {"type": "log", "dtick": 1, "range": [math.log10(curve.shares[0]), 0.03]}
                 if logarithmic
                 else {"range": [0, 1.02 * curve.goal.largest_share]}
             ),

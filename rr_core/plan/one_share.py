@@ -32,7 +32,7 @@ GoalKey = Literal["half_width", "power", "difference"]
 LEVEL = 0.05  # of the tests, and what the interval misses
 _TWO_SIDED = -special.ndtri(LEVEL / 2)
 _POINTS = 61  # of a curve
-_FEW = 1000  # people up to whom every number is tried
+_FEW = 3000  # people up to whom every number is tried
 _ROUNDING = 1e-12  # relative, of a number of people before it is rounded up
 
 

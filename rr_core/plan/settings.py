@@ -190,7 +190,7 @@ class ShareSettings:
         """
         texts = [getattr(self, one.key) for one in self.of_design]
         channel = designs.table_of_one_share(DESIGNS[self.design], texts, self.encoding)
-        share, *others = (self._number(one) for one in self.of_goal)
+        share, *others = (designs.labelled(one, getattr(self, one.key)) for one in self.of_goal)
         value = others.pop(0) if self.goal != "power" else Goal.value
         try:
             goal = Goal(self.goal, value, *others)
@@ -203,14 +203,6 @@ class ShareSettings:
                 "100%: write a smaller share or a smaller difference."
             )
         return channel, goal, share
-
-    def _number(self, asked: designs.Parameter) -> float:
-        try:
-            return designs.parameter(asked, getattr(self, asked.key))
-        except designs.Missing:
-            raise
-        except Unclear as problem:
-            raise Unclear(f"{asked.label}: {problem}") from None
 
 
 _CHOICES: dict[str, Parameter] = {

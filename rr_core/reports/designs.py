@@ -259,7 +259,7 @@ def table_of_one_share(design: Design, texts: Sequence[str], encoding: str = "ra
         channel = of_forced(("no", "yes"), np.zeros(2, dtype=np.int64), texts).channel
     else:
         assert design.chances is not None
-        values = [parameter(one, text) for one, text in zip(design.parameters, texts, strict=True)]
+        values = [labelled(one, text) for one, text in zip(design.parameters, texts, strict=True)]
         channel = design.chances(*values)
     if not channel.identified:
         raise Unclear(
@@ -298,6 +298,16 @@ def unary_encoding(k: int, encoding: str, texts: Sequence[str]) -> UnaryEncoding
         raise Unclear(
             f"ε = {epsilon:.3g} cannot be computed with: write one between {EPSILON_MIN:f} and {EPSILON_MAX:g}."
         ) from None
+
+
+def labelled(asked: Parameter, text: str) -> float:
+    """`parameter`, whose sentence names what was asked."""
+    try:
+        return parameter(asked, text)
+    except Missing:
+        raise
+    except Unclear as problem:
+        raise Unclear(f"{asked.label}: {problem}") from None
 
 
 def chance(text: str) -> float:
