@@ -106,8 +106,8 @@ def enough(curve: ShareCurve) -> str:
     sure = percent(goal.power, _DIGITS)
     if goal.kind == "power":
         return (
-            f"{people}.** If {share} have it, the test sees that somebody has it with a chance of {sure}; if nobody "
-            "has it, it errs with a chance of 5% at most."
+            f"{people}.** If {share} have it, the test sees that somebody has it with a chance of at least {sure}; if "
+            "nobody has it, it errs with a chance of 5% at most."
         )
     return (
         f"**{_people(curve.needed)} in each group {are} enough.** If {share} have it in one group and "
@@ -138,7 +138,7 @@ def promise(goal: Goal) -> str:
         )
     return (
         "The test counts the reports that speak for it. This is by the exact binomial law, and a larger number of people "
-        "is enough, too."
+        "is enough, too. The curve has steps, because reports are whole."
     )
 
 
