@@ -21,8 +21,8 @@ PARTS = Parts(
 page = open_page("estimators", PARTS.binding)
 draw, scenario = page.work.draw, page.work.draw.scenario
 st.markdown(
-    "**InvN** cuts off the negatives of Inv and scales the rest down. **InvP** lowers all shares that it keeps by the same "
-    "amount. **MLE\\*** strikes out categories and does Inv again with the others' reports alone.\n\n"
+    "**InvN** cuts off the negatives of Inv and scales the rest down. **InvP** lowers all shares that it keeps by the "
+    "same amount. **MLE\\*** strikes out categories and does Inv again with the others' reports alone.\n\n"
     "**Which repair when? InvP; InvN** if you expect all categories to be about equally common. This goes by the "
     "average of many collections; in one draw, as below, another may win.\n\n"
     "**Try:** drag **Privacy ε** to both ends. Which repair sets more categories to zero?"

@@ -5,7 +5,7 @@ import streamlit as st
 from pages._ui import guidance
 from pages._ui.frame import open_page
 from pages._ui.parts import Parts
-from pages._ui.plan import downloads, sections, sentences
+from pages._ui.plan import downloads, sections, sentences, shares
 from pages._ui.plan.results import current_plan, plan_landscape
 from pages._ui.plan.settings import SETTINGS, controls
 
@@ -15,12 +15,13 @@ PARTS = Parts(
         "privacy": "More privacy",
         "estimators": "Valid estimators",
         "protocols": "Other protocols",
+        "surveys": "Survey designs",
         "bounds": "Lower bounds",
         "shuffling": "Shuffling",
         "files": "Files",
     },
 )
-page = open_page("plan", SETTINGS, PARTS.binding)
+page = open_page("plan", SETTINGS, shares.SETTINGS, PARTS.binding)
 k = page.work.draw.scenario.k
 settings = SETTINGS.current().fitted(k)
 plan = current_plan(page.work, settings)
@@ -59,6 +60,9 @@ with parts["estimators"]:
     sections.simulated_errors(page.work, plan)
 with parts["protocols"]:
     sections.other_protocols(plan)
+if parts["surveys"].open:
+    with parts["surveys"]:
+        shares.section()
 with parts["bounds"]:
     sections.lower_bounds(plan)
 with parts["shuffling"]:

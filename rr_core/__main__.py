@@ -1,4 +1,4 @@
-"""Reports analysed in a shell: ``python -m rr_core analyse reports.csv --design warner --p 0.7``.
+"""Reports analysed in a shell: ``python -m rr_core analyse reports.csv --design warner --p 0.7``; and surveys planned.
 
 What cannot be done ends with exit status 2 and one sentence on standard error.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
+import math
 import re
 import sys
 from collections.abc import Sequence
@@ -21,6 +22,8 @@ from rr_core import typed
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users
 from rr_core.plain_text import plain
+from rr_core.plan.one_share import GoalKey, share_curve
+from rr_core.plan.settings import ShareSettings
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.recompute import recompute
 from rr_core.recompute.result import Recomputed
@@ -29,6 +32,7 @@ from rr_core.reports import fit_test
 from rr_core.reports.designs import (
     DESIGNS,
     MOST_FORCED,
+    OF_ONE_SHARE,
     Counted,
     Design,
     Unclear,
@@ -193,6 +197,7 @@ def _parser() -> argparse.ArgumentParser:
     analyse.add_argument("--design", required=True, choices=list(DESIGNS), help="how the reports were made")
     for name, settings in _OPTIONS.items():
         analyse.add_argument(f"--{name}", **settings)
+    _add_plan(commands)
     again = commands.add_parser("recompute", help="the numbers of a page of the app")
     again.add_argument("link", metavar="LINK")
     again.add_argument("files", nargs="*", metavar="FILE")
@@ -207,6 +212,8 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         if command == "recompute":
             _recompute(**given)
+        elif command == "plan":
+            _plan(given)
         else:
             _analyse(_Asked(**given))
     except BrokenPipeError:
@@ -634,6 +641,42 @@ def _unary(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
     survey = Survey(read.labels, ("",), (found,), read.support[None], None, 0, tuple(range(k)))
     facts = {"design": "unary", "epsilon": protocol.epsilon, "n": n, "level": asked.level}
     return survey, [*read.reports.notes, *_verdict(survey)], facts
+
+
+def _add_plan(commands: Any) -> None:
+    plan = commands.add_parser("plan", help="how many people one share takes")
+    keys = [one.key for one in OF_ONE_SHARE]
+    plan.add_argument("--design", required=True, choices=keys, help="how people are asked")
+    for name in ("p", "p2", "prevalence", "draws", "forced", "epsilon", "encoding", "f", "q"):
+        plan.add_argument(f"--{name}", **_OPTIONS[name])
+    share = "the share that you expect, of the first group where there are two: 0.1"
+    plan.add_argument("--share", required=True, dest="assumed", metavar="S", help=share)
+    plan.add_argument("--half-width", metavar="H", help="of the 95%% interval: 0.03")
+    plan.add_argument("--power", metavar="P", help="chance that a test at level 5%% sees it: 0.8")
+    plan.add_argument("--difference", metavar="D", help="between two groups, with --power: 0.05")
+
+
+def _plan(given: dict[str, Any]) -> None:
+    """Print people by share: of the share that was stated, of half and twice as much, and of the one that takes most."""
+    width, power, difference = (given[name] is not None for name in ("half_width", "power", "difference"))
+    if width == power or (width and difference):
+        raise Unclear("Say --half-width H, or --power P, or --power P with --difference D")
+    goal: GoalKey = "half_width" if width else "difference" if difference else "power"
+    if given["design"] == "unary" and (given["f"] or given["q"]):
+        given["encoding"] = "fpq"
+    forced = given.pop("forced")
+    if given["design"] == "forced":
+        given["no"], given["yes"] = _forced(forced, ("no", "yes"))
+    settings = ShareSettings(goal=goal, **{name: text for name, text in given.items() if text is not None})
+    missing = [f"--{one.key}" for one in settings.of_design if not getattr(settings, one.key)]
+    if missing and settings.design != "forced":
+        raise Unclear(f"{DESIGNS[settings.design].name}: say {' and '.join(missing)}")
+    curve = share_curve(*settings.understood())
+    if math.isinf(curve.needed):
+        raise Unclear("Not even a trillion people are enough: the reports hardly depend on the truth")
+    rows = [(curve.share, curve.needed), *curve.others, *([curve.hardest] if curve.hardest else [])]
+    people = ["" if math.isinf(needed) else int(needed) for _, needed in rows]
+    Recomputed({}, {"share": [share for share, _ in rows], "people": people}).write(sys.stdout)
 
 
 def run() -> None:

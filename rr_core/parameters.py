@@ -236,6 +236,27 @@ class Several:
 
 
 @dataclass(frozen=True)
+class Text:
+    """A text as it was typed, which whoever uses it has to understand.
+
+    Attributes:
+        name, parameter, label: as of `Number`.
+    """
+
+    name: str
+    parameter: str
+    label: str
+
+    def parse(self, text: str, default: str) -> tuple[str, str]:
+        if len(text) <= typed.LONGEST:
+            return text.strip(), ""
+        return default, f"The link's {self.label} was left out: it is longer than {typed.LONGEST} characters."
+
+    def format(self, value: str) -> str:
+        return value
+
+
+@dataclass(frozen=True)
 class NumberList:
     """A list of numbers, kept as it was typed; see `parse_numbers`.
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from rr_core import parameters
 from rr_core.limits import CONFIDENCE_MAX, CONFIDENCE_MIN, K_MAX, SHARE_MAX, SHARE_MIN, TARGET_MIN
 from rr_core.metrics import WHOSE, Users
-from rr_core.parameters import Choice, Number, Parameter
+from rr_core.parameters import Choice, Number, Parameter, Text
+from rr_core.plan.one_share import Goal, GoalKey
 from rr_core.plan.solve import Find
 from rr_core.plan.targets import KINDS, Kind, KindKey, Target
+from rr_core.protocols.channel import Channel
+from rr_core.reports import designs
+from rr_core.reports.designs import DESIGNS, ENCODINGS, OF_ONE_SHARE, Unclear
 
 FINDS: dict[Find, str] = {"n": "Users N", "eps": "Privacy ε", "value": "What is reachable"}
 GUESSES = {"sidebar": "The sidebar's", "worst": "Worst case"}
@@ -117,3 +121,96 @@ class PlanSettings:
         settings = settings.of_kind(settings.kind).fitted(k)
         settings, others = parameters.read((value_range(settings.about, k), *_OTHERS), query, settings)
         return settings, notes + others
+
+
+GOALS: dict[GoalKey, str] = {
+    "half_width": "A narrow interval",
+    "power": "To tell it from zero",
+    "difference": "To tell two groups apart",
+}
+# What is asked of a survey besides the numbers of its design.
+ASSUMED = designs.Parameter("assumed", "Share of people that you expect to have it", "0.1 or 10%")
+POWER = designs.Parameter("power", "Power: chance that the test sees it", "0.8 or 80%")
+_OF_GOAL: dict[GoalKey, tuple[designs.Parameter, ...]] = {
+    "half_width": (designs.Parameter("half_width", "Half-width of the 95% interval", "0.03 or 3%"),),
+    "power": (POWER,),
+    "difference": (designs.Parameter("difference", "Difference between the groups", "0.05 or 5%"), POWER),
+}
+
+
+@dataclass(frozen=True)
+class ShareSettings:
+    """What a person asks about one share under a design of surveys; numbers as they were typed, "" where none was.
+
+    Attributes:
+        design: the key of one of OF_ONE_SHARE.
+        encoding: of unary encoding, a key of ENCODINGS.
+        goal: what is wanted.
+        p, p2, prevalence, draws, no, yes, epsilon, f, q: numbers of the designs, see `designs.numbers_of`.
+        assumed: the share that is assumed; of the first group, where there are two.
+        half_width, difference, power: of the goal.
+    """
+
+    design: str = "warner"
+    encoding: str = "rappor"
+    goal: GoalKey = "half_width"
+    p: str = ""
+    p2: str = ""
+    prevalence: str = ""
+    draws: str = ""
+    no: str = ""
+    yes: str = ""
+    epsilon: str = ""
+    f: str = ""
+    q: str = ""
+    assumed: str = ""
+    half_width: str = ""
+    difference: str = ""
+    power: str = ""
+
+    @property
+    def of_design(self) -> tuple[designs.Parameter, ...]:
+        """The numbers that the design needs."""
+        return designs.numbers_of(DESIGNS[self.design], self.encoding)
+
+    @property
+    def of_goal(self) -> tuple[designs.Parameter, ...]:
+        """The numbers that are asked besides: the share first."""
+        return (ASSUMED, *_OF_GOAL[self.goal])
+
+    def understood(self) -> tuple[Channel, Goal, float]:
+        """The table of chances, the goal, and the assumed share.
+
+        Raises:
+            Missing, Unclear: one plain sentence.
+
+        >>> _, goal, share = ShareSettings(p="0.7", assumed="10%", half_width="3%").understood()
+        >>> goal.value, share
+        (0.03, 0.1)
+        """
+        texts = [getattr(self, one.key) for one in self.of_design]
+        channel = designs.table_of_one_share(DESIGNS[self.design], texts, self.encoding)
+        share, *others = (designs.labelled(one, getattr(self, one.key)) for one in self.of_goal)
+        value = others.pop(0) if self.goal != "power" else Goal.value
+        try:
+            goal = Goal(self.goal, value, *others)
+        except ValueError:
+            low, high = (f"{PERCENT * end:g}%" for end in (CONFIDENCE_MIN, CONFIDENCE_MAX))
+            raise Unclear(f"{POWER.label}: write one from {low} to {high}.") from None
+        if share > goal.largest_share:
+            raise Unclear(
+                f"{PERCENT * share:.4g}% in one group and {PERCENT * value:.4g} points more in the other are more than "
+                "100%: write a smaller share or a smaller difference."
+            )
+        return channel, goal, share
+
+
+_CHOICES: dict[str, Parameter] = {
+    "design": Choice("design", "design", "design", {one.key: one.name for one in OF_ONE_SHARE}),
+    "encoding": Choice("encoding", "encoding", "encoding", ENCODINGS),
+    "goal": Choice[GoalKey]("goal", "goal", "goal", GOALS),
+}
+SHARE_PARAMETERS: tuple[Parameter, ...] = tuple(
+    _CHOICES.get(one.name, Text(one.name, one.name, one.name.replace("_", "-")))
+    for one in fields(ShareSettings)
+)

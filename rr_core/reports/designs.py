@@ -16,8 +16,9 @@ from scipy import stats
 
 from rr_core import typed
 from rr_core._validate import Array
+from rr_core.limits import EPSILON_MAX, EPSILON_MIN
 from rr_core.plain_text import plain
-from rr_core.protocols.channel import Channel
+from rr_core.protocols import Channel, UnaryEncoding
 
 MOST_FORCED = 12  # answers that are entered one by one
 MOST_DRAWS = 50
@@ -57,12 +58,13 @@ class Design:
     Attributes:
         key: its name in a link and in a shell.
         name: as people know it.
-        about: what happens to a person, in two sentences of Markdown.
+        about: what happens to a person, in one or two sentences of Markdown.
         source: who published it.
         parameters: what has to be told, in the order of ``chances``.
         chances: the (2, m) table of a design with a yes and a no, from its parameters; None for the others.
         positive: which of the two answers has to be pointed out; "" where there are none.
         truths: names of no and yes, where the answers are not these themselves.
+        file: what a file of its reports looks like, where that has to be told.
     """
 
     key: str
@@ -73,6 +75,7 @@ class Design:
     chances: Callable[..., Channel] | None = None
     positive: str = ""
     truths: tuple[str, str] | None = None
+    file: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,13 +190,27 @@ _DESIGNS = (
     Design(
         "unary",
         "Unary encoding (RAPPOR)",
-        "One **bit** for each category: 1 for one's own, 0 for all others, then a coin flips some. The file has a "
-        "**column of 0 and 1** for each category, or **bit strings** like 0110, or only the **number of ones** of each "
-        "category.",
+        "One **bit** for each category: 1 for one's own, 0 for all others, then a coin flips some.",
         "Ú. Erlingsson, V. Pihur and A. Korolova, CCS 2014; T. Wang, J. Blocki, N. Li and S. Jha, USENIX Security 2017",
+        file=" The file has a **column of 0 and 1** for each category, or **bit strings** like 0110, or only the "
+        "**number of ones** of each category.",
     ),
 )
 DESIGNS: Mapping[str, Design] = {design.key: design for design in _DESIGNS}
+ENCODINGS: Mapping[str, str] = {
+    "rappor": "Symmetric (basic RAPPOR)",
+    "oue": "Optimised (OUE)",
+    "fpq": "RAPPOR with f, p, q",
+}
+_BUDGET = Parameter("epsilon", "ε of one report", "1.5 or ln 3")
+_COINS = (Parameter("f", "f", "0.5"), Parameter("p", "p", "0.5"), Parameter("q", "q", "0.75"))
+_FORCED = tuple(
+    Parameter(answer, f"Chance that the die asked for a “{answer}”", "1/6 or 0") for answer in ("no", "yes")
+)
+# Designs of which a table for one share, yes or no, follows from numbers alone; of unary encoding that of one bit.
+OF_ONE_SHARE = tuple(
+    design for design in _DESIGNS if design.chances is not None or design.key in ("forced", "unary")
+)
 
 _Questions = Mapping[str, "Mapping[str, _Questions | str]"]
 WHICH: _Questions = {
@@ -238,6 +255,85 @@ def parameter(asked: Parameter, text: str) -> float:
             )
         return int(text)
     return chance(text)
+
+
+def numbers_of(design: Design, encoding: str = "rappor") -> tuple[Parameter, ...]:
+    """The numbers that a design of one share needs; ``encoding``, a key of ENCODINGS, is that of unary encoding."""
+    if design.key == "unary":
+        return _COINS if encoding == "fpq" else (_BUDGET,)
+    return _FORCED if design.key == "forced" else design.parameters
+
+
+def table_of_one_share(design: Design, texts: Sequence[str], encoding: str = "rappor") -> Channel:
+    """The table of chances of a design of one share: rows no and yes.
+
+    Args:
+        design: one of OF_ONE_SHARE.
+        texts: its `numbers_of`, as written.
+        encoding: of unary encoding, whose reports are one bit here.
+
+    Raises:
+        Missing, Unclear: one plain sentence.
+
+    >>> table_of_one_share(DESIGNS["forced"], ["1/6", "1/6"]).matrix.round(4).tolist()
+    [[0.8333, 0.1667], [0.1667, 0.8333]]
+    """
+    if design.key == "unary":
+        bit = unary_encoding(2, encoding, texts)
+        channel = Channel(np.array([[1 - bit.q, bit.q], [1 - bit.p, bit.p]]))
+    elif design.key == "forced":
+        channel = of_forced(("no", "yes"), np.zeros(2, dtype=np.int64), texts).channel
+    else:
+        assert design.chances is not None
+        values = [labelled(one, text) for one, text in zip(design.parameters, texts, strict=True)]
+        channel = design.chances(*values)
+    if not channel.identified:
+        raise Unclear(
+            "As stated, different shares give the same reports, so nobody can estimate them: check the chances."
+        )
+    return channel
+
+
+def unary_encoding(k: int, encoding: str, texts: Sequence[str]) -> UnaryEncoding:
+    """Unary encoding of k categories by its `numbers_of`, as written.
+
+    Raises:
+        Missing, Unclear: one plain sentence.
+    """
+    if not all(text.strip() for text in texts):
+        raise Missing(
+            "Say the chances f, p and q of RAPPOR's two coins."
+            if encoding == "fpq"
+            else "Say how private the reports are: the ε of one report."
+        )
+    if encoding == "fpq":
+        f, p, q = (0.0 if is_zero(text) else chance(text) for text in texts)
+        if not 0 < p < q:
+            raise Unclear(
+                f"p = {p:.3g} and q = {q:.3g} cannot be: a one is reported with chance q for a one, and with the smaller "
+                "chance p for a zero."
+            )
+        return UnaryEncoding.rappor(k, f, p, q)
+    try:
+        epsilon = typed.number(texts[0])
+    except ValueError as problem:
+        raise Unclear(f"{problem}.") from None
+    try:
+        return UnaryEncoding(k, epsilon, encoding == "oue")
+    except ValueError:
+        raise Unclear(
+            f"ε = {epsilon:.3g} cannot be computed with: write one between {EPSILON_MIN:f} and {EPSILON_MAX:g}."
+        ) from None
+
+
+def labelled(asked: Parameter, text: str) -> float:
+    """`parameter`, whose sentence names what was asked."""
+    try:
+        return parameter(asked, text)
+    except Missing:
+        raise
+    except Unclear as problem:
+        raise Unclear(f"{asked.label}: {problem}") from None
 
 
 def chance(text: str) -> float:

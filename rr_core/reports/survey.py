@@ -343,9 +343,11 @@ def analyse_groups(
 def _check_groups(counts: NDArray[Any], groups: Sequence[str]) -> None:
     if len(groups) > MOST_GROUPS:
         raise ValueError(f"groups must be at most {MOST_GROUPS}, got {len(groups):,}")
-    if len(counts) != len(groups) or not counts.sum(axis=1).all():
+    with np.errstate(over="ignore"):  # of what is refused later
+        reports = counts.sum(axis=1)
+    if len(counts) != len(groups) or not reports.all():
         raise ValueError(
-            f"groups must have a report each, got {len(groups)} names and {_validate.short(counts.sum(axis=1))}"
+            f"groups must have a report each, got {len(groups)} names and {_validate.short(reports)}"
         )
 
 

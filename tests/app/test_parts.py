@@ -51,6 +51,7 @@ CLOSED = [
     ("estimators", "film", "arrows step|Films are made"),
     ("estimators", "steps", "arrows step|for up to 50"),
     ("experiments", "protocols", "measured anew"),
+    ("plan", "surveys", "asks one question|drawn at random"),
 ]
 ENDS = ["k=2&eps=0.01&n=1", "k=40&n=1000000000&eps=20", "dist=zipf&k=1423000&s=1.3&eps=8&n=1664500"]
 

@@ -601,7 +601,7 @@ def test_of_typed_numbers_no_column_is_named_that_is_not_on_screen(text, sentenc
 
 def test_an_epsilon_beyond_all_is_told_plainly():
     page = typed(given(opened("unary"), CSV), epsilon="701")
-    assert "ε = 701 cannot be computed with: write one between 1·10⁻⁶ and 700." in said(page).replace(
+    assert "ε = 701 cannot be computed with: write one between 0.000001 and 700." in said(page).replace(
         "\\", ""
     )
 

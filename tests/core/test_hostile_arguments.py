@@ -36,6 +36,7 @@ from rr_core.law import most_negative, negative_chance, negatives, report_band, 
 from rr_core.lesson import lesson
 from rr_core.plan import protocol_choice, shuffling, solve, tails
 from rr_core.plan.landscape import landscape, price_per_bit, simulate_curve
+from rr_core.plan.one_share import Goal, hardest_share, people_needed, share_curve
 from rr_core.plan.targets import KINDS as KINDS_OF_TARGET
 from rr_core.plan.targets import Guess, Target
 from rr_core.populations import dominant, step, uniform
@@ -146,6 +147,8 @@ WHOSE = Usually(st.sampled_from(["fixed", "sampled"]), numbers, "fixed")
 DIST, ALONG = Usually("zipf", numbers), Usually("epsilon", numbers)
 KIND = Usually(st.sampled_from(list(KINDS_OF_TARGET)), numbers, "rmse")
 TARGET = Usually(st.sampled_from(list(TARGETS.values())), numbers, TARGETS["rmse"])
+GOAL_KINDS = ["half_width", "power", "difference"]
+GOAL = Usually(Goal("difference", 0.3), numbers)
 SCHEME = Usually(st.sampled_from(SCHEMES), numbers, "l_grr")
 PROTOCOL = Usually(st.sampled_from(laws.KEYS), numbers, "rr")
 OF_HADAMARD = Usually([9, 0, 5, 7][: HADAMARD.m], arrays)
@@ -296,6 +299,7 @@ INSIDE = {
     *("plan.answer.make_plan", "plan.answer.rounded_up", "rounding.round_up", "rounding.round_down"),
     *("protocols.collection.users_in_rows", "plan.targets.Target.met_by"),
     *("reports.designs.unrelated", "reports.designs.kuk"),  # of parameters that are checked before
+    "reports.designs.unary_encoding",  # of texts
     *(
         "reports.survey.Sample.tallies",
         "reports.survey.Tallies.in_order",
@@ -630,6 +634,16 @@ SPECIAL: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         ),
     ),
     "experiments.grid.Sweep": (Sweep, (Usually((Cell("zipf", K, 1.0, 200),), arrays),)),
+    "plan.one_share.Goal": (Goal, (Usually(st.sampled_from(GOAL_KINDS), numbers, "power"), LEVEL, LEVEL)),
+    "plan.one_share.people_needed": (
+        lambda goal, at, about: people_needed(CHANNEL, goal, at, about),
+        (GOAL, Usually([0.1, 0.2], arrays), SEED),
+    ),
+    "plan.one_share.hardest_share": (lambda goal, about: hardest_share(CHANNEL, goal, about), (GOAL, SEED)),
+    "plan.one_share.share_curve": (
+        lambda goal, share: share_curve(Channel.warner(0.7), goal, share),
+        (GOAL, ONE_SHARE),
+    ),
     "plan.targets.Target": (Target, (KIND, EPSILON, LEVEL, LEVEL)),
     "plan.solve.shortfall_function": (
         lambda target, theta, users, n: solve.shortfall_function(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -13,30 +14,21 @@ from pages._ui import state
 from pages._ui.reports import k_rr, names
 from pages._ui.safe_text import markdown
 from rr_core import typed
-from rr_core.figures.style import number
 from rr_core.io import AllSeen, Collected, Reports, WrongDomain, decisions_on, odd_names, within
 from rr_core.io.channel_file import MatrixFile, read_matrix, read_matrix_file
 from rr_core.io.domain import AS_WRITTEN, Names
 from rr_core.io.report_results import ReportSettings, ReportsInUse
 from rr_core.io.unary_reports import UnaryReports
-from rr_core.limits import EPSILON_MAX, EPSILON_MIN
 from rr_core.plain_text import plain
-from rr_core.protocols import UnaryEncoding
 from rr_core.protocols.collection import MOST_BITS
 from rr_core.reports import designs
-from rr_core.reports.designs import DESIGNS, Counted, Design, Missing, Unclear
+from rr_core.reports.designs import DESIGNS, ENCODINGS, Counted, Design, Missing, Parameter, Unclear
 from rr_core.sampling import Counts
 from server import sessions
 
 _LONGEST_TABLE, _LONGEST_NOTE = 20_000, 800
 _EXAMPLE = "0.8 0.1 0.1\n0.1 0.8 0.1\n0.1 0.1 0.8"
 _TABLE = "Table of chances"
-_ENCODINGS = {
-    "rappor": "Symmetric (basic RAPPOR)",
-    "oue": "Optimised (OUE)",
-    "fpq": "RAPPOR with f, p, q",
-}
-_COINS = ("f", "p", "q")
 Stated = tuple[tuple[str, str], ...]
 
 
@@ -113,6 +105,22 @@ def _alone(reports: Reports) -> Collected:
     return Collected(reports.labels, reports.counts, 0, (), 0, ())
 
 
+def entry(asked: Parameter, width: int = 330, **how: Any) -> str:
+    """Widget for a number that a design needs: its text. ``how`` says where it is kept."""
+    text: str = st.text_input(
+        asked.label, placeholder=asked.like, width=width, max_chars=typed.LONGEST, **how
+    )
+    return text
+
+
+def encoding_choice(**how: Any) -> str:
+    """Widget for the kind of unary encoding: a key of ENCODINGS. ``how`` says where it is kept."""
+    chosen: str = st.segmented_control(
+        "Encoding", list(ENCODINGS), required=True, format_func=ENCODINGS.__getitem__, **how
+    )
+    return chosen
+
+
 Counting = Callable[[Design, Sequence[str], Counts, bool, dict[str, str]], tuple[Counted, Stated]]
 
 
@@ -136,15 +144,7 @@ def _yes_and_no(
     values = []
     with st.container(horizontal=True):
         texts = [
-            st.text_input(
-                one.label,
-                before.get(one.label, ""),
-                key=f"design_{one.key}",
-                placeholder=one.like,
-                width=330,
-                max_chars=typed.LONGEST,
-            )
-            for one in design.parameters
+            entry(one, value=before.get(one.label, ""), key=f"design_{one.key}") for one in design.parameters
         ]
     for one, text in zip(design.parameters, texts, strict=True):
         values.append(designs.parameter(one, text))
@@ -242,30 +242,13 @@ def _unary(read: UnaryReports, before: ReportSettings) -> ReportsInUse:
         )
     told = []
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        encoding = st.segmented_control(
-            "Encoding",
-            list(_ENCODINGS),
-            required=True,
-            default=next(
-                (key for key, name in _ENCODINGS.items() if name == stated.get("Encoding")), "rappor"
-            ),
-            format_func=_ENCODINGS.__getitem__,
-            key="design_encoding",
+        before_now = next(
+            (key for key, name in ENCODINGS.items() if name == stated.get("Encoding")), "rappor"
         )
+        encoding = encoding_choice(default=before_now, key="design_encoding")
         texts = {
-            name: st.text_input(
-                name,
-                stated.get(name, ""),
-                key=f"design_{key}",
-                placeholder=like,
-                width=150,
-                max_chars=typed.LONGEST,
-            )
-            for key, name, like in (
-                [(coin, coin, "0.5") for coin in _COINS]
-                if encoding == "fpq"
-                else [("epsilon", "ε of one report", "1.5 or ln 3")]
-            )
+            one.label: entry(one, 150, value=stated.get(one.label, ""), key=f"design_{one.key}")
+            for one in designs.numbers_of(DESIGNS["unary"], encoding)
         }
         n = read.n
         if n is None:
@@ -286,35 +269,8 @@ def _unary(read: UnaryReports, before: ReportSettings) -> ReportsInUse:
     if n < read.support.max():
         most = plain(read.labels[int(read.support.argmax())], 40)
         raise Unclear(f"“{most}” has {int(read.support.max()):,} ones, more than there are reports: mend N.")
-    protocol = _encoding(k, encoding, list(texts.values()))
-    told += [("Encoding", _ENCODINGS[encoding]), *texts.items()]
+    protocol = designs.unary_encoding(k, encoding, list(texts.values()))
+    told += [("Encoding", ENCODINGS[encoding]), *texts.items()]
     settings = ReportSettings(design="unary", names=decided, stated=tuple(told))
     collected = replace(collected, notes=tuple(notes))
     return ReportsInUse(reports, collected, protocol, settings, unary=read, stated_n=int(n))
-
-
-def _encoding(k: int, encoding: str, texts: Sequence[str]) -> UnaryEncoding:
-    if not all(text.strip() for text in texts):
-        raise Missing(
-            "Say the chances f, p and q of RAPPOR's two coins."
-            if encoding == "fpq"
-            else "Say how private the reports are: the ε of one report."
-        )
-    if encoding == "fpq":
-        f, p, q = (0.0 if designs.is_zero(text) else designs.chance(text) for text in texts)
-        if not 0 < p < q:
-            raise Unclear(
-                f"p = {number(p)} and q = {number(q)} cannot be: a one is reported with chance q for a one, and with the "
-                "smaller chance p for a zero."
-            )
-        return UnaryEncoding.rappor(k, f, p, q)
-    try:
-        epsilon = typed.number(texts[0])
-    except ValueError as problem:
-        raise Unclear(f"{problem}.") from None
-    try:
-        return UnaryEncoding(k, epsilon, encoding == "oue")
-    except ValueError:
-        raise Unclear(
-            f"ε = {number(epsilon)} cannot be computed with: write one between {number(EPSILON_MIN)} and {EPSILON_MAX:g}."
-        ) from None

@@ -88,7 +88,8 @@ def _open_panel() -> None:
     used = session.in_use()
     design = DESIGNS[_choose()]
     st.markdown(
-        f"{design.about} Files are read for this session only: **not kept, not logged, not shown to anybody else**."
+        f"{design.about}{design.file} Files are read for this session only: **not kept, not logged, not shown to "
+        "anybody else**."
     )
     problem: Exception | None = None
     given: Given | None = None

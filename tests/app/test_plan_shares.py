@@ -1,0 +1,252 @@
+"""The view of survey designs on the plan page: what it says, what it asks for, and that its link restores it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pages._ui.plan import shares
+from rr_core.__main__ import main
+from rr_core.figures import plan_shares
+from rr_core.figures.plan_shares import enough, others, people_against_share, points
+from rr_core.figures.style import reading
+from rr_core.plan.one_share import Goal, share_curve
+from rr_core.plan.settings import GOALS, ShareSettings
+from rr_core.protocols import Channel
+from rr_core.reports.designs import DESIGNS, OF_ONE_SHARE, Missing, Unclear
+from tests.app.opening import charts, checked, opened, widget
+from tests.figures.test_every_figure import check
+from tests.sentences import recomputes
+from tests.sentences.spoken import percents, tells, value
+
+STATED = {
+    "warner": {"p": "0.7"},
+    "crosswise": {"p": "1/4"},
+    "unrelated": {"p": "0.7", "prevalence": "25%"},
+    "forced": {"no": "0", "yes": "1/6"},
+    "kuk": {"p": "0.8", "p2": "0.2", "draws": "5"},
+    "unary": {"epsilon": "ln 3"},
+}
+ASKED = {"half_width": "3%", "difference": "0.05", "power": "90%"}
+
+
+def settings_of(design, goal, assumed="0.1"):
+    return ShareSettings(design=design, goal=goal, assumed=assumed, **STATED[design], **ASKED)
+
+
+def link_to(settings):
+    query = {name: text for name, text in asdict(settings).items() if text}
+    return {"part": "surveys", **query}
+
+
+def view(settings):
+    return opened("plan", "&".join(f"{name}={text}" for name, text in link_to(settings).items()))
+
+
+def answer(page):
+    """The bold sentence of the view; None where there is none."""
+    bold = [one.value for one in page.markdown if one.value.startswith("##### ")]
+    return bold[1] if len(bold) > 1 else None
+
+
+def needed(p, goal, share):
+    """People under Warner's design by the textbook's variance, before they are rounded up."""
+    once = [at * (1 - at) + p * (1 - p) / (2 * p - 1) ** 2 for at in (share, share + goal.value)]
+    if goal.kind == "half_width":
+        return stats.norm.ppf(0.975) ** 2 * once[0] / goal.value**2
+    return (stats.norm.ppf(0.975) + stats.norm.ppf(goal.power)) ** 2 * sum(once) / goal.value**2
+
+
+def random_plans(many):
+    rng = np.random.default_rng(48)
+    for kind in GOALS:
+        for _ in range(max(many // 10, 5)):
+            goal = Goal(kind, float(rng.choice([0.01, 0.03, 0.2])), float(rng.choice([0.8, 0.9, 0.95])))
+            yield (
+                float(rng.choice([0.1, 0.45, 0.7, 0.9])),
+                goal,
+                float(rng.choice([0.001, 0.02, 0.1, 0.6, 0.8])),
+            )
+    yield 0.5 + 1e-8, Goal("power"), 0.1
+    yield 0.5 + 1e-8, Goal("half_width", 0.01), 0.1
+    yield 0.5 + 1e-8, Goal("difference", 0.01), 0.1
+
+
+def is_enough(p, goal, share):
+    """Whether a number that is told is the least one that is enough; by the exact binomial, of up to 1,000 people."""
+
+    def right(n):
+        if goal.kind != "power":
+            return n == max(np.ceil(needed(p, goal, share) - 1e-6), 1)
+        few, (none, have) = int(n), sorted((p, 1 - p))
+        m = none + share * (have - none)
+        powers = [
+            stats.binom.sf(stats.binom.isf(0.05, people, none), people, m)
+            for people in (few - 1, few)
+            if people
+        ]
+        return powers[-1] >= goal.power and (few > 1000 or few == 1 or powers[0] < goal.power)
+
+    return right
+
+
+@recomputes(enough)
+def test_the_answer_is_the_textbooks(many):
+    for p, goal, share in random_plans(many):
+        text = enough(share_curve(Channel.warner(p), goal, share))
+        if abs(p - 0.5) < 1e-6:
+            assert "Not even a trillion" in text
+            continue
+        right = is_enough(p, goal, share)
+        if goal.kind == "half_width":
+            tells(text, right, share, 0.95, 100 * goal.value)
+        elif goal.kind == "power":
+            tells(text, right, share, goal.power, 0.05)
+        else:
+            tells(text, right, share, 100 * goal.value, goal.power)
+            assert "in each group" in text
+
+
+@recomputes(others)
+def test_other_shares_are_told_as_well(many):
+    for p, goal, share in random_plans(many):
+        curve = share_curve(Channel.warner(p), goal, share)
+        figure = people_against_share(curve)
+        check(figure)
+        text = others(curve)
+        assert text in reading(figure)
+        if abs(p - 0.5) < 1e-6:
+            assert "more than a trillion" in reading(figure)
+            continue
+        most = 1 - goal.value if goal.kind == "difference" else 1.0
+        expected = []
+        for at in (share / 2, 2 * share):
+            if at <= most:
+                expected += [at, is_enough(p, goal, at)]
+        if goal.kind != "power":
+            # Of a parabola that is highest at a half, or of two that are so far apart.
+            hardest = 0.5 if goal.kind == "half_width" else 0.5 - goal.value / 2
+            expected += [is_enough(p, goal, hardest), hardest]
+        tells(text, *expected)
+        tells(reading(figure).removesuffix(text), share, is_enough(p, goal, share))
+        assert ("in each group" in reading(figure)) == (goal.kind == "difference")
+
+
+def test_points_are_percentage_points():
+    assert [points(share) for share in (0.01, 0.03, 0.005)] == ["1 point", "3 points", "0.5 points"]
+
+
+@pytest.mark.parametrize("goal", GOALS)
+@pytest.mark.parametrize("design", STATED)
+def test_a_link_restores_the_view_and_a_shell_has_the_same_numbers(design, goal, capsys):
+    assert set(STATED) == {one.key for one in OF_ONE_SHARE}
+    settings = settings_of(design, goal)
+    page = view(settings)
+    assert shares.SETTINGS.read(link_to(settings)) == (settings, ())
+    for one in (*settings.of_design, *settings.of_goal):
+        (box,) = [box for box in page.text_input if box.label == one.label]
+        assert box.value == getattr(settings, one.key)
+    curve = share_curve(*settings.understood())
+    assert answer(page) == f"##### {enough(curve)}"
+    drawn = next(chart for chart in charts(page) if "people needed" in str(chart["data"][0].get("name", "")))
+    assert len(drawn["data"]) == 2
+    words = ["plan", "--design", design, "--share", settings.assumed]
+    stated = {"forced": "no=0,yes=1/6"} if design == "forced" else STATED[design]
+    wanted = {"half_width": ["half_width"], "power": ["power"], "difference": ["difference", "power"]}[goal]
+    for name, text in (*stated.items(), *((name, ASKED[name]) for name in wanted)):
+        words += [f"--{name.replace('_', '-')}", text]
+    assert main(words) == 0
+    rows = [line.split(",") for line in capsys.readouterr().out.split()]
+    assert rows[0] == ["share", "people"]
+    assert [float(cell) for cell in rows[1]] == [0.1, curve.needed]
+    assert len(rows) == 2 + len(curve.others) + (curve.hardest is not None)
+
+
+def test_nothing_is_computed_before_all_is_stated_and_an_example_can_be_tried():
+    for design in STATED:
+        settings = ShareSettings(design=design, goal="difference")
+        page = view(settings)
+        assert answer(page) is None
+        assert "Fill in the boxes" in page.info[0].value
+        widget(page, "Try an example").click()
+        page = checked(page.run())
+        assert answer(page) is not None, design
+    coins = opened("plan", "part=surveys&design=unary&encoding=fpq")
+    widget(coins, "Try an example").click()
+    assert answer(checked(coins.run())) is not None
+
+
+def test_a_part_that_is_stated_stays_with_another_goal_and_another_design():
+    page = view(settings_of("warner", "half_width"))
+    widget(page, "How do you ask?").set_value("unrelated")
+    page = checked(page.run())
+    assert answer(page) is None
+    (box,) = [box for box in page.text_input if box.label == DESIGNS["unrelated"].parameters[1].label]
+    box.set_value("0.5")
+    page = checked(page.run())
+    assert answer(page) == f"##### {enough(share_curve(Channel.warner(0.85), Goal('half_width', 0.03), 0.1))}"
+
+
+def test_what_cannot_be_is_told_with_its_place():
+    page = view(ShareSettings(p="0.7", assumed="many", half_width="0.03"))
+    assert "Share of people that you expect to have it" in page.error[0].value
+    assert answer(page) is None
+    for power in ("0.3", "99.999%"):
+        with pytest.raises(Unclear) as told:
+            ShareSettings(goal="power", p="0.7", assumed="0.1", power=power).understood()
+        tells(f"{told.value}", 0.5, 0.9999)
+    with pytest.raises(Unclear) as told:
+        ShareSettings(goal="difference", p="0.7", assumed="0.9", difference="15%", power="0.8").understood()
+    tells(f"{told.value}", 0.9, 15, 1.0)
+    with pytest.raises(Missing):
+        ShareSettings(p="0.7", assumed="0.1").understood()
+
+
+def test_a_text_of_a_link_that_is_too_long_is_left_out_and_told():
+    settings, notes = shares.SETTINGS.read({"p": "1" * 201, "assumed": " 0.1 "})
+    assert (settings.p, settings.assumed) == ("", "0.1")
+    assert len(notes) == 1
+
+
+REFUSED = {
+    "": "--half-width H, or --power P",
+    "--power 0.8 --half-width 0.03": "--half-width H, or --power P",
+    "--half-width 0.03 --difference 0.1": "--half-width H, or --power P",
+    "--power 0.8 --p 0.5": "nobody can estimate",
+    "--power 0.8 --p 0.50000001": "Not even a trillion",
+    "--power 0.8 --p x": "“x” is not a number",
+    "--power 1.5": "a chance lies between 0 and 1",
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_a_shell_refuses_in_one_sentence(words, capsys):
+    assert main(["plan", "--design", "warner", "--p", "0.7", "--share", "0.1", *words.split()]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert REFUSED[words] in err
+    assert err.count("\n") == 1
+
+
+def test_a_shell_asks_for_the_numbers_of_a_design(capsys):
+    for words, told in (
+        ("kuk --p 0.8", "--p2 and --draws"),
+        ("unary --f 0.5", "--p and --q"),
+        ("forced", '--forced "no=1/6,yes=1/6"'),
+    ):
+        assert main(["plan", "--design", *words.split(), "--share", "0.1", "--power", "0.8"]) == 2
+        assert told in capsys.readouterr().err
+
+
+def test_the_formulas_fold_under_what_is_promised():
+    page = view(settings_of("warner", "power"))
+    said = " ".join(one.value for one in page.markdown)
+    assert plan_shares.promise(Goal("power")) in said
+    assert plan_shares.FORMULAS.strip() in said
+    assert re.search(r"\bbinomial law\b", said)
+    assert value(re.search(r"\*\*([\d,]+) people", answer(page))[1]) > 0
+    assert percents(answer(page))
