@@ -359,6 +359,9 @@ def test_after_the_server_was_killed_phone_projector_and_control_find_back(brows
             teacher.page.bring_to_front()
             teacher.page.get_by_text("2 reports").wait_for()
             press(teacher, "Close")
+            teacher.page.get_by_role(
+                "button", name="Open again", exact=True
+            ).wait_for()  # its page also runs by itself
             assert kept(teacher, code)["state"] == "closed"
     finally:
         for context in (wide, thanked, waiting):

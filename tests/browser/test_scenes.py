@@ -129,8 +129,7 @@ def answered(hand, posed, said):
 
 def walk(hand, size, seed, both=1):
     """Every scene with a prediction that misses, then, with other dice, one that hits or comes as near as the widgets do;
-    only every ``both``-th scene with both, and the others with one that hits. Before a prediction nothing of the answer has
-    been received."""
+    but for every ``both``-th, only with the second. Before a prediction nothing of the answer has been received."""
     lab, page, received, rng = hand.lab, hand.page, [], random.Random(seed)
     page.on(
         "websocket",

@@ -90,7 +90,8 @@ def must_agree(lab, fresh) -> None:
         assert at_the_foot(lab) == {label: wanted[label] for label in ("Privacy ε", "Users N")}
     else:
         must_show(lab, wanted)
-    key, address = LEAD[next(label for label, page in PAGES.items() if f"/{page}" == lab.path)], lab.page.url.replace("&present=on", "")
+    key = LEAD[next(label for label, page in PAGES.items() if f"/{page}" == lab.path)]
+    address = lab.page.url.replace("&present=on", "")
     if address not in FIGURES:
         FIGURES[address] = fresh.open(address).figure(key)
     assert lab.figure(key) == FIGURES[address]
@@ -134,7 +135,7 @@ def present_and_leave(lab, label: str, ways=WAYS) -> None:
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_every_page_is_left_as_it_was(open_lab, scenario):
     """From each scenario by each way in and out; by turns, on every second page, if it is not to take long."""
-    lab, fresh = open_lab(), open_lab()
+    lab, fresh = open_lab(new=True), open_lab()
     lab.page.add_init_script(WATCH)
     for turn, label in enumerate(SCENARIO_PAGES):
         if LENGTHY or (turn % 2 == 0 and scenario == tuple(SCENARIOS)[turn // 2 % 3]):
