@@ -193,15 +193,17 @@ def test_a_class_behind_one_address_is_spread_over_two_servers_and_each_stays_wi
 
     async def visit(https: str) -> None:
         async with AsyncExitStack() as after:
-            visitors = [await after.enter_async_context(Visitor.at(https)) for _ in range(24)]
-            assert len({visitor.place[0] for visitor in visitors}) == 24
-            for visitor in visitors:
+            visitors = [await after.enter_async_context(Visitor.at(https)) for _ in range(60)]
+            assert len({visitor.place[0] for visitor in visitors}) == 60
+            for visitor in visitors[::5]:
                 await visitor.open("your_reports", "k=12")
                 await visitor.upload("Report files", "people.csv", b"category,count\nyes,640\nno,360\n")
                 assert any("1,000" in text for text in visitor.said), visitor.said
                 assert not visitor.errors
             held = [len(psutil.Process(app.process.pid).net_connections("tcp")) for app in (one, two)]
-            assert min(held) > 2, held  # all with one server once in 8 million times
+            # Each holds at most two connections of no visitor. Of 60 visitors at random, at most 3 are with a server that
+            # has 35% of the hashes once in 28 million times.
+            assert min(held) > 5, held
 
     with (
         started("app.py", ROOT, homes[0]) as one,

@@ -61,14 +61,16 @@ def row(
 
 def button(
     label: str,
-    file: bytes | str | Callable[[], bytes | str],
+    file: Callable[[], bytes | str],
     name: str,
     key: str | None = None,
     *,
     width: Any = "stretch",
     **how: Any,
 ) -> None:
-    """A button for a file, which may be made when it is pressed, without a rerun."""
+    """A button for a file, which is made when it is pressed, without a rerun. One that is there before would be looked up
+    by the browser as soon as the button is drawn, in vain if the next run has no such button and ended first.
+    """
     mime = mimetypes.guess_type(name)[0] or "application/octet-stream"
     st.download_button(label, file, name, mime, on_click="ignore", key=key, width=width, **how)
 

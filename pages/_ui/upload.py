@@ -57,7 +57,7 @@ def _choose() -> None:
         state.say_if_let_go()
         left, right, _ = st.columns([2, 1, 3])
         with left:
-            button("Download an example file", EXAMPLE, "example.csv")
+            button("Download an example file", lambda: EXAMPLE, "example.csv")
         right.button("Cancel", on_click=state.close_upload, width="stretch")
         return
     try:

@@ -704,8 +704,8 @@ def line(seed: int) -> Posed:
         return (
             f"{_compared(said[0], answer, few='too little', many='too much')} {outside}MLE* strikes out C and does Inv "
             "again with the others' reports alone. Each repair stretches the bars of A and B and shifts both alike to "
-            "make 100%: one number to choose, so one line. MLE*, between the others, is never farther from the truth than "
-            "both. Of 100 people in a wrong bar: "
+            "make 100%: one number to choose, so one line. MLE*, between the others, is never farther from the truth "
+            "than both. Of 100 people in a wrong bar: "
             f"{', '.join(f'{_REPAIRS[key]} {_wrong(getattr(step, key), truth)}' for key in on_the_line)}."
         )
 

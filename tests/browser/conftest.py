@@ -77,29 +77,53 @@ def profiles(browser: Browser) -> Iterator[Profiles]:
         context.close()
 
 
-@pytest.fixture
-def open_lab(browser: Browser, profiles: Profiles, request: pytest.FixtureRequest) -> Iterator[OpenLab]:
-    """Open tabs (each is a session of its own); at the end none of them may have complained."""
-    from tests.browser.lab import Lab, profile
+@pytest.fixture(scope="session")
+def at_hand() -> dict[str, list[Lab]]:
+    """Tabs that tests have left, by their profiles' options: a new tab is a process that compiles the page anew."""
+    return {}
 
-    opened: list[Lab] = []
+
+@pytest.fixture
+def open_lab(
+    browser: Browser, profiles: Profiles, at_hand: dict[str, list[Lab]], request: pytest.FixtureRequest
+) -> Iterator[OpenLab]:
+    """Open tabs (each is a session of its own); at the end none of them may have complained."""
+    from tests.browser.lab import WINDOW, Lab, profile
+
+    opened: list[tuple[Lab, list[Lab] | None]] = []  # with where it is left, if it can be used again
     strangers: list[BrowserContext] = []
 
-    def start(address: str = "", *, on: str = "", stranger: bool = False, **options: Any) -> Lab:
-        """``stranger``: in a browser that nobody has used, sharing nothing with the others."""
+    def start(
+        address: str = "", *, on: str = "", stranger: bool = False, new: bool = False, **options: Any
+    ) -> Lab:
+        """``stranger``: in a browser that nobody has used, sharing nothing with the others; ``new``: in a new tab, which
+        may get scripts."""
         if stranger:
             strangers.append(profile(browser, **options))
-        context = strangers[-1] if stranger else profiles(**options)
-        lab = Lab(context, on or request.getfixturevalue("server"))
-        opened.append(lab)
+            opened.append((Lab(strangers[-1], on or request.getfixturevalue("server")), None))
+        else:
+            window = options.pop("viewport", WINDOW)
+            left = None if on or new else at_hand.setdefault(repr(sorted(options.items())), [])
+            lab = left.pop() if left else Lab(profiles(**options), on or request.getfixturevalue("server"))
+            opened.append((lab, left))
+            lab.page.set_viewport_size(window)
+            lab.page.emulate_media(
+                color_scheme=options.get("color_scheme", "light"), reduced_motion="no-preference"
+            )
+        lab = opened[-1][0]
         return lab.open(address) if address else lab
 
     yield start
     try:
-        for lab in opened:
+        for lab, _ in opened:
             lab.must_be_fine()
+        for lab, left in opened:
+            if left is not None:
+                lab.leave()
+                left.append(lab)
     finally:
-        for lab in opened:
-            lab.close()
+        for lab, left in opened:
+            if left is None or lab not in left:
+                lab.close()
         for context in strangers:
             context.close()

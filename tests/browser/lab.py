@@ -18,7 +18,8 @@ from tests import documents
 if TYPE_CHECKING:  # so that a machine without Playwright skips these tests, rather than fails to read them
     from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Locator, Page
 
-# Windows: a projector, and a phone held upright.
+# Windows: a laptop, a projector, and a phone held upright.
+WINDOW = {"width": 1440, "height": 900}
 PROJECTOR, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
 PATIENCE = 60_000  # milliseconds; only what fails takes that long
 
@@ -74,7 +75,7 @@ BEGINNINGS = ("Noisy histogram", "Experiments")
 
 def profile(browser: Browser, **options: Any) -> BrowserContext:
     """A browser profile (context) of its own, that watches when a page is done."""
-    context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
+    context = browser.new_context(**{"viewport": WINDOW, **options})
     context.add_init_script(_WATCH)
     context.set_default_timeout(PATIENCE)
     return context
@@ -290,8 +291,17 @@ class Lab:
     def must_be_fine(self) -> None:
         """No exception box, no complaint in the console, no dialog, no look outside."""
         boxes = self.page.get_by_test_id("stException").all_inner_texts()
-        assert boxes == []
-        assert self.said == []
+        assert boxes == [], boxes
+        assert self.said == [], self.said  # said here: only test files explain their asserts
+
+    def leave(self) -> None:
+        """End the session and forget it, so that the tab is as a new one."""
+        self.page.evaluate("() => sessionStorage.clear()")
+        self.page.goto(f"{self.server}/_stcore/health")
+        session = self.page.context.new_cdp_session(self.page)
+        session.send("Page.resetNavigationHistory")
+        session.detach()
+        self.said.clear()
 
     def close(self) -> None:
         self.page.close()

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+from collections.abc import Iterator
+from contextlib import closing
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -11,6 +14,7 @@ import pytest
 from scipy import stats
 
 from rr_core import RandomizedResponse
+from server.room.store import Store
 from tests.browser.lab import Lab, profile
 from tests.browser.server import ROOT, free_port, started
 
@@ -71,6 +75,19 @@ def teacher(open_lab):
     lab.choose("Question", "Did you have breakfast today?")
     press(lab, "Open a room")
     return lab
+
+
+@pytest.fixture
+def held() -> Iterator[Store]:
+    """The rooms of the server."""
+    with closing(Store(os.environ["RR_ROOMS"])) as one:
+        yield one
+
+
+@pytest.fixture
+def code(held):
+    """A room that needs no teacher's page."""
+    return held.open_room("Did you have breakfast today?", ("Yes", "No"), 1.0)[0]
 
 
 def press(lab, label):
@@ -164,9 +181,8 @@ def test_three_phones_a_control_and_a_projector_from_opening_to_analysis(open_la
     teacher.page.get_by_text("2 reports, K = 2, ε = 1.").first.wait_for()
 
 
-def test_by_keyboard_alone(open_lab, teacher):
-    code, lab = code_of(teacher), open_lab(**SMALL)
-    phone = Phone(lab, "")
+def test_by_keyboard_alone(open_lab, code):
+    phone = Phone(open_lab(**SMALL), "")
     assert phone.title == "Join a room"
     phone.page.keyboard.type(code.lower())
     phone.page.keyboard.press("Enter")
@@ -203,8 +219,8 @@ def test_by_keyboard_alone(open_lab, teacher):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_large_letters_on_a_narrow_screen_stay_inside_it_and_stand_out(open_lab, teacher, scheme):
-    phone = Phone(open_lab(stranger=True, **SMALL, color_scheme=scheme), code_of(teacher))
+def test_large_letters_on_a_narrow_screen_stay_inside_it_and_stand_out(open_lab, code, scheme):
+    phone = Phone(open_lab(stranger=True, **SMALL, color_scheme=scheme), code)
     phone.page.add_style_tag(content="html { font-size: 200% }")
     for act in (None, lambda: phone.flip("Yes"), phone.send):
         if act:
@@ -235,9 +251,9 @@ def contrast(node):
     )
 
 
-def test_what_a_phone_sends_does_not_depend_on_the_true_answer(open_lab, teacher):
+def test_what_a_phone_sends_does_not_depend_on_the_true_answer(open_lab, code):
     """Every byte, for each true answer with the same report and token: request line, headers and body."""
-    code, seen, stored = code_of(teacher), set(), set()
+    seen, stored = set(), set()
     for truth in ("Yes", "No"):
         phone = Phone(open_lab(stranger=True, **PHONE), code)
         phone.page.evaluate("() => { randomize = () => 1; token = () => 'the-same-token-of-all' }")
@@ -251,11 +267,10 @@ def test_what_a_phone_sends_does_not_depend_on_the_true_answer(open_lab, teacher
         assert {urlsplit(one.url).path for one in requests} <= {f"/r/{code}/report", f"/r/{code}/now"}
     assert len(seen) == 1
     assert len(stored) == 1
-    assert kept(teacher, code)["state"] == "open"
+    assert kept(phone.lab, code)["state"] == "open"
 
 
-def test_an_answer_that_is_lost_costs_no_second_report(open_lab, teacher):
-    code = code_of(teacher)
+def test_an_answer_that_is_lost_costs_no_second_report(open_lab, held, code):
     phone = Phone(open_lab(stranger=True, **PHONE), code)
     phone.flip("Yes")
     # The report is kept, and the answer lost on its way.
@@ -266,7 +281,7 @@ def test_an_answer_that_is_lost_costs_no_second_report(open_lab, teacher):
     phone.page.get_by_role("button", name="Send again").click()
     phone.wait_for("Thank you")
     assert len({json.dumps(body) for _, body in phone.sent}) == 1
-    teacher.page.get_by_text("1 report ·").wait_for()
+    assert held.room(code).result().now.n == 1
     phone.forgive("ERR_FAILED")
 
 
@@ -344,20 +359,23 @@ def test_after_the_server_was_killed_phone_projector_and_control_find_back(brows
             teacher.page.bring_to_front()
             teacher.page.get_by_text("2 reports").wait_for()
             press(teacher, "Close")
+            teacher.page.get_by_role(
+                "button", name="Open again", exact=True
+            ).wait_for()  # its page also runs by itself
             assert kept(teacher, code)["state"] == "closed"
     finally:
         for context in (wide, thanked, waiting):
             context.close()
 
 
-def test_a_phone_that_may_keep_nothing_still_reports_once(open_lab, teacher):
+def test_a_phone_that_may_keep_nothing_still_reports_once(open_lab, held, code):
     """Where the browser keeps no data of pages, the report is held as long as the page is open."""
     lab = open_lab(stranger=True, **PHONE)
     lab.page.add_init_script(
         "Object.defineProperty(window, 'localStorage', {get() { throw new Error('no') }})"
     )
-    phone = Phone(lab, code_of(teacher))
+    phone = Phone(lab, code)
     phone.flip("Yes")
     phone.send()
     assert len(phone.sent) == 1
-    teacher.page.get_by_text("1 report ·").wait_for()
+    assert held.room(code).result().now.n == 1
