@@ -115,7 +115,9 @@ def _sums(
             missing = np.isnan(weight)
             _check(weight[~missing], table.columns[of_weights[0]], inverse)
             weight = np.where(missing, 0.0, 1 / weight if inverse else weight)
-        summed |= {"weights": weight, "squares": weight**2, "missing": missing.astype(np.int64)}
+        with np.errstate(over="ignore"):  # sums that are too large are refused later
+            squares = weight**2
+        summed |= {"weights": weight, "squares": squares, "missing": missing.astype(np.int64)}
         summed["people"] = np.where(missing, 0, summed["people"])
         sums.append(_add_up(pa.table(summed), keys))
         rows += n

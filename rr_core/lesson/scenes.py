@@ -508,9 +508,9 @@ def closest(seed: int) -> Posed:
         verdict = "Right." if right else f"No, more often where {where[more]}."
         return (
             f"{verdict} InvN wins {won[0]['inv_n']:g} of 100 where {where[0]}, {won[1]['inv_n']:g} where {where[1]}. "
-            "Advice: report InvP, unless you expect all to be about equally common: then InvN. It rests on the average "
-            "error, not on wins: in all 381 settings with moderate noise InvP's was at most 1.46 times the best, InvN's "
-            "up to 2,410 times."
+            "Report InvP, unless you expect all about equally common: then InvN. This advice rests on average errors, "
+            "not on wins: in all 381 settings with moderate noise InvP's was at most 1.46 times the best, InvN's up to "
+            "2,410 times."
         )
 
     frames = [

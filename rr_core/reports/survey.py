@@ -45,6 +45,7 @@ from rr_core.streams import Stream, generator
 
 MOST_GROUPS = 200
 _MOST_OF_UNITS = 50_000_000  # numbers that are held: primary units times reports
+_LARGEST = 1e100  # sum of weights
 _DRAWN = 2000
 # Entries of tables: of one above which only chi-squared is asked, and of those that are drawn at once.
 _MOST_CELLS, _CELLS_AT_ONCE = 20_000, 2_000_000
@@ -89,7 +90,10 @@ class Sample:
         counts = self._sums(m, None).astype(np.int64)
         if self.weights is None:
             return Tallies(counts)
-        return Tallies(counts, self._sums(m, self.weights), self._sums(m, self.weights**2))
+        with np.errstate(
+            over="ignore", under="ignore"
+        ):  # sums that are too large or too small are refused later
+            return Tallies(counts, self._sums(m, self.weights), self._sums(m, self.weights**2))
 
     def _sums(self, m: int, of: Array | None) -> Array:
         groups = 1 if self.groups is None else int(self.groups.max(initial=0)) + 1
@@ -459,8 +463,13 @@ class _Weighed:
 
 
 def _check_weights(sums: Array) -> None:
-    if not sums.sum(axis=1).all():
+    totals = sums.sum(axis=1)
+    if not totals.all():
         raise ValueError("weights must have a positive sum in each group, got all zeros in one")
+    if not ((totals >= 1 / _LARGEST) & (totals <= _LARGEST)).all():  # their squares are divided by
+        raise ValueError(
+            f"weights must have a sum from {1 / _LARGEST:g} to {_LARGEST:g} in each group, got another"
+        )
 
 
 def _residuals(sums: Array, shares: Array, added: Array | None) -> Array:

@@ -306,7 +306,7 @@ def test_closest(many):
     for _, posed, said in posed_often("closest", max(20, many // 20)):  # a fifth of a second each
         won = [series["shares"] for series in posed.frames[posed.first].picture["series"]]
         after = posed.after(said)
-        said_here, advice = after.split(" Advice: ")
+        said_here, advice = after.split(" Report InvP, ")
         tells(said_here, 100 * won[0][0], 100, 100 * won[0][1])
         tells(advice, 381, 1.46, 2410)  # held in tests/app/test_guidance.py
         more = 0 if won[0][0] >= won[0][1] else 1
@@ -418,7 +418,7 @@ def test_line(many):
                 assert abs(numbers(frame.caption)[1] - 100 * place) <= 0.51
 
 
-@holds("A point between two others is never farther from the truth than the farther of them.")
+@holds("MLE*, between the others, is never farther from the truth than both.")
 def test_a_point_between_two_is_not_farther_than_both():
     rng = np.random.default_rng(8)
     for _ in range(1000):

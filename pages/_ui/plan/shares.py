@@ -59,13 +59,13 @@ def _entries(settings: ShareSettings) -> None:
                 "plan_design", settings.design, lambda key: replace(settings, design=key)
             ),
         )
-        st.segmented_control(
+        st.selectbox(
             "I want",
             list(GOALS),
-            required=True,
             format_func=GOALS.__getitem__,
+            width=330,
             **SETTINGS.widget_arguments(
-                "plan_goal", settings.goal, lambda goal: replace(settings, goal=goal), anew=True
+                "plan_goal", settings.goal, lambda goal: replace(settings, goal=goal)
             ),
         )
     st.caption(DESIGNS[settings.design].about)
