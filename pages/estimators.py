@@ -25,7 +25,8 @@ st.markdown(
     "same amount. **MLE\\*** strikes out categories and does Inv again with the others' reports alone: no shares make "
     "these reports likelier.\n\n"
     "**Which repair when?** InvP, unless you expect all categories to be about equally common: then InvN. This goes by "
-    "the average of many collections; in one draw, as below, another may win.\n\n"
+    "the average of many collections; in one draw, as below, another may win. Where InvN loses, it can lose by "
+    "far: set **Zipf** with exponent 3, and see.\n\n"
     "**Try:** drag **Privacy ε** to both ends. Which repair sets more categories to zero?"
 )
 with figure_controls.row():

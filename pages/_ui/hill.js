@@ -182,8 +182,8 @@ class Hill {
     const make_them = by_ibu ? `IBU, after ${steps} step${steps > 1 ? 's' : ''}, makes` : `${this.whose} make`;
     const less = depth < Math.log(1.01) ? 'less than 1%' : `${this.times(depth, Math.round)} times`;
     this.odds.textContent = `${make_them} these reports ${less} less likely than the best shares do.`;
-    const more = bound < Math.log(1.01) ? 'even 1% more likely' : `more than ${this.times(bound, Math.ceil)} times as likely`;
-    this.bound.textContent = `Certificate, known without the summit: no shares make them ${more}.`;
+    const more = bound < Math.log(1.01) ? 'less than 1% more likely' : `at most ${this.times(bound, Math.ceil)} times as likely`;
+    this.bound.textContent = `The certificate, which needs no summit: other shares make them ${more}.`;
   }
 
   // e to the power of `nats`, in words, rounded by `round`.

@@ -65,7 +65,9 @@ _PLACE = (
     Number("scene", "scene", "scene", 1, _END, whole=True),
     Number("draw", "draw", "draw", 0, 9999, whole=True),
 )
-_ANSWER = "One report proves nothing; many together still tell the shares."  # to the lesson's question
+_ANSWER = (
+    "At small ε one report proves little; many together still tell the shares."  # to the lesson's question
+)
 _SAID = "said_"  # before a scene's key: its prediction in a link
 
 

@@ -159,7 +159,7 @@ const PICTURES = {
       picture.append(svg('line', {x1, y1, x2, y2, stroke: ink(kind), class: 'rr-until'}));
     }
     // Where a name stands beside its point; that of MLE*, which is between two others, at the end of a line.
-    const beside = {inv: [0, 24, 'middle'], inv_p: [-10, 20, 'end'], inv_n: [10, 20, 'start'], mle_star: [28, -30, 'start'], truth: [-10, -4, 'end']};
+    const beside = {inv: [11, 6, 'start'], inv_p: [-10, 20, 'end'], inv_n: [10, 20, 'start'], mle_star: [28, -30, 'start'], truth: [-10, -4, 'end']};
     const names = points.map(({kind, name, shares}) => {
       const [x, y] = flat(shares), [dx, dy, anchor] = beside[kind];
       if (kind === 'mle_star' && apart) picture.append(svg('line', {x1: x, y1: y, x2: x + dx - 3, y2: y + dy - 4, class: 'rr-axis'}));

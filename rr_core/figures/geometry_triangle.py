@@ -130,7 +130,7 @@ def _triangle_reading(reports: ThreeEstimates) -> str:
     if not alignment.position:
         return "MLE* (green circle) and InvP (blue triangle) are one point here, for both keep a single category."
     return (
-        "MLE* (green circle) lies on the line from InvP (blue triangle) to InvN (orange diamond), "
+        "MLE* (green circle) lies on the line from InvP (blue triangle) to InvN (amber diamond), "
         f"{percent(alignment.position)} of the way along."
     )
 

@@ -311,8 +311,8 @@ def epsilon_cost(epsilon: float, answers: int) -> str:
     limit = odds(answers * epsilon)
     if answers == 1:
         return (
-            "Odds: how many times likelier an onlooker holds one truth than another. One answer changes them at most "
-            f"**eᵋ = {limit} times**. A second one of the same person costs ε again: then at most "
+            "The odds say how many times as likely one truth is as another. One answer changes an onlooker's at most "
+            f"**eᵋ = {limit} times**. A second answer of the same person costs ε again, and the factors multiply: "
             f"**e²ᵋ = {odds(2 * epsilon)} times**."
         )
     return (

@@ -29,7 +29,8 @@ def noise_covariance(true_counts, mechanism):
 
 
 @holds(
-    "A private coin decides: report the truth, or any category at random; **ε** sets how often the truth.",
+    "A private coin decides: report the truth, or any category at random; **ε** sets how often the truth, the less often "
+    "the more categories.",
 )
 @pytest.mark.parametrize(("truth", "epsilon"), [((1, 0, 0, 0, 2), 0.1), ((12, 3), 2.5)])
 def test_one_noisy_count_has_its_exact_law(truth, epsilon, branch):
@@ -38,6 +39,7 @@ def test_one_noisy_count_has_its_exact_law(truth, epsilon, branch):
     for category, own in enumerate(truth):
         law = law_of_one_count(own, sum(truth) - own, mechanism)
         assert chi_square_p(reports[:, category], law) > 1e-6
+    assert RandomizedResponse(len(truth) + 1, epsilon).keep < mechanism.keep
 
 
 @holds(

@@ -81,7 +81,7 @@ def show_answer(reached: FirstReached, path: IBUPath) -> None:
         )
     st.markdown(
         f"{begins} **certificate**, the most by which other shares could make a report likelier on average, {ends} "
-        f"{number(reached.tolerance)}{too}. (In nats: a hundredth is about one per cent.) {rest}"
+        f"{number(reached.tolerance)}{too}. A hundredth is about one per cent. {rest}"
     )
 
 

@@ -112,7 +112,7 @@ def _step_in_words(name: str) -> str:
     """What a step towards more privacy changes for an onlooker."""
     if name == "half of ε":
         return "Half the budget"
-    return f"Letting a report change an onlooker's odds {name.removeprefix('eᵋ ÷ ')} times less"
+    return f"A report that changes an onlooker's odds by a factor {name.removeprefix('eᵋ ÷ ')} times smaller"
 
 
 def price_rows(plan: Plan) -> list[tuple[str, str, str, str]]:
