@@ -105,23 +105,6 @@ def test_nobody_and_everybody_in_one_category():
     ]
 
 
-@pytest.mark.parametrize(
-    ("counts", "sizes", "words"),
-    [
-        ([3, 2], [2, 2], "sizes must increase"),
-        ([3, 2], [4, 2], "sizes must increase"),
-        ([3, 2], [6], "at most 5"),
-        ([3, 2], [-1, 2], "got -1"),
-        ([3, -2], [1], "counts must be non-negative"),
-        ([3.5, 2], [1], "counts must be whole numbers"),
-        ([10**9, 1], [1], "the sum of counts"),
-    ],
-)
-def test_what_is_refused_is_named(counts, sizes, words):
-    with pytest.raises(ValueError, match=words):
-        list(first_reports(counts, sizes, generator(1, Stream.ARRIVALS)))
-
-
 @pytest.mark.parametrize("n", [1, 2, 9, 10, 11, 99, 100, 101, 2000, 10**9])
 def test_moments_come_one_by_one_and_then_in_steps_of_at_most_a_quarter(n):
     found = moments(n)

@@ -380,27 +380,3 @@ def test_a_mechanism_may_be_told_by_its_p():
             anytime_intervals([5, 3, 1, 1], two, bound=bound),
             rtol=1e-12,
         )
-
-
-@pytest.mark.parametrize(
-    ("counts", "options", "words"),
-    [
-        ([0, 0, 0], {}, "counts must have a total >= 1, got all zeros"),
-        ([[1, 0, 0], [0, 0, 0]], {}, "counts must have a total >= 1"),
-        ([1, 2], {}, "counts must have a last axis of length k = 3"),
-        ([1, -2, 3], {}, "counts must be non-negative"),
-        ([1, 0.5, 3], {}, "counts must be whole numbers"),
-        ([1, math.nan, 3], {}, "counts must be finite"),
-        (["a", "b", "c"], {}, "counts must be a numeric array"),
-        ([1, 2, 3], {"level": 1}, "level must be a number between 0 and 1, got 1"),
-        ([1, 2, 3], {"level": 0.0}, "level must be a number between 0 and 1, got 0"),
-        ([1, 2, 3], {"level": "95%"}, "level must be a number between 0 and 1, got '95%'"),
-        ([1, 2, 3], {"tightest_at": 0}, "tightest_at must be an integer from 1 to 1000000000000000, got 0"),
-        ([1, 2, 3], {"tightest_at": 2.5}, "tightest_at must be an integer"),
-        ([1, 2, 3], {"tightest_at": 10**16}, "tightest_at must be an integer"),
-        ([1, 2, 3], {"bound": "normal"}, "bound must be 'exact' or 'sub_gaussian', got 'normal'"),
-    ],
-)
-def test_what_is_refused_is_named(counts, options, words):
-    with pytest.raises(ValueError, match=words):
-        anytime_intervals(counts, RandomizedResponse(3, 1.0), **options)

@@ -492,12 +492,3 @@ def test_nobody_and_categories_without_weight():
     assert coupling.multinomial(10**9, [0, 1, 0], uniforms).tolist() == [0, 10**9, 0]
     nobody = np.zeros(3, dtype=np.int64)
     assert coupling.noisy_histogram(nobody, 0.5, np.stack([uniforms, uniforms])).tolist() == [0, 0, 0]
-
-
-@pytest.mark.parametrize(
-    ("n", "weights", "error"),
-    [(-1, [1, 1], "n must be"), (2.5, [1, 1], "n must be"), (5, [1, -1], "non-negative"), (5, [0, 0], "positive total")],
-)  # fmt: skip
-def test_wrong_arguments(n, weights, error):
-    with pytest.raises(ValueError, match=error):
-        coupling.multinomial(n, weights, np.array([0.1, 0.2]))

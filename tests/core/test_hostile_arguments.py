@@ -6,6 +6,7 @@ import dataclasses
 import inspect
 import pkgutil
 import random
+import re
 import time
 from collections.abc import Callable
 from fractions import Fraction
@@ -39,7 +40,6 @@ from rr_core.plan.landscape import landscape, price_per_bit, simulate_curve
 from rr_core.plan.one_share import Goal, hardest_share, people_needed, share_curve
 from rr_core.plan.targets import KINDS as KINDS_OF_TARGET
 from rr_core.plan.targets import Guess, Target
-from rr_core.populations import dominant, step, uniform
 from rr_core.privacy import answer
 from rr_core.protocols import (
     Channel,
@@ -58,7 +58,6 @@ from rr_core.protocols import (
     summarise_posterior,
     update_factors_unary,
 )
-from rr_core.protocols.collection import one_person
 from rr_core.protocols.hadamard import inv_hadamard, mle_hadamard
 from rr_core.protocols.over_time import SCHEMES, Longitudinal, guesses, reports_of, simulated_rmse
 from rr_core.protocols.prior_choice import distance_to_mle
@@ -91,7 +90,6 @@ SUBSET, HADAMARD = SubsetSelection(K, 1.0, 2), HadamardResponse(K, 1.0)
 numbers = st.one_of(st.sampled_from(NUMBERS), st.integers(-9, 99), st.floats(), st.text(max_size=3))
 # Of these any large one is an honest wish for much work, or for much memory.
 few = numbers.filter(lambda value: not (isinstance(value, (int, float, np.number, Fraction)) and value > 64))
-few_reports = st.lists(st.integers(0, 4), min_size=K, max_size=K)
 mechanisms = st.sampled_from(MECHANISMS)
 usual = st.lists(st.integers(0, 50), min_size=K, max_size=K).filter(any)
 arrays = st.one_of(
@@ -157,7 +155,6 @@ ONE_SHARE = Usually(0.25, numbers)
 NUMBERS_OF_CATEGORIES = Usually([3, 5], arrays)
 # Of what plan.tails takes, which is checked before.
 MANY_USERS, PLANNED = Usually(200.0, st.floats(1, 1e12)), Usually(1.0, st.floats(0.01, 20))
-FLAG = Usually(st.booleans(), st.booleans(), True)
 DISTANCE = Usually(0.25, st.floats(1e-300, 1))
 ANY_SHARE = Usually(st.floats(0, 1), st.floats(0, 1), 0.25)
 
@@ -172,8 +169,8 @@ BY_NAME = {
         ("level", "chance", "p", "r", "error", "delta", "tolerance", "forced", "first", "alpha"), LEVEL
     ),
     **dict.fromkeys(("x", "y", "share", "achieved", "theta_share", "product", "close"), ONE_SHARE),
-    **dict.fromkeys(("draws", "replicates", "repeats", "times", "collections", "most", "d", "g"), FEW),
-    **dict.fromkeys(("index", "category", "value", "truth", "report", "seed", "after"), SEED),
+    **dict.fromkeys(("draws", "replicates", "repeats", "times", "collections", "most"), FEW),
+    **dict.fromkeys(("category", "value", "truth", "report", "seed", "after"), SEED),
     **dict.fromkeys(("days", "t", "epsilons", "points", "bits", "ks"), DAYS),
     "values": VALUES,
     "reports": VALUES,
@@ -185,6 +182,8 @@ BY_NAME = {
     "iterations": ITERATIONS,
     "n_iterations": FEW,
     "start": Usually(None, shares),
+    **dict.fromkeys(("d", "g"), Usually(2, few)),
+    "index": Usually(0, numbers),
     "q": Usually(0.4, numbers),
     "f": Usually(0.25, numbers),
     "squares": Usually(None, numbers),
@@ -232,82 +231,31 @@ INSTANCES = {
 }
 # Called by this package alone, with what it has checked, counted or chosen before.
 INSIDE = {
-    *(
-        "arrivals.moments",
-        "comparison.exceeds_chance",
-        "comparison.mean_rounding",
-        "comparison.Comparison.zeroed",
-        "lesson.scene.with_unit",
-    ),
-    *(
-        "experiments.cell.rows_per_block",
-        "simulate.rows_per_step",
-        "simulate.last_of",
-        "protocols.unary.row_blocks",
-    ),
-    *(f"simulate.{name}" for name in ("users_then_noise", "multinomial_reports", "rescaled_reports")),
-    *(
-        "simulate.kept_then_poisson",
-        "simulate.Collector.draw",
-        "simulate.Collector.sampler",
-        "simulate.simulate",
-    ),
-    *(
-        "sampling.poisson",
-        "sampling.has_poisson_table",
-        "sampling.uniform_multinomial",
-        "sampling.noisy_histogram",
-    ),
-    *(
-        "streams.key",
-        "streams.generator",
-        "scenario.Scenario.stream",
-        "scenario.other_k",
-        "ibu.path.BatchLevels.row",
-    ),
-    *("geometry.simplex.to_plane", "geometry.simplex.from_plane", "geometry.simplex.percents_at"),
-    *(
-        "geometry.simplex.slider_percent",
-        "experiments.winner_map.WinnerMap.position",
-        "reports.intervals.lower_tail",
-    ),
-    *(f"ibu.figure4.{name}" for name in ("scenarios", "run", "run_scenarios", "compare", "measurement")),
-    *("ibu.figure4.first_indices_within", "ibu.figure4.iterations_to", "ibu.costs.time_iterations"),
-    *("plan.solve.Channels.of", "plan.solve.has_whole_person", "estimators.rule"),
-    *(
-        "reports.measured.falling_shares",
-        "reports.measured.shares",
-        "reports.measured.credible_coverage_of_large",
-    ),
-    *(
-        "parameters.Number.parse",
-        "parameters.Number.format",
-        "parameters.Number.show",
-        "parameters.parse_numbers",
-    ),
-    *("plain_text.plain", "ibu.starts.parse_weights"),  # of texts
-    *("experiments.storage.from_columns", "scenario.Scenario.collect", "ibu.path.batch_levels"),
-    *(
-        "plan.settings.value_range",
-        "plan.settings.PlanSettings.fitted",
-        "plan.settings.PlanSettings.from_query",
-    ),
-    *(
-        f"protocols.settings.{name}"
-        for name in ("ChannelSettings.channel", "TimeSettings.first", "TimeSettings.scheme")
-    ),
-    *("plan.answer.make_plan", "plan.answer.rounded_up", "rounding.round_up", "rounding.round_down"),
-    *("protocols.collection.users_in_rows", "plan.targets.Target.met_by"),
-    *("reports.designs.unrelated", "reports.designs.kuk"),  # of parameters that are checked before
-    "reports.designs.unary_encoding",  # of texts
-    *(
-        "reports.survey.Sample.tallies",
-        "reports.survey.Tallies.in_order",
-        "reports.survey.analyse_sample",
-        "reports.survey.analyse_tallies",
-    ),  # of codes
-    "repeats.largest_lead_of_chance",
-}
+    "arrivals.moments", "comparison.Comparison.zeroed", "comparison.exceeds_chance",
+    "comparison.mean_rounding", "estimators.rule", "experiments.cell.rows_per_block",
+    "experiments.storage.from_columns", "experiments.winner_map.WinnerMap.position",
+    "geometry.simplex.from_plane", "geometry.simplex.percents_at", "geometry.simplex.slider_percent",
+    "geometry.simplex.to_plane", "ibu.costs.time_iterations", "ibu.figure4.compare",
+    "ibu.figure4.first_indices_within", "ibu.figure4.iterations_to", "ibu.figure4.measurement",
+    "ibu.figure4.run", "ibu.figure4.run_scenarios", "ibu.figure4.scenarios", "ibu.path.BatchLevels.row",
+    "ibu.path.batch_levels", "ibu.starts.parse_weights", "lesson.scene.with_unit", "parameters.Number.format",
+    "parameters.Number.parse", "parameters.Number.show", "parameters.parse_numbers", "plain_text.plain",
+    "plan.answer.make_plan", "plan.answer.rounded_up", "plan.settings.PlanSettings.fitted",
+    "plan.settings.PlanSettings.from_query", "plan.settings.value_range", "plan.solve.Channels.of",
+    "plan.solve.has_whole_person", "plan.targets.Target.met_by", "protocols.collection.users_in_rows",
+    "protocols.settings.ChannelSettings.channel", "protocols.settings.TimeSettings.first",
+    "protocols.settings.TimeSettings.scheme", "protocols.unary.row_blocks", "repeats.largest_lead_of_chance",
+    "reports.designs.kuk", "reports.designs.unary_encoding", "reports.designs.unrelated",
+    "reports.intervals.lower_tail", "reports.measured.credible_coverage_of_large",
+    "reports.measured.falling_shares", "reports.measured.shares", "reports.survey.Sample.tallies",
+    "reports.survey.Tallies.in_order", "reports.survey.analyse_sample", "reports.survey.analyse_tallies",
+    "rounding.round_down", "rounding.round_up", "sampling.has_poisson_table", "sampling.noisy_histogram",
+    "sampling.poisson", "sampling.uniform_multinomial", "scenario.Scenario.collect",
+    "scenario.Scenario.stream", "scenario.other_k", "simulate.Collector.draw", "simulate.Collector.sampler",
+    "simulate.kept_then_poisson", "simulate.last_of", "simulate.multinomial_reports",
+    "simulate.rescaled_reports", "simulate.rows_per_step", "simulate.simulate", "simulate.users_then_noise",
+    "streams.generator", "streams.key",
+}  # fmt: skip
 
 
 def in_one_row(answer: Any) -> Any:
@@ -347,7 +295,13 @@ SPECIAL: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     ),
     "protocols.over_time.Longitudinal": (
         lambda key, k, epsilon, first, g: Longitudinal(key, k, epsilon, first, g).variance(0.5, 10, [1, 9]),
-        (SCHEME, CATEGORIES, EPSILON, Usually(st.sampled_from([None, 0.5]), numbers), Usually(None, numbers)),
+        (
+            SCHEME,
+            CATEGORIES,
+            EPSILON,
+            Usually(st.sampled_from([None, 0.5]), numbers, 0.5),
+            Usually(None, numbers),
+        ),
     ),
     **{
         f"protocols.over_time.Longitudinal.{name}, {one.scheme}": (getattr(one, name), given)
@@ -550,6 +504,10 @@ SPECIAL: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "protocols.unary.UnaryEncoding": (
         lambda k, e, o: [getattr(UnaryEncoding(k, e, o), name) for name in ("p", "q", "keep")],
         (FEW_CATEGORIES, EPSILON, Usually(st.booleans(), numbers, True)),
+    ),
+    "protocols.unary.UnaryEncoding.rappor": (
+        lambda k, f, p, q: UnaryEncoding.rappor(k, f=f, p=p, q=q).epsilon,
+        (FEW_CATEGORIES, ONE_SHARE, ONE_SHARE, LEVEL),
     ),
     "protocols.unary.UnaryEncoding.support": (UNARY.support, (BITS,)),
     "protocols.unary.checked_bits": (lambda bits: checked_bits("reports", bits, K), (BITS,)),
@@ -761,53 +719,24 @@ CALLS = SPECIAL | {
 }
 # A likelihood can be zero, an epsilon plausible without an upper end, an error beyond the largest double.
 INFINITE = {
-    *("plan.solve.value_function", "plan.solve.shortfall_function"),
-    "protocols.over_time.Longitudinal.epsilon_any_changes",
-    "protocols.channel.Channel.expected",
-    *(
-        "plan.landscape.frontier",
-        "plan.landscape.price_per_bit",
-        "plan.landscape.landscape",
-        "plan.solve.achieved",
-    ),
-    *(
-        "protocols.channel_estimation.update_factors_channel",
-        "protocols.channel_estimation.optimality_gap_channel",
-    ),
-    *(
-        "protocols.channel.Channel",
-        "protocols.channel.Channel.warner",
-        "reports.epsilon_fit.plausible_epsilon",
-        "reports.epsilon_fit.simulations",
-    ),
-    *(
-        "metrics.inv_variance",
-        "reports.nearest.nearest",
-        "reports.analysis.analyse",
-        "reports.answers.analyse",
-        "reports.survey.analyse_groups",
-    ),
-}
+    "metrics.inv_variance", "plan.landscape.frontier", "plan.landscape.landscape",
+    "plan.landscape.price_per_bit", "plan.solve.achieved", "plan.solve.shortfall_function",
+    "plan.solve.value_function", "protocols.channel.Channel", "protocols.channel.Channel.expected",
+    "protocols.channel.Channel.warner", "protocols.channel_estimation.optimality_gap_channel",
+    "protocols.channel_estimation.update_factors_channel",
+    "protocols.over_time.Longitudinal.epsilon_any_changes", "reports.analysis.analyse",
+    "reports.answers.analyse", "reports.epsilon_fit.plausible_epsilon", "reports.epsilon_fit.simulations",
+    "reports.nearest.nearest", "reports.survey.analyse_groups",
+}  # fmt: skip
 # One collection has no standard error. Where InvP and InvN coincide there is no position between them; errors and
 # likelihoods of what is no distribution are what they are, and their logarithms too.
 UNDEFINED = {
-    "ibu.convergence.settling_times",
-    *("experiments.ranking.standing", "experiments.protocols.measure"),
-    *("collinearity.theorem2", "collinearity.collinearity", "geometry.push_down.push_down"),
-    *(
-        "metrics.squared_error",
-        "metrics.total_variation",
-        "metrics.max_error",
-        "metrics.negative_log_likelihood",
-    ),
-    *(
-        "plan.bounds.against_epsilon",
-        "ibu.convergence.compare_runs",
-        "ibu.convergence.compare_epsilons",
-        "ibu.convergence.RunComparison.select",
-        "plan.landscape.simulate_curve",
-    ),
-}
+    "collinearity.collinearity", "collinearity.theorem2", "experiments.protocols.measure",
+    "experiments.ranking.standing", "geometry.push_down.push_down", "ibu.convergence.RunComparison.select",
+    "ibu.convergence.compare_epsilons", "ibu.convergence.compare_runs", "ibu.convergence.settling_times",
+    "metrics.max_error", "metrics.negative_log_likelihood", "metrics.squared_error",
+    "metrics.total_variation", "plan.bounds.against_epsilon", "plan.landscape.simulate_curve",
+}  # fmt: skip
 
 
 def parts(answer: Any) -> list[Any]:
@@ -828,7 +757,7 @@ PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
 
 def all_answer(data: st.DataObject) -> None:
     """Every function is called, with arguments from one pool, for drawing them takes longer than most calls. As each
-    example is hundreds of calls, half as many examples are tried as of other properties."""
+    example is hundreds of calls, a fifth as many examples are tried as of other properties."""
     pool = {kind: [data.draw(kind) for _ in range(4)] for kind in KINDS}
     dice = random.Random(data.draw(st.integers(0, 2**32)))
 
@@ -857,14 +786,18 @@ KINDS = {
 }
 
 
+# It names the argument, what is allowed and what was received.
+IS_REFUSAL = re.compile(r"\w+( and \w+)* must .+", re.ASCII)
+
+
 def answered(name: str, call: Callable[..., Any], arguments: list[Any]) -> None:
     name, began = name.partition(",")[0], time.process_time()
     try:
         answer = call(*arguments)
     except ValueError as refusal:
         said = str(refusal)
-        assert 10 < len(said) < 300
-        assert "\n" not in said
+        assert IS_REFUSAL.match(said), said
+        assert len(said) < 300
         assert not is_of_libraries(said), said
     else:
         for part in map(np.asarray, parts(answer)):
@@ -874,10 +807,57 @@ def answered(name: str, call: Callable[..., Any], arguments: list[Any]) -> None:
     assert time.process_time() - began < SECONDS
 
 
-@settings(max_examples=EXAMPLES // 2, phases=PHASES, deadline=None, derandomize=SAME_EXAMPLES)
+@settings(max_examples=EXAMPLES // 5, phases=PHASES, deadline=None, derandomize=SAME_EXAMPLES)
 @given(data=st.data())
 def test_an_answer_or_a_sentence(data: st.DataObject) -> None:
     all_answer(data)
+
+
+# What takes numbers below zero: estimates that have them, and indices from the end.
+SIGNED = {
+    "experiments.grid.Settings", "experiments.ranking.standing",
+    "geometry.push_down.PushDown.collinearity_at", "ibu.costs.affordable_iterations",
+    "ibu.costs.records_per_decade", "ibu.path.IBUPath.estimate", "law.negatives",
+    "mechanism.RandomizedResponse.expected", "metrics.inv_variance", "metrics.max_error",
+    "metrics.negative_log_likelihood", "metrics.squared_error", "metrics.total_variation",
+    "optimality.optimality_gap", "optimality.update_factors", "plan.landscape.price_per_bit",
+    "protocols.channel.Channel.expected", "protocols.channel_estimation.inv_covariance_channel",
+    "protocols.channel_estimation.optimality_gap_channel",
+    "protocols.channel_estimation.update_factors_channel",
+}  # fmt: skip
+# Arguments that are of no account beside the others, and names of groups.
+UNREAD = {("experiments.protocols.Setting", 6), ("reports.analysis.analyse", 4), ("reports.answers.analyse, answers", 1),
+          ("reports.analysis.analyse, unary", 5)}  # fmt: skip
+
+
+def test_a_text_a_nan_and_a_number_below_zero_are_refused_wherever_numbers_are_taken() -> None:
+    for name, (call, drawn) in CALLS.items():
+        function = name.partition(",")[0]
+        examples = [one.example if isinstance(one, Usually) else one for one in drawn]
+        if function.startswith("plan.tails."):  # of what is checked before
+            continue
+        call(*examples)
+        for i, example in enumerate(examples):
+            if not isinstance(drawn[i], Usually) or (name, i) in UNREAD or isinstance(example, bool):
+                continue
+            below = [] if function in SIGNED else [-1]
+            if isinstance(example, list) and not isinstance(example[0], list):
+                wrong: list[Any] = [[one] * len(example) for one in ["a", float("nan"), *below]]
+            elif isinstance(example, (int, float)):
+                wrong = ["1", float("nan"), *below]
+            else:
+                continue
+            for one in wrong:
+                given = [*examples[:i], one, *examples[i + 1 :]]
+                assert is_refused(call, given), f"{name} takes {given}, with {one!r} as its argument {i}"
+
+
+def is_refused(call: Callable[..., Any], arguments: list[Any]) -> bool:
+    try:
+        call(*arguments)
+    except ValueError as refusal:
+        return IS_REFUSAL.match(str(refusal)) is not None
+    return False
 
 
 def strided(array: np.ndarray) -> np.ndarray:
@@ -901,7 +881,7 @@ def large(array: np.ndarray) -> list[int] | None:
 STORED: dict[str, Callable[[np.ndarray], Any]] = {
     **{
         kind: lambda array, kind=kind: array.astype(kind)
-        for kind in (
+        for kind in [
             "i1",
             "u1",
             "i2",
@@ -917,7 +897,7 @@ STORED: dict[str, Callable[[np.ndarray], Any]] = {
             ">f4",
             ">f8",
             "g",
-        )
+        ]
     },
     "float64": lambda array: array.astype(np.float64),
     "list": lambda array: array.tolist(),
@@ -976,43 +956,6 @@ def test_numbers_mean_the_same_however_they_are_stored(store: Callable[[np.ndarr
             np.testing.assert_allclose(other, one, rtol=2e-12, atol=1e-300, err_msg=f"{name} of {stored}")
 
 
-@pytest.mark.parametrize(
-    ("call", "said"),
-    [
-        (lambda: analyse([1, 1, 1], UNARY, n=3, bits=[1]), "bits must be a pair"),
-        (lambda: solve.required_n("rmse", 4, 1.0, [0.25] * 4), "target must be a Target, got 'rmse'"),
-        (
-            lambda: one_person([0, 0, 0], RandomizedResponse(K, 1.0), UNARY, 1),
-            "true_counts must have a total >= 1, got all zeros",
-        ),
-        (
-            lambda: protocol_choice.against_k([0, 3], 3, 1.0, 10),
-            "ks must be an integer from 2 to 9007199254740992, got 0",
-        ),
-        (lambda: protocol_choice.against_k([2, 3], 0, 1.0, 10), "k must be an integer from 2 to"),
-        (lambda: protocol_choice.against_epsilon([0], 3, 1.0, 10), "epsilons must be a number from"),
-        (lambda: protocol_choice.against_epsilon([1.0], 0, 1.0, 10), "k must be an integer from 2 to"),
-        *(
-            (lambda make=make: make(0), "k must be an integer >= 2, got 0")
-            for make in (uniform, dominant, step)
-        ),
-        *(
-            (lambda error=error: error([float("nan"), 0.5], [0.5, 0.5]), "theta_hat must be finite, got nan")
-            for error in (rr_core.squared_error, rr_core.total_variation, rr_core.max_error)
-        ),
-        (lambda: coupling.multinomial(3, [], np.array([])), "weights must have shape"),
-        (lambda: Start("leaning").distribution([5]), "histogram must have shape"),
-        (
-            lambda: rr_core.inv(np.ma.masked_array([5, 1, 9], [0, 1, 0]), MECHANISM.usual),
-            "histogram must be a numeric",
-        ),
-    ],
-)
-def test_what_broke_is_refused(call: Callable[[], Any], said: str) -> None:
-    with pytest.raises(ValueError, match=f"^{said}"):
-        call()
-
-
 def test_every_public_function_is_called() -> None:
     assert WITH_ENTRY | set(CALLS) | INSIDE >= set(FOUND)
     assert not (INSIDE & (WITH_ENTRY | set(CALLS)))
@@ -1039,5 +982,3 @@ def test_integers_that_no_double_holds_are_refused() -> None:
             ValueError, match=r"k must be an integer >= 2, got (1000|a number of thousands of digits)"
         ):
             RandomizedResponse(k, 1.0)
-    with pytest.raises(ValueError, match="counts must add up to at most 2"):
-        strays([2**63, 2**63], lambda k: RandomizedResponse(k, 1.0))

@@ -202,20 +202,6 @@ def test_the_limit_where_a_start_leaves_next_to_nothing_of_the_reports(epsilon):
     assert path.by_category(path.limit).tolist() == [0, 0, 0.5, 0.5]
 
 
-def test_wrong_batches_are_refused():
-    mechanism = RandomizedResponse(3, 1.0)
-    with pytest.raises(ValueError, match="mechanisms must be one or more with the same k, got k = none"):
-        ibu_paths([[1, 2, 3]], [], [1])
-    with pytest.raises(ValueError, match=r"mechanisms must be .* got k = \[3, 4\]"):
-        ibu_paths([[1, 2, 3]], [mechanism, RandomizedResponse(4, 1.0)], [1])
-    with pytest.raises(
-        ValueError, match=r"histograms must have one row of k = 3 .* 2 mechanisms, got shape \(1, 3\)"
-    ):
-        ibu_paths([[1, 2, 3]], [mechanism, mechanism], [1])
-    with pytest.raises(ValueError, match="start must have shape"):
-        ibu_paths([[1, 2, 3]] * 2, [mechanism] * 2, [1], np.full((3, 3), 1 / 3))
-
-
 def test_progress_is_told_the_iterations_done_and_the_last(monkeypatch):
     monkeypatch.setattr(MODULE, "PROGRESS_SECONDS", 0.0)
     seen = []

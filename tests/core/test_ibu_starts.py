@@ -45,26 +45,6 @@ def test_random_point_depends_on_the_seed_alone():
     assert np.abs(one - other).max() > 0.01
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"kind": "middle"}, "kind must be one of uniform"),
-        ({"mass": 0.0}, "mass must be strictly between 0 and 1, got 0.0"),
-        ({"mass": 1.0}, "mass must be strictly between 0 and 1"),
-    ],
-)
-def test_bad_start(arguments, words):
-    with pytest.raises(ValueError, match=words):
-        Start(**arguments)
-
-
-def test_category_and_weights_must_fit_the_histogram():
-    with pytest.raises(ValueError, match="category must be an integer from 0 to 3, got 4"):
-        Start("zero", 4).distribution(COUNTS)
-    with pytest.raises(ValueError, match="must have"):
-        Start("typed", weights=(1.0, 2.0)).distribution(COUNTS)
-
-
 @pytest.mark.parametrize("text", ["1, 2, 1", "1 2 1", "1;2;1", " 25% 50% 25% ", "0.5/1/0.5"])
 def test_typed_shares(text):
     weights = parse_weights(text, 3)

@@ -69,8 +69,3 @@ def test_lemma_4_once_none_is_negative_setting_more_to_zero_fits_no_better(count
         elif expected[n] >= mechanism.q:
             seen = phi > 0
             before = float(phi[seen] @ np.log(expected[seen]))
-
-
-def test_wrong_shapes_are_refused():
-    with pytest.raises(ValueError, match=r"histogram must have shape \(k,\)"):
-        mle_search([[1, 2], [3, 4]], RandomizedResponse(2, 1.0))

@@ -245,25 +245,6 @@ def test_nothing_is_searched_for_where_not_even_a_trillion_users_are_enough():
     assert sum(asked) == 2 * 33  # at one user, and at a trillion; a search took a minute
 
 
-def test_wrong_arguments_are_named():
-    target = Target("rmse", 0.1)
-    for call, words in (
-        (lambda: Target("mse", 1), "kind must be one of rmse"),
-        (lambda: Target("max", 0), "value must be a number from 1e-09"),
-        (lambda: Target("top", 2.5), "value must be an integer from 1 to 50"),
-        (lambda: Target("max", 0.1, 1), "confidence must be a number from 0.5"),
-        (lambda: achieved(target, 3, 30, 10, None), "epsilon must be a number from 0.01 to 20"),
-        (lambda: achieved(target, 3, 1, 0, None), "n must be a number from 1"),
-        (lambda: achieved(target, 3, 1, 10, None, users="new"), "users must be"),
-        (lambda: achieved(Target("max", 0.1), 3, 1, 10, None, users="new"), "users must be"),
-        (lambda: required_n(target, 3, 1, [1, 2]), "histogram must have a last axis"),
-        (lambda: required_n(Target("top", 3), 3, 1, [1, 2, 3]), "value must be below k = 3"),
-        (lambda: required_n(Target("top", 2), 3, 1, None), "theta must be a population"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            call()
-
-
 @holds(
     "the estimate of a category is typically at most {} of users off",
 )

@@ -247,36 +247,3 @@ def test_support_counts_ones_of_any_kind_of_number():
     ):
         assert made.support(same).tolist() == bits.sum(axis=0).tolist()
     assert made.randomize([], 1).shape == (0, 3)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda made: UnaryEncoding(1, 1.0), "k must be an integer from 2 to 9007199254740992, got 1"),
-        (lambda made: UnaryEncoding(3, 0), r"epsilon must be a number from 1e-06 to 700, got 0"),
-        (lambda made: UnaryEncoding(3, 701), "epsilon must be a number from 1e-06 to 700, got 701"),
-        (lambda made: UnaryEncoding(3, 1.0, 2), "optimized must be True or False, got 2"),
-        (lambda made: made.randomize([0, 3], 1), "values must be integers from 0 to k - 1 = 2, got 0 to 3"),
-        (lambda made: made.randomize([[0]], 1), r"values must have shape \(n,\), got \(1, 1\)"),
-        (lambda made: made.support([[0, 2, 1]]), r"of 0 and 1 of shape .* got 2 at index \[0, 1\]"),
-        (lambda made: made.support([[0, 0.5, 1]]), r"of 0 and 1 of shape .* got 0.5 at index \[0, 1\]"),
-        (lambda made: made.support(np.array([[0, 1, np.nan]])), r"of 0 and 1 .* got nan at index \[0, 2\]"),
-        (lambda made: made.support([[0, 1]]), r"of shape \(n, k\) = \(n, 3\) with n >= 1, got shape \(1, 2\)"),
-        (lambda made: made.support(np.zeros((0, 3))), r"with n >= 1, got shape \(0, 3\)"),
-        (lambda made: made.support([["a", 1, 0]]), "reports must be a numeric array"),
-        (lambda made: made.randomize_support([1, -1, 0], 1), "true_counts must be non-negative"),
-        (lambda made: made.randomize_support([0.5, 1, 0], 1), "true_counts must be whole numbers"),
-        (lambda made: inv([1, 1, 1], made), "n must be the number of reports, an integer >= 1, .* got None"),
-        (lambda made: inv([1, 1, 1], made, 0), "n must be an integer from 1 to"),
-        (lambda made: inv([1, 1, 4], made, 3), "support must be whole numbers from 0 to n = 3, got 1 to 4"),
-        (lambda made: inv([1, 1, -1], made, 3), "support must be whole numbers from 0 to n = 3, got -1 to 1"),
-        (lambda made: inv([1, 1, 0.5], made, 3), "support must be whole numbers from 0 to n = 3, got fractions"),
-        (lambda made: inv([1, 1], made, 3), "support must have a last axis of length k = 3"),
-        (lambda made: made.inv_variance(1.5, 10), "theta must be shares from 0 to 1, got 1.5 to 1.5"),
-        (lambda made: made.inv_variance(0.5, 0), "n must be a number >= 1e-60, got 0"),
-        (lambda made: made.inv_variance(0.5, 9, users="all"), "users must be"),
-    ],
-)  # fmt: skip
-def test_errors_name_argument_range_and_value(call, message):
-    with pytest.raises(ValueError, match=message):
-        call(UnaryEncoding(3, 1.0))

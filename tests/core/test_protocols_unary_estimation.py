@@ -311,25 +311,6 @@ def test_the_quadratic_programme_meets_its_conditions(k, seed):
     )
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda made: mle([[1, 0, 2]], made), r"reports must be an array of 0 and 1 .* got 2 at index \[0, 2\]"),
-        (lambda made: mle([1, 0, 1], made), r"of shape \(n, k\) = \(n, 3\) with n >= 1, got shape \(3,\)"),
-        (lambda made: mle([[1, 0, 1]], made, 0), "tolerance must be a number > 0, got 0"),
-        (lambda made: mle_unary([[1, 0, 1]], made, counts=[0]), "counts must be n = 1 numbers >= 0 .*, got"),
-        (lambda made: mle_unary([[1, 0, 1]], made, counts=[-1]), "counts must be n = 1 numbers >= 0 .*, got"),
-        (lambda made: mle_unary([[1, 0, 1]], made, counts=[1, 2]), "counts must have a last axis of length"),
-        (lambda made: update_factors_unary([[1, 0, 1]], [0.5, 0.5, 0.5], made), "theta must be a distribution"),
-        (lambda made: update_factors_unary([[1, 0, 1]], [1.5, -0.5, 0], made), "theta must be a distribution"),
-        (lambda made: optimality_gap_unary([[1, 0, 1]], [0.5, 0.5], made), "theta must have a last axis of length"),
-    ],
-)  # fmt: skip
-def test_errors_name_argument_range_and_value(call, message):
-    with pytest.raises(ValueError, match=message):
-        call(UnaryEncoding(3, 1.0))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("optimized", [False, True] if LENGTHY else [True])
 def test_a_thousand_categories_and_434_195_reports(optimized):

@@ -144,18 +144,3 @@ def test_the_tail_of_a_million_categories_gets_its_share(n):
         expected = n * weights[-200_000:]
         z2 = ((counts[-200_000:] - expected) ** 2 / expected).mean()
         assert abs(z2 - 1) < 6 * math.sqrt((2 + 1 / expected.mean()) / 200_000)
-
-
-@pytest.mark.parametrize(
-    ("n", "weights", "said"),
-    [
-        (-1, [1, 1], "n must be an integer from 0 to 4611686018427387904, got -1"),
-        (2.5, [1, 1], "n must be an integer from 0 to 4611686018427387904, got 2.5"),
-        (5, [1, -1], "weights must be non-negative"),
-        (5, [0, 0], "positive total"),
-        (5, [1, float("nan")], "finite"),
-    ],
-)
-def test_wrong_multinomials(n, weights, said):
-    with pytest.raises(ValueError, match=said):
-        sampling.multinomial(n, weights, np.random.default_rng(0))
