@@ -57,16 +57,6 @@ def test_a_batch_of_mixed_mechanisms_is_its_rows_one_by_one(start):
             np.testing.assert_array_equal(taken.estimate(index), together.estimate(index)[row])
 
 
-def test_rows_with_as_many_levels_are_the_same_bit_for_bit():
-    rng = np.random.default_rng(2)
-    histograms = np.stack([rng.permutation(50) + 3 for _ in range(4)])
-    mechanisms = [RandomizedResponse(50, epsilon) for epsilon in (0.1, 1.0, 4.0, 9.0)]
-    together = ibu_paths(histograms, mechanisms, [500])
-    for row in range(4):
-        alone = ibu(histograms[row], mechanisms[row], 500)
-        np.testing.assert_array_equal(together.estimate(0)[row], alone)
-
-
 def test_padding_cuts_nothing_off():
     """The second row starts at zero in a category that MLE* keeps, and the first, with fewer levels, nowhere."""
     start = [[0.25] * 4, [0.4, 0.3, 0.3, 0.0]]

@@ -61,24 +61,6 @@ def test_the_law_of_long_binomials_is_the_exact_convolution():
     assert sum(law[value] for value in range(201) if value not in values) < 1e-30
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("t", "k", "epsilon"), [(90, 4, 1.0), (200, 30, 3.0)])
-def test_the_law_is_that_of_randomizing_user_by_user(t, k, epsilon):
-    """The empirical distribution function stays within the Dvoretzky-Kiefer-Wolfowitz bound for 1 in 10^6."""
-    mechanism, n, runs = RandomizedResponse(k, epsilon), 300, 20_000
-    users = np.broadcast_to(np.repeat([1, 0], [t, n - t]), (runs, n))
-    seen = (mechanism.randomize(users, 1) == 1).sum(axis=1)
-    values, pmf = distribution(t, n, mechanism)
-    assert values[0] <= seen.min()
-    assert seen.max() <= values[-1]
-    empirical = np.searchsorted(np.sort(seen), values, side="right") / runs
-    assert np.abs(empirical - np.cumsum(pmf)).max() < math.sqrt(math.log(2e6) / 2 / runs)
-    variance = float(report_variance(t, n, mechanism))
-    assert seen.var() == pytest.approx(variance, rel=6 * math.sqrt(2 / runs))
-    own, others = t * mechanism.p * (1 - mechanism.p), (n - t) * mechanism.q * (1 - mechanism.q)
-    assert variance == pytest.approx(own + others, rel=1e-12)
-
-
 @pytest.mark.parametrize(
     ("t", "n", "k", "epsilon"),
     [

@@ -74,24 +74,6 @@ def test_probabilities_and_variances_are_those_of_the_definitions(key, k, root):
 
 
 @FEW
-@given(EPSILONS)
-def test_every_protocol_spends_exactly_epsilon(epsilon):
-    power = math.exp(epsilon)
-    for key in ("sue", "oue"):
-        made = support(key, 9, epsilon)
-        # Two bits differ between two inputs; the worst report has the own bit set and the other not.
-        p, q = made.p_star, made.q_star
-        assert p * (1 - q) / (q * (1 - p)) == pytest.approx(power, rel=1e-10)
-    rr, olh = support("rr", 9, epsilon), support("olh", 9, epsilon)
-    assert rr.p_star / rr.q_star == pytest.approx(power, rel=1e-10)
-    made = laws.subsets(9, epsilon, 3)
-    # 28 sets hold one's own category, 56 do not: one of the former is e^eps times as likely as one of the latter.
-    assert made.p_star == pytest.approx(28 * power / (28 * power + 56), rel=1e-10)
-    g = olh.hash_range
-    assert (olh.keep + olh.q_star) == pytest.approx(power / (power + g - 1), rel=1e-10)
-
-
-@FEW
 @given(CATEGORIES, EPSILONS, SHARES, st.sampled_from(USERS))
 def test_rows_are_finite_and_one_is_best(k, epsilon, theta, users):
     rows = compare(k, epsilon, 10**6, theta, users)

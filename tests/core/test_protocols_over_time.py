@@ -57,20 +57,6 @@ def law_of_reports(scheme, t, hashes=None):
     return memo @ given_memo, sequences, outcomes
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("key", SCHEMES)
-@pytest.mark.parametrize("t", [1, 2, 3])
-def test_the_budget_spent_is_the_largest_ratio_over_all_reports(key, setting, t):
-    if key in ("rappor", "l_osue") and t * setting[0] > 9:
-        pytest.skip("too many sequences")
-    scheme = made(key, *setting)
-    chances, *_ = law_of_reports(scheme, t)
-    possible = chances.max(axis=0) > 0
-    largest = np.log(chances[:, possible].max(axis=0) / chances[:, possible].min(axis=0)).max()
-    assert float(scheme.epsilon_after(t)) == pytest.approx(largest, rel=1e-9)
-    assert chances.sum(axis=1) == pytest.approx(1)
-
-
 def steps_of(scheme):
     """(values, answers) of the first step, (answers, reports) of the second; None and the one step of fresh noise."""
     chances, *_ = law_of_reports(scheme, 1)
@@ -405,19 +391,6 @@ def test_the_g_of_loloha_is_best_and_the_printed_one_is_not_better(epsilon, firs
         for g in (*range(2, 80), printed)
     ]
     assert float(ours.variance(0, 1)) <= min(variances) * (1 + 1e-12)
-
-
-@pytest.mark.parametrize("every", [1, 3, 50])
-@pytest.mark.parametrize("key", SCHEMES)
-def test_the_budget_of_changing_values_is_the_sum_over_what_is_remembered(key, every):
-    scheme = made(key, 4, 1.5, 0.6, 3)
-    values = min(scheme.cells, scheme.k)
-    for t in (0, 1, 2, 7, 40, 365):
-        reports = np.bincount((np.arange(t) // every) % values, minlength=values)
-        expected = t * 1.5 if key == "fresh" else float(scheme.epsilon_after(reports).sum())
-        assert float(scheme.epsilon_changing(t, every)) == pytest.approx(expected)
-        if key != "fresh":
-            assert expected <= values * scheme.epsilon + 1e-9
 
 
 @given(
