@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rr_core import RandomizedResponse, mle_star, total_variation, zipf
+from rr_core import RandomizedResponse, mle_star, zipf
 from rr_core.protocols import posterior, posterior_mean
 
 DRAWS = 2000
@@ -102,7 +102,7 @@ def test_the_mean_of_draws_is_the_exact_mean(counts, epsilon, prior, users):
     assert (np.abs(drawn.mean(axis=0) - exact) <= FAR * error + 1e-12).all()
 
 
-def gibbs(counts, mechanism, prior, rng, chains=4000, sweeps=400):
+def gibbs(counts, mechanism, prior, rng, chains=2000, sweeps=300):
     """Last states of independent Gibbs samplers, (chains, k): z given theta is binomial, theta given z Dirichlet. A
     category forgets its start over about as many sweeps as it has reports for each kept truth, 70 at most in `CASES`."""
     prior = np.broadcast_to(prior, (len(counts),))
@@ -135,34 +135,6 @@ def test_successive_draws_are_independent():
     for lag in (1, 2, 5):
         correlations = [np.corrcoef(row[:-lag], row[lag:])[0, 1] for row in ranks.T]
         assert np.abs(correlations).max() < FAR / math.sqrt(DRAWS - lag)
-
-
-@pytest.mark.slow
-def test_maximum_likelihood_comes_near_the_posterior_mean_as_reports_become_many():
-    """Theorem 3.3: the distance falls with n, and is small against the posterior's own spread in the end."""
-    mechanism, theta = RandomizedResponse(4, 2.0), np.array([0.5, 0.25, 0.15, 0.1])
-    rng, distances = np.random.default_rng(8), []
-    for n in (20, 200, 2000, 20_000):
-        distance = 0.0
-        for _ in range(20):
-            counts = rng.multinomial(n, mechanism.expected(theta))
-            distance += (
-                total_variation(mle_star(counts, mechanism), posterior_mean(counts, mechanism, 1.0)) / 20
-            )
-        distances.append(distance)
-    assert all(later < earlier / 2 for earlier, later in itertools.pairwise(distances))
-    assert distances[-1] < 1e-3
-
-
-def test_bayes_wins_on_average_when_the_prior_is_right():
-    """Theorem 3.1, over 400 truths from the prior: the mean squared error of the posterior mean is below that of MLE*."""
-    mechanism, rng, gains = RandomizedResponse(5, 1.0), np.random.default_rng(9), []
-    for _ in range(400):
-        theta = rng.dirichlet(np.full(5, 0.5))
-        counts = rng.multinomial(100, mechanism.expected(theta))
-        errors = [((f(counts, mechanism) - theta) ** 2).sum() for f in (mle_star, posterior_mean)]
-        gains.append(errors[0] - errors[1])
-    assert np.mean(gains) > FAR * np.std(gains) / 20
 
 
 def test_a_billion_reports_and_a_thousand_categories():
