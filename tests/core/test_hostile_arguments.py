@@ -22,48 +22,32 @@ import rr_core
 from rr_core import RandomizedResponse, Scenario, coupling, sampling
 from rr_core.arrivals import first_reports
 from rr_core.comparison import compare
-from rr_core.confidence_sequence import anytime_intervals
 from rr_core.experiments.grid import Cell, Settings, Sweep, over
-from rr_core.experiments.protocols import Setting, measure
+from rr_core.experiments.protocols import Setting
 from rr_core.experiments.run import expected_seconds, run
-from rr_core.geometry.push_down import push_down, push_down_candidates
+from rr_core.geometry.push_down import push_down
 from rr_core.geometry.replicates import count_alignment
-from rr_core.ibu import Start, ibu_paths, iterates, log_spaced
+from rr_core.ibu import Start, ibu_paths, iterates
 from rr_core.ibu.convergence import compare_epsilons, compare_runs
-from rr_core.ibu.costs import affordable_iterations, compare_costs, iterations_needed
+from rr_core.ibu.costs import compare_costs, iterations_needed
 from rr_core.ibu.path import checked_distribution
 from rr_core.ibu.starts import START_KINDS
-from rr_core.law import most_negative, negative_chance, negatives, report_band, report_distribution
 from rr_core.lesson import lesson
-from rr_core.plan import protocol_choice, shuffling, solve, tails
-from rr_core.plan.landscape import landscape, price_per_bit, simulate_curve
-from rr_core.plan.one_share import Goal, hardest_share, people_needed, share_curve
+from rr_core.plan import protocol_choice, solve, tails
+from rr_core.plan.one_share import Goal
 from rr_core.plan.targets import KINDS as KINDS_OF_TARGET
 from rr_core.plan.targets import Guess, Target
-from rr_core.privacy import answer
 from rr_core.protocols import (
     Channel,
     HadamardResponse,
     SubsetSelection,
     UnaryEncoding,
-    information_bounds,
-    inv,
     laws,
-    merge_last,
-    mle,
-    mle_unary,
-    optimality_gap_unary,
-    posterior,
-    posterior_mean,
-    summarise_posterior,
-    update_factors_unary,
 )
-from rr_core.protocols.hadamard import inv_hadamard, mle_hadamard
-from rr_core.protocols.over_time import SCHEMES, Longitudinal, guesses, reports_of, simulated_rmse
-from rr_core.protocols.prior_choice import distance_to_mle
+from rr_core.protocols.over_time import SCHEMES, Longitudinal
 from rr_core.protocols.unary import checked_bits
 from rr_core.repeats import repeat
-from rr_core.reports import above_zero, fit_test, inv_interval, plausible_epsilon
+from rr_core.reports import above_zero, fit_test
 from rr_core.reports.analysis import analyse
 from rr_core.reports.intervals import Interval, extremes
 from rr_core.reports.low_counts import floor, strays
@@ -153,6 +137,11 @@ OF_HADAMARD = Usually([9, 0, 5, 7][: HADAMARD.m], arrays)
 METRIC = Usually("mse", numbers)
 ONE_SHARE = Usually(0.25, numbers)
 NUMBERS_OF_CATEGORIES = Usually([3, 5], arrays)
+SETS = Usually([[1, 1, 0], [0, 1, 1]], arrays)
+YES_OR_NO = Usually(truths := st.booleans(), truths, True)
+PERHAPS = Usually(None, arrays)
+DESIGN = Usually(st.sampled_from([*MECHANISMS, CHANNEL]), numbers, CHANNEL)
+ANY_SCHEME = Usually(schemes := st.sampled_from(OVER_TIME), schemes, OVER_TIME[2])
 # Of what plan.tails takes, which is checked before.
 MANY_USERS, PLANNED = Usually(200.0, st.floats(1, 1e12)), Usually(1.0, st.floats(0.01, 20))
 DISTANCE = Usually(0.25, st.floats(1e-300, 1))
@@ -170,7 +159,7 @@ BY_NAME = {
     ),
     **dict.fromkeys(("x", "y", "share", "achieved", "theta_share", "product", "close"), ONE_SHARE),
     **dict.fromkeys(("draws", "replicates", "repeats", "times", "collections", "most"), FEW),
-    **dict.fromkeys(("category", "value", "truth", "report", "seed", "after"), SEED),
+    **dict.fromkeys(("category", "value", "truth", "report", "seed", "after", "about"), SEED),
     **dict.fromkeys(("days", "t", "epsilons", "points", "bits", "ks"), DAYS),
     "values": VALUES,
     "reports": VALUES,
@@ -181,7 +170,8 @@ BY_NAME = {
     "users": WHOSE,
     "iterations": ITERATIONS,
     "n_iterations": FEW,
-    "start": Usually(None, shares),
+    "start": Usually(None, shares, [0.2, 0.3, 0.5]),
+    "goal": GOAL,
     **dict.fromkeys(("d", "g"), Usually(2, few)),
     "index": Usually(0, numbers),
     "q": Usually(0.4, numbers),
@@ -227,6 +217,7 @@ INSTANCES = {
     "Support": laws.support("oue", K, 1.0),
     "FitTest": fit_test([5, 0, 9], RandomizedResponse(K, 1.0), 5),
     "EmptyShare": EmptyShare(1, 2, True),
+    "Survey": SURVEY,
     "Interval": Interval(np.array([-0.3, 0.1, 1.1]), np.array([-0.1, 0.4, 1.2]), 0.95, False),
 }
 # Called by this package alone, with what it has checked, counted or chosen before.
@@ -276,9 +267,6 @@ def ordered(one: float, two: float) -> tuple[float, float]:
 
 # Calls of what its signature does not tell. A name is that of the function; after a comma, of which of its uses.
 SPECIAL: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
-    "mechanism.RandomizedResponse": (RandomizedResponse, (CATEGORIES, EPSILON)),
-    "mechanism.RandomizedResponse.from_p": (RandomizedResponse.from_p, (CATEGORIES, LEVEL)),
-    "mechanism.RandomizedResponse.from_redraw": (RandomizedResponse.from_redraw, (CATEGORIES, LEVEL)),
     "scenario.Scenario": (
         lambda dist, *others: Scenario(dist, *others).mechanism,
         (DIST, CATEGORIES, EPSILON, EPSILON, USERS, SEED),
@@ -287,7 +275,6 @@ SPECIAL: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         lambda k, s, n: Scenario(k=k, s=s, n=n).draw().counts,
         (FEW_CATEGORIES, EPSILON, FEW),
     ),
-    "ibu.path.log_spaced": (log_spaced, (USERS, FEW)),
     "ibu.starts.Start": (Start, (Usually("leaning", numbers), SEED, LEVEL, SEED)),
     "ibu.starts.Start.distribution": (
         lambda kind, weights, histogram: Start(kind, weights=weights).distribution(histogram),
@@ -316,23 +303,6 @@ SPECIAL: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
             ("randomize_supports", (COUNTS, FEW, 1)),
         )
     },
-    "protocols.over_time.guesses": (
-        lambda key, prior, days, people: guesses(Longitudinal(key, K, 1.0), prior, days, people, 1).right,
-        (SCHEME, SHARES, Usually([1, 2], few), FEW),
-    ),
-    "protocols.over_time.simulated_rmse": (
-        lambda counts, days, repeats: simulated_rmse(Longitudinal("l_grr", K, 1.0), counts, days, repeats, 1),
-        (SMALL_COUNTS, Usually([1, 2], few), FEW),
-    ),
-    "protocols.over_time.reports_of": (
-        lambda key, value, days: reports_of(Longitudinal(key, K, 1.0), value, days, 1),
-        (SCHEME, SEED, FEW),
-    ),
-    "ibu.engine.ibu, from a start": (
-        lambda h, m, start: rr_core.ibu(h, m, 3, start),
-        (COUNTS, MECHANISM, SHARES),
-    ),
-    "ibu.engine.ibu": (rr_core.ibu, (COUNTS, MECHANISM, FEW)),
     "ibu.engine.ibu_paths": (
         lambda h, m, i, start: ibu_paths(h, [m], i, start),
         (Usually([[5, 0, 9]], arrays), MECHANISM, ITERATIONS, Usually(None, shares)),
@@ -341,15 +311,7 @@ SPECIAL: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         lambda last, since: [*iterates(PATH, last, since)],
         (Usually(3, few), Usually(None, few)),
     ),
-    "ibu.convergence.compare_epsilons": (
-        lambda epsilons, last: compare_epsilons(DRAW, epsilons, last),
-        (DAYS, FEW),
-    ),
     "ibu.convergence.compare_runs": (lambda last: compare_runs([DRAW], last), (FEW,)),
-    "ibu.convergence.RunComparison.select": (
-        INSTANCES["RunComparison"].select,
-        (Usually(0, few), Usually(1, few)),
-    ),
     "ibu.costs.compare_costs": (
         lambda h, m, tolerance: len(compare_costs(h, m, tolerance, budget=0.001)),
         (SMALL_COUNTS, MECHANISM, LEVEL),
@@ -358,57 +320,20 @@ SPECIAL: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         lambda h, m, tolerance: iterations_needed(h, m, tolerance, 0.01).iterations >= 0,
         (COUNTS, MECHANISM, LEVEL),
     ),
-    "ibu.costs.affordable_iterations": (affordable_iterations, (COUNTS, USERS)),
     "arrivals.first_reports": (
         lambda counts, sizes: [*first_reports(counts, sizes, np.random.default_rng(1))],
         (COUNTS, Usually([1, 2], arrays)),
     ),
-    "experiments.protocols.Setting": (
-        Setting,
-        (Usually("k_rr", numbers), Usually("uniform", numbers), CATEGORIES, EPSILON, USERS, WHOSE, EPSILON),
-    ),
-    "experiments.protocols.measure": (
-        lambda collections, seed: measure(Setting("k_rr", "uniform", K, 1.0, 20), collections, seed),
-        (FEW, SEED),
-    ),
     "experiments.run.expected_seconds": (lambda workers: expected_seconds(SWEEP.sweep, workers), (SEED,)),
     "geometry.replicates.count_alignment": (lambda times: [*count_alignment(DRAW, times)], (FEW,)),
-    "geometry.push_down.push_down, equalize": (
-        lambda h, c, m: push_down(h, c, m, equalize=True),
-        (SMALL_COUNTS, SEED, MECHANISM),
-    ),
-    "geometry.push_down.push_down": (push_down, (COUNTS, SEED, MECHANISM)),
-    "geometry.push_down.push_down_candidates": (push_down_candidates, (COUNTS, MECHANISM, USERS)),
     "repeats.repeat": (lambda times: [*repeat(DRAW, times)][-1].done, (FEW,)),
     "lesson.lesson": (
         lambda epsilons, seed: lesson(epsilons, seed).true_counts,
         (Usually((1.0,), arrays), SEED),
     ),
-    "law.report_distribution": (report_distribution, (FEW, FEW, MECHANISM)),
-    "law.report_band": (report_band, (SMALL_COUNTS, Usually(200, few), MECHANISM, LEVEL)),
-    "law.negative_chance": (negative_chance, (COUNTS, MECHANISM)),
-    "law.most_negative": (most_negative, (COUNTS, MECHANISM)),
-    "law.negatives": (negatives, (SHARES, COUNTS, MECHANISM)),
-    "metrics.inv_variance": (rr_core.inv_variance, (SHARES, USERS, MECHANISM)),
-    "confidence_sequence.anytime_intervals": (
-        lambda counts, mechanism, level, tightest_at, bound: anytime_intervals(
-            counts, mechanism, level=level, tightest_at=tightest_at, bound=bound
-        ),
-        (
-            COUNTS,
-            MECHANISM,
-            LEVEL,
-            USERS,
-            Usually(st.sampled_from(["exact", "sub_gaussian"]), numbers, "exact"),
-        ),
-    ),
     "reports.intervals.above_zero": (
         lambda *given: in_one_row(above_zero(*given)),
         (COUNTS, MECHANISM, LEVEL),
-    ),
-    "reports.intervals.inv_interval": (
-        lambda c, m, level, all_: inv_interval(c, m, level, simultaneous=all_),
-        (COUNTS, MECHANISM, LEVEL, Usually(st.booleans(), st.booleans(), True)),
     ),
     "reports.intervals.extremes": (lambda *given: in_one_row(extremes(*given)), (COUNTS, MECHANISM)),
     "reports.low_counts.floor": (lambda *given: in_one_row(floor(*given)), (COUNTS, MECHANISM, LEVEL)),
@@ -416,53 +341,15 @@ SPECIAL: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         lambda c, k, chance: strays(c, lambda k: RandomizedResponse(k, 1.0), k, chance),
         (COUNTS, Usually(None, numbers), LEVEL),
     ),
-    "reports.epsilon_fit.fit_test": (
-        lambda c, m, seed: fit_test(c, m, 5, seed=seed),
-        (COUNTS, MECHANISM, SEED),
-    ),
-    "reports.epsilon_fit.fit_test, replicates": (fit_test, (SMALL_COUNTS, MECHANISM, FEW)),
-    "reports.epsilon_fit.plausible_epsilon": (
-        lambda c, k, level, above: plausible_epsilon(c, k, level, above=above, replicates=5),
-        (COUNTS, FEW_CATEGORIES, LEVEL, Usually(0.5, numbers)),
-    ),
-    "reports.analysis.analyse": (
-        lambda c, protocol, level, users, n: analyse(c, protocol, level, users, n=n),
-        (COUNTS, Usually(st.sampled_from([*MECHANISMS, CHANNEL]), numbers, CHANNEL), LEVEL, WHOSE, USERS),
-    ),
     "reports.analysis.analyse, unary": (
         lambda support, n, level, users, bits, occurrences: analyse(
             support, UNARY, level, users, n=n, bits=None if bits is None else (bits, occurrences)
         ),
         (COUNTS, USERS, LEVEL, WHOSE, Usually(None, reports), COUNTS),
     ),
-    "reports.answers.analyse": (
-        lambda c, design, level, by, weights, users: rr_core.analyse(
-            c, design, level, by, weights, users=users
-        ),
-        (
-            Usually(usual, arrays, [12, 1, 7]),
-            Usually(st.sampled_from([*MECHANISMS, CHANNEL, UNARY]), numbers, CHANNEL),
-            LEVEL,
-            Usually(None, arrays),
-            Usually(None, arrays),
-            WHOSE,
-        ),
-    ),
     "reports.answers.analyse, answers": (
         lambda c, by, weights: rr_core.analyse(c, RandomizedResponse(K, 1.0), 0.9, by, weights, labels="012"),
         (Usually([0, 1, 2, 1], arrays), Usually([0, 1, 1, 0], arrays), Usually([1.0, 2.0, 3.0, 4.0], arrays)),
-    ),
-    "reports.survey.analyse_groups": (
-        lambda c, design, level: analyse_groups(c, design, "abc", "xy", level),
-        (
-            Usually([[9, 0, 5], [1, 2, 3]], arrays),
-            Usually(st.sampled_from([*MECHANISMS, CHANNEL]), st.just(CHANNEL), CHANNEL),
-            LEVEL,
-        ),
-    ),
-    "reports.survey.Survey.difference": (
-        lambda one, other, level: SURVEY.difference(one, other, level),
-        (Usually(0, numbers), Usually(1, numbers), LEVEL),
     ),
     "reports.analysis.analyse, bits": (
         lambda bits: analyse([1, 1, 1], UNARY, n=3, bits=bits),
@@ -472,35 +359,10 @@ SPECIAL: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         lambda matrix: [getattr(Channel(matrix), name) for name in ("rank", "epsilon", "condition_number")],
         (MATRIX,),
     ),
-    "protocols.channel.Channel.forced_response": (
-        lambda forced: Channel.forced_response(forced).matrix,
-        (Usually([0.1, 0.2, 0.1], arrays),),
-    ),
-    "protocols.estimation.inv, channel": (lambda histogram: inv(histogram, CHANNEL), (COUNTS,)),
-    "protocols.estimation.inv, subset": (
-        lambda support, n: inv(support, SUBSET, n),
-        (Usually([200, 150, 50], arrays), USERS),
-    ),
-    "protocols.estimation.inv, unary": (lambda support, n: inv(support, UNARY, n), (COUNTS, USERS)),
-    "protocols.estimation.inv, hadamard": (lambda histogram: inv(histogram, HADAMARD), (OF_HADAMARD,)),
-    "protocols.estimation.mle, channel": (
-        lambda histogram, tolerance: mle(histogram, CHANNEL, tolerance),
-        (COUNTS, EPSILON),
-    ),
-    "protocols.estimation.mle, unary": (lambda bits, tolerance: mle(bits, UNARY, tolerance), (BITS, EPSILON)),
-    "protocols.estimation.mle, hadamard": (
-        lambda histogram, t: mle(histogram, HADAMARD, t),
-        (OF_HADAMARD, EPSILON),
-    ),
-    "protocols.hadamard.inv_hadamard": (lambda histogram: inv_hadamard(histogram, HADAMARD), (OF_HADAMARD,)),
-    "protocols.hadamard.mle_hadamard": (lambda h, t: mle_hadamard(h, HADAMARD, t), (OF_HADAMARD, EPSILON)),
-    "protocols.hadamard.HadamardResponse.support": (HADAMARD.support, (VALUES,)),
-    "protocols.hadamard.HadamardResponse.histogram": (HADAMARD.histogram, (VALUES,)),
     "protocols.subset.SubsetSelection": (
         lambda k, e, d: SubsetSelection(k, e, d).q_star,
         (FEW_CATEGORIES, EPSILON, Usually(2, few)),
     ),
-    "protocols.subset.SubsetSelection.support": (SUBSET.support, (Usually([[1, 1, 0], [0, 1, 1]], arrays),)),
     "protocols.unary.UnaryEncoding": (
         lambda k, e, o: [getattr(UnaryEncoding(k, e, o), name) for name in ("p", "q", "keep")],
         (FEW_CATEGORIES, EPSILON, Usually(st.booleans(), numbers, True)),
@@ -509,56 +371,7 @@ SPECIAL: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         lambda k, f, p, q: UnaryEncoding.rappor(k, f=f, p=p, q=q).epsilon,
         (FEW_CATEGORIES, ONE_SHARE, ONE_SHARE, LEVEL),
     ),
-    "protocols.unary.UnaryEncoding.support": (UNARY.support, (BITS,)),
     "protocols.unary.checked_bits": (lambda bits: checked_bits("reports", bits, K), (BITS,)),
-    "protocols.unary_estimation.mle_unary": (
-        lambda bits, counts: mle_unary(bits, UNARY, counts=counts),
-        (BITS, COUNTS),
-    ),
-    "protocols.unary_estimation.mle_unary, subset": (
-        lambda sets, tolerance: mle_unary(sets, SUBSET, tolerance),
-        (Usually([[1, 1, 0], [0, 1, 1]], arrays), LEVEL),
-    ),
-    "protocols.unary_estimation.update_factors_unary": (
-        lambda bits, theta: update_factors_unary(bits, theta, UNARY),
-        (BITS, SHARES),
-    ),
-    "protocols.unary_estimation.optimality_gap_unary": (
-        lambda bits, theta: optimality_gap_unary(bits, theta, UNARY),
-        (BITS, SHARES),
-    ),
-    "protocols.posterior.posterior": (
-        lambda h, m, prior, draws: posterior(h, m, prior, draws, 1),
-        (COUNTS, MECHANISM, COUNTS, FEW),
-    ),
-    "protocols.posterior.posterior_mean": (
-        lambda h, m, prior, users: posterior_mean(h, m, prior, users=users),
-        (COUNTS, MECHANISM, Usually([0.5, 1, 2], arrays), WHOSE),
-    ),
-    "protocols.posterior.summarise_posterior": (
-        lambda h, m, prior, draws, users, level: summarise_posterior(
-            h, m, prior, draws, 1, users=users, level=level
-        ),
-        (COUNTS, MECHANISM, EPSILON, FEW, WHOSE, LEVEL),
-    ),
-    "protocols.prior_choice.distance_to_mle": (
-        lambda theta, m, sizes, priors: distance_to_mle(theta, m, sizes, priors, 1),
-        (
-            SHARES,
-            Usually(RandomizedResponse(K, 1.0), st.just(RandomizedResponse(K, 2.0))),
-            Usually([9, 20], st.lists(few, max_size=2)),
-            Usually([0.5], st.lists(few, max_size=2)),
-        ),
-    ),
-    "protocols.information_bounds.information_bounds": (
-        lambda prior, users, draws: information_bounds(CHANNEL, prior, users=users, draws=draws, rng=1),
-        (EPSILON, WHOSE, FEW),
-    ),
-    "protocols.collection.merge_last": (
-        lambda counts, k: merge_last(counts, None, k),
-        (COUNTS, Usually(2, numbers)),
-    ),
-    "privacy.answer": (lambda truth, m: answer(truth, m, 1), (SEED, MECHANISM)),
     "sampling.multinomial": (
         lambda n, weights: sampling.multinomial(n, weights, np.random.default_rng(1)),
         (USERS, COUNTS),
@@ -570,39 +383,11 @@ SPECIAL: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         lambda n, weights: coupling.multinomial(n, weights, np.array([0.3, 0.9, 0.6])),
         (USERS, COUNTS),
     ),
-    "experiments.grid.Cell": (Cell, (DIST, CATEGORIES, EPSILON, USERS, EPSILON)),
     "experiments.grid.Cell.parse": (
         Cell.parse,
         (Usually("zipf k=3 s=1.0 epsilon=1.0 n=200", st.one_of(numbers, arrays)),),
     ),
-    "experiments.grid.over": (
-        lambda dist, s, k, epsilon, n: over(dist=dist, s=s, k=k, epsilon=epsilon, n=n),
-        (DIST, EPSILON, CATEGORIES, Usually([0.5, 1.0], arrays), USERS),
-    ),
-    "experiments.grid.Settings": (
-        Settings,
-        (
-            FEW,
-            WHOSE,
-            Usually("drawn", numbers),
-            Usually(("inv",), arrays),
-            Usually(("mse",), arrays),
-            SEED,
-            SEED,
-        ),
-    ),
     "experiments.grid.Sweep": (Sweep, (Usually((Cell("zipf", K, 1.0, 200),), arrays),)),
-    "plan.one_share.Goal": (Goal, (Usually(st.sampled_from(GOAL_KINDS), numbers, "power"), LEVEL, LEVEL)),
-    "plan.one_share.people_needed": (
-        lambda goal, at, about: people_needed(CHANNEL, goal, at, about),
-        (GOAL, Usually([0.1, 0.2], arrays), SEED),
-    ),
-    "plan.one_share.hardest_share": (lambda goal, about: hardest_share(CHANNEL, goal, about), (GOAL, SEED)),
-    "plan.one_share.share_curve": (
-        lambda goal, share: share_curve(Channel.warner(0.7), goal, share),
-        (GOAL, ONE_SHARE),
-    ),
-    "plan.targets.Target": (Target, (KIND, EPSILON, LEVEL, LEVEL)),
     "plan.solve.shortfall_function": (
         lambda target, theta, users, n: solve.shortfall_function(
             target, solve.checked_guess(target, K, theta), users
@@ -622,34 +407,6 @@ SPECIAL: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         )(solve.Channels.of(K, [0.5, 1.0]), np.array([solve.checked_n(n), 9.0]), 1e-6),
         (TARGET, SHARES, WHOSE, USERS),
     ),
-    "plan.solve.checked_guess": (
-        lambda target, theta: solve.checked_guess(target, K, theta),
-        (TARGET, SHARES),
-    ),
-    "plan.targets.Guess.of": (Guess.of, (FEW_CATEGORIES, SHARES)),
-    "plan.targets.Guess.levels": (INSTANCES["Guess"].levels, (Usually(0, few),)),
-    "plan.protocol_choice.against_k": (
-        protocol_choice.against_k,
-        (NUMBERS_OF_CATEGORIES, FEW_CATEGORIES, EPSILON, USERS, WHOSE),
-    ),
-    "plan.landscape.simulate_curve": (
-        simulate_curve,
-        (FEW_CATEGORIES, SHARES, ALONG, Usually([1, 2], few), EPSILON, FEW),
-    ),
-    "plan.landscape.landscape": (
-        lambda k, theta, epsilons, n: landscape(TARGETS["rmse"], k, theta, epsilons=epsilons, n=n),
-        (FEW_CATEGORIES, SHARES, DAYS, DAYS),
-    ),
-    "plan.landscape.price_per_bit": (
-        lambda target, k, epsilon, theta, users: price_per_bit(target, k, epsilon, theta, users=users),
-        (TARGET, FEW_CATEGORIES, EPSILON, SHARES, WHOSE),
-    ),
-    "plan.landscape.price_per_bit, bits": (
-        lambda bits: price_per_bit(TARGETS["rmse"], K, 1.0, [0.2, 0.3, 0.5], bits),
-        (DAYS,),
-    ),
-    "plan.shuffling.users_for": (shuffling.users_for, (EPSILON, Usually(0.5, numbers), LEVEL)),
-    "plan.shuffling.against_users": (shuffling.against_users, (DAYS, EPSILON, USERS, LEVEL)),
     "plan.tails.binomial_tail": (
         lambda n, m, distance: tails.binomial_tail(n, m, 1 - m, distance),
         (MANY_USERS, ANY_SHARE, DISTANCE),
@@ -688,20 +445,115 @@ SPECIAL: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 }
 
 
-def derived(name: str, function: Callable[..., Any]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+# Arguments of a function that are not made as BY_TYPE and BY_NAME say. A name is that of the function; after a comma, of
+# which of its uses.
+OWN: dict[str, dict[str, Any]] = {
+    **{name: {"k": CATEGORIES} for name in ("mechanism.RandomizedResponse", "experiments.grid.Cell")},
+    **{f"mechanism.RandomizedResponse.from_{way}": {"k": CATEGORIES} for way in ("p", "redraw")},
+    "ibu.path.log_spaced": {"last": USERS, "per_decade": FEW},
+    "ibu.convergence.compare_epsilons": {"iterations": FEW},
+    "ibu.convergence.RunComparison.select": {"first": Usually(0, few), "end": Usually(1, few)},
+    "ibu.costs.affordable_iterations": {"iterations": USERS},
+    "experiments.protocols.Setting": {
+        "protocol": Usually("k_rr", numbers),
+        "population": DIST,
+        "k": CATEGORIES,
+    },
+    "experiments.protocols.measure": {"setting": Setting("k_rr", "uniform", K, 1.0, 20), "people": None},
+    "experiments.grid.over": {"k": CATEGORIES, "epsilon": Usually([0.5, 1.0], arrays)},
+    "experiments.grid.Settings": {
+        "seeds": FEW,
+        "people": Usually("drawn", numbers),
+        "estimators": Usually(("inv",), arrays),
+        "metrics": Usually(("mse",), arrays),
+        "bias": SEED,
+    },
+    "geometry.push_down.push_down": {},
+    "geometry.push_down.push_down, equalize": {"histogram": SMALL_COUNTS, "equalize": True},
+    "geometry.push_down.push_down_candidates": {"most": USERS},
+    "law.report_distribution": {"t": FEW, "n": FEW},
+    "law.report_band": {"true_counts": SMALL_COUNTS, "n": Usually(200, few)},
+    **{f"law.{name}": {"n": COUNTS} for name in ("negative_chance", "most_negative")},
+    "confidence_sequence.anytime_intervals": {
+        "tightest_at": USERS,
+        "bound": Usually(st.sampled_from(["exact", "sub_gaussian"]), numbers, "exact"),
+    },
+    "reports.intervals.inv_interval": {"simultaneous": YES_OR_NO},
+    "reports.epsilon_fit.fit_test": {"replicates": 5},
+    "reports.epsilon_fit.fit_test, replicates": {"counts": SMALL_COUNTS},
+    "reports.epsilon_fit.plausible_epsilon": {"above": Usually(0.5, numbers), "replicates": 5},
+    "reports.analysis.analyse": {"protocol": DESIGN, "bits": None},
+    "reports.answers.analyse": {
+        "counts_or_series": COUNTS,
+        "design": DESIGN,
+        "by": PERHAPS,
+        "weights": PERHAPS,
+    },
+    "reports.survey.analyse_groups": {
+        **{"counts": Usually([[9, 0, 5], [1, 2, 3]], arrays), "protocol": DESIGN},
+        **{"categories": "abc", "groups": "xy", "order": None},
+    },
+    "reports.survey.Survey.difference": {"one": Usually(0, numbers), "other": Usually(1, numbers)},
+    "protocols.channel.Channel.forced_response": {"forced": Usually([0.1, 0.2, 0.1], arrays)},
+    "protocols.estimation.inv, channel": {"observed": COUNTS, "protocol": CHANNEL, "n": None},
+    "protocols.estimation.inv, subset": {"observed": Usually([200, 150, 50], arrays), "protocol": SUBSET},
+    "protocols.estimation.inv, unary": {"observed": COUNTS, "protocol": UNARY},
+    "protocols.estimation.inv, hadamard": {"observed": OF_HADAMARD, "protocol": HADAMARD, "n": None},
+    "protocols.estimation.mle, channel": {"observed": COUNTS, "protocol": CHANNEL},
+    "protocols.estimation.mle, unary": {"observed": BITS, "protocol": UNARY},
+    "protocols.estimation.mle, hadamard": {"observed": OF_HADAMARD, "protocol": HADAMARD},
+    **{f"protocols.hadamard.{name}_hadamard": {"histogram": OF_HADAMARD} for name in ("inv", "mle")},
+    "protocols.subset.SubsetSelection.support": {"reports": SETS},
+    "protocols.unary.UnaryEncoding.support": {"reports": BITS},
+    "protocols.unary_estimation.mle_unary": {"reports": BITS},
+    "protocols.unary_estimation.mle_unary, subset": {"reports": SETS, "protocol": SUBSET, "counts": None},
+    **{
+        f"protocols.unary_estimation.{name}_unary": {"reports": BITS}
+        for name in ("update_factors", "optimality_gap")
+    },
+    "protocols.posterior.posterior": {"prior": COUNTS},
+    "protocols.posterior.posterior_mean": {"prior": Usually([0.5, 1, 2], arrays)},
+    "protocols.posterior.summarise_posterior": {"prior": EPSILON},
+    "protocols.prior_choice.distance_to_mle": {
+        "mechanism": RandomizedResponse(K, 1.0),
+        "sizes": Usually([9, 20], st.lists(few, max_size=2)),
+        "priors": Usually([0.5], st.lists(few, max_size=2)),
+    },
+    "protocols.information_bounds.information_bounds": {"prior": EPSILON},
+    "protocols.collection.merge_last": {"labels": None, "k": Usually(2, numbers)},
+    "protocols.over_time.guesses": {"scheme": ANY_SCHEME, "days": Usually([1, 2], few), "people": FEW},
+    "protocols.over_time.simulated_rmse": {"true_counts": SMALL_COUNTS, "days": Usually([1, 2], few)},
+    "protocols.over_time.reports_of": {"scheme": ANY_SCHEME, "days": FEW},
+    "plan.one_share.Goal": {
+        "kind": Usually(st.sampled_from(GOAL_KINDS), numbers, "power"),
+        **dict.fromkeys(("value", "power"), LEVEL),
+    },
+    "plan.one_share.share_curve": {"channel": Channel.warner(0.7)},
+    "plan.targets.Target": {"kind": KIND, "value": EPSILON, "confidence": LEVEL, "share": LEVEL},
+    "plan.targets.Guess.levels": {"after": Usually(0, few)},
+    "plan.protocol_choice.against_k": {"ks": NUMBERS_OF_CATEGORIES},
+    "plan.landscape.simulate_curve": {"points": Usually([1, 2], few)},
+    "plan.landscape.landscape": {"target": TARGETS["rmse"], "n": DAYS},
+    "plan.shuffling.against_users": {"users": DAYS},
+}
+
+
+def derived(name: str) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """The call of a public function that its signature tells."""
     made: dict[str, Any] = {}
+    own, (name, *_) = OWN.get(name, {}), name.split(",")
+    function = FOUND[name]
     for one in found.parameters(function):
         of_type = [value for key, value in BY_TYPE.items() if key in found.words(one)]
-        if of_type:
+        if one.name in own:
+            made[one.name] = own[one.name]
+        elif of_type:
             made[one.name] = of_type[0]
         elif one.name in BY_NAME:
             made[one.name] = BY_NAME[one.name]
         else:
             left_out = one.default is not one.empty and not found.words(one) & found.GIVEN
-            assert left_out, (
-                f"{name} takes {one.name}: give it a line in BY_NAME, or the function one in SPECIAL"
-            )
+            assert left_out, f"{name} takes {one.name}: give it a line in BY_NAME, or the function one in OWN"
     if "self" in inspect.signature(function).parameters:
         owner, method = name.split(".")[-2:]
         function = getattr(INSTANCES[owner], method)
@@ -713,9 +565,9 @@ def derived(name: str, function: Callable[..., Any]) -> tuple[Callable[..., Any]
 
 
 FOUND = found.public_functions()
-WITH_ENTRY = {name.partition(",")[0] for name in SPECIAL}
+WITH_ENTRY = {name.partition(",")[0] for name in (*SPECIAL, *OWN)}
 CALLS = SPECIAL | {
-    name: derived(name, function) for name, function in FOUND.items() if name not in WITH_ENTRY | INSIDE
+    name: derived(name) for name in (*OWN, *(one for one in FOUND if one not in WITH_ENTRY | INSIDE))
 }
 # A likelihood can be zero, an epsilon plausible without an upper end, an error beyond the largest double.
 INFINITE = {
