@@ -93,12 +93,6 @@ def test_a_million_categories():
     assert found.too_few == 0
 
 
-@pytest.mark.parametrize("counts", [[1, 2], [0, 0, 0], [1.5, 2, 3], [-1, 2, 3]])
-def test_counts_must_be_reports_of_all_categories(counts):
-    with pytest.raises(ValueError, match=r"counts|histogram"):
-        floor(counts, RandomizedResponse(3, 1.0))
-
-
 def of(epsilon):
     return lambda k: RandomizedResponse(k, epsilon)
 
@@ -161,12 +155,6 @@ def test_two_names_stay_and_impossible_numbers_of_categories_end_the_search():
     # With p = 0.3 there are at least four categories: three of them would be no randomized response.
     found = strays([900, 800, 700, 1, 2], lambda k: RandomizedResponse.from_p(k, 0.3))
     assert found.below.sum() <= 2
-
-
-@pytest.mark.parametrize("counts", [[-1, 5], [0.5, 2.0], [[1, 2]]])
-def test_what_is_no_count_is_refused(counts):
-    with pytest.raises(ValueError, match=r"counts must (be|have)"):
-        strays(counts, of(1.0))
 
 
 @settings(deadline=None, max_examples=60)

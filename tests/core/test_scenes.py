@@ -8,6 +8,7 @@ import json
 import math
 import random
 import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from rr_core.lesson import EPSILONS, PEOPLE, SCENES, SEED, Scene, lesson
 from rr_core.lesson.scene import NumberQuestion
 from rr_core.repeats import repeat
 from rr_core.scenario import Scenario
+from tests.core import exact
 from tests.sentences import holds, recomputes
 from tests.sentences.spoken import numbers, percents, tells
 
@@ -33,42 +35,18 @@ def p_and_q(epsilon, k=5):
     return math.exp(epsilon) / (math.exp(epsilon) + k - 1), 1 / (math.exp(epsilon) + k - 1)
 
 
-def inv(counts, epsilon):
-    p, q = p_and_q(epsilon, len(counts))
-    return (np.array(counts) / sum(counts) - q) / (p - q)
+def exactly(name, counts, epsilon):
+    """Shares in exact arithmetic, as floats."""
+    channel = exact.channel_from_epsilon(len(counts), epsilon)
+    return np.array(exact.ESTIMATORS[name](counts, channel), dtype=float)
 
 
-def inv_n(counts, epsilon):
-    kept = np.clip(inv(counts, epsilon), 0, None)
-    return kept / kept.sum()
-
-
-def inv_p(counts, epsilon):
-    """The nearest point of the simplex, by bisection of the amount that is taken from each."""
-    raw, low, high = inv(counts, epsilon), -10.0, 200.0
-    for _ in range(200):
-        middle = (low + high) / 2
-        low, high = (middle, high) if np.clip(raw - middle, 0, None).sum() > 1 else (low, middle)
-    return np.clip(raw - low, 0, None)
+inv, inv_n, inv_p, best_shares = (partial(exactly, name) for name in ("inv", "inv_n", "inv_p", "mle_star"))
 
 
 def log_likelihood(counts, shares, epsilon):
     p, q = p_and_q(epsilon, len(counts))
     return float(np.array(counts) @ np.log(q + (p - q) * np.array(shares)))
-
-
-def best_shares(counts, epsilon):
-    """The most likely shares: of those that solve the equations on a set of categories, the likeliest that are shares."""
-    k, found = len(counts), []
-    p, q = p_and_q(epsilon, k)
-    for size in range(1, k + 1):
-        for kept in itertools.combinations(range(k), size):
-            part = np.array([counts[i] for i in kept])
-            shares = np.zeros(k)
-            shares[list(kept)] = (part / part.sum() * (1 - (k - size) * q) - q) / (p - q)
-            if shares.min() >= 0:
-                found.append(shares)
-    return max(found, key=lambda shares: log_likelihood(counts, shares, epsilon))
 
 
 def off(one, other):
@@ -169,13 +147,6 @@ def test_crowd(many):
             assert [name in frame.caption for name in NAMES] == [
                 count == max(step.counts) for count in step.counts
             ]
-
-
-def test_chance_pulls_each_bar_towards_a_fifth():
-    for epsilon in EPSILONS:
-        p, q = p_and_q(epsilon)
-        for share in np.linspace(0, 1, 11):
-            assert abs(q + (p - q) * share - 0.2) <= abs(share - 0.2)
 
 
 def test_each_report_has_a_chance_under_each_answer_and_the_expected_reports_determine_the_shares():
