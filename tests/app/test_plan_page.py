@@ -31,7 +31,7 @@ from rr_core.rounding import round_up
 from rr_core.script import script
 from tests.app.experiments import values
 from tests.app.opening import charts, checked, opened, widget
-from tests.app.test_scripts import printed
+from tests.app.scripts import printed
 from tests.sentences import holds
 
 LINK = "dist=zipf&k=40&s=1.2&eps=2&n=30000&seed=7"
@@ -182,22 +182,6 @@ def test_worst_case_needs_more_and_is_none_for_a_ranking():
     assert not guess_in(page).disabled
     page = opened("plan", f"{LINK}&target=rmse&value=0.1&eps=8&whose=sampled")
     assert users_in(page) == required_n(Target("rmse", 0.001), 40, 8.0, theta(), users="sampled")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "query",
-    [
-        "k=2&eps=20&n=1000000000&target=max&value=100&conf=50",
-        "k=1423000&eps=8&n=1664500&target=smallest&value=0.5&conf=99.99&find=eps",
-        "k=1000&eps=20&n=10&target=rmse&value=0.0000001&find=value&guess=worst",
-    ],
-)
-def test_ends_of_the_ranges(query):
-    page = opened("plan", query)
-    assert answer(page)
-    assert charts(page)[0]["alt"]
-    assert not page.warning
 
 
 @holds(

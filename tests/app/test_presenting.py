@@ -10,8 +10,18 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests import LENGTHY
-from tests.app.opening import ABOUT_SCENARIO, ROOT, charts, checked, components, dials, opened, widget
-from tests.app.test_every_view import PLACES, parts_of
+from tests.app.opening import (
+    ABOUT_SCENARIO,
+    PLACES,
+    ROOT,
+    charts,
+    checked,
+    components,
+    dials,
+    opened,
+    parts_of,
+    widget,
+)
 from tests.app.test_grey_controls import CHOICES
 
 VALUES = {
