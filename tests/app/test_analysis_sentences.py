@@ -412,48 +412,22 @@ def test_a_category_without_a_report_makes_a_smaller_domain_possible(many):
             assert ("category got" in text) == (empty == 1)
 
 
-def stein(found: Results):
-    """By dense matrices: expected squared error of Inv; and of two estimates how much farther one is from the truth,
-    with its standard error."""
-    counts, about, shares = found.used.collected.counts, setting(found), estimates(found)
-    (_, q), n, k = p_and_q(about), about.n, about.k
-    keep, x = math.expm1(about.epsilon) * q, shares["inv"]
-    phi = counts / n
-    rows = np.full((k, k), q) + keep * np.eye(k)
-    given = found.target == "users"
-    spread = rows.T @ (x[:, None] * rows) if given else np.outer(phi, phi)
-    covariance = (np.diag(phi) - spread) / n / keep**2
-    derivative, edge = {"inv": np.eye(k)}, {"inv": 0.0}
-    for name in VALID:
-        e = shares[name]
-        held = (e > 0).astype(float)
-        m, total = held.sum(), counts @ held
-        slope, fall = {
-            "inv_n": (1 / np.maximum(x, 0).sum(), e),
-            "inv_p": (1.0, held / m),
-            "mle_star": (n * (keep + m * q) / total, counts * held / total),
-        }[name]
-        derivative[name] = slope * (np.diag(held) - np.outer(fall, held))
-        step = np.where(counts > 0, e - np.maximum(e - slope / (n * keep) * held, 0), 0.0) * n * keep
-        # One report less than a share of zero is no share either.
-        edge[name] = float((phi * (step - slope * held)).sum()) * (1 - q) / (n * keep**2)
-
-    def beyond(name, other):
-        gap, jacobian = shares[name] - shares[other], derivative[name] - derivative[other]
-        product = jacobian @ covariance
-        value = gap @ (shares[name] + shares[other] - 2 * x) + 2 * (
-            np.trace(product) + edge[name] - edge[other]
-        )
-        return value, 2 * math.sqrt(max(gap @ covariance @ gap + (product * product.T).sum(), 0.0))
-
-    return float(np.trace(covariance)), beyond
+def noise_of_inv(found: Results) -> float:
+    """Its expected squared error, summed over categories."""
+    about, phi = setting(found), found.used.collected.counts / found.used.n
+    p, q = p_and_q(about)
+    given = p * (1 - p) + (about.k - 1) * q * (1 - q)
+    spread = given if found.target == "users" else 1 - float(phi @ phi)
+    return spread / about.n / (math.expm1(about.epsilon) * q) ** 2
 
 
 @recomputes(sentences.advice, sentences._distances)
 def test_which_estimate_to_report_and_how_much_farther_the_others_are(many):
+    """Distances, their errors and what is tied: by dense matrices in tests/core/test_reports_analysis.py."""
     told_of = 0
     for found in analyses(many):
         about, shares, verdict = setting(found), estimates(found), rejected(found)
+        compared = found.analysis.nearest
         first, *more = sentences.advice(found)
         floor_ = about.n * p_and_q(about)[1]
         if verdict:
@@ -474,23 +448,14 @@ def test_which_estimate_to_report_and_how_much_farther_the_others_are(many):
             continue
         assert "nothing to choose" not in first
         tells(first, *([4] if "standard errors" in first else []))
-        noise, beyond = stein(found)
-        blind = floor_ < 1 or noise >= 2
-        errors = {name: beyond(name, "inv")[0] for name in VALID}
-        best = min(VALID, key=lambda name: round(errors[name], 13))
-        farther = {}
-        for name in VALID:
-            if not same[name, best] and not blind:
-                plus, give = beyond(name, best)
-                one, two = shares[name], shares[best]
-                largest = one @ one - two @ two - 2 * (one - two).min()
-                if max(4 * give, 0.2 * noise) < plus <= largest:
-                    farther[name] = (plus, give)
+        blind = floor_ < 1 or noise_of_inv(found) >= 2
+        tied, best = compared.tied, compared.best
+        farther = [name for name in VALID if name not in tied]
+        assert not blind or not farther
         if not above_zero(found).any():
             assert named == ["inv"]
             assert "no share is larger than chance alone" in first
         else:
-            tied = [name for name in VALID if name not in farther]
             lead = next((name for name in ("inv_p", "mle_star") if name in tied), best)
             others = [name for name in tied if name != lead]
             if all(same[a, b] for a in VALID for b in VALID):
@@ -519,7 +484,8 @@ def test_which_estimate_to_report_and_how_much_farther_the_others_are(many):
             assert [QUANTITIES[name].name for name in farther] == [
                 x[0] for x in re.findall(pattern, distance)
             ]
-            tells(distance, *(number for name in farther for number in farther[name]))
+            told = ((compared.differences[name], compared.standard_errors[name]) for name in farther)
+            tells(distance, *(number for both in told for number in both))
             whose = "these people" if found.target == "users" else "their population"
             assert f"shares of {whose}, summed" in distance
         else:

@@ -41,18 +41,8 @@ IMPOSSIBLE = {
 
 def words(page: AppTest) -> str:
     """All that is said on screen and to those who do not see the figures."""
-    kinds = (
-        "title",
-        "header",
-        "subheader",
-        "markdown",
-        "caption",
-        "text",
-        "info",
-        "warning",
-        "error",
-        "success",
-    )
+    headings, boxes = ("title", "header", "subheader"), ("info", "warning", "error", "success")
+    kinds = (*headings, "markdown", "caption", "text", *boxes)
     said = [str(one.value) for kind in kinds for one in getattr(page, kind)]
     said += [f"{one.label}: {one.value}" for one in page.metric]
     said += [one.label for kind in ("selectbox", "button", "expander") for one in getattr(page, kind)]

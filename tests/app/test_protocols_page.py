@@ -68,14 +68,6 @@ def look_closer(page, look):
     return looks.set_value(look).run()
 
 
-def test_the_truth_can_be_hidden():
-    shown, hidden = (charts(opened("protocols", f"truth={truth}"))[0] for truth in ("shown", "hidden"))
-    assert {trace["name"] for trace in shown["data"]} - {trace["name"] for trace in hidden["data"]} == {
-        "Truth"
-    }
-    assert "from the truth" not in hidden["alt"]
-
-
 def test_a_choice_is_in_the_link_and_the_default_is_not():
     assert SETTINGS.write(ChannelSettings()) == {}
     assert SETTINGS.write(ChannelSettings("warner", p=20)) == {"channel": "warner", "ask": "20"}
