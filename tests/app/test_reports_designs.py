@@ -13,7 +13,7 @@ from rr_core.io import UnreadableFile, report_files
 from rr_core.io.typed_counts import read_typed
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.reports.analysis import analyse
-from rr_core.reports.designs import DESIGNS, WHICH
+from rr_core.reports.designs import DESIGNS, WHICH, is_zero
 from tests.app.opening import charts, checked
 from tests.app.reports import (
     BITS,
@@ -374,6 +374,11 @@ def test_which_answer_means_yes_is_asked_where_it_is_not_known():
     assert shown(page)["Category"]
     page = entered(opened("warner"), typed="n, 640\ny, 360", p="0.9")
     assert one(page.selectbox, "Which answer means yes?").value == "y"
+
+
+def test_never_asked_for_may_be_written_in_any_way():
+    assert all(map(is_zero, ("0", "0.0", "0,00", "0 %", "0/6")))
+    assert not any(map(is_zero, ("", "0.1", "1/6", "none")))
 
 
 def test_where_everybody_reports_alike_the_interval_still_has_a_width():

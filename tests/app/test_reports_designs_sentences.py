@@ -75,7 +75,7 @@ RANDOM = {
 
 
 def test_every_kind_of_report_takes_part():
-    assert set(RANDOM) == set(MADE) == set(ENTERED)
+    assert set(RANDOM) == set(MADE)
 
 
 def analysed_at_random(made, rng):
@@ -259,20 +259,16 @@ def test_none_of_equal_shares_is_called_the_most_frequent_alone(counts, also):
     assert "“r0” (and 2 more alike)" in answer(in_use("unary", zeros, [0, 0, 0]))
 
 
+# Of each way in which designs take reports one, with what it is told.
 ENTERED = {
-    "warner": {"p": "0.7"},
-    "crosswise": {"p": "0.3"},
-    "unrelated": {"p": "0.7", "prevalence": "0.25"},
     "kuk": {"p": "0.8", "p2": "0.2", "draws": "5"},
-    "forced": {},
     "table": {"table": "0.8 0.1 0.1\n0.1 0.8 0.1\n0.1 0.1 0.8"},
     "unary": {"epsilon": "1"},
 }
 
 
-@pytest.mark.parametrize("made", ["kuk", "table", "unary"])
+@pytest.mark.parametrize("made", ENTERED)
 def test_hostile_files_are_read_or_refused_in_a_sentence(made):
-    """Of each way in which designs take reports one."""
     page = opened(made)
     for name, case in CASES.items():
         if len(case.files) > 1 or len(case.files[0].data) > 100_000:

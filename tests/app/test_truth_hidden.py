@@ -13,7 +13,6 @@ import pytest
 from google.protobuf.json_format import MessageToDict
 from streamlit.testing.v1 import AppTest
 
-from pages._ui.downloads import data_csv
 from rr_core import Scenario
 from rr_core.figures.style import percent
 from rr_core.geometry.simplex import three_categories
@@ -231,13 +230,3 @@ def test_the_link_says_hidden_or_shown(value, hidden):
         assert [one.replace("\\", "") for one in said] == [
             f"The link's truth is “{value}”, which is neither hidden nor shown; it is shown."
         ]
-
-
-def test_the_data_of_a_hidden_scenario_would_contain_the_truth():
-    """Why the download asks first."""
-    from pages._ui.work import Work
-
-    text = data_csv(Work(drawn(LINK))).decode("utf-8-sig")
-    assert [row.split(",")[1] for row in text.splitlines()[1:]] == [
-        str(one) for one in drawn(LINK).true_counts
-    ]
