@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.browser.lab import PATIENCE, Lab, profile
+from tests.browser.lab import PATIENCE, Lab
 from tests.browser.server import ROOT, free_port, started
 
 _CONNECTED = """() => document.querySelector('[data-testid="stApp"]')
@@ -36,22 +36,20 @@ def goes(lab: Lab) -> bool:
     return "seed=3" in lab.page.url
 
 
-def test_the_first_thing_done_after_a_restart_is_done(browser, tmp_path) -> None:
+def test_the_first_thing_done_after_a_restart_is_done(profiles, tmp_path) -> None:
     """In four tabs, each of which does something else first."""
-    port, context = free_port(), profile(browser)
-    try:
-        with started("app.py", ROOT, tmp_path, port=port) as server:
-            labs = {
-                act: Lab(context, server.address).open(f"/noisy_histogram?{SCENARIO}")
-                for act in (draws, slides, chooses, goes)
-            }
-        with started("app.py", ROOT, tmp_path, port=port):
-            for act, lab in labs.items():
-                lab.page.bring_to_front()
-                lab.page.wait_for_function(_CONNECTED, timeout=PATIENCE)
-                assert act(lab), act.__name__
-                lab.settle()
-                assert lab.page.get_by_test_id("stException").count() == 0
-                assert lab.chart("estimators" if act is goes else "noisy_histogram").count() == 1
-    finally:
-        context.close()
+    port = free_port()
+    with started("app.py", ROOT, tmp_path, port=port) as server:
+        labs = {
+            act: Lab(profiles(), server.address).open(f"/noisy_histogram?{SCENARIO}")
+            for act in (draws, slides, chooses, goes)
+        }
+    with started("app.py", ROOT, tmp_path, port=port):
+        for act, lab in labs.items():
+            lab.page.bring_to_front()
+            lab.page.wait_for_function(_CONNECTED, timeout=PATIENCE)
+            assert act(lab), act.__name__
+            lab.settle()
+            assert lab.page.get_by_test_id("stException").count() == 0
+            assert lab.chart("estimators" if act is goes else "noisy_histogram").count() == 1
+            lab.page.close()

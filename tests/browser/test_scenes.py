@@ -192,7 +192,7 @@ def test_by_keyboard_alone(open_lab):
 
 
 def test_a_browser_goes_on_where_it_was(open_lab):
-    lab = open_lab("/lesson?scene=1", stranger=True)
+    lab = open_lab("/lesson?scene=1")
     assert not lab.page.get_by_text("Go on with scene").is_visible()
     for number in (2, 3):
         lab.page.get_by_role("button", name="Skip").click()

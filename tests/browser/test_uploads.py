@@ -57,7 +57,7 @@ def test_link_of_an_upload_says_that_the_file_stayed_and_offers_to_upload_it(ope
     owner.use("fruit.csv", SMALL)
     owner.type("Exact N", 5000)
     numbers, figure = owner.numbers(), owner.figure("noisy_histogram")
-    other = open_lab(owner.page.url, stranger=True)
+    other = open_lab(owner.page.url)
     (sentence,) = other.alerts()
     assert "file that stayed with its owner" in sentence
     assert other.page.get_by_test_id("stFileUploader").count() == 1
