@@ -1,5 +1,5 @@
-"""Every page, wide and narrow, dark and light: it keeps the scenario, fits, says little before anything is unfolded, names
-what it shows and sets its formulas."""
+"""Every page, wide and narrow, dark and light: it keeps the scenario, fits, says little before it is unfolded, names its
+charts and sets its formulas."""
 
 from __future__ import annotations
 
