@@ -162,6 +162,21 @@ def test_a_total_is_left_out_unless_the_visitor_keeps_it():
     assert not [toggle for toggle in page.toggle if "Leave out" in toggle.label]
 
 
+def test_the_order_and_the_columns_are_those_that_are_chosen():
+    page = give(panel(), b"fruit,count\nplum,300\nfig,200\napple,500\n")
+    checked(widget(page, "Order of categories").set_value("name").run())
+    checked(widget(page, "Use this distribution").click().run())
+    assert charts(page)[0]["layout"]["xaxis"]["ticktext"] == ["apple", "fig", "plum"]
+    checked(widget(page, "Another file").click().run())
+    give(page, b"name,town\nAnn,Oslo\nBob,Rome\nCid,Oslo\n", "people.csv")
+    checked(widget(page, "The file has").set_value("counts").run())
+    assert "number" in page.error[0].value
+    checked(widget(page, "The file has").set_value("values").run())
+    checked(widget(page, "Category column").set_value(1).run())
+    checked(widget(page, "Use this distribution").click().run())
+    assert charts(page)[0]["layout"]["xaxis"]["ticktext"] == ["Oslo", "Rome"]
+
+
 def test_a_workbook_gets_our_own_sentence():
     page = opened("noisy_histogram", "dist=upload")
     assert [list(one.proto.type) for one in page.file_uploader] == [

@@ -40,7 +40,9 @@ def browser() -> Iterator[Browser]:
         path = chromium.installed(playwright.chromium.executable_path)
         if path is None:
             missing("no Chromium or Chrome was found: apt install chromium, or playwright install chromium")
-        started = playwright.chromium.launch(executable_path=path, args=chromium.flags())
+        # Tabs of one profile share a process, in which what the page needs is compiled already.
+        flags = [*chromium.flags(), "--process-per-site"]
+        started = playwright.chromium.launch(executable_path=path, args=flags)
         yield started
         started.close()
 
@@ -60,7 +62,7 @@ def fresh_server(browser: Browser, tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def profiles(browser: Browser) -> Iterator[Profiles]:
+def profiles(browser: Browser) -> Profiles:
     """Browser profiles by their options, kept for all tests: a new profile loads and compiles the page anew."""
     from tests.browser.lab import profile
 
@@ -72,45 +74,45 @@ def profiles(browser: Browser) -> Iterator[Profiles]:
             kept[key] = profile(browser, **options)
         return kept[key]
 
-    yield get
-    for context in kept.values():
-        context.close()
+    return get
 
 
 @pytest.fixture(scope="session")
-def at_hand() -> dict[str, list[Lab]]:
-    """Tabs that tests have left, by their profiles' options: a new tab is a process that compiles the page anew."""
+def at_hand() -> dict[object, list[Lab]]:
+    """Tabs that tests have left, by their profiles' options."""
     return {}
 
 
 @pytest.fixture
 def open_lab(
-    browser: Browser, profiles: Profiles, at_hand: dict[str, list[Lab]], request: pytest.FixtureRequest
+    browser: Browser, profiles: Profiles, at_hand: dict[object, list[Lab]], request: pytest.FixtureRequest
 ) -> Iterator[OpenLab]:
     """Open tabs (each is a session of its own); at the end none of them may have complained."""
     from tests.browser.lab import WINDOW, Lab, profile
 
     opened: list[tuple[Lab, list[Lab] | None]] = []  # with where it is left, if it can be used again
-    strangers: list[BrowserContext] = []
 
     def start(
-        address: str = "", *, on: str = "", stranger: bool = False, new: bool = False, **options: Any
+        address: str = "",
+        *,
+        on: str = "",
+        stranger: bool = False,
+        new: bool = False,
+        viewport: Any = WINDOW,
+        color_scheme: str = "light",
+        **options: Any,
     ) -> Lab:
-        """``stranger``: in a browser that nobody has used, sharing nothing with the others; ``new``: in a new tab, which
-        may get scripts."""
-        if stranger:
-            strangers.append(profile(browser, **options))
-            opened.append((Lab(strangers[-1], on or request.getfixturevalue("server")), None))
+        """``stranger``: in a profile that nobody has used, or that has forgotten all, sharing nothing with the others;
+        ``new``: in a new tab, which may get scripts; ``on``: of another server."""
+        left = None if on or new else at_hand.setdefault((stranger, *sorted(options.items())), [])
+        if left:
+            lab = left.pop()
         else:
-            window = options.pop("viewport", WINDOW)
-            left = None if on or new else at_hand.setdefault(repr(sorted(options.items())), [])
-            lab = left.pop() if left else Lab(profiles(**options), on or request.getfixturevalue("server"))
-            opened.append((lab, left))
-            lab.page.set_viewport_size(window)
-            lab.page.emulate_media(
-                color_scheme=options.get("color_scheme", "light"), reduced_motion="no-preference"
-            )
-        lab = opened[-1][0]
+            context = profile(browser, **options) if stranger else profiles(**options)
+            lab = Lab(context, on or request.getfixturevalue("server"))
+        opened.append((lab, left))
+        lab.page.set_viewport_size(viewport)
+        lab.page.emulate_media(color_scheme=color_scheme, reduced_motion="no-preference")
         return lab.open(address) if address else lab
 
     yield start
@@ -124,6 +126,4 @@ def open_lab(
     finally:
         for lab, left in opened:
             if left is None or lab not in left:
-                lab.close()
-        for context in strangers:
-            context.close()
+                lab.page.close()

@@ -180,6 +180,11 @@ class Lab:
             self.page.get_by_role("button", name="More").click(delay=80)
             self.page.get_by_test_id("stPopoverBody").wait_for()
 
+    def unfold_widgets(self) -> None:
+        """Unfold the scenario's widgets on the home page; until they stand, what is to be clicked moves."""
+        self.page.get_by_test_id("stSidebar").get_by_text("Your own numbers").click()
+        self.page.wait_for_timeout(1000)
+
     def press(self, name: str) -> None:
         self.more(name)
         with self.rerun():
@@ -295,13 +300,11 @@ class Lab:
         assert self.said == [], self.said  # said here: only test files explain their asserts
 
     def leave(self) -> None:
-        """End the session and forget it, so that the tab is as a new one."""
-        self.page.evaluate("() => sessionStorage.clear()")
+        """End the session and forget it, so that the tab is as a new one, and its profile too."""
+        self.page.evaluate("() => { sessionStorage.clear(); localStorage.clear() }")
+        self.page.context.clear_cookies()
         self.page.goto(f"{self.server}/_stcore/health")
         session = self.page.context.new_cdp_session(self.page)
         session.send("Page.resetNavigationHistory")
         session.detach()
         self.said.clear()
-
-    def close(self) -> None:
-        self.page.close()

@@ -1,4 +1,4 @@
-"""A collection that comes in, in a real browser: it plays without the server, by mouse and by keyboard."""
+"""A collection that comes in, in a real browser: it plays without the server."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ IN_VIEW = """() => {
 MARKS = {"noisy_histogram": 3 * 12, "estimators": 5 * 12}
 
 
-# The film of /ibu plays by the same script.
+# The film of /ibu plays by the same script: test_ibu.py has its other buttons and keys.
 @pytest.mark.parametrize("page", PAGES if LENGTHY else ["estimators"])
-def test_the_reports_come_in_without_the_server_by_mouse_and_by_keyboard(open_lab, page):
+def test_the_reports_come_in_without_the_server(open_lab, page):
     key, trace, expected = PAGES[page]
     film = Film(open_lab(), f"/{page}?{LINK}", key, r"^([\d,]+) of 300 reports")
     assert film.chart.count() == 0  # until it is wanted
@@ -41,30 +41,14 @@ def test_the_reports_come_in_without_the_server_by_mouse_and_by_keyboard(open_la
     assert film.moment == 1
     np.testing.assert_allclose(film.drawn(trace), shares[0], rtol=1e-5, atol=1e-9)
     before, spans = (film.sent, film.heard), film.chart.evaluate("plot => plot._fullLayout.yaxis.range")
-    film.press("One frame on")
-    film.wait_for(lambda n: n == 2)
-    film.press("One frame back")
-    film.wait_for(lambda n: n == 1)
     film.press("Play")
     assert film.numbers_of_marks() == [MARKS[page]]  # nothing flickers
-    film.wait_for(lambda n: n > 3)
-    film.press("Pause")
-    assert film.moment_at_rest() < 300
     film.press("Fast")
-    film.press("Play")
     film.wait_for(lambda n: n == 300)
     np.testing.assert_allclose(film.drawn(trace), shares[-1], rtol=1e-5, atol=1e-9)
     keyboard = film.lab.page.keyboard
     keyboard.press("Home")
     film.wait_for(lambda n: n == 1)
-    film.lab.page.get_by_role("tab", name="Watch it come in").focus()
-    film.tab_to_it()
-    keyboard.press("ArrowRight")
-    film.wait_for(lambda n: n == 2)
-    keyboard.press("Space")
-    film.wait_for(lambda n: n > 4)
-    keyboard.press("Space")
-    assert film.moment_at_rest() < 300
     film.button("Play").focus()  # a button by itself, at the speed that was chosen
     keyboard.press("Enter")
     film.wait_for(lambda n: n == 300)

@@ -97,9 +97,9 @@ def test_the_figure_follows_the_hand_and_the_address_its_release(open_lab):
     assert lab.sidebar()["Exact ε"] == shown
     assert lab.page.evaluate("() => history.length") == entries + 1
     followed = lab.figure(LEAD["Estimators"])
-    stranger = open_lab(lab.page.url, stranger=True)
-    assert stranger.figure(LEAD["Estimators"]) == followed
-    assert stranger.numbers() == lab.numbers()
+    other = open_lab(lab.page.url)
+    assert other.figure(LEAD["Estimators"]) == followed
+    assert other.numbers() == lab.numbers()
     lab.back()
     assert (lab.query, lab.sidebar()["Privacy ε"]) == (QUERY, "2")
     lab.must_be_fine()

@@ -23,8 +23,8 @@ def reading(lab, key):
     return lab.page.locator(f".st-key-{key}").get_by_role("figure").get_attribute("aria-label")
 
 
-def test_a_run_is_stopped_resumed_saved_opened_and_looked_into(fresh_server, open_lab):
-    lab = open_lab("/experiments?sweep=2a", on=fresh_server)
+def test_a_run_is_stopped_resumed_saved_opened_and_looked_into(open_lab):
+    lab = open_lab("/experiments?sweep=2a")
     assert lab.page.get_by_role("combobox", name="Sweep").input_value() == "Figure 2a: MSE along ε"
     assert "Smallest mean squared error, in these 30 cells" in reading(lab, "exp_curves")
     lab.open("/experiments")

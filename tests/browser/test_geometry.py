@@ -10,6 +10,7 @@ import pytest
 from rr_core import RandomizedResponse
 from rr_core.figures.style import percent
 from rr_core.registry import ESTIMATORS
+from tests.browser.lab import PHONE
 
 LINK = "/geometry?dist=zipf&k=3&s=1.5&eps=1&n=200&seed=4"
 ESTIMATES = {"Inv": "inv", "InvN": "inv_n", "MLE*": "mle_star", "InvP": "inv_p"}
@@ -118,7 +119,7 @@ def test_a_link_restores_the_point(open_lab):
 
 
 def test_on_a_touch_screen_a_tap_takes_the_point(open_lab):
-    lab = open_lab(LINK, viewport={"width": 390, "height": 844}, has_touch=True)
+    lab = open_lab(LINK, viewport=PHONE, has_touch=True, is_mobile=True)
     spot = where(lab, 0.7, 0.26, 0.04)
     with lab.rerun():
         lab.page.touchscreen.tap(*spot)

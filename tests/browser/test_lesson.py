@@ -236,7 +236,7 @@ def test_by_mouse_on_a_projector(open_lab):
         heights.add(fits(lab, PROJECTOR))
     for walk in (taken_away, stretched, mended):
         following.click()
-        for place, step in enumerate(SURVEY.steps):
+        for place, step in list(enumerate(SURVEY.steps))[::2]:  # with two, one and no bars below zero
             lab.slider(EPSILON).fill(str(place))
             walk(lab, step)
             heights.add(fits(lab, PROJECTOR))

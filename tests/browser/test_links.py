@@ -36,7 +36,7 @@ def seen(lab, label):
 
 @pytest.mark.journey
 def test_a_deep_link_to_a_fresh_server_shows_its_numbers_and_gives_them_as_csv(fresh_server, open_lab):
-    lab = open_lab(f"/estimators?{LINK}", on=fresh_server, stranger=True)
+    lab = open_lab(f"/estimators?{LINK}", on=fresh_server)
     assert title(lab) == QUESTIONS["Estimators"]
     assert [link.inner_text().strip().splitlines()[-1] for link in navigation(lab)] == list(LABELS.values())
     assert lab.sidebar() == SIDEBAR
@@ -64,8 +64,8 @@ def test_a_deep_link_to_a_fresh_server_shows_its_numbers_and_gives_them_as_csv(f
     assert [int(row["observed"]) for row in rows_of(lab)] == draw.counts.tolist()
 
 
-def test_first_request_to_a_fresh_server_is_the_page_without_a_scenario(fresh_server, open_lab):
-    lab = open_lab(f"/reference?{LINK}", on=fresh_server, stranger=True)
+def test_a_page_without_a_scenario_hands_it_on(open_lab):
+    lab = open_lab(f"/reference?{LINK}")
     assert (title(lab), lab.path, lab.query) == (QUESTIONS["Reference"], "/reference", QUERY)
     lab.go("Inv and its negatives")
     assert lab.sidebar() == SIDEBAR

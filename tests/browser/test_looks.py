@@ -1,10 +1,11 @@
-"""Every page, wide and narrow, dark and light: it keeps the scenario, fits, names what it shows and sets its formulas."""
+"""Every page, wide and narrow, dark and light: it keeps the scenario, fits, says little before it is unfolded, names its
+charts and sets its formulas."""
 
 from __future__ import annotations
 
 from pages._ui.navigation import PATH
 from tests.browser.expected import LINK, QUERY, SIDEBAR
-from tests.browser.lab import PAGES, PHONE, PROJECTOR, QUESTIONS, SCENARIO_PAGES
+from tests.browser.lab import PAGES, PHONE, PROJECTOR, QUESTIONS, SCENARIO_PAGES, WINDOW
 from tests.browser.test_links import title
 
 TOO_WIDE = """() => { const main = document.querySelector('[data-testid="stMain"]');
@@ -91,13 +92,12 @@ def formulas(lab):
     return found["set"]
 
 
-def test_every_page_keeps_the_scenario_fits_names_its_charts_and_sets_its_formulas(open_lab):
-    wide, narrow = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
-    lab = open_lab(f"/?{LINK}", color_scheme="dark", viewport=wide)
-    lab.page.get_by_test_id("stSidebar").get_by_text("Your own numbers").click()
+def test_every_page_keeps_the_scenario_fits_says_little_names_its_charts_and_sets_its_formulas(open_lab):
+    lab, counted = open_lab(f"/?{LINK}", color_scheme="dark"), {}
+    lab.unfold_widgets()
     lab.type("Seed", 8)
     lab.page.keyboard.press("Escape")
-    query, sidebar, with_formulas = {**QUERY, "seed": "8"}, SIDEBAR, set()
+    query, with_formulas = {**QUERY, "seed": "8"}, set()
     for label, page in PAGES.items():
         if label != "Home":
             lab.go(label)
@@ -106,8 +106,8 @@ def test_every_page_keeps_the_scenario_fits_names_its_charts_and_sets_its_formul
         if label in SCENARIO_PAGES:
             grey = lab.greyed()
             assert all(grey.values())
-            assert lab.sidebar() == {name: value for name, value in sidebar.items() if name not in grey}
-        for size in (wide, narrow):
+            assert lab.sidebar() == {name: value for name, value in SIDEBAR.items() if name not in grey}
+        for size in (WINDOW, PHONE):
             lab.page.set_viewport_size(size)
             lab.settle()
             lab.must_be_fine()
@@ -115,10 +115,14 @@ def test_every_page_keeps_the_scenario_fits_names_its_charts_and_sets_its_formul
             assert lab.page.evaluate(NAMELESS) == [], page
             assert lab.page.evaluate(ASKEW) == [], page
             assert lab.page.evaluate(CUT) == [], page
+            if label in ("Home", "Lesson", *(entry.name for step in PATH for entry in step)):
+                counted[label, size["width"]] = len(lab.page.evaluate(WORDS))
         assert lab.page.evaluate(TOO_WIDE) == [0, 0, 0], page
-        lab.page.set_viewport_size(wide)
+        lab.page.set_viewport_size(WINDOW)
         if formulas(lab):
             with_formulas.add(label)
+    assert min(counted.values()) > 40, counted
+    assert max(counted.values()) <= MOST_WORDS, counted
     assert with_formulas >= set(PAGES) - {"Home", "Lesson", "Experiments", "Your reports", "Room"}
     for part in ("Names", "Formulas", "Estimators", "Misprints", "Glossary"):
         lab.pick(part)
@@ -145,32 +149,18 @@ def test_dark_and_light_are_different_charts_follow_and_words_stand_out_from_the
     assert grounds["light"] != grounds["dark"]
 
 
-def test_a_page_of_the_path_says_little_before_anything_is_unfolded(open_lab):
-    lab, counted = open_lab("/"), {}
-    for name in ("Home", "Lesson", *(entry.name for step in PATH for entry in step)):
-        if name != "Home":
-            lab.go(name)
-        for size in (PROJECTOR, PHONE):
-            lab.page.set_viewport_size(size)
-            lab.settle()
-            counted[name, size["width"]] = len(lab.page.evaluate(WORDS))
-        lab.page.set_viewport_size(PROJECTOR)
-    assert min(counted.values()) > 40, counted
-    assert max(counted.values()) <= MOST_WORDS, counted
-
-
 NAMES_BELOW = """plot => [...plot.querySelectorAll('.xaxislayer-above .xtick text')].map(one =>
   [one.textContent, Number(/rotate\\(([^,]+),/.exec(one.getAttribute('transform'))?.[1] ?? 0)])"""
 
 
 def test_names_of_categories_do_not_stand_upright_on_a_phone(open_lab):
-    lab = open_lab("/estimators?dist=schooling", viewport={"width": 390, "height": 844})
+    lab = open_lab("/estimators?dist=schooling", viewport=PHONE)
     narrow = [name for name, _ in lab.chart("estimators").evaluate(NAMES_BELOW) if name]
     assert {angle for _, angle in lab.chart("estimators").evaluate(NAMES_BELOW)} == {-45}
     assert 5 <= len(narrow) <= 16
     assert "Some-coll…" in narrow or "Bachelors" in narrow
     assert max(map(len, narrow)) <= 10
-    lab.page.set_viewport_size({"width": 1280, "height": 720})
+    lab.page.set_viewport_size(PROJECTOR)
     lab.settle()
     wide = [name for name, _ in lab.chart("estimators").evaluate(NAMES_BELOW)]
     assert len(wide) == 16

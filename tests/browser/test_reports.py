@@ -16,7 +16,6 @@ from playwright.sync_api import expect
 
 from rr_core import RandomizedResponse
 from rr_core.plain_text import csv_cell
-from rr_core.protocols import UnaryEncoding
 from rr_core.reports.analysis import analyse
 from tests.browser.files import HOSTILE, hostile_file, real_file
 from tests.browser.lab import PATIENCE
@@ -169,21 +168,16 @@ def test_hostile_names_stay_names(open_lab):
     give(lab, "broken.csv", b"category,count\na,5\nb,-4\n")
     assert re.search(r"Line 3.*negative.*stays in use", " ".join(lab.alerts()), re.DOTALL)
     assert lab.figure("your_reports") == before
-
-
-def test_odd_names_with_markup_stay_names(open_lab):
-    lab = open_lab("/your_reports")
     counts = dict.fromkeys(HOSTILE[:12], 900) | {name.upper(): 3 for name in HOSTILE[:12]} | {"NA": 5}
     give(lab, "odd.csv", as_csv(list(counts), np.array(list(counts.values()))))
-    say(lab, "1", "All of them are in the files")
     shown = lab.words().replace("\u2060", "")
     for text in (
         "[CLICK](HTTP://EVIL.EXAMPLE) (3 reports) as [click]",
         "<IMG SRC=X ONERROR=ALERT(1)>",
         ":RED[ALARM]",
+        "Leave out (not categories)",
     ):
         assert text in shown
-    assert "Leave out (not categories)" in shown
     nothing_came_alive(lab)
 
 
@@ -198,31 +192,6 @@ def test_stopped_simulations_are_kept_and_can_be_run_again(open_lab):
     assert lab.chart("your_reports").count() == 1
     assert lab.page.get_by_test_id("stProgress").count() == 0
     assert lab.page.get_by_role("button", name="Simulate 1,000 collections").count() == 1
-
-
-def test_bits_of_unary_encoding_from_a_file_to_the_table(open_lab):
-    protocol = UnaryEncoding(3, 2.0)
-    bits = protocol.randomize(np.repeat([0, 1, 2], [300, 150, 50]), 1)
-    data = "bus,car,train\n" + "".join(",".join(map(str, row)) + "\n" for row in bits.tolist())
-    lab = open_lab("/your_reports?made=unary")
-    with lab.rerun():
-        lab.page.locator(".st-key-reports_files input[type=file]").set_input_files(
-            {"name": "phones.csv", "mimeType": "text/csv", "buffer": data.encode()}
-        )
-    box = lab.page.get_by_role("textbox", name="ε of one report")
-    box.fill("2")
-    with lab.rerun():
-        box.press("Enter")
-    lab.press("Analyse these reports")
-    assert "500 reports, K = 3, ε = 2." in lab.words()
-    assert lab.figure("your_reports")
-    lab.page.get_by_role("tab", name="Files").click(delay=80)
-    rows = list(csv.DictReader(io.StringIO(lab.download("Table (CSV)").decode())))
-    found = analyse(bits.sum(axis=0), protocol, n=500, bits=(bits, np.ones(500)))
-    assert [row["category"] for row in rows] == ["bus", "car", "train"]
-    for name in ("inv", "inv_n", "inv_p", "mle"):
-        np.testing.assert_allclose([float(row[name]) for row in rows], found.estimates[name], atol=1e-9)
-    lab.must_be_fine()
 
 
 def test_after_a_result_the_form_opens_as_it_was_and_the_sheet_of_a_workbook_is_chosen(open_lab):

@@ -1,9 +1,12 @@
-"""A page stays open while the server is restarted: the first thing done on it afterwards is done."""
+"""Pages stay open while the server is killed and started anew: what was begun goes on, and what is done first is done."""
 
 from __future__ import annotations
 
-from tests.browser.lab import PATIENCE, Lab, profile
+import pytest
+
+from tests.browser.lab import PATIENCE, PROJECTOR, Lab, profile
 from tests.browser.server import ROOT, free_port, started
+from tests.browser.test_room import PHONE, Phone, code_of, kept, press
 
 _CONNECTED = """() => document.querySelector('[data-testid="stApp"]')
   .getAttribute('data-test-connection-state') === 'CONNECTED'"""
@@ -36,22 +39,53 @@ def goes(lab: Lab) -> bool:
     return "seed=3" in lab.page.url
 
 
-def test_the_first_thing_done_after_a_restart_is_done(browser, tmp_path) -> None:
-    """In four tabs, each of which does something else first."""
-    port, context = free_port(), profile(browser)
-    try:
-        with started("app.py", ROOT, tmp_path, port=port) as server:
-            labs = {
-                act: Lab(context, server.address).open(f"/noisy_histogram?{SCENARIO}")
-                for act in (draws, slides, chooses, goes)
-            }
-        with started("app.py", ROOT, tmp_path, port=port):
-            for act, lab in labs.items():
-                lab.page.bring_to_front()
-                lab.page.wait_for_function(_CONNECTED, timeout=PATIENCE)
-                assert act(lab), act.__name__
-                lab.settle()
-                assert lab.page.get_by_test_id("stException").count() == 0
-                assert lab.chart("estimators" if act is goes else "noisy_histogram").count() == 1
-    finally:
+@pytest.fixture
+def phones(browser):
+    contexts = [profile(browser, **PHONE) for _ in range(2)]
+    yield contexts
+    for context in contexts:
         context.close()
+
+
+def test_after_the_server_was_killed_all_goes_on(profiles, phones, tmp_path):
+    """In four tabs, each of which does something else first; and in a room: what was thanked for is there once, the phone
+    that could not send sends, and the projector counts on by itself."""
+    port, rooms = free_port(), str(tmp_path / "rooms.sqlite")
+    with started("app.py", ROOT, tmp_path, port=port, RR_ROOMS=rooms) as server:
+        teacher, projector, *others = (Lab(profiles(), server.address) for _ in range(6))
+        labs = dict(zip((draws, slides, chooses, goes), others, strict=True))
+        for lab in others:
+            lab.open(f"/noisy_histogram?{SCENARIO}")
+        teacher.page.set_viewport_size(PROJECTOR)
+        teacher.open("/room").choose("Question", "Did you have breakfast today?")
+        press(teacher, "Open a room")
+        code = code_of(teacher)
+        projector.open(f"/room?room={code}")
+        first, second = (Phone(Lab(context, server.address), code) for context in phones)
+        first.flip("Yes")
+        first.send()
+        second.flip("No")
+        server.process.kill()
+        server.process.wait()
+        second.page.get_by_role("button", name="Send", exact=True).click()
+        second.page.get_by_text("does not reach the server").wait_for()
+    with started("app.py", ROOT, tmp_path, port=port, RR_ROOMS=rooms):
+        second.page.get_by_role("button", name="Send again").click()
+        second.wait_for("Thank you")
+        projector.page.bring_to_front()
+        projector.page.get_by_text("2 people have answered.").wait_for()
+        teacher.page.bring_to_front()
+        teacher.page.get_by_text("2 reports").wait_for()
+        press(teacher, "Close")
+        # Its page also runs by itself.
+        teacher.page.get_by_role("button", name="Open again", exact=True).wait_for()
+        assert kept(teacher, code)["state"] == "closed"
+        for act, lab in labs.items():
+            lab.page.bring_to_front()
+            lab.page.wait_for_function(_CONNECTED, timeout=PATIENCE)
+            assert act(lab), act.__name__
+            lab.settle()
+            assert lab.page.get_by_test_id("stException").count() == 0
+            assert lab.chart("estimators" if act is goes else "noisy_histogram").count() == 1
+        for lab in (teacher, projector, *others):
+            lab.page.close()

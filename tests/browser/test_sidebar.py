@@ -116,10 +116,8 @@ def test_home_has_the_storys_dial_alone_and_what_is_set_in_its_fold_is_that_of_t
     lab.page.locator(".rr-story").get_by_role("button", name="Next", exact=True).click()
     expect(epsilon).to_have_count(1)
     assert epsilon.get_attribute("aria-label") == "Privacy ε, in this story only"
-    fold = lab.page.get_by_test_id("stSidebar").get_by_text("Your own numbers")
-    fold.click()
+    lab.unfold_widgets()
     expect(epsilon).to_have_count(2)
-    lab.page.wait_for_timeout(1000)  # it unfolds, and what is to be clicked moves
     assert lab.sidebar() == SIDEBAR
     present = lab.page.get_by_role("button", name="Present", exact=True)
     assert present.count() == 0  # there is no figure

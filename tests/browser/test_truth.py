@@ -38,8 +38,7 @@ def test_a_hidden_truth_stays_hidden_until_it_is_revealed(open_lab):
     assert legend(lab, "estimators") == ["Inv", "InvN", "InvP", "MLE*"]
     lab.reload()
     assert legend(lab, "estimators") == ["Inv", "InvN", "InvP", "MLE*"]
-    stranger = open_lab(lab.page.url, stranger=True)
-    assert legend(stranger, "estimators") == ["Inv", "InvN", "InvP", "MLE*"]
+    assert legend(open_lab(lab.page.url), "estimators") == ["Inv", "InvN", "InvP", "MLE*"]
     must_be_on_the_first_screen(lab, "Reveal the truth")
     lab.press("Reveal the truth")
     assert "truth" not in lab.query

@@ -95,10 +95,8 @@ def parquet(table: pa.Table, **options: Any) -> bytes:
 
 
 def wide() -> bytes:
-    text = "a" * 50_000_000
-    return parquet(
-        pa.table({f"c{i}": [text] for i in range(20)}), use_dictionary=False, write_statistics=False
-    )
+    text = pa.array(["a" * 50_000_000])
+    return parquet(pa.table({f"c{i}": text for i in range(20)}), use_dictionary=False, write_statistics=False)
 
 
 def long() -> bytes:

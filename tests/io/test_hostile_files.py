@@ -75,9 +75,9 @@ HONEST: dict[str, Callable[[], bytes]] = {
     ),
     "repeated names.csv": lambda: (
         b"category,count\n"
-        + b"".join(b"category name %07d,%d\n" % (i % 200_000, i) for i in range(2_500_000))
+        + b"".join(b"category name %07d,%d\n" % (i % 200_000, i) for i in range(1_000_000))
     ),
-    "answers.txt": lambda: b"answer\n" + b"".join(b"town %d\n" % (i * 7919 % 1000) for i in range(9_000_000)),
+    "answers.txt": lambda: b"answer\n" + b"".join(b"town %d\n" % (i * 7919 % 1000) for i in range(3_000_000)),
 }
 
 

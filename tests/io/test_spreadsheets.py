@@ -26,6 +26,7 @@ from rr_core.io import (
 from rr_core.io.channel_file import read_matrix_file
 from rr_core.io.spreadsheets import as_shown, read_sheet
 from server.jobs import Pool
+from tests import EXAMPLES
 from tests.io.test_hostile_files import is_plain
 from tests.io.workbook_files import (
     ANSWERS,
@@ -290,7 +291,7 @@ def try_mutated(name: str, seeds: range) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [one for one in FILES if one != "a.xlsm"])
 def test_changed_bytes_give_a_table_or_a_plain_sentence(name: str, pool: Pool) -> None:
-    said = pool.run(try_mutated, name, range(1000), look=lambda *_: None, memory=2**30, seconds=120.0)
+    said = pool.run(try_mutated, name, range(3 * EXAMPLES), look=lambda *_: None, memory=2**30, seconds=120.0)
     assert said
     assert all(map(is_plain, said))
 

@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
-from pathlib import Path
 
 import pytest
 
@@ -101,15 +100,18 @@ def test_clients_that_stall_in_the_middle_make_way(server: Started) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's limit on the files of another process")
-def test_where_the_disk_is_full_the_visitor_reads_a_sentence_and_keeps_what_he_had(tmp_path: Path) -> None:
+def test_where_the_disk_is_full_the_visitor_reads_a_sentence_and_keeps_what_he_had(server: Started) -> None:
     import resource
 
-    async def visit(server: Started) -> None:
+    process = server.process.pid
+    before = resource.prlimit(process, resource.RLIMIT_FSIZE)
+
+    async def visit() -> None:
         async with Visitor.at(server.address) as visitor:
             await visitor.open("your_reports", "k=12")
             await visitor.upload("Report files", "small.csv", COUNTS)
             assert not visitor.said or "disk" not in " ".join(visitor.said)
-            resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (2 * MEGABYTE, 2 * MEGABYTE))
+            resource.prlimit(process, resource.RLIMIT_FSIZE, (2 * MEGABYTE, before[1]))
             assert await whole(visitor, 20) == 507  # it was 500, or no answer at all
             sentence = "no space on its disk"
             await visitor._until(lambda: any(sentence in text for text in visitor.said), 20)
@@ -120,6 +122,8 @@ def test_where_the_disk_is_full_the_visitor_reads_a_sentence_and_keeps_what_he_h
             assert any("1,000" in text for text in visitor.said), visitor.said  # understood
             assert not visitor.errors
 
-    with started("app.py", ROOT, tmp_path) as server:
-        finish(visit(server))
-        assert "Traceback" not in server.log.read_text("utf-8")
+    try:
+        finish(visit())
+    finally:
+        resource.prlimit(process, resource.RLIMIT_FSIZE, before)
+    assert "Traceback" not in server.log.read_text("utf-8")

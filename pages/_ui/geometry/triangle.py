@@ -167,8 +167,7 @@ def _unused(part: str) -> dict[str, str]:
 def why_section(result: ThreeEstimates, theta: Array | None, three: Draw) -> None:
     """Why MLE* lies between the others, in curves; folded, the drawn points as a table of shares."""
     st.markdown(
-        "MLE\\* strikes out categories and does Inv again with the others' reports alone: it **scales** like InvN, then "
-        "**subtracts** like InvP. "
+        "MLE\\* is Inv of what stays: it **scales** like InvN, then **subtracts** like InvP. "
         f"**{_CIRCLES}** first touch the triangle at InvP, **{_CURVES}** at MLE\\*."
     )
     with st.expander("The shares of these points"):
@@ -326,7 +325,7 @@ def _explanation(result: ThreeEstimates) -> str:
     return (
         f"InvP **subtracts** {percent(taken)} from each share that it keeps, InvN **divides** by {number(divisor)}, "
         "MLE\\* does some of both: it lands between them. **Why one line?** Each stretches the bars of what stays and "
-        "shifts them alike until they make 100%. The stretch settles the shift: one number to choose, one line."
+        "shifts them alike to make 100%: one number to choose, one line."
         + (
             f" They nearly cover each other: **{_CLOSE}** parts them."
             if result.collinearity.length < _NEAR
