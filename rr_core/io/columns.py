@@ -84,31 +84,19 @@ BITS_LEAST = 3
 class Hint:
     """Properties of a column, judged by the first rows.
 
-    Attributes
-    ----------
-    differs
-        Whether all values are different.
-    looks_like_ids
-        Whether they are also consecutive numbers from 0 or 1, or UUIDs: identifiers of persons.
-    repeats
-        Whether there are at most half as many distinct values as rows: answers rather than counts.
-    bits
-        Whether all values are 0 or 1.
-    constant
-        Whether all of at least `_CONSTANT_LEAST` values are the same.
-    again
-        Whether a value occurs more than once.
-    serial
-        Whether they are consecutive numbers from 0 or 1, in any order: rows that somebody numbered.
-    unlike_counts
-        Whether they are whole numbers, each larger than the one before; or all different in a range in which so many
-        drawn at random would meet `_MEETINGS` times.
-    bit_strings
-        Whether all values are words of 0 and 1, two letters or more, of the same length.
-    empty
-        Whether there is no value.
-    times
-        Whether all values are dates or times of day.
+    Attributes:
+        differs: whether all values are different.
+        looks_like_ids: whether they are also consecutive numbers from 0 or 1, or UUIDs: identifiers of persons.
+        repeats: whether there are at most half as many distinct values as rows: answers rather than counts.
+        bits: whether all values are 0 or 1.
+        constant: whether all of at least `_CONSTANT_LEAST` values are the same.
+        again: whether a value occurs more than once.
+        serial: whether they are consecutive numbers from 0 or 1, in any order: rows that somebody numbered.
+        unlike_counts: whether they are whole numbers, each larger than the one before; or all different in a range in
+            which so many drawn at random would meet `_MEETINGS` times.
+        bit_strings: whether all values are words of 0 and 1, two letters or more, of the same length.
+        empty: whether there is no value.
+        times: whether all values are dates or times of day.
     """
 
     differs: bool = False
@@ -428,11 +416,9 @@ def choose(
 ) -> ColumnChoice:
     """The layout and columns that the user chose, completed by `suggest`.
 
-    Raises
-    ------
-    UnreadableFile
-        A column that is not there, the same column twice, counts asked for where no column can hold
-        them, or nothing chosen and only words to choose from.
+    Raises:
+        UnreadableFile: a column that is not there, the same column twice, counts asked for where no column can hold
+            them, or nothing chosen and only words to choose from.
     """
     picked = None if category is None else find(table, category)
     counted = None if count is None else find(table, count)
@@ -522,10 +508,8 @@ def refuse_sideways(table: Described, has_header: bool) -> None:
 def find(table: Described, column: str | int) -> int:
     """The position of a column given by its name or position.
 
-    Raises
-    ------
-    UnreadableFile
-        There is none.
+    Raises:
+        UnreadableFile: there is none.
     """
     if isinstance(column, int):
         column = int(column)  # True is a position, not the name of a column

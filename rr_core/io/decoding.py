@@ -152,11 +152,9 @@ def unpack(
     """Check the size and the name, decompress to at most `limit` bytes, and tell what the bytes really are. `advice` is
     what to do with more.
 
-    Raises
-    ------
-    UnreadableFile
-        Too large, before or after decompression; wrong extension; empty; a damaged archive, or one of several tables; a
-        picture, a document, a web page or JSON under a table's name.
+    Raises:
+        UnreadableFile: too large, before or after decompression; wrong extension; empty; a damaged archive, or one of
+            several tables; a picture, a document, a web page or JSON under a table's name.
     """
     if len(data) > MAX_UPLOAD_BYTES:
         raise UnreadableFile(
@@ -235,10 +233,9 @@ def decode(data: bytes, tick: Tick = ignore) -> tuple[bytes, str]:
     Windows-1252 (a superset of Latin-1's printable part, so it is called Latin-1 when it makes no
     difference). The work is done in pieces: a str of 200 MB could take 800 MB.
 
-    Raises
-    ------
-    UnreadableFile
-        Binary data, an unknown encoding, an empty text, a picture or the like, more than READ_TEXT_BYTES_MAX in UTF-8.
+    Raises:
+        UnreadableFile: binary data, an unknown encoding, an empty text, a picture or the like, more than
+            READ_TEXT_BYTES_MAX in UTF-8.
     """
     if data.startswith(codecs.BOM_UTF8):
         text, encoding = _decode_utf8(data[3:], tick), "UTF-8 with BOM"
@@ -280,10 +277,8 @@ def _extension(name: str) -> str:
 def _kind(data: bytes, extension: str) -> Kind | None:
     """What the bytes are; None for a ZIP archive that is no spreadsheet.
 
-    Raises
-    ------
-    UnreadableFile
-        A damaged ZIP archive, or an office document other than a spreadsheet.
+    Raises:
+        UnreadableFile: a damaged ZIP archive, or an office document other than a spreadsheet.
     """
     if data.startswith(_PARQUET):
         return "parquet"
@@ -312,10 +307,8 @@ def unzipped(
     counted while they unpack: what the archive says of their sizes is not relied on. `what` names the archive, and
     `advice` is what to do with more.
 
-    Raises
-    ------
-    UnreadableFile
-        Damaged, encrypted, too large, or compressed in an uncommon way.
+    Raises:
+        UnreadableFile: damaged, encrypted, too large, or compressed in an uncommon way.
     """
     limit = MAX_UNPACKED_BYTES if limit is None else limit
     members, size = dict[str, bytes](), 0
@@ -386,10 +379,8 @@ def _faults_as_damage(what: str) -> Iterator[None]:
 def _unzip(data: bytes, limit: int | None, advice: str) -> tuple[bytes, str, tuple[str, ...]]:
     """The only table in a ZIP archive, the extension of its name, and a note on what else there is.
 
-    Raises
-    ------
-    UnreadableFile
-        None, or several; or as in `unzipped`.
+    Raises:
+        UnreadableFile: none, or several; or as in `unzipped`.
     """
     names, tables = _members(data)
     if len(tables) != 1:
@@ -429,10 +420,8 @@ def _members(data: bytes) -> tuple[list[str], list[str]]:
 def parts_of_zip(data: bytes) -> dict[str, bytes]:
     """The tables in a ZIP archive of several, by name and in its order; else none.
 
-    Raises
-    ------
-    UnreadableFile
-        As in `unzipped`.
+    Raises:
+        UnreadableFile: as in `unzipped`.
     """
     if not data.startswith(_ZIP) or _kind(data, "") is not None:
         return {}

@@ -74,30 +74,19 @@ class Preview:
 class Distribution:
     """Categories and their weights, read from a file.
 
-    Attributes
-    ----------
-    labels
-        (k,) distinct str, dtype object, read-only.
-    weights
-        (k,) read-only: int64 counts, or float64 shares with sum 1 when `kind` is "shares".
-    kind
-        "counts" and "shares" come from a column of numbers, "values" were counted here.
-    rows
-        Rows with a category that were used; the others are in `dropped`.
-    total
-        Sum of the numbers in the file: the number of people for counts and values, and for shares their sum
-        before rescaling.
-    merged
-        Rows added to an earlier row of the same category (0 for values).
-    notes
-        Sentences about everything that was assumed or changed.
-    has_header
-        Whether the first line names the columns; None for Parquet.
-    sum_of_others, is_total
-        A category whose number is the sum of all others, None where there is none; and whether its place at an end of
-        the file makes it their total rather than a category.
-    left_out
-        Categories that `without` took out.
+    Attributes:
+        labels: (k,) distinct str, dtype object, read-only.
+        weights: (k,) read-only: int64 counts, or float64 shares with sum 1 when `kind` is "shares".
+        kind: "counts" and "shares" come from a column of numbers, "values" were counted here.
+        rows: rows with a category that were used; the others are in `dropped`.
+        total: sum of the numbers in the file: the number of people for counts and values, and for shares their sum
+            before rescaling.
+        merged: rows added to an earlier row of the same category (0 for values).
+        notes: sentences about everything that was assumed or changed.
+        has_header: whether the first line names the columns; None for Parquet.
+        sum_of_others, is_total: a category whose number is the sum of all others, None where there is none; and whether
+            its place at an end of the file makes it their total rather than a category.
+        left_out: categories that `without` took out.
     """
 
     labels: npt.NDArray[np.object_]
@@ -125,19 +114,13 @@ class Distribution:
 def inspect(data: bytes, name: str, *, has_header: bool | None = None, sheet: str | None = None) -> Preview:
     """Look at the first lines of an uploaded file.
 
-    Parameters
-    ----------
-    data, name
-        The bytes and the file name of the upload.
-    has_header
-        Overrides what is detected; ignored for Parquet.
-    sheet
-        Of a workbook; None for the first that seems to be a table.
+    Args:
+        data, name: the bytes and the file name of the upload.
+        has_header: overrides what is detected; ignored for Parquet.
+        sheet: of a workbook; None for the first that seems to be a table.
 
-    Raises
-    ------
-    UnreadableFile
-        When the file is no table at all. Bad lines further down are found by `read_distribution`.
+    Raises:
+        UnreadableFile: when the file is no table at all. Bad lines further down are found by `read_distribution`.
 
     >>> found = inspect(b"town;people\\nRome;1.200\\nOslo;800\\n", "towns.csv")
     >>> found.columns, found.layout, found.separator
@@ -182,33 +165,21 @@ def read_distribution(
 ) -> Distribution:
     """Read an uploaded file as a distribution over its categories.
 
-    Parameters
-    ----------
-    data, name
-        The bytes and the file name of the upload.
-    layout
-        "counts": one row per category, with a number. "values": one row per person; the values of one column
-        are counted. None follows the suggestion of `inspect`.
-    category, count
-        Columns, by name or position from 0; None follows the suggestion. `count` is not used for values.
-    has_header
-        Overrides what is detected; ignored for Parquet.
-    order
-        "file": of first appearance. "count": largest first, ties as in the file. "name": see `name_order`.
-    leave_out
-        Names that are no categories, such as a total.
-    sheet
-        Of a workbook; None for the first that seems to be a table.
+    Args:
+        data, name: the bytes and the file name of the upload.
+        layout: "counts": one row per category, with a number. "values": one row per person; the values of one column
+            are counted. None follows the suggestion of `inspect`.
+        category, count: columns, by name or position from 0; None follows the suggestion. `count` is not used for
+            values.
+        has_header: overrides what is detected; ignored for Parquet.
+        order: "file": of first appearance. "count": largest first, ties as in the file. "name": see `name_order`.
+        leave_out: Names that are no categories, such as a total.
+        sheet: of a workbook; None for the first that seems to be a table.
 
-    Raises
-    ------
-    UnreadableFile
-        With one sentence for the person who uploaded the file.
-    ValueError
-        Unknown `layout` or `order`.
+    Raises:
+        UnreadableFile: with one sentence for the person who uploaded the file.
+        ValueError: unknown `layout` or `order`.
 
-    Notes
-    -----
     Time and memory are O(rows); 1.5 million categories take about two seconds.
 
     >>> read = read_distribution(b"town;people\\nRome;1.200\\nOslo;800\\n", "towns.csv")
@@ -257,10 +228,8 @@ def read_distribution(
 def without(read: Distribution, names: Collection[str]) -> Distribution:
     """A distribution without some of its categories, such as a total.
 
-    Raises
-    ------
-    UnreadableFile
-        When fewer than two categories are left.
+    Raises:
+        UnreadableFile: when fewer than two categories are left.
     """
     kept = np.array([label not in names for label in read.labels]) if names else np.ones(read.k, dtype=bool)
     if kept.all():

@@ -48,12 +48,10 @@ def read_list(text_or_source: str | Source) -> Listed:
     marks around names and blanks go. Of a file the likeliest column is read, in any format that reports may
     have. Repeated names are one category.
 
-    Raises
-    ------
-    WrongDomain
-        An empty list, one category only, more than K_MAX, or a text of more than TYPED_LETTERS_MAX characters.
-    UnreadableFile
-        A file that is no table.
+    Raises:
+        WrongDomain: an empty list, one category only, more than K_MAX, or a text of more than TYPED_LETTERS_MAX
+            characters.
+        UnreadableFile: a file that is no table.
 
     >>> read_list("bus, car, on foot").labels.tolist()
     ['bus', 'car', 'on foot']
@@ -191,12 +189,10 @@ Domain = AllSeen | Size | Listed
 class Names:
     """Decisions on single names, applied before the analysis.
 
-    Attributes
-    ----------
-    left_out
-        Names that are no categories. Their reports are not counted.
-    counted_as
-        Pairs of a name and the one under which its reports are counted; that may in turn be counted as another.
+    Attributes:
+        left_out: Names that are no categories. Their reports are not counted.
+        counted_as: pairs of a name and the one under which its reports are counted; that may in turn be counted as
+            another.
     """
 
     left_out: tuple[str, ...] = ()
@@ -210,24 +206,16 @@ AS_WRITTEN = Names()
 class Collected:
     """Reports counted over their domain: the input of the estimators.
 
-    Attributes
-    ----------
-    labels
-        (k,) distinct str, dtype object, read-only: in the order of the list, else of first appearance and then
-        the categories without a name ("not reported 1", ...).
-    counts
-        (k,) read-only int64, reports of each category; not all zero.
-    unreported
-        Categories with no report.
-    outside
-        Reported labels that are not in the domain, and names that were left out, with their reports, most reported
-        first. They are not in `counts`.
-    outside_total
-        Number of reports in `outside`.
-    notes
-        Sentences about the domain.
-    too_few
-        Categories of the files with fewer reports than noise alone brings, each with its reports.
+    Attributes:
+        labels: (k,) distinct str, dtype object, read-only: in the order of the list, else of first appearance and then
+            the categories without a name ("not reported 1", ...).
+        counts: (k,) read-only int64, reports of each category; not all zero.
+        unreported: categories with no report.
+        outside: reported labels that are not in the domain, and names that were left out, with their reports, most
+            reported first. They are not in `counts`.
+        outside_total: number of reports in `outside`.
+        notes: sentences about the domain.
+        too_few: categories of the files with fewer reports than noise alone brings, each with its reports.
     """
 
     labels: npt.NDArray[np.object_]
@@ -253,11 +241,9 @@ def within(reports: Reports, domain: Domain, names: Names = AS_WRITTEN) -> Colle
     """Count reports over their domain. Everything left out is listed in `Collected.outside` and
     `Collected.notes`.
 
-    Raises
-    ------
-    WrongDomain
-        K out of range or smaller than the number of categories reported; a list that does not fit the
-        reports, or holds none of them.
+    Raises:
+        WrongDomain: K out of range or smaller than the number of categories reported; a list that does not fit the
+            reports, or holds none of them.
 
     >>> from rr_core.io.reports import read_reports
     >>> reports = read_reports([Source("answers.txt", b"bus\\ncar\\nbus\\n")])

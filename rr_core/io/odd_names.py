@@ -85,16 +85,11 @@ _NEARLY_ALL = 0.9  # of the rest: a total may be rounded, or lack a category
 class Odd:
     """A name that looks odd.
 
-    Attributes
-    ----------
-    label, reports
-        The name, and its reports.
-    reason
-        Why it looks odd.
-    twin
-        The category of which it may be a spelling; None where it is probably no category.
-    by_default
-        Whether it is, unless the user decides otherwise, counted as its twin or (without one) left out.
+    Attributes:
+        label, reports: the name, and its reports.
+        reason: why it looks odd.
+        twin: the category of which it may be a spelling; None where it is probably no category.
+        by_default: whether it is, unless the user decides otherwise, counted as its twin or (without one) left out.
     """
 
     label: str
@@ -108,14 +103,10 @@ class Odd:
 class OddNames:
     """All odd names, and the listed categories with too few reports.
 
-    Attributes
-    ----------
-    names
-        Most reported first.
-    level
-        N q, the expected reports of an empty category; None while epsilon or K is unknown.
-    listed_too_few
-        Categories on a list, with their reports, that got far fewer.
+    Attributes:
+        names: most reported first.
+        level: N q, the expected reports of an empty category; None while epsilon or K is unknown.
+        listed_too_few: categories on a list, with their reports, that got far fewer.
     """
 
     names: tuple[Odd, ...]
@@ -139,16 +130,11 @@ def decisions_on(odd: list[Odd]) -> Names:
 def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = None) -> OddNames:
     """Find the odd names among reports.
 
-    Parameters
-    ----------
-    reports, domain
-        What was collected. What is on a list is a category.
-    mechanism
-        The randomized response for a number of categories, when it is known: names with far fewer reports than
-        noise alone brings are odd then (`rr_core.reports.low_counts`). May raise ValueError.
+    Args:
+        reports, domain: what was collected. What is on a list is a category.
+        mechanism: the randomized response for a number of categories, when it is known: names with far fewer reports
+            than noise alone brings are odd then (`rr_core.reports.low_counts`). May raise ValueError.
 
-    Notes
-    -----
     O(m log m) for m names: two seconds for a million.
     """
     if isinstance(domain, Listed):

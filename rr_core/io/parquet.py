@@ -48,10 +48,8 @@ class ParquetTable:
     def pieces(self, indices: Sequence[int]) -> Iterator[Columns]:
         """The columns at `indices`, some rows at a time, text still dictionary-encoded.
 
-        Raises
-        ------
-        UnreadableFile
-            A column of lists or records, too large a column, damage.
+        Raises:
+            UnreadableFile: a column of lists or records, too large a column, damage.
         """
         with _faults_as_damage():
             file = _open(self.data)
@@ -72,10 +70,8 @@ class ParquetTable:
 def open_parquet(data: bytes) -> ParquetTable:
     """Read the schema and a sample.
 
-    Raises
-    ------
-    UnreadableFile
-        Cut short, damaged, no rows, too many rows or columns.
+    Raises:
+        UnreadableFile: cut short, damaged, no rows, too many rows or columns.
     """
     if not data.endswith(b"PAR1") or len(data) < 12:
         raise UnreadableFile(
@@ -228,10 +224,8 @@ def _usual(values: Any) -> Any:
 def to_text(values: Any) -> Any:
     """An Arrow array of any flat type as text: 17 and 17.0 are "17", missing values are "".
 
-    Raises
-    ------
-    UnreadableFile
-        Bytes that are not text.
+    Raises:
+        UnreadableFile: bytes that are not text.
     """
     if isinstance(values.type, pa.BaseExtensionType):
         values = values.storage

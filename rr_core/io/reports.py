@@ -74,10 +74,8 @@ class Stopped(Exception):
 class Meter:
     """Reports progress, 0 to 1, to a callback at most once in EVERY_SECONDS.
 
-    Raises
-    ------
-    Stopped
-        When `progress` returns True.
+    Raises:
+        Stopped: when `progress` returns True.
     """
 
     def __init__(self, progress: Callable[[float], bool] | None) -> None:
@@ -129,30 +127,18 @@ class FileRead:
 class Reports:
     """Collected reports, counted.
 
-    Attributes
-    ----------
-    labels
-        (m,) distinct str, dtype object, read-only, in order of first appearance over all files.
-    counts
-        (m,) read-only int64: reports of each label. 0 only where a table of counts says so.
-    total
-        Number of reports N, 0 to 2^53.
-    rows
-        Rows that were used; the others are in `dropped`.
-    files
-        What each file held, in the order given.
-    merged
-        Rows of a table of counts that were added to an earlier row of the same file (0 for values).
-    notes
-        Sentences about everything that was assumed, changed or looks odd.
-    has_header
-        Whether the first line of a text names the columns; those of Parquet have names (True).
-    sha256
-        One file: of its bytes. Several: of the hexadecimal SHA-256 of each, one after the other, in order.
-    columns
-        Names of the columns of bits of unary encoding; else none.
-    sheet
-        That was asked for, of a workbook; else None.
+    Attributes:
+        labels: (m,) distinct str, dtype object, read-only, in order of first appearance over all files.
+        counts: (m,) read-only int64: reports of each label. 0 only where a table of counts says so.
+        total: number of reports N, 0 to 2^53.
+        rows: rows that were used; the others are in `dropped`.
+        files: what each file held, in the order given.
+        merged: rows of a table of counts that were added to an earlier row of the same file (0 for values).
+        notes: sentences about everything that was assumed, changed or looks odd.
+        has_header: whether the first line of a text names the columns; those of Parquet have names (True).
+        sha256: one file: of its bytes. Several: of the hexadecimal SHA-256 of each, one after the other, in order.
+        columns: Names of the columns of bits of unary encoding; else none.
+        sheet: that was asked for, of a workbook; else None.
     """
 
     labels: npt.NDArray[np.object_]
@@ -396,10 +382,8 @@ class Source:
 def inspect_reports(source: Source, *, has_header: bool | None = None) -> Preview:
     """What the first of the files seems to be; its suggestion is what `read_reports` does by default.
 
-    Raises
-    ------
-    UnreadableFile
-        When the file is no table at all.
+    Raises:
+        UnreadableFile: when the file is no table at all.
     """
     data = bytes(source.data)
     preview = inspect(data, source.name, has_header=has_header, sheet=source.sheet)
@@ -421,35 +405,24 @@ def read_reports(
 ) -> Reports:
     """Count the reports in one or more files of the same columns.
 
-    Parameters
-    ----------
-    files
-        At least one. Together at most MAX_UPLOAD_BYTES, packed and unpacked.
-    layout
-        "values": one report per row. "counts": one row per category, with a whole number. None follows
-        `inspect_reports` of the first file.
-    category, count
-        Columns, by name or position from 0; None follows the suggestion. `count` is not used for values.
-    has_header
-        Overrides what is detected in the first file, which holds for all of them; ignored for Parquet.
-    all_zero
-        Accept a table of counts that are all zero, as the ones of unary encoding may be.
-    progress
-        Told the done part, 0 to 1, every 50 ms or a little more while pieces are read, and 1 at the end. True
-        asks to stop. Single steps cannot be stopped: cleaning a million names, or adding up a table of counts
-        with millions of rows, takes seconds.
+    Args:
+        files: at least one. Together at most MAX_UPLOAD_BYTES, packed and unpacked.
+        layout: "values": one report per row. "counts": one row per category, with a whole number. None follows
+            `inspect_reports` of the first file.
+        category, count: columns, by name or position from 0; None follows the suggestion. `count` is not used for
+            values.
+        has_header: overrides what is detected in the first file, which holds for all of them; ignored for Parquet.
+        all_zero: accept a table of counts that are all zero, as the ones of unary encoding may be.
+        progress: told the done part, 0 to 1, every 50 ms or a little more while pieces are read, and 1 at the end. True
+            asks to stop. Single steps cannot be stopped: cleaning a million names, or adding up a table of counts with
+            millions of rows, takes seconds.
 
-    Raises
-    ------
-    UnreadableFile
-        With one sentence for the person who uploaded the files; it names the file when there are several.
-    Stopped
-        `progress` asked for it.
-    ValueError
-        Unknown `layout`, no files.
+    Raises:
+        UnreadableFile: with one sentence for the person who uploaded the files; it names the file when there are
+            several.
+        Stopped: `progress` asked for it.
+        ValueError: unknown `layout`, no files.
 
-    Notes
-    -----
     Time O(rows). Memory: the upload, one unpacked file and the distinct values; for a table of counts also
     its two columns.
 
@@ -601,10 +574,8 @@ def pick(
 def count_reports(table: AnyTable, choice: ColumnChoice, tick: Tick) -> Counted:
     """Read the chosen columns.
 
-    Raises
-    ------
-    UnreadableFile
-        A broken line, too many categories, a count that is missing or no whole number of people.
+    Raises:
+        UnreadableFile: a broken line, too many categories, a count that is missing or no whole number of people.
     """
     if choice.count is None:
         return count_values(table, choice.category, tick, declared=True)

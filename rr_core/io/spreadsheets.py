@@ -55,10 +55,8 @@ def read_sheet(data: bytes, tick: Tick = ignore, wanted: str | None = None) -> S
     Cells are written as they are shown: dates as 2024-12-31, truth values as TRUE and FALSE, whole numbers without a
     point, formulas as the value that was saved with them.
 
-    Raises
-    ------
-    UnreadableFile
-        Damaged, protected by a password, without cells or the wanted sheet, or more than can be held.
+    Raises:
+        UnreadableFile: damaged, protected by a password, without cells or the wanted sheet, or more than can be held.
     """
     program = _OPEN_DOCUMENT if b"opendocument" in data[:1000] else _EXCEL
     if _ENCRYPTED_EXCEL in data:
@@ -108,10 +106,8 @@ def as_shown(value: Any) -> str:
 def _checked(data: bytes) -> bytes:
     """The parts that are read, packed again: nothing but what was counted while it was unpacked is ever read.
 
-    Raises
-    ------
-    UnreadableFile
-        More than MAX_UNPACKED_BYTES of them, more than MAX_CELLS cells in a sheet, or a password.
+    Raises:
+        UnreadableFile: more than MAX_UNPACKED_BYTES of them, more than MAX_CELLS cells in a sheet, or a password.
     """
     parts = unzipped(data, lambda name: name.endswith((".xml", ".rels", "mimetype")), "workbook")
     if b"encryption-data" in parts.get("META-INF/manifest.xml", b""):

@@ -26,17 +26,12 @@ def group_by(table: str, column: str) -> dict[str, str]:
     missing (NULL) come out as one line without a category, so that they can be seen. Names are quoted where
     they need it, and only there: in many engines a quoted name must match upper and lower case.
 
-    Parameters
-    ----------
-    table
-        A name, with its schema before a dot if it has one. A dot inside a name needs double quotes around it.
-    column
-        The name as it is; everything in it belongs to it.
+    Args:
+        table: a name, with its schema before a dot if it has one. A dot inside a name needs double quotes around it.
+        column: the name as it is; everything in it belongs to it.
 
-    Raises
-    ------
-    ValueError
-        An empty name, or one with a NUL character.
+    Raises:
+        ValueError: an empty name, or one with a NUL character.
     """
     for argument, value in (("table", table), ("column", column)):
         if not value.strip() or "\0" in value:

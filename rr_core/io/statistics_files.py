@@ -41,10 +41,8 @@ class StatisticsFile:
 def read_statistics(data: bytes, tick: Tick = ignore) -> StatisticsFile:
     """The table with labels in place of the values they stand for, also labels that no row has; dates as 2024-12-31.
 
-    Raises
-    ------
-    UnreadableFile
-        Damaged, without rows, or more rows and columns than can be held.
+    Raises:
+        UnreadableFile: damaged, without rows, or more rows and columns than can be held.
     """
     program, reader = next((name, reader) for magic, name, reader in _PROGRAMS if data.startswith(magic))
     try:
@@ -91,11 +89,9 @@ def _check_variables(data: bytes) -> None:
 
     A variable takes one record, or one for each eight letters; labels belong to variables by number.
 
-    Raises
-    ------
-    ValueError
-    struct.error
-        It does, or is cut short.
+    Raises:
+        ValueError
+        struct.error: it does, or is cut short.
     """
     order = "<" if data[_SPSS_LAYOUT] else ">"
     at, first, more = _SPSS_HEADER, list[bool](), 0
@@ -140,12 +136,9 @@ def _read(
 ) -> tuple[dict[str, Sequence[Any]], Any]:
     """The values of each column, and what the file says about them. Its size is looked at before any row is read.
 
-    Raises
-    ------
-    UnicodeError
-        The encoding is another one.
-    UnreadableFile
-        No rows or columns, or too many.
+    Raises:
+        UnicodeError: the encoding is another one.
+        UnreadableFile: no rows or columns, or too many.
     """
     options: dict[str, Any] = {"encoding": encoding, "output_format": "dict"}
     try:

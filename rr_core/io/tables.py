@@ -156,10 +156,8 @@ def decoded(
     """Unpack and decode an upload: every reader gets its text from here. At most `limit` bytes (None: MAX_UNPACKED_BYTES)
     and so many `lines` of text; `advice` is what to do with more. `sheet` is as `wanted` of `read_sheet`.
 
-    Raises
-    ------
-    UnreadableFile
-        As in `unpack`, `decode`, `read_sheet` and `read_statistics`, or for more lines.
+    Raises:
+        UnreadableFile: as in `unpack`, `decode`, `read_sheet` and `read_statistics`, or for more lines.
     """
     content = unpack(data, name, limit, advice, lambda done: tick(done / 2))
     compression, rest = content.compression, lambda done: tick((1 + done) / 2)
@@ -195,10 +193,8 @@ def open_table(
     """Unpack and decode an upload and find its columns. `tick` hears of the unpacking; `sheet` is the one of a workbook,
     None for the first that seems to be a table.
 
-    Raises
-    ------
-    UnreadableFile
-        When the file is no table at all.
+    Raises:
+        UnreadableFile: when the file is no table at all.
     """
     found = decoded(data, name, tick=tick, sheet=sheet)
     table: AnyTable
@@ -223,10 +219,8 @@ class NumberedColumns:
 def number_columns(table: AnyTable, indices: Sequence[int], tick: Tick = ignore) -> NumberedColumns:
     """The columns at `indices`, whole. Errors as in `TextTable.pieces` and `ParquetTable.pieces`.
 
-    Raises
-    ------
-    UnreadableFile
-        Also for more than HELD_ROWS_MAX rows, and for far more or longer values than can be used.
+    Raises:
+        UnreadableFile: also for more than HELD_ROWS_MAX rows, and for far more or longer values than can be used.
     """
     numbered = [Numbered(table.columns[index]) for index in indices]
     blank, rows = Columns(()), 0
@@ -247,10 +241,8 @@ def number_columns(table: AnyTable, indices: Sequence[int], tick: Tick = ignore)
 def read_columns(table: AnyTable, indices: Sequence[int]) -> tuple[Any, ...]:
     """The columns at `indices` as they are, for tables known to be short. Errors as above.
 
-    Raises
-    ------
-    UnreadableFile
-        Also for more than HELD_BYTES_MAX bytes.
+    Raises:
+        UnreadableFile: also for more than HELD_BYTES_MAX bytes.
     """
     chunks: list[list[Any]] = [[] for _ in indices]
     size = 0
@@ -269,10 +261,8 @@ def count_values(table: AnyTable, category: int, tick: Tick = ignore, *, declare
     """How many rows hold each value of a column; with `declared` also the categories without a row that the file
     declares for it, after the others.
 
-    Raises
-    ------
-    UnreadableFile
-        A broken line, or far more values than categories can be used.
+    Raises:
+        UnreadableFile: a broken line, or far more values than categories can be used.
     """
     tally, blank = Tally(table.columns[category]), Columns(())
     declares = declared and isinstance(table, ParquetTable) and table.declares[category]
@@ -353,10 +343,8 @@ class Distinct:
     def _unite(self) -> None:
         """Unite the distinct values of all pieces.
 
-        Raises
-        ------
-        UnreadableFile
-            Far more than categories can be used, or too long ones.
+        Raises:
+            UnreadableFile: far more than categories can be used, or too long ones.
         """
         if not self._parts:
             return
@@ -476,10 +464,8 @@ def totals_of_groups(
     beside "m" and "f"), which have, in every category, the sum of the rows with other words. And a sentence on each such
     word, also where the sums differ, and on the first or last of three or more groups that has the sums without the word.
 
-    Parameters
-    ----------
-    codes, amounts
-        (n,) the category of each row, -1 for none, and its number.
+    Args:
+        codes, amounts: (n,) the category of each row, -1 for none, and its number.
     """
     left_out, notes = codes < 0, list[str]()
     nameless = left_out.copy()

@@ -92,10 +92,8 @@ class TextTable:
     def pieces(self, indices: Sequence[int]) -> Iterator[Columns]:
         """The columns at `indices` as text, one block after another, blank lines left out.
 
-        Raises
-        ------
-        UnreadableFile
-            A line with more or fewer fields than the first, an endless quotation or line.
+        Raises:
+            UnreadableFile: a line with more or fewer fields than the first, an endless quotation or line.
         """
         ragged, records = _Ragged(self._delimiter), 0
         try:
@@ -232,10 +230,8 @@ class TextTable:
     def _lines(self) -> Iterator[str]:
         """The lines, with their ends. Only some megabytes are made text at a time.
 
-        Raises
-        ------
-        csv.Error
-            A line that does not fit in a block.
+        Raises:
+            csv.Error: a line that does not fit in a block.
         """
         start = 0
         while start < len(self.data):
@@ -305,12 +301,9 @@ def open_text(
     What Qualtrics and SurveyMonkey write between the header and the answers is skipped, and MySQL's quotation marks are
     read.
 
-    Raises
-    ------
-    NoRows
-        Nothing below the header.
-    UnreadableFile
-        More than MAX_COLUMNS columns, an endless first line.
+    Raises:
+        NoRows: nothing below the header.
+        UnreadableFile: more than MAX_COLUMNS columns, an endless first line.
     """
     whole, notes = data, list[str]()
     data, said = _below_remarks(data, notes)
