@@ -18,18 +18,19 @@ Layout = Literal["counts", "values"]
 Row = Sequence[str]
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
+def word_set(words: str, mark: str | None = None) -> frozenset[str]:
+    """The words between blanks, or between other marks."""
+    return frozenset(words.split(mark))
 
 
-CATEGORY_WORDS = _set(
+CATEGORY_WORDS = word_set(
     "category categories label labels name names item items value values key class group bin word"
 )
-COUNT_WORDS = _set(
+COUNT_WORDS = word_set(
     "count counts cnt freq freqs frequency frequencies n number total weight people persons users "
     "respondents population votes cases"
 )
-SHARE_WORDS = _set(
+SHARE_WORDS = word_set(
     "probability probabilities prob proportion proportions share shares fraction percent percentage pct p"
 )
 # A one-letter name is a header only when something else says so: "n" may be a value.
@@ -38,28 +39,28 @@ _NUMBER = re.compile(
     r"[+\-\u2212]?(\d[\d.,' \u00a0\u202f]*|[.,]\d+)([eE][+-]?\d+)?%?|[+-]?(nan|inf(inity)?)",
     re.ASCII | re.IGNORECASE,
 )
-PERSON_WORDS = _set(
+PERSON_WORDS = word_set(
     "user uid userid person respondent participant patient subject client device customer member employee "
     "student row index uuid guid imei"
 )
 """Words in the name of a column that numbers people (or rows), one by one."""
 
-WEIGHT_WORDS = _set("weight weights wt wgt weighting fnlwgt")
+WEIGHT_WORDS = word_set("weight weights wt wgt weighting fnlwgt")
 """Words in the name of a column of survey weights."""
 
 # Words that say for sure that numbers are counts, others that say so where they are not a number of something else
 # ("number of children"), and words beside which those still do.
-_COUNTS = _set("count counts cnt freq freqs frequency frequencies")
-_WIDE = _set("population total")
-_OF_REPORTS = _set(
+_COUNTS = word_set("count counts cnt freq freqs frequency frequencies")
+_WIDE = word_set("population total")
+_OF_REPORTS = word_set(
     "of the in per each a all no observed raw report reports answer answers response responses sum with row rows"
 )
 
 # Words in the name of a column of categories that may as well hold the names or numbers of people.
-_NAMES_OF_PEOPLE = _set("name names key id")
+_NAMES_OF_PEOPLE = word_set("name names key id")
 
 # Names that head a column of answers, and are hardly an answer among different ones.
-_TITLES = _set(
+_TITLES = word_set(
     "code codes icd icd9 icd10 icd-10 icd11 zip zipcode postcode plz url urls uri link domain website "
     "site host country city town county region disease diagnosis product brand language browser query "
     "page id answer response report output question type title date hash token sku isbn"
@@ -196,6 +197,8 @@ class Described(Protocol):
     def numeric(self) -> tuple[bool, ...]: ...
     @property
     def hints(self) -> tuple[Hint, ...]: ...
+    @property
+    def has_header(self) -> bool | None: ...
     @property
     def sheets(self) -> tuple[str, ...]:
         """Names of the sheets of a workbook that hold something, the one that was read first; else none."""
@@ -484,16 +487,13 @@ def is_no_answer(table: Described, index: int, among: Sequence[int]) -> bool:
     return hint.empty or hint.constant or hint.times or (of_people and len(among) > 0)
 
 
-def refuse_sideways(table: Described, has_header: bool) -> None:
+def refuse_sideways(table: Described) -> None:
     """Raise UnreadableFile for counts that are laid sideways: names of categories above a single row of counts."""
     names, rows = table.columns, table.sample
     first = 0 if table.numeric[0] else 1  # what the row is called
-    if (
-        not has_header
-        or len(rows) != 1
-        or len(names) - first < MIN_SIDEWAYS
-        or not all(table.numeric[first:])
-    ):
+    if not table.has_header or len(rows) != 1:
+        return
+    if len(names) - first < MIN_SIDEWAYS or not all(table.numeric[first:]):
         return
     if any(is_count_name(name) or _words(name) & (CATEGORY_WORDS | PERSON_WORDS) for name in names[first:]):
         return

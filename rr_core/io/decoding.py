@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import gzip
 import io
 import re
-import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -17,40 +17,23 @@ from typing import Literal
 from rr_core.limits import MAX_UPLOAD_BYTES, READ_TEXT_BYTES_MAX
 from rr_core.plain_text import plain
 
-TEXT_EXTENSIONS = ("csv", "tsv", "txt")
-PARQUET_EXTENSIONS = ("parquet",)
-SPREADSHEET_EXTENSIONS = ("xlsx", "xlsm", "xls", "ods")
-STATISTICS_EXTENSIONS = ("sav", "zsav", "dta", "sas7bdat")
-ARCHIVE_EXTENSIONS = ("gz", "zip")
-EXTENSIONS = (
-    *TEXT_EXTENSIONS,
-    *PARQUET_EXTENSIONS,
-    *SPREADSHEET_EXTENSIONS,
-    *STATISTICS_EXTENSIONS,
-    *ARCHIVE_EXTENSIONS,
-)
+_SPREADSHEETS = ("xlsx", "xlsm", "xls", "ods")
+EXTENSIONS = ("csv", "tsv", "txt", "parquet", *_SPREADSHEETS, "sav", "zsav", "dta", "sas7bdat", "gz", "zip")
 """What a file-upload widget should let people choose."""
 
 MAX_UNPACKED_BYTES = MAX_UPLOAD_BYTES
 """The same limit after decompression: a bomb is a small file."""
 
 COUNT_FIRST = "Count the values first and upload one line per category with its count."
+_DAMAGED_ZIP = "The {what} is damaged or cut short. Save or pack it again, or upload the table as CSV."
 
 _CHUNK = 1 << 20
-_GZIP, _GZIP_FORMAT = b"\x1f\x8b", 16 + zlib.MAX_WBITS
-# What is behind an archive is copied for the next one: pieces are small, and archives not too many.
-_PACKED_CHUNK, _MOST_MEMBERS = 1 << 14, 100_000
-_PARQUET = b"PAR1"
-_ZIP, _EMPTY_ZIP, _ZIP_ENTRY, _MOST_ZIPPED = b"PK\x03\x04", b"PK\x05\x06", b"PK\x01\x02", 10_000
-_ZIP_METHODS, _ZIP_ENCRYPTED = (
-    (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED),
-    1,
-)  # of a bit among a member's flags
+_GZIP, _PARQUET, _ZIP, _EMPTY_ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04", b"PK\x05\x06"
+_ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_ZIP_ENCRYPTED = 1  # a bit among a member's flags
 # Excel's old format is a file system, as are old Word files and workbooks with a password; names in it are in UTF-16.
-_OLE, _OF_WORKBOOKS = (
-    b"\xd0\xcf\x11\xe0",
-    tuple(name.encode("utf-16-le") for name in ("Workbook", "Book", "EncryptedPackage")),
-)
+_OLE = b"\xd0\xcf\x11\xe0"
+_OF_WORKBOOKS = tuple(name.encode("utf-16-le") for name in ("Workbook", "Book", "EncryptedPackage"))
 _SPSS, _STATA = (b"$FL2", b"$FL3"), b"<stata_dta>"
 _SAS = b"\x00" * 12 + b"\xc2\xea\x81\x60\xb3\x14\x11\xcf\xbd\x92\x08\x00\x09\xc7\x31\x8c\x18\x1f\x10\x11"
 _OLD_STATA = re.compile(rb"[h-s][\x01\x02]")  # the version, and the order of bytes
@@ -106,6 +89,10 @@ class NoRows(UnreadableFile):
     """A file without a row: of a folder that a program wrote in parts, one may be so."""
 
 
+class Stopped(Exception):
+    """Raised when the user stops the reading; nothing was read."""
+
+
 class WrongDomain(ValueError):
     """Reports and a domain that contradict each other.
 
@@ -116,6 +103,21 @@ class WrongDomain(ValueError):
 def quote(text: str, max_length: int = 40) -> str:
     """The offending text, shortened and in quotation marks."""
     return f"“{plain(text, max_length)}”"
+
+
+@contextlib.contextmanager
+def faults_as(sentence: str) -> Iterator[None]:
+    """Whatever the reader of a format raises on a damaged file, which is nearly anything, as UnreadableFile."""
+    try:
+        yield
+    except (UnreadableFile, Stopped):
+        raise
+    except MemoryError:
+        raise UnreadableFile(
+            f"Reading the file takes more memory than there is, or it is damaged. {COUNT_FIRST}"
+        ) from None
+    except Exception as error:
+        raise UnreadableFile(sentence) from error
 
 
 def megabytes(size: int) -> str:
@@ -183,46 +185,26 @@ def unpack(
 
 
 def gunzip(data: bytes, limit: int | None = None, advice: str = "", tick: Tick = ignore) -> bytes:
-    """Decompress gzip piece by piece and stop at `limit` bytes (default: MAX_UNPACKED_BYTES), or at more than
-    _MOST_MEMBERS archives in one file.
-
-    Its own loop over zlib: Python's gzip module reads the name in a header one byte at a time.
-    """
+    """Decompress gzip piece by piece and stop at `limit` bytes (default: MAX_UNPACKED_BYTES)."""
     limit = MAX_UNPACKED_BYTES if limit is None else limit
-    unpacked = io.BytesIO()
-    member, members = zlib.decompressobj(_GZIP_FORMAT), 1
-    at, rest = 0, b""
+    packed, unpacked = io.BytesIO(data), io.BytesIO()
     try:
-        while rest or at < len(data):
-            if not rest:
-                tick(at / len(data))
-                rest, at = data[at : at + _PACKED_CHUNK], at + _PACKED_CHUNK
-            if member.eof:
-                rest = rest.lstrip(b"\x00")  # which may pad an archive
-                if not rest:
-                    continue
-                member, members = zlib.decompressobj(_GZIP_FORMAT), members + 1
-                if members > _MOST_MEMBERS:
+        with gzip.GzipFile(fileobj=packed) as file:
+            while piece := file.read(_CHUNK):
+                tick(packed.tell() / len(data))
+                unpacked.write(piece)
+                if unpacked.tell() > limit:
                     raise UnreadableFile(
-                        f"The file is more than {_MOST_MEMBERS:,} compressed files behind one another. Compress the"
-                        " whole table once, or upload it without compression."
+                        f"The file unpacks to more than {megabytes(limit)}. {advice or COUNT_FIRST}"
                     )
-            unpacked.write(member.decompress(rest, _CHUNK))
-            rest = member.unused_data if member.eof else member.unconsumed_tail
-            if unpacked.tell() > limit:
-                raise UnreadableFile(
-                    f"The file unpacks to more than {megabytes(limit)}. {advice or COUNT_FIRST}"
-                )
-        while not member.eof and (piece := member.decompress(b"", _CHUNK)):  # what zlib still held back
-            unpacked.write(piece)
-    except zlib.error:
+    except EOFError:
+        raise UnreadableFile(
+            "The compressed file is cut short. Compress the table again, or upload it without compression."
+        ) from None
+    except (OSError, zlib.error):
         raise UnreadableFile(
             "The compressed file is damaged. Compress the table again, or upload it without compression."
         ) from None
-    if not member.eof:
-        raise UnreadableFile(
-            "The compressed file is cut short. Compress the table again, or upload it without compression."
-        )
     return unpacked.getvalue()
 
 
@@ -289,7 +271,7 @@ def _kind(data: bytes, extension: str) -> Kind | None:
         return "spreadsheet"
     if not data.startswith((_ZIP, _EMPTY_ZIP)):
         return "text"
-    is_named_so = extension in SPREADSHEET_EXTENSIONS or b"xl/" in data[:_CHUNK]
+    is_named_so = extension in _SPREADSHEETS or b"xl/" in data[:_CHUNK]
     names = _zipped(data, "workbook" if is_named_so else "ZIP archive").namelist()
     if "xl/workbook.xml" in names or (
         "content.xml" in names and b"opendocument.spreadsheet" in data[:_CHUNK]
@@ -312,7 +294,7 @@ def unzipped(
     """
     limit = MAX_UNPACKED_BYTES if limit is None else limit
     members, size = dict[str, bytes](), 0
-    with _zipped(data, what) as archive, _faults_as_damage(what):
+    with _zipped(data, what) as archive, faults_as(_DAMAGED_ZIP.format(what=what)):
         for about in archive.infolist():
             if about.is_dir() or not wanted(about.filename):
                 continue
@@ -343,37 +325,13 @@ def zipped(members: dict[str, bytes]) -> bytes:
 
 def _zipped(data: bytes, what: str) -> zipfile.ZipFile:
     """The archive, its list of members read."""
-    if data.count(_ZIP_ENTRY) > _MOST_ZIPPED:
-        raise UnreadableFile(f"The {what} has more than {_MOST_ZIPPED:,} members. Upload the table alone.")
-    with _faults_as_damage(what):
+    with faults_as(_DAMAGED_ZIP.format(what=what)):
         archive = zipfile.ZipFile(io.BytesIO(data))
         if any(about.compress_type not in _ZIP_METHODS for about in archive.infolist()):
             raise UnreadableFile(
                 f"The {what} is compressed in a way that is not read here. Unpack it and upload the table itself."
             )
         return archive
-
-
-@contextlib.contextmanager
-def _faults_as_damage(what: str) -> Iterator[None]:
-    """Turn what `zipfile` raises on a damaged archive into UnreadableFile."""
-    try:
-        yield
-    except UnreadableFile:
-        raise
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        EOFError,
-        OSError,
-        RuntimeError,
-        ValueError,
-        LookupError,
-        struct.error,
-    ):
-        raise UnreadableFile(
-            f"The {what} is damaged or cut short. Save or pack it again, or upload the table as CSV."
-        ) from None
 
 
 def _unzip(data: bytes, limit: int | None, advice: str) -> tuple[bytes, str, tuple[str, ...]]:

@@ -27,11 +27,13 @@ from rr_core.io.tables import (
     add_up,
     check_size,
     count_values,
+    decoded,
     left_out,
     likely_total,
     number_columns,
     open_table,
     sum_of_others,
+    table_in,
     totals_of_groups,
 )
 from rr_core.io.text import TextTable
@@ -126,17 +128,16 @@ def inspect(data: bytes, name: str, *, has_header: bool | None = None, sheet: st
     >>> found.columns, found.layout, found.separator
     (('town', 'people'), 'counts', ';')
     """
-    opened = open_table(data, name, has_header, sheet=sheet)
-    table = opened.table
-    refuse_sideways(table, table.has_header if isinstance(table, TextTable) else True)
+    found = decoded(data, name, sheet=sheet)
+    table = table_in(found, has_header)
+    refuse_sideways(table)
     suggested = suggest(table)
-    is_text = isinstance(table, TextTable)
     return Preview(
         name=name,
         sha256=hashlib.sha256(data).hexdigest(),
-        format="text" if is_text else "parquet",
-        compression=opened.compression,
-        encoding=opened.encoding,
+        format=found.kind,
+        compression=found.compression,
+        encoding=found.encoding,
         separator=table.separator if isinstance(table, TextTable) else None,
         has_header=table.has_header if isinstance(table, TextTable) else None,
         columns=table.columns,
@@ -146,7 +147,7 @@ def inspect(data: bytes, name: str, *, has_header: bool | None = None, sheet: st
         layout=suggested.layout,
         category=suggested.category,
         count=suggested.count,
-        program=opened.program,
+        program=found.program,
         sheets=table.sheets,
     )
 
@@ -173,7 +174,7 @@ def read_distribution(
             values.
         has_header: overrides what is detected; ignored for Parquet.
         order: "file": of first appearance. "count": largest first, ties as in the file. "name": see `name_order`.
-        leave_out: Names that are no categories, such as a total.
+        leave_out: names that are no categories, such as a total.
         sheet: of a workbook; None for the first that seems to be a table.
 
     Raises:
@@ -192,9 +193,9 @@ def read_distribution(
         raise ValueError(f"layout must be 'counts', 'values' or None, got {layout!r}")
     if order not in ("file", "count", "name"):
         raise ValueError(f"order must be 'file', 'count' or 'name', got {order!r}")
-    table = open_table(data, name, has_header, sheet=sheet).table
+    table = open_table(data, name, has_header, sheet=sheet)
     if layout is None:
-        refuse_sideways(table, table.has_header if isinstance(table, TextTable) else True)
+        refuse_sideways(table)
     choice = choose(table, layout, category, count)
     if choice.count is None:
         read = _from_values(table, choice.category)

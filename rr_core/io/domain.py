@@ -114,9 +114,9 @@ def _unquoted(cell: str) -> str:
 def _column(source: Source) -> tuple[Any, Codes, tuple[str, ...]]:
     data = bytes(source.data)
     try:
-        table = open_table(data, source.name, None, sheet=source.sheet).table
+        table = open_table(data, source.name, None, sheet=source.sheet)
     except NoRows:  # one line, which is no header
-        table = open_table(data, source.name, False, sheet=source.sheet).table
+        table = open_table(data, source.name, False, sheet=source.sheet)
     if isinstance(table, TextTable) and not table.has_header and len(table.columns) > 1 == len(table.sample):
         cells, notes = _cells(table.data.decode())
         return (*factorize(pa.chunked_array([pa.array(cells, pa.large_string())])), (*table.notes, *notes))
@@ -190,7 +190,7 @@ class Names:
     """Decisions on single names, applied before the analysis.
 
     Attributes:
-        left_out: Names that are no categories. Their reports are not counted.
+        left_out: names that are no categories. Their reports are not counted.
         counted_as: pairs of a name and the one under which its reports are counted; that may in turn be counted as
             another.
     """

@@ -18,11 +18,10 @@ from numpy.typing import NDArray
 
 from rr_core.experiments import storage
 from rr_core.experiments.run import SweepResult
-from rr_core.io.csv_files import csv_bytes
 from rr_core.io.decoding import UnreadableFile, quote
 from rr_core.io.parquet import is_number, is_text, open_parquet
 from rr_core.io.tables import decoded, read_columns
-from rr_core.io.text import MAX_COLUMNS
+from rr_core.io.text import MAX_COLUMNS, csv_bytes
 from rr_core.plain_text import csv_cell
 
 MOST_ROWS = 40_000  # of a file that is read: five times the largest sweep that is run here

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rr_core.io.columns import word_set
 from rr_core.io.domain import Domain, Listed, Names, Size, among, renamed
 from rr_core.io.labels import caseless_form, similar_labels, value_form, visible_form
 from rr_core.io.reports import Reports
@@ -38,42 +39,12 @@ Mechanism = Callable[[int], RandomizedResponse]
 Labels = npt.NDArray[np.object_]
 Mask = npt.NDArray[np.bool_]
 
-# What programs write where there is no value, in their spelling; in another it may be a name, as Nan and Nil are.
-_MISSING = frozenset(
-    {
-        *(
-            "NA",
-            "N/A",
-            "n/a",
-            "N.A.",
-            "n.a.",
-            "#N/A",
-            "#NA",
-            "<NA>",
-            "NaN",
-            "nan",
-            "NAN",
-            "-nan",
-            "NaT",
-            "null",
-            "NULL",
-        ),
-        *(
-            "#NULL!",
-            "#VALUE!",
-            "#REF!",
-            "#DIV/0!",
-            "\\N",
-            "undefined",
-            "(null)",
-            "(blank)",
-            "(empty)",
-            "(none)",
-        ),
-        # Excel's name of an empty cell in a pivot table, in other languages.
-        *("(leer)", "(Leer)", "(vide)", "(en blanco)", "(vuoto)", "(leeg)", "(vazio)", "(puste)"),
-        *("-", "--", "---", "\u2013", "\u2014", ".", ".."),
-    }
+# What programs write where there is no value, in their spelling; in another it may be a name, as Nan and Nil are. Those
+# in brackets are Excel's names of an empty cell in a pivot table.
+_MISSING = word_set(
+    "NA|N/A|n/a|N.A.|n.a.|#N/A|#NA|<NA>|NaN|nan|NAN|-nan|NaT|null|NULL|#NULL!|#VALUE!|#REF!|#DIV/0!|\\N|undefined|(null)|"
+    "(blank)|(empty)|(none)|(leer)|(Leer)|(vide)|(en blanco)|(vuoto)|(leeg)|(vazio)|(puste)|-|--|---|\u2013|\u2014|.|..",
+    "|",
 )
 _PERHAPS_MISSING = frozenset({"none", "?", "missing", "empty", "blank", "na", "nan", "nat", "nil", "null"})
 _IN_GROUP = re.compile(r"\s*[:/|>,;\u2013\u2014-]\s*(?=\S)")  # between the names of a group and of one of it

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -12,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from rr_core.io.columns import Columns, Hint, hints, numeric_columns
-from rr_core.io.decoding import NoRows, UnreadableFile, quote
+from rr_core.io.decoding import NoRows, UnreadableFile, faults_as, quote
 from rr_core.io.text import DETECT_ROWS, MAX_COLUMNS, SAMPLE_ROWS
 from rr_core.limits import READ_ROWS_MAX
 
@@ -44,6 +43,7 @@ class ParquetTable:
     missing: tuple[int, ...] = ()
     unit: Literal["line", "row"] = "row"
     sheets: tuple[str, ...] = ()
+    has_header: bool = True
 
     def pieces(self, indices: Sequence[int]) -> Iterator[Columns]:
         """The columns at `indices`, some rows at a time, text still dictionary-encoded.
@@ -51,7 +51,7 @@ class ParquetTable:
         Raises:
             UnreadableFile: a column of lists or records, too large a column, damage.
         """
-        with _faults_as_damage():
+        with faults_as(_DAMAGED):
             file = _open(self.data)
             names = [_readable(file, index) for index in indices]
             file, rows = _open(self.data, _as_dictionary(file, indices), file.metadata), 0
@@ -78,7 +78,7 @@ def open_parquet(data: bytes) -> ParquetTable:
             "The Parquet file is cut short: its end is missing. Copy or export it again and wait until it"
             " is complete."
         )
-    with _faults_as_damage():
+    with faults_as(_DAMAGED):
         file = _open(data)
         _check_shape(file)
         sample = _sample(data, file)
@@ -104,30 +104,6 @@ def is_text(kind: Any) -> bool:
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
-
-
-@contextlib.contextmanager
-def _faults_as_damage() -> Iterator[None]:
-    """Turn any exception that Arrow raises on a damaged file into UnreadableFile."""
-    try:
-        yield
-    except UnreadableFile:
-        raise
-    except MemoryError:
-        raise UnreadableFile(
-            "Reading the Parquet file takes more memory than there is, or it is damaged. Export the columns category and"
-            " count alone, or save the table as CSV."
-        ) from None
-    except (
-        pa.ArrowException,
-        OSError,
-        ValueError,
-        LookupError,
-        ArithmeticError,
-        StopIteration,
-        TypeError,
-    ) as error:
-        raise UnreadableFile(_DAMAGED) from error
 
 
 def _open(data: bytes, as_dictionary: Sequence[str] = (), about: Any = None) -> pq.ParquetFile:

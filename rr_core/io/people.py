@@ -78,7 +78,7 @@ def read_people(
     )
     for one in sources:
         try:
-            table = open_table(bytes(one.data), one.name, read.has_header, sheet=one.sheet).table
+            table = open_table(bytes(one.data), one.name, read.has_header, sheet=one.sheet)
         except NoRows:
             continue  # a part without rows, which was skipped before
         sums += _sums(table, read, keys, by, weights, inverse)

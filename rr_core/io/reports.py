@@ -38,7 +38,7 @@ from rr_core.io.columns import (
     suggest,
     unused_numbers,
 )
-from rr_core.io.decoding import NoRows, Tick, UnreadableFile, megabytes, quote
+from rr_core.io.decoding import NoRows, Stopped, Tick, UnreadableFile, megabytes, quote
 from rr_core.io.distribution import Preview, inspect
 from rr_core.io.labels import Codes, Labels, as_objects, clean, factorize
 from rr_core.io.parquet import to_text
@@ -65,10 +65,6 @@ REPORT_WORDS = frozenset({"report", "reported", "answer", "response", "output", 
 
 EVERY_SECONDS = 0.05
 """The least time between two calls: more often is more than an eye, or a browser, can follow."""
-
-
-class Stopped(Exception):
-    """Raised when the user stops the reading; nothing was read."""
 
 
 class Meter:
@@ -137,7 +133,7 @@ class Reports:
         notes: sentences about everything that was assumed, changed or looks odd.
         has_header: whether the first line of a text names the columns; those of Parquet have names (True).
         sha256: one file: of its bytes. Several: of the hexadecimal SHA-256 of each, one after the other, in order.
-        columns: Names of the columns of bits of unary encoding; else none.
+        columns: names of the columns of bits of unary encoding; else none.
         sheet: that was asked for, of a workbook; else None.
     """
 
@@ -449,7 +445,7 @@ def read_reports(
             data = source.data if isinstance(source.data, bytes) else bytes(source.data)
             header = shape.has_header if shape else has_header
             try:
-                table = open_table(data, source.name, header, meter.part(start, opened), source.sheet).table
+                table = open_table(data, source.name, header, meter.part(start, opened), source.sheet)
             except NoRows as error:
                 if len(files) == 1:
                     raise
@@ -458,10 +454,10 @@ def read_reports(
             if shape is None:
                 table = _headed(table, has_header)
                 if layout is None:
-                    refuse_sideways(table, _has_header(table))
+                    refuse_sideways(table)
                 choice = pick(table, layout, category, count)
                 assumed = _assumed(table, choice)
-                shape = Shape(source.name, table.columns, _has_header(table), choice, table.numeric, assumed)
+                shape = Shape(source.name, table.columns, table.has_header, choice, table.numeric, assumed)
             _check_shape(table, shape)
             counted = count_reports(table, shape.choice, meter.part(opened, end))
             about = f"{quote(source.name)}: " if len(files) > 1 else ""
@@ -638,10 +634,6 @@ def _naming(name: str | None) -> Iterator[None]:
         raise UnreadableFile(f"{quote(name)}: {error}") from error
 
 
-def _has_header(table: AnyTable) -> bool:
-    return table.has_header if isinstance(table, TextTable) else True
-
-
 def _headed(table: AnyTable, has_header: bool | None) -> AnyTable:
     """The first table, with its first row as header if that says "report"."""
     if has_header is None and isinstance(table, TextTable) and not table.has_header and is_headed(table):
@@ -660,7 +652,7 @@ def _check_shape(table: AnyTable, shape: Shape) -> None:
             f"it has {_columns(len(mine))}, and {quote(shape.name)} has {len(theirs)}. Upload files with the"
             " same columns, in the same order."
         )
-    if not (shape.has_header and _has_header(table)):
+    if not (shape.has_header and table.has_header):
         if table.numeric != shape.numeric and sorted(table.numeric) == sorted(shape.numeric):
             raise UnreadableFile(
                 f"its columns of numbers are not those of {quote(shape.name)}, and no header says which is which. Upload "

@@ -11,7 +11,17 @@ from typing import Any
 
 import python_calamine as calamine
 
-from rr_core.io.decoding import COUNT_FIRST, Tick, UnreadableFile, ignore, megabytes, quote, unzipped, zipped
+from rr_core.io.decoding import (
+    COUNT_FIRST,
+    Tick,
+    UnreadableFile,
+    faults_as,
+    ignore,
+    megabytes,
+    quote,
+    unzipped,
+    zipped,
+)
 from rr_core.limits import HELD_ROWS_MAX, READ_TEXT_BYTES_MAX
 
 MAX_CELLS = HELD_ROWS_MAX
@@ -63,22 +73,17 @@ def read_sheet(data: bytes, tick: Tick = ignore, wanted: str | None = None) -> S
         raise UnreadableFile(_PASSWORD)
     if data.startswith(_ZIP):
         data = _checked(data)
-    try:
-        with calamine.CalamineWorkbook.from_filelike(io.BytesIO(data)) as book:
-            return _table(book, program, tick, wanted)
-    except UnreadableFile:
-        raise
-    except calamine.PasswordError:
-        raise UnreadableFile(_PASSWORD) from None
-    except (calamine.CalamineError, ValueError, OverflowError, OSError):
-        raise UnreadableFile(_DAMAGED) from None
-    except MemoryError:
-        raise UnreadableFile(f"Reading the workbook takes more memory than there is. {COUNT_FIRST}") from None
-    except BaseException as error:
-        # A panic in Rust, which is no Exception and whose class cannot be imported.
-        if type(error).__name__ != "PanicException":
-            raise
-        raise UnreadableFile(_DAMAGED) from None
+    with faults_as(_DAMAGED):
+        try:
+            with calamine.CalamineWorkbook.from_filelike(io.BytesIO(data)) as book:
+                return _table(book, program, tick, wanted)
+        except calamine.PasswordError:
+            raise UnreadableFile(_PASSWORD) from None
+        except BaseException as error:
+            # A panic in Rust, which is no Exception and whose class cannot be imported.
+            if type(error).__name__ != "PanicException":
+                raise
+            raise UnreadableFile(_DAMAGED) from None
 
 
 def as_shown(value: Any) -> str:

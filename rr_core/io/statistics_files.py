@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pyreadstat
-from pyreadstat import PyreadstatError, ReadstatError
+from pyreadstat import ReadstatError
 
-from rr_core.io.decoding import COUNT_FIRST, NoRows, Tick, UnreadableFile, ignore
+from rr_core.io.decoding import NoRows, Tick, UnreadableFile, faults_as, ignore
 from rr_core.io.spreadsheets import MAX_CELLS, as_shown
 from rr_core.io.text import MAX_COLUMNS
 
@@ -45,7 +45,10 @@ def read_statistics(data: bytes, tick: Tick = ignore) -> StatisticsFile:
         UnreadableFile: damaged, without rows, or more rows and columns than can be held.
     """
     program, reader = next((name, reader) for magic, name, reader in _PROGRAMS if data.startswith(magic))
-    try:
+    with faults_as(
+        f"The {program} file is damaged, or uses something that cannot be read here. Save it again, or export the table"
+        " as CSV."
+    ):
         if program == "SPSS":
             _check_variables(data)
         notes = tuple[str, ...]()
@@ -63,24 +66,7 @@ def read_statistics(data: bytes, tick: Tick = ignore) -> StatisticsFile:
             missing.append(number)
         sink = io.BytesIO()
         pq.write_table(pa.table(arrays), sink)
-    except MemoryError:
-        raise UnreadableFile(
-            f"Reading the {program} file takes more memory than there is. {COUNT_FIRST}"
-        ) from None
-    except (ReadstatError, PyreadstatError, pa.ArrowException, ValueError, TypeError, LookupError) as error:
-        if isinstance(error, UnreadableFile):
-            raise
-        raise _damaged(program) from None
-    except (OverflowError, OSError, struct.error):
-        raise _damaged(program) from None
     return StatisticsFile(sink.getvalue(), f"{program} file", notes, tuple(missing))
-
-
-def _damaged(program: str) -> UnreadableFile:
-    return UnreadableFile(
-        f"The {program} file is damaged, or uses something that cannot be read here. Save it again, or export the table"
-        " as CSV."
-    )
 
 
 def _check_variables(data: bytes) -> None:
@@ -90,8 +76,7 @@ def _check_variables(data: bytes) -> None:
     A variable takes one record, or one for each eight letters; labels belong to variables by number.
 
     Raises:
-        ValueError
-        struct.error: it does, or is cut short.
+        ValueError, struct.error: it does, or is cut short.
     """
     order = "<" if data[_SPSS_LAYOUT] else ">"
     at, first, more = _SPSS_HEADER, list[bool](), 0

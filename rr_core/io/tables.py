@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rr_core.io.columns import Columns
+from rr_core.io.columns import Columns, word_set
 from rr_core.io.decoding import (
     COUNT_FIRST,
     Compression,
@@ -40,56 +40,16 @@ MIN_CATEGORIES, MAX_CATEGORIES = K_MIN, K_MAX
 
 _FEWEST_SUMMED, _ROUNDED = 3, 1e-9  # rows, of which one is the sum of the others
 # Words for a total, in small letters; and of a table with groups: bytes that are looked at, and groups.
-TOTALS = frozenset(
-    {
-        *(
-            "total",
-            "totals",
-            "grand total",
-            "sum",
-            "subtotal",
-            "overall",
-            "all",
-            "gesamt",
-            "insgesamt",
-            "summe",
-        ),
-        *(
-            "gesamtsumme",
-            "gesamtergebnis",
-            "total général",
-            "total general",
-            "total geral",
-            "suma",
-            "suma total",
-        ),
-        *(
-            "totale",
-            "totale complessivo",
-            "totaal",
-            "eindtotaal",
-            "alle",
-            "tous",
-            "todos",
-            "both",
-            "both sexes",
-        ),
-    }
+TOTALS = word_set(
+    "total|totals|grand total|sum|subtotal|overall|all|gesamt|insgesamt|summe|gesamtsumme|gesamtergebnis|total général|"
+    "total general|total geral|suma|suma total|totale|totale complessivo|totaal|eindtotaal|alle|tous|todos|both|"
+    "both sexes",
+    "|",
 )
 _WITH_GROUPS, _MOST_GROUPS, _MOST_GROUPINGS = 1 << 22, 1000, 5
 _PENDING, _PENDING_BYTES = 1 << 20, 1 << 26
 # Cleaning may unite a few names, not every two of them: with more, do not wait for the end.
 _DISTINCT = 2
-
-
-@dataclass(frozen=True)
-class Opened:
-    """An opened table, and how its bytes were decoded: no encoding, but a program, where they were no text or Parquet."""
-
-    table: AnyTable
-    compression: Compression | None
-    encoding: str | None
-    program: str = ""
 
 
 @dataclass(frozen=True)
@@ -189,22 +149,23 @@ def decoded(
 
 def open_table(
     data: bytes, name: str, has_header: bool | None, tick: Tick = ignore, sheet: str | None = None
-) -> Opened:
-    """Unpack and decode an upload and find its columns. `tick` hears of the unpacking; `sheet` is the one of a workbook,
-    None for the first that seems to be a table.
+) -> AnyTable:
+    """The table in an upload. `tick` hears of the unpacking; `sheet` is the one of a workbook, None for the first that
+    seems to be a table.
 
     Raises:
         UnreadableFile: when the file is no table at all.
     """
-    found = decoded(data, name, tick=tick, sheet=sheet)
-    table: AnyTable
+    return table_in(decoded(data, name, tick=tick, sheet=sheet), has_header)
+
+
+def table_in(found: Decoded, has_header: bool | None) -> AnyTable:
+    """The table with its columns; errors as in `open_parquet` and `open_text`."""
     if found.kind == "parquet":
-        table = replace(open_parquet(found.data), notes=found.notes, missing=found.missing)
-    else:
-        table = open_text(found.data, has_header, found.separator, found.above)
-        unit: Literal["row", "line"] = "row" if found.program else "line"
-        table = replace(table, notes=found.notes + table.notes, unit=unit, sheets=found.sheets)
-    return Opened(table, found.compression, found.encoding, found.program)
+        return replace(open_parquet(found.data), notes=found.notes, missing=found.missing)
+    table = open_text(found.data, has_header, found.separator, found.above)
+    unit: Literal["row", "line"] = "row" if found.program else "line"
+    return replace(table, notes=found.notes + table.notes, unit=unit, sheets=found.sheets)
 
 
 @dataclass(frozen=True)

@@ -252,7 +252,7 @@ def read_bit_columns(
     Raises:
         UnreadableFile: one plain sentence.
     """
-    table = open_table(bytes(source.data), source.name, None, sheet=source.sheet).table
+    table = open_table(bytes(source.data), source.name, None, sheet=source.sheet)
     if columns is None:
         columns = [name for index, name in enumerate(table.columns) if _seems_bits(table, index)]
     if len(set(columns)) < _FEWEST:

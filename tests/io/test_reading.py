@@ -41,7 +41,7 @@ def test_a_bad_last_count_is_found_without_parsing_each_line_again() -> None:
     table = open_text(data, None)
     began = time.thread_time()
     assert table.place(3_000_000) == 3_000_002
-    assert time.thread_time() - began < 1.0
+    assert time.thread_time() - began < 2.0
 
 
 @pytest.mark.parametrize("blank", [b"\n", b",,\n", b" , ,\n", " , \u00a0, \n".encode(), b",\n"])

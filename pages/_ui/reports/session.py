@@ -21,8 +21,8 @@ from pages._ui.link import Binding, binding_of_choice
 from pages._ui.work import work
 from rr_core.comparison import Target
 from rr_core.io import AllSeen, Reports, Source, read_reports, within
-from rr_core.io.csv_files import csv_bytes
 from rr_core.io.report_results import K_RR, ReportSettings, ReportsInUse, Results
+from rr_core.io.text import csv_bytes
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users
 from rr_core.parameters import Choice
