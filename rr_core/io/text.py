@@ -1,5 +1,5 @@
-"""Tables in text files: separator, header, and columns read by Arrow's parallel CSV reader; and CSV files to be downloaded,
-which spreadsheets show as they are, and do not run."""
+"""Tables in text files: separator, header, and columns read by Arrow's parallel CSV reader; and CSV files, such that
+spreadsheets show them as they are, and do not run them."""
 
 from __future__ import annotations
 

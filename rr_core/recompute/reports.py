@@ -18,7 +18,7 @@ from rr_core.registry import REGISTRY
 from rr_core.reports import analyse, fit_test, plausible_epsilon
 from rr_core.reports.analysis import Analysis
 from rr_core.reports.designs import DESIGNS
-from rr_core.reports.survey import analyse_tallies
+from rr_core.reports.survey import analyse_tallies, report_of_each
 
 if TYPE_CHECKING:
     from rr_core.io import Source
@@ -200,7 +200,7 @@ def _groups(
     """Numbers about the groups, and their table."""
     if people is None or not by:
         return {}, None
-    order = [reports.index(name) for name in names] if set(names) == set(reports) else None
+    order = report_of_each(names, reports)
     survey = analyse_tallies(people.tallies, protocol, names, people.groups, level, users, order)
     return {"all groups are alike: p": survey.alike}, survey.table()
 

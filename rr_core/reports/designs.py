@@ -357,6 +357,16 @@ def likely_yes(labels: Sequence[str]) -> str | None:
     return known[0] if len(known) == 1 else None
 
 
+def by_number(
+    labels: tuple[str, ...], counts: NDArray[np.int64]
+) -> tuple[tuple[str, ...], NDArray[np.int64], bool]:
+    """Answers and how many there are of each, by size where all are whole numbers; and whether they are."""
+    if not all(label.isdecimal() and len(label) < 19 for label in labels):
+        return labels, counts, False
+    order = sorted(range(len(labels)), key=lambda i: int(labels[i]))
+    return tuple(labels[i] for i in order), counts[order], True
+
+
 def of_yes_and_no(
     design: Design,
     labels: Sequence[str],

@@ -22,8 +22,9 @@ tables with the same margins; with weights divided by its mean under the design 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -283,12 +284,18 @@ def analyse_sample(
     ([[0.733, 0.267], [0.5, 0.5]], True)
     """
     tallies = sample.tallies(protocol.m if isinstance(protocol, Channel) else protocol.k)
-    layers = sample.weights is not None and (sample.strata is not None or sample.units is not None)
-    if not layers:
+    if sample.weights is None or (sample.strata is None and sample.units is None):
         return analyse_tallies(tallies, protocol, categories, groups, level, users, order)
-    _check_groups(tallies.counts, groups)
-    weighed = _Weighed.of(sample, tallies)
-    return _weighted_survey(weighed, tallies.counts, protocol, categories, groups, level, order)
+    return _survey(
+        tallies.counts,
+        partial(_Weighed.of, sample, tallies),
+        protocol,
+        categories,
+        groups,
+        level,
+        users,
+        order,
+    )
 
 
 def analyse_tallies(
@@ -301,25 +308,8 @@ def analyse_tallies(
     order: Sequence[int] | None = None,
 ) -> Survey:
     """As `analyse_sample`, of people that are summed up already."""
-    if tallies.weights is None or tallies.squares is None:
-        return analyse_groups(tallies.counts, protocol, categories, groups, level, users, order)
-    _check_groups(tallies.counts, groups)
-    weighed = _Weighed.of_people(tallies)
-    return _weighted_survey(weighed, tallies.counts, protocol, categories, groups, level, order)
-
-
-def _weighted_survey(
-    weighed: _Weighed,
-    counts: NDArray[np.int64],
-    protocol: RandomizedResponse | Channel,
-    categories: Sequence[str],
-    groups: Sequence[str],
-    level: float,
-    order: Sequence[int] | None,
-) -> Survey:
-    found = [_weighted(weighed, group, protocol, counts[group], level) for group in range(len(groups))]
-    of_reports = weighed.shares(), np.array([variance for _, variance in found])
-    return _survey(counts, [one for one, _ in found], categories, groups, order, of_reports)
+    weigh = None if tallies.weights is None else partial(_Weighed.of_people, tallies)
+    return _survey(tallies.counts, weigh, protocol, categories, groups, level, users, order)
 
 
 def analyse_groups(
@@ -335,9 +325,7 @@ def analyse_groups(
     table = _validate.numbers("counts", counts)
     if table.ndim != 2:
         raise ValueError(f"counts must have shape (g, m), got {table.shape}")
-    _check_groups(table, groups)
-    analyses = [analyse(row, protocol, level, users) for row in table]
-    return _survey(table.astype(np.int64), analyses, categories, groups, order, None)
+    return _survey(table, None, protocol, categories, groups, level, users, order)
 
 
 def _check_groups(counts: NDArray[Any], groups: Sequence[str]) -> None:
@@ -352,18 +340,40 @@ def _check_groups(counts: NDArray[Any], groups: Sequence[str]) -> None:
 
 
 def _survey(
-    counts: NDArray[np.int64],
-    analyses: Sequence[Analysis],
+    counts: NDArray[Any],
+    weigh: Callable[[], _Weighed] | None,
+    protocol: Collecting,
     categories: Sequence[str],
     groups: Sequence[str],
+    level: float,
+    users: Users,
     order: Sequence[int] | None,
-    weighted: tuple[Array, Array] | None,
 ) -> Survey:
-    alike, simulated = None, 0
-    if len(groups) > 1 and getattr(analyses[0].protocol, "identified", True):
+    _check_groups(counts, groups)
+    analyses, weighted = list[Analysis](), None
+    if weigh is None:
+        analyses += [analyse(row, protocol, level, users) for row in counts]
+    else:
+        assert not isinstance(protocol, UnaryEncoding)
+        weighed = weigh()
+        found = [_weighted(weighed, group, protocol, row, level) for group, row in enumerate(counts)]
+        analyses += [one for one, _ in found]
+        weighted = weighed.shares(), np.array([variance for _, variance in found])
+    counts, alike, simulated = counts.astype(np.int64), None, 0
+    if len(groups) > 1 and getattr(protocol, "identified", True):
         alike, simulated = _alike(counts, weighted)
     names = None if order is None else tuple(order)
     return Survey(tuple(categories), tuple(groups), tuple(analyses), counts, alike, simulated, names)
+
+
+def report_of_each(categories: Sequence[str], reports: Sequence[str]) -> tuple[int, ...] | None:
+    """(k,) for each category the report of the same name; None where the two are other names.
+
+    >>> report_of_each(("no", "yes"), ("yes", "no")), report_of_each(("no", "yes"), ("same", "different"))
+    ((1, 0), None)
+    """
+    places = {name: place for place, name in enumerate(reports)}
+    return tuple(places[name] for name in categories) if places.keys() == {*categories} else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -443,17 +453,12 @@ class _Weighed:
         sums = _residuals(self.of_units[group], shares, added)
         if self.stratum_of is None:
             squared = _squared(self.squares_of[group], shares, added)
-            centred = (
-                squared - np.where(self.units > 1, 1 / np.maximum(self.units, 1), 0.0)[:, None] * sums**2
-            )
         else:
-            h = self.units.size
-            squared, whole = np.zeros((h, sums.shape[1])), np.zeros((h, sums.shape[1]))
-            np.add.at(squared, self.stratum_of, sums**2)
-            np.add.at(whole, self.stratum_of, sums)
-            centred = (
-                squared - np.where(self.units > 1, 1 / np.maximum(self.units, 1), 0.0)[:, None] * whole**2
-            )
+            units, (squared, sums) = sums, np.zeros((2, self.units.size, sums.shape[1]))
+            np.add.at(squared, self.stratum_of, units**2)
+            np.add.at(sums, self.stratum_of, units)
+        shared = np.where(self.units > 1, 1 / np.maximum(self.units, 1), 0.0)
+        centred = squared - shared[:, None] * sums**2
         variance: Array = np.maximum(factor @ centred, 0.0) / total**2
         return variance
 

@@ -18,6 +18,7 @@ from rr_core.figures.style import QUANTITIES, whole
 from rr_core.io import AllSeen, Size, read_list
 from rr_core.io.report_results import Results
 from rr_core.registry import ESTIMATORS, VALID
+from rr_core.reports.analysis import intervals_outside, outside_interval
 from tests.app.analysed import analysed, counts_csv, json_of
 from tests.core import exact
 from tests.sentences import recomputes
@@ -241,7 +242,7 @@ def test_the_interval_and_the_repairs_that_leave_it():
         shares, mechanism, counts = exactly(found), found.used.protocol, found.used.collected.counts
         n, z = int(counts.sum()), stats.norm.isf((1 - found.level) / 2)
         for name in VALID:
-            said = sentences.outside_interval(found, name)
+            said = outside_interval(found.analysis, found.interval(simultaneous=False), name)
             if n * mechanism.q < 1:
                 continue
             # Score intervals: inside are the shares from which Inv is not too many deviations away, at that share.
@@ -261,7 +262,7 @@ def test_the_interval_and_the_repairs_that_leave_it():
             assert abs((value(stated[1]) if stated else 0) - outside) <= near_edge, (name, said)
 
 
-@recomputes(sentences.intervals_outside)
+@recomputes(intervals_outside)
 def test_intervals_that_no_share_lies_in_are_counted():
     seen = set()
     for found in [*every(), of([520, 310, 170], 1.0), of([880, 120], 1.0), of([900, 60, 40], 1.0)]:
@@ -274,7 +275,7 @@ def test_intervals_that_no_share_lies_in_are_counted():
                 sum(point and beyond for point, beyond in zip(points, side, strict=True))
                 for side in (high < 0, low > 1)
             )
-            text = sentences.intervals_outside(found, simultaneous=simultaneous)
+            text = intervals_outside(found.interval(simultaneous=simultaneous))
             seen.add((below > 0, above > 0))
             if below + above:
                 tells(text, 0.0, below, k, 1.0, above)
@@ -406,7 +407,7 @@ def test_inv_leads_where_nothing_is_told_from_zero():
     assert found.analysis.leading == "inv"
     assert "None of the 61 shares is larger than chance alone could make it." in sentences.answer(found)
     assert sentences.advice(found)[0].startswith("Report Inv")
-    assert sentences.outside_interval(found, "inv") == ""
+    assert outside_interval(found.analysis, found.analysis.interval, "inv") == ""
 
 
 def test_reports_that_are_left_out_and_a_domain_too_large_are_told():

@@ -19,6 +19,7 @@ from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
 from rr_core.protocols import Channel
 from rr_core.registry import ESTIMATORS, VALID
+from rr_core.reports.analysis import ALIKE, intervals_outside, outside_interval
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.epsilon_fit import REJECTION_LEVEL, FitTest
 from rr_core.reports.intervals import holm, too_few_reports
@@ -36,7 +37,6 @@ _FROM = {"epsilon": "", "p": " (from p)", "redraw": " (from the chance of a unif
 _MOST_NAMED = 50
 LEAST_CHANCE = 1e-300  # chances below it are rounded to zero somewhere
 INTERVAL = "Interval"  # a column
-_ALIKE = 1e-6  # shares that the maximum of the likelihood is not found more closely than
 _TESTED: dict[Tested, str] = {
     "reports": "The test compares the reports with the best that this way of asking allows, whatever the truth is.",
     "sums": "The test compares sums alone with what this way of asking allows, whatever the truth is: all ones together, "
@@ -103,7 +103,7 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool = Fa
     whose = f"these {used.n:,} people" if used.n > 1 else "1 person"
     people = f", about {whole(inv * used.n):,.0f} of {whose}" if counted else ""
     fits = "ε that was stated" + (" with these categories" if used.collected.too_few else "")
-    close = SAME_WITHIN if used.k_rr else _ALIKE
+    close = analysis.close
     beyond = "" if low - close <= share <= high + close else ", outside that interval"
     above = f"{_n_above_zero(int(analysis.above.above.sum()), used.k)}. "
     chance = ""
@@ -138,7 +138,7 @@ def _subject(results: Results) -> tuple[int, str]:
         return used.about, f"“{plain(used.labels[used.about], 60)}”"
     shares = analysis.estimates[analysis.leading]
     top = int(shares.argmax())
-    also = int((shares >= shares[top] - _ALIKE).sum()) - 1
+    also = int((shares >= shares[top] - ALIKE).sum()) - 1
     equal = f" (and {also:,} more alike)" if also else ""
     return (
         top,
@@ -326,7 +326,7 @@ def _advice_of_other_designs(results: Results) -> list[str]:
             "Report none as the answer: MLE is one of the shares that explain these reports best, and there are more."
         ]
     inv, name = analysis.estimates["inv"], ESTIMATES[leading].name
-    if inv.min() >= 0 and float(abs(inv - analysis.estimates[leading]).max()) <= _ALIKE:
+    if inv.min() >= 0 and float(abs(inv - analysis.estimates[leading]).max()) <= ALIKE:
         return [f"Nothing came out negative, so Inv and {name} are the same: report either."]
     why = (
         "the shares under which these reports are most likely"
@@ -397,8 +397,8 @@ def intervals(results: Results, name: str, *, simultaneous: bool = False) -> lis
         f"{1 - analysis.above.level:.0%} at least, no category that nobody has is called above zero.",
     ]
     more = (
-        intervals_outside(results, simultaneous=simultaneous),
-        outside_interval(results, name, simultaneous=simultaneous),
+        intervals_outside(results.interval(simultaneous=simultaneous)),
+        outside_interval(analysis, results.interval(simultaneous=simultaneous), name),
     )
     lines += filter(None, more)
     return [*lines, *few_reports(results)]
@@ -432,35 +432,6 @@ def no_own_interval(results: Results) -> str:
     repaired = [name for name in results.analysis.estimates if name != "inv"]
     have, their = ("has", "its") if len(repaired) == 1 else ("have", "their")
     return f"{_listed(repaired, 'and')} {have} no interval of {their} own here."
-
-
-def intervals_outside(results: Results, *, simultaneous: bool = False) -> str:
-    """How many intervals of Inv lie wholly outside 0 to 100%, and are cut to a point; "" where none does."""
-    ends = results.interval(simultaneous=simultaneous)
-    if ends is None:
-        return ""
-    below, above = int((ends.high < 0).sum()), int((ends.low > 1).sum())
-    if not below + above:
-        return ""
-    return (
-        f"Intervals of Inv wholly below 0%, where no share can be: {below:,} of {results.used.k:,}; wholly "
-        f"above 100%: {above:,}. These are not cut in the table: cut, each of them is a point."
-    )
-
-
-def outside_interval(results: Results, name: str, *, simultaneous: bool = False) -> str:
-    """A warning when estimates lie outside the interval of Inv, because the repair moved them; else ""."""
-    limits, estimate = results.interval(simultaneous=simultaneous), results.analysis.estimates[name]
-    if limits is None or name == "inv":
-        return ""
-    close = SAME_WITHIN if results.used.k_rr else _ALIKE
-    missed = int(((estimate < limits.low - close) | (estimate > limits.high + close)).sum())
-    if not missed:
-        return ""
-    return (
-        f"For {missed:,} of {results.used.k:,} categories {ESTIMATES[name].name} lies outside the interval of "
-        "Inv: the repair moved it that far. Where it matters, use Inv there."
-    )
 
 
 def settings(results: Results) -> list[tuple[str, str]]:
