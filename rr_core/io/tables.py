@@ -22,7 +22,6 @@ from rr_core.io.decoding import (
     UnreadableFile,
     decode,
     ignore,
-    megabytes,
     quote,
     unpack,
 )
@@ -31,7 +30,7 @@ from rr_core.io.parquet import ParquetTable, open_parquet, to_text
 from rr_core.io.spreadsheets import read_sheet
 from rr_core.io.statistics_files import read_statistics
 from rr_core.io.text import TextTable, open_text
-from rr_core.limits import HELD_BYTES_MAX, HELD_ROWS_MAX, K_MAX, K_MIN, READ_ROWS_MAX
+from rr_core.limits import HELD_ROWS_MAX, K_MAX, K_MIN, READ_ROWS_MAX
 
 AnyTable = TextTable | ParquetTable
 Counts = npt.NDArray[np.int64]
@@ -199,25 +198,6 @@ def number_columns(table: AnyTable, indices: Sequence[int], tick: Tick = ignore)
     return NumberedColumns(tuple(column.result() for column in numbered), blank)
 
 
-def read_columns(table: AnyTable, indices: Sequence[int]) -> tuple[Any, ...]:
-    """The columns at `indices` as they are, for tables known to be short. Errors as above.
-
-    Raises:
-        UnreadableFile: also for more than HELD_BYTES_MAX bytes.
-    """
-    chunks: list[list[Any]] = [[] for _ in indices]
-    size = 0
-    for piece in table.pieces(indices):
-        for column, array in zip(chunks, piece.arrays, strict=False):
-            column += array.chunks
-            size += array.nbytes
-        if size > HELD_BYTES_MAX:
-            raise UnreadableFile(
-                f"The columns of the table unpack to more than {megabytes(HELD_BYTES_MAX)}. Save it with shorter texts."
-            )
-    return tuple(map(pa.chunked_array, chunks))
-
-
 def count_values(table: AnyTable, category: int, tick: Tick = ignore, *, declared: bool = False) -> Counted:
     """How many rows hold each value of a column; with `declared` also the categories without a row that the file
     declares for it, after the others.
@@ -288,11 +268,6 @@ class Distinct:
         self._bytes = self._most_bytes = 0
         self._set_limits(0, 0)
 
-    @property
-    def nbytes(self) -> int:
-        """The size of the values that are held."""
-        return self._bytes
-
     def _hold(self, values: Any) -> None:
         """Keep the distinct values of one more piece."""
         self._parts.append(values)
@@ -305,7 +280,7 @@ class Distinct:
         """Unite the distinct values of all pieces.
 
         Raises:
-            UnreadableFile: far more than categories can be used, or too long ones.
+            UnreadableFile: far more than categories can be used.
         """
         if not self._parts:
             return
@@ -322,18 +297,13 @@ class Distinct:
                 f"The column {quote(self._column)} holds more than {most:,} different values, and at most"
                 f" {MAX_CATEGORIES:,} categories can be used. Pick another column, or put rare categories together."
             )
-        if self._bytes > HELD_BYTES_MAX + 16 * self._waiting:
-            raise UnreadableFile(
-                f"The different values of the column {quote(self._column)} take more than"
-                f" {megabytes(HELD_BYTES_MAX)}. Pick another column, or shorten the values."
-            )
         self._set_limits(self._waiting, self._bytes)
 
     def _set_limits(self, distinct: int, size: int) -> None:
         """How many values, and of how many bytes, are held before they are united again: twice as many, but not many
         more than are refused."""
         self._most = max(distinct + _PENDING, min(2 * distinct + _PENDING, _DISTINCT * MAX_CATEGORIES))
-        self._most_bytes = max(size + _PENDING_BYTES, min(2 * size + _PENDING_BYTES, HELD_BYTES_MAX))
+        self._most_bytes = 2 * size + _PENDING_BYTES
 
     def _renumber(self, codes: Codes, sizes: list[int], k: int) -> None:
         """Told, for each value held, in pieces of these sizes, which of the k united values it is."""
