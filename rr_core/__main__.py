@@ -42,7 +42,7 @@ from rr_core.reports.designs import (
     parameter,
     unary_encoding,
 )
-from rr_core.reports.survey import Survey, Tallies, analyse_tallies, report_of_each
+from rr_core.reports.survey import Survey, Tallies, analyse_groups, report_of_each
 from rr_core.script import VERSION
 
 if TYPE_CHECKING:
@@ -268,13 +268,14 @@ def _by_reports(asked: argparse.Namespace) -> tuple[Survey, list[str], dict[str,
     if asked.weights is not None and asked.inclusion is not None:
         raise Unclear("Name a column of weights or one of inclusion probabilities, not both")
     weighing = asked.weights or asked.inclusion
-    tallies, groups = Tallies(counted.counts[None]), ("",)
+    tallies = Tallies(counted.counts[None])
+    groups: tuple[str, ...] = ("",)
     if asked.by or weighing is not None:
         inverse = asked.inclusion is not None
         people = read_people(sources, read, counted.reports, names, asked.by, weighing, inverse=inverse)
         notes = [*(notes if weighing is None else as_weighted(notes)), *people.notes]
         tallies, groups = people.tallies, people.groups
-    survey = analyse_tallies(tallies, protocol, counted.truths, groups, asked.level, asked.users, order)
+    survey = analyse_groups(tallies, protocol, counted.truths, groups, asked.level, asked.users, order)
     notes += [*_reported(counted, survey), *_verdict(survey)]
     facts = {
         "design": asked.design,

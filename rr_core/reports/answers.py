@@ -16,7 +16,7 @@ from rr_core.metrics import Users
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.unary import UnaryEncoding
 from rr_core.reports import analysis
-from rr_core.reports.survey import Sample, Survey, analyse_groups, analyse_sample, report_of_each
+from rr_core.reports.survey import Sample, Survey, analyse_groups, report_of_each
 
 
 def analyse(
@@ -100,7 +100,7 @@ def analyse(
         *(None if layer is None else np.unique(layer[there], return_inverse=True)[1] for layer in layers),
     )
     categories, order = _categories(names, truths, design)
-    return analyse_sample(sample, design, categories, group_names, level, users, order)
+    return analyse_groups(sample, design, categories, group_names, level, users, order)
 
 
 def _categories(

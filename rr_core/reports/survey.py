@@ -22,9 +22,8 @@ tables with the same margins; with weights divided by its mean under the design 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -254,9 +253,9 @@ def _variance(found: Analysis) -> Array:
     return variance_at(found.estimates["inv_p"], found.n, found.protocol, found.users)
 
 
-def analyse_sample(
-    sample: Sample,
-    protocol: RandomizedResponse | Channel,
+def analyse_groups(
+    people: Sample | Tallies | ArrayLike,
+    protocol: Collecting,
     categories: Sequence[str],
     groups: Sequence[str] = ("",),
     level: float = 0.95,
@@ -266,8 +265,8 @@ def analyse_sample(
     """Analyse people's reports, in all groups.
 
     Args:
-        sample: who reported what.
-        protocol: the design.
+        people: who reported what, the sums of that, or (g, m) counted reports.
+        protocol: the design; unary encoding has no weights.
         categories: k names of the truths.
         groups: g names.
         level: probability of the intervals, between 0 and 1.
@@ -279,53 +278,35 @@ def analyse_sample(
         ValueError: naming the argument; also for more than `MOST_GROUPS` groups, or one without reports.
 
     >>> people = Sample(np.repeat([0, 1, 0, 1], [360, 640, 500, 500]), np.repeat([0, 1], 1000))
-    >>> found = analyse_sample(people, Channel.warner(0.2), ("no", "yes"), ("north", "south"))
+    >>> found = analyse_groups(people, Channel.warner(0.2), ("no", "yes"), ("north", "south"))
     >>> [one.estimates["inv"].round(3).tolist() for one in found.analyses], found.alike < 1e-8
     ([[0.733, 0.267], [0.5, 0.5]], True)
     """
-    tallies = sample.tallies(protocol.m if isinstance(protocol, Channel) else protocol.k)
-    if sample.weights is None or (sample.strata is None and sample.units is None):
-        return analyse_tallies(tallies, protocol, categories, groups, level, users, order)
-    return _survey(
-        tallies.counts,
-        partial(_Weighed.of, sample, tallies),
-        protocol,
-        categories,
-        groups,
-        level,
-        users,
-        order,
-    )
-
-
-def analyse_tallies(
-    tallies: Tallies,
-    protocol: RandomizedResponse | Channel,
-    categories: Sequence[str],
-    groups: Sequence[str] = ("",),
-    level: float = 0.95,
-    users: Users = "fixed",
-    order: Sequence[int] | None = None,
-) -> Survey:
-    """As `analyse_sample`, of people that are summed up already."""
-    weigh = None if tallies.weights is None else partial(_Weighed.of_people, tallies)
-    return _survey(tallies.counts, weigh, protocol, categories, groups, level, users, order)
-
-
-def analyse_groups(
-    counts: ArrayLike,
-    protocol: Collecting,
-    categories: Sequence[str],
-    groups: Sequence[str] = ("",),
-    level: float = 0.95,
-    users: Users = "fixed",
-    order: Sequence[int] | None = None,
-) -> Survey:
-    """As `analyse_sample`, of (g, m) reports that are counted already."""
-    table = _validate.numbers("counts", counts)
-    if table.ndim != 2:
-        raise ValueError(f"counts must have shape (g, m), got {table.shape}")
-    return _survey(table, None, protocol, categories, groups, level, users, order)
+    if isinstance(people, Sample):
+        tallies = people.tallies(protocol.m if isinstance(protocol, Channel) else protocol.k)
+    else:
+        tallies = people if isinstance(people, Tallies) else Tallies(_validate.numbers("counts", people))
+    counts: NDArray[Any] = tallies.counts
+    if counts.ndim != 2:
+        raise ValueError(f"counts must have shape (g, m), got {counts.shape}")
+    _check_groups(counts, groups)
+    analyses, weighted = list[Analysis](), None
+    if tallies.weights is None:
+        analyses += [analyse(row, protocol, level, users) for row in counts]
+    else:
+        assert not isinstance(protocol, UnaryEncoding)
+        if isinstance(people, Sample) and not (people.strata is None and people.units is None):
+            weighed = _Weighed.of(people, tallies)
+        else:
+            weighed = _Weighed.of_people(tallies)
+        found = [_weighted(weighed, group, protocol, row, level) for group, row in enumerate(counts)]
+        analyses += [one for one, _ in found]
+        weighted = weighed.shares(), np.array([variance for _, variance in found])
+    counts, alike, simulated = counts.astype(np.int64), None, 0
+    if len(groups) > 1 and getattr(protocol, "identified", True):
+        alike, simulated = _alike(counts, weighted)
+    names = None if order is None else tuple(order)
+    return Survey(tuple(categories), tuple(groups), tuple(analyses), counts, alike, simulated, names)
 
 
 def _check_groups(counts: NDArray[Any], groups: Sequence[str]) -> None:
@@ -337,33 +318,6 @@ def _check_groups(counts: NDArray[Any], groups: Sequence[str]) -> None:
         raise ValueError(
             f"groups must have a report each, got {len(groups)} names and {_validate.short(reports)}"
         )
-
-
-def _survey(
-    counts: NDArray[Any],
-    weigh: Callable[[], _Weighed] | None,
-    protocol: Collecting,
-    categories: Sequence[str],
-    groups: Sequence[str],
-    level: float,
-    users: Users,
-    order: Sequence[int] | None,
-) -> Survey:
-    _check_groups(counts, groups)
-    analyses, weighted = list[Analysis](), None
-    if weigh is None:
-        analyses += [analyse(row, protocol, level, users) for row in counts]
-    else:
-        assert not isinstance(protocol, UnaryEncoding)
-        weighed = weigh()
-        found = [_weighted(weighed, group, protocol, row, level) for group, row in enumerate(counts)]
-        analyses += [one for one, _ in found]
-        weighted = weighed.shares(), np.array([variance for _, variance in found])
-    counts, alike, simulated = counts.astype(np.int64), None, 0
-    if len(groups) > 1 and getattr(protocol, "identified", True):
-        alike, simulated = _alike(counts, weighted)
-    names = None if order is None else tuple(order)
-    return Survey(tuple(categories), tuple(groups), tuple(analyses), counts, alike, simulated, names)
 
 
 def report_of_each(categories: Sequence[str], reports: Sequence[str]) -> tuple[int, ...] | None:

@@ -303,8 +303,6 @@ INSIDE = {
     *(
         "reports.survey.Sample.tallies",
         "reports.survey.Tallies.in_order",
-        "reports.survey.analyse_sample",
-        "reports.survey.analyse_tallies",
     ),  # of codes
     "repeats.largest_lead_of_chance",
 }
