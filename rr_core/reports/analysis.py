@@ -26,13 +26,13 @@ from rr_core.reports.intervals import (
     checked_counts,
     checked_level,
     holm,
+    interval_of_two,
     inv_interval,
     too_few_reports,
     upper_tail,
 )
 from rr_core.reports.nearest import SAME_WITHIN, Nearest, nearest
 from rr_core.reports.protocol_fit import LEAST_EXPECTED, Fit, fit_of_channel, fit_of_unary
-from rr_core.reports.two_reports import interval_of_two
 
 Rows = NDArray[np.intp] | slice
 ALL_ROWS = slice(None)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rr_core.figures.reports import ESTIMATES
 from rr_core.figures.style import number, percent, whole
-from rr_core.figures.wording import between, chance_at_most
+from rr_core.figures.wording import between, chance_at_most, counted
 from rr_core.io import FileRead
 from rr_core.io.report_results import Results
 from rr_core.mechanism import RandomizedResponse
@@ -156,7 +156,7 @@ def _n_above_zero(above: int, k: int) -> str:
 def outside_domain(results: Results) -> str:
     """How many reports name a category outside the domain; the beginning of a sentence."""
     total, noun = results.used.collected.outside_total, results.used.counted
-    return f"{many(total, f'{noun[:-1]} is', f'{noun} are')} left out"
+    return f"{counted(total, noun[:-1])} {'is' if total == 1 else 'are'} left out"
 
 
 def fit(results: Results) -> list[str]:
@@ -267,7 +267,7 @@ def _empty_categories(results: Results) -> str:
     used, empty = results.used, results.used.collected.unreported
     if not empty or used.k == 2 or used.k_rr is None or too_few_reports(used.n, used.k_rr):
         return ""
-    return f" Or K is too large: {many(empty, 'category', 'categories')} got no report at all."
+    return f" Or K is too large: {categories(empty)} got no report at all."
 
 
 def advice(results: Results) -> list[str]:
@@ -477,24 +477,19 @@ def left_out(results: Results, *, named: bool = True) -> list[str]:
     """What of the files is not in the analysis, counted and (if wanted) named, and what was assumed."""
     read, collected = results.used.reports, results.used.collected
     lines = [
-        f"{many(dropped.rows, 'row', 'rows')} ({dropped.reason}), the first in line {dropped.first_line:,}"
+        f"{counted(dropped.rows, 'row')} ({dropped.reason}), the first in line {dropped.first_line:,}"
         + (f" of {plain(dropped.file, 80)}" if dropped.file else "")
         for dropped in read.dropped
     ]
     if collected.outside:
         lines.append(
             f"Reports outside the domain: {collected.outside_total:,}, of "
-            f"{many(len(collected.outside), 'category', 'categories')}"
-            + (f": {_outside_named(results)}" if named else "")
+            f"{categories(len(collected.outside))}" + (f": {_outside_named(results)}" if named else "")
         )
     if read.merged:
-        lines.append(
-            f"{many(read.merged, 'row', 'rows')} of a category that came before: added to its first row"
-        )
+        lines.append(f"{counted(read.merged, 'row')} of a category that came before: added to its first row")
     if collected.unreported:
-        lines.append(
-            f"{many(collected.unreported, 'category', 'categories')} without a report: part of the analysis"
-        )
+        lines.append(f"{categories(collected.unreported)} without a report: part of the analysis")
     return [*lines, *(plain(note, 400) for note in (*read.notes, *collected.notes))]
 
 
@@ -507,17 +502,17 @@ def _outside_named(results: Results) -> str:
 
 def file_read(file: FileRead) -> str:
     """What one file contained, in a sentence."""
-    return f"{many(file.rows, 'row', 'rows')}, {n_reports(file.reports)}"
+    return f"{counted(file.rows, 'row')}, {n_reports(file.reports)}"
 
 
 def n_reports(amount: int) -> str:
     """The number of reports with its noun."""
-    return many(amount, "report", "reports")
+    return counted(amount, "report")
 
 
-def many(amount: int, one: str, more: str) -> str:
-    """A number with its noun, in the singular or the plural."""
-    return f"{amount:,} {one if amount == 1 else more}"
+def categories(amount: int) -> str:
+    """The number of categories with its noun."""
+    return f"{amount:,} {'category' if amount == 1 else 'categories'}"
 
 
 def groups(results: Results) -> list[str]:

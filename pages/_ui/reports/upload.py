@@ -14,10 +14,11 @@ import streamlit as st
 from pages._ui import link, state
 from pages._ui.downloads import button
 from pages._ui.reports import designs, session
-from pages._ui.reports.sentences import many, n_reports
+from pages._ui.reports.sentences import n_reports
 from pages._ui.reports.session import MADE
 from pages._ui.safe_text import markdown
 from pages._ui.upload import column_name, form, left_out, sheet_of
+from rr_core.figures.wording import counted as in_numbers
 from rr_core.io import (
     BITS_LEAST,
     Preview,
@@ -600,8 +601,8 @@ def show_understood(reports: Reports, preview: Preview | None, counted: str = "r
     else:
         left.success(
             markdown(
-                f"Understood: {many(reports.rows, 'row', 'rows')}, "
-                f"{many(len(reports.labels), 'name', 'names')}, {many(reports.total, noun, f'{noun}s')}."
+                f"Understood: {in_numbers(reports.rows, 'row')}, {in_numbers(len(reports.labels), 'name')}, "
+                f"{in_numbers(reports.total, noun)}."
             )
         )
     remarks = [] if preview is None else [f"{form(preview)}."]
