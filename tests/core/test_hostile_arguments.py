@@ -274,11 +274,7 @@ INSIDE = {
     *(f"ibu.figure4.{name}" for name in ("scenarios", "run", "run_scenarios", "compare", "measurement")),
     *("ibu.figure4.first_indices_within", "ibu.figure4.iterations_to", "ibu.costs.time_iterations"),
     *("plan.solve.Channels.of", "plan.solve.has_whole_person", "estimators.rule"),
-    *(
-        "reports.measured.falling_shares",
-        "reports.measured.shares",
-        "reports.measured.credible_coverage_of_large",
-    ),
+    "reports.measured.credible_coverage_of_large",
     *(
         "parameters.Number.parse",
         "parameters.Number.format",
