@@ -363,8 +363,8 @@ def _beside(asked: argparse.Namespace) -> tuple[str, ...]:
 
 
 def _one_column(asked: argparse.Namespace, preview: Preview) -> None:
-    from rr_core.io.columns import is_count_name, is_person_id
-    from rr_core.io.reports import REPORT_WORDS, is_weight_name
+    from rr_core.io.columns import REPORT_WORDS, is_count_name, is_person_id
+    from rr_core.io.reports import is_weight_name
 
     used = {name.casefold() for name in _beside(asked)}
     some = [

@@ -12,58 +12,24 @@ from typing import Literal, Protocol
 
 import pyarrow as pa
 
+from rr_core.data import read_toml
 from rr_core.io.decoding import UnreadableFile, quote
 
 Layout = Literal["counts", "values"]
 Row = Sequence[str]
 
 
-def word_set(words: str, mark: str | None = None) -> frozenset[str]:
-    """The words between blanks, or between other marks."""
-    return frozenset(words.split(mark))
+WORDS = {name: frozenset(words) for name, words in read_toml("words.toml").items()}
+CATEGORY_WORDS, COUNT_WORDS, SHARE_WORDS, PERSON_WORDS, WEIGHT_WORDS, REPORT_WORDS = map(
+    WORDS.__getitem__, ("category", "count", "share", "person", "weight", "report")
+)
+"""Words in the names of columns."""
 
-
-CATEGORY_WORDS = word_set(
-    "category categories label labels name names item items value values key class group bin word"
-)
-COUNT_WORDS = word_set(
-    "count counts cnt freq freqs frequency frequencies n number total weight people persons users "
-    "respondents population votes cases"
-)
-SHARE_WORDS = word_set(
-    "probability probabilities prob proportion proportions share shares fraction percent percentage pct p"
-)
 # A one-letter name is a header only when something else says so: "n" may be a value.
 _HEADER_WORDS = {word for word in CATEGORY_WORDS | COUNT_WORDS | SHARE_WORDS if len(word) > 1}
 _NUMBER = re.compile(
     r"[+\-\u2212]?(\d[\d.,' \u00a0\u202f]*|[.,]\d+)([eE][+-]?\d+)?%?|[+-]?(nan|inf(inity)?)",
     re.ASCII | re.IGNORECASE,
-)
-PERSON_WORDS = word_set(
-    "user uid userid person respondent participant patient subject client device customer member employee "
-    "student row index uuid guid imei"
-)
-"""Words in the name of a column that numbers people (or rows), one by one."""
-
-WEIGHT_WORDS = word_set("weight weights wt wgt weighting fnlwgt")
-"""Words in the name of a column of survey weights."""
-
-# Words that say for sure that numbers are counts, others that say so where they are not a number of something else
-# ("number of children"), and words beside which those still do.
-_COUNTS = word_set("count counts cnt freq freqs frequency frequencies")
-_WIDE = word_set("population total")
-_OF_REPORTS = word_set(
-    "of the in per each a all no observed raw report reports answer answers response responses sum with row rows"
-)
-
-# Words in the name of a column of categories that may as well hold the names or numbers of people.
-_NAMES_OF_PEOPLE = word_set("name names key id")
-
-# Names that head a column of answers, and are hardly an answer among different ones.
-_TITLES = word_set(
-    "code codes icd icd9 icd10 icd-10 icd11 zip zipcode postcode plz url urls uri link domain website "
-    "site host country city town county region disease diagnosis product brand language browser query "
-    "page id answer response report output question type title date hash token sku isbn"
 )
 _PLAIN_NAME = re.compile(r"[^\W\d_][\w \-]*")
 _UNLIKE_A_NAME = (re.compile(r"\d"), re.compile(r"[./:@]"))
@@ -163,7 +129,7 @@ def is_title(cell: str, below: Sequence[str]) -> bool:
     filled = [other for other in below if other]
     if cell in filled or not filled:
         return False
-    if cell.casefold() in _TITLES:
+    if cell.casefold() in WORDS["title"]:
         return True
     if len(filled) < 4 or not _PLAIN_NAME.fullmatch(cell):
         return False
@@ -349,13 +315,13 @@ def _remoteness(name: str) -> int:
     if is_share_name(name):
         return 3
     words = _words(name)
-    return 0 if words & (_COUNTS | {"n"}) else 2 if words & _WIDE else 1
+    return 0 if words & (WORDS["sure_count"] | {"n"}) else 2 if words & WORDS["wide_count"] else 1
 
 
 def _is_loose(name: str) -> bool:
     """Whether a name with a word for counts may mean a number of something else, as "number of children" does."""
     words = _words(name) - {""}
-    return not (words & _COUNTS or words <= COUNT_WORDS | SHARE_WORDS | _OF_REPORTS)
+    return not (words & WORDS["sure_count"] or words <= COUNT_WORDS | SHARE_WORDS | WORDS["beside_count"])
 
 
 def _may_be_of_a_row(table: Described, index: int) -> bool:
@@ -483,7 +449,7 @@ def is_no_answer(table: Described, index: int, among: Sequence[int]) -> bool:
     """Whether a column is empty, has one value in all rows or holds times; or has names or numbers of people, all
     different, beside columns ``among`` which values come again."""
     hint, words = table.hints[index], _words(table.columns[index])
-    of_people = hint.differs and (hint.looks_like_ids or not words.isdisjoint(_NAMES_OF_PEOPLE))
+    of_people = hint.differs and (hint.looks_like_ids or not words.isdisjoint(WORDS["name_of_person"]))
     return hint.empty or hint.constant or hint.times or (of_people and len(among) > 0)
 
 

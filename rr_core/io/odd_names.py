@@ -16,11 +16,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rr_core.io.columns import word_set
+from rr_core.io.columns import WORDS
 from rr_core.io.domain import Domain, Listed, Names, Size, among, renamed
 from rr_core.io.labels import caseless_form, similar_labels, value_form, visible_form
 from rr_core.io.reports import Reports
-from rr_core.io.tables import TOTALS, Counts, likely_total, sum_of_others, total_form
+from rr_core.io.tables import Counts, likely_total, sum_of_others, total_form
 from rr_core.mechanism import RandomizedResponse
 from rr_core.reports.low_counts import strays
 
@@ -39,14 +39,6 @@ Mechanism = Callable[[int], RandomizedResponse]
 Labels = npt.NDArray[np.object_]
 Mask = npt.NDArray[np.bool_]
 
-# What programs write where there is no value, in their spelling; in another it may be a name, as Nan and Nil are. Those
-# in brackets are Excel's names of an empty cell in a pivot table.
-_MISSING = word_set(
-    "NA|N/A|n/a|N.A.|n.a.|#N/A|#NA|<NA>|NaN|nan|NAN|-nan|NaT|null|NULL|#NULL!|#VALUE!|#REF!|#DIV/0!|\\N|undefined|(null)|"
-    "(blank)|(empty)|(none)|(leer)|(Leer)|(vide)|(en blanco)|(vuoto)|(leeg)|(vazio)|(puste)|-|--|---|\u2013|\u2014|.|..",
-    "|",
-)
-_PERHAPS_MISSING = frozenset({"none", "?", "missing", "empty", "blank", "na", "nan", "nat", "nil", "null"})
 _IN_GROUP = re.compile(r"\s*[:/|>,;\u2013\u2014-]\s*(?=\S)")  # between the names of a group and of one of it
 _MOST_LISTS = 10_000  # names that are looked at
 _NEARLY_ALL = 0.9  # of the rest: a total may be rounded, or lack a category
@@ -112,11 +104,11 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
         return _beside_list(reports, domain, mechanism)
     labels, counts = reports.labels, reports.counts
     written = pa.array(labels, pa.large_string())
-    text, missing = pc.utf8_lower(written), _one_of(written, _MISSING)
+    text, missing = pc.utf8_lower(written), _one_of(written, WORDS["missing"])
     none = np.zeros(len(labels), dtype=bool)
     of_counts = reports.layout == "counts"
     grouped = _sums_of_groups(labels, counts) if of_counts else none
-    total = _one_of(total_form(written), TOTALS) | grouped if of_counts else none
+    total = _one_of(total_form(written), WORDS["total"]) | grouped if of_counts else none
     rest = counts[~missing & ~total].sum()
     sums = total & (counts >= _NEARLY_ALL * rest) & (counts > 0)
     added = sum_of_others(np.where(missing, 0, counts)) if of_counts and not sums.any() else none
@@ -141,7 +133,7 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
         if of_counts or not reports.has_header
         else _one_of(text, frozenset({reports.category_name.lower()}))
     )
-    perhaps = _one_of(text, _PERHAPS_MISSING) | total | added | several | declared | header
+    perhaps = _one_of(text, WORDS["perhaps_missing"]) | total | added | several | declared | header
     odd = []
     for i in np.flatnonzero(missing | perhaps | rare | (same >= 0) | (nearly >= 0)).tolist():
         twin = (

@@ -25,6 +25,7 @@ from rr_core.io import decoding, numbers
 from rr_core.io.columns import (
     CATEGORY_WORDS,
     COUNT_WORDS,
+    REPORT_WORDS,
     WEIGHT_WORDS,
     ColumnChoice,
     Described,
@@ -59,9 +60,6 @@ from rr_core.io.tables import (
 )
 from rr_core.io.text import TextTable, open_text
 from rr_core.limits import MAX_UPLOAD_BYTES
-
-REPORT_WORDS = frozenset({"report", "reported", "answer", "response", "output", "randomized", "randomised"})
-"""Names of a column of reports, not of counts, even when all its values are numbers."""
 
 EVERY_SECONDS = 0.05
 """The least time between two calls: more often is more than an eye, or a browser, can follow."""

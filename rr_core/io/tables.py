@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rr_core.io.columns import Columns, word_set
+from rr_core.io.columns import WORDS, Columns
 from rr_core.io.decoding import (
     COUNT_FIRST,
     Compression,
@@ -38,13 +38,8 @@ Counts = npt.NDArray[np.int64]
 MIN_CATEGORIES, MAX_CATEGORIES = K_MIN, K_MAX
 
 _FEWEST_SUMMED, _ROUNDED = 3, 1e-9  # rows, of which one is the sum of the others
-# Words for a total, in small letters; and of a table with groups: bytes that are looked at, and groups.
-TOTALS = word_set(
-    "total|totals|grand total|sum|subtotal|overall|all|gesamt|insgesamt|summe|gesamtsumme|gesamtergebnis|total général|"
-    "total general|total geral|suma|suma total|totale|totale complessivo|totaal|eindtotaal|alle|tous|todos|both|"
-    "both sexes",
-    "|",
-)
+TOTALS = WORDS["total"]
+# Of a table with groups: bytes that are looked at, and groups.
 _WITH_GROUPS, _MOST_GROUPS, _MOST_GROUPINGS = 1 << 22, 1000, 5
 _PENDING, _PENDING_BYTES = 1 << 20, 1 << 26
 # Cleaning may unite a few names, not every two of them: with more, do not wait for the end.

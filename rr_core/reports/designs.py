@@ -24,7 +24,7 @@ from rr_core.protocols import Channel, UnaryEncoding
 
 MOST_FORCED = 12  # answers that are entered one by one
 MOST_DRAWS = 50
-YES = frozenset({"yes", "y", "1", "true", "ja", "oui", "si", "sí", "sim", "tak"})
+YES = frozenset(read_toml("words.toml")["yes"])
 _LONGEST_NAME = 40
 
 
