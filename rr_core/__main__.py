@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rr_core import typed
+from rr_core.data import read_toml
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
 from rr_core.plan.one_share import GoalKey, share_curve
@@ -54,49 +55,15 @@ _TESTED = 1000
 _TRUTHS = frozenset({"true", "false", "1", "0"})
 
 
-_NAME = {"metavar": "NAME"}
-_NAMES = {**_NAME, "action": "append", "default": []}
-_EITHER = {"action": argparse.BooleanOptionalAction}
-_OPTIONS: dict[str, dict[str, Any]] = {
-    "out": {"metavar": "FILE", "help": ".csv or .json; else CSV on standard output"},
-    "column": {**_NAME, "help": "of the reports"},
-    "count": {**_NAME, "help": "column of how many there are of each"},
-    "by": {**_NAMES, "help": "column of groups; several are crossed"},
-    "weights": {**_NAME, "help": "column of survey weights"},
-    "inclusion": {**_NAME, "help": "column of inclusion probabilities, whose inverses are the weights"},
-    "sheet": {**_NAME, "help": "of a workbook; else the first that seems to be a table"},
-    "header": {**_EITHER, "help": "whether the first line names the columns, where it is not seen rightly"},
-    "merge": {
-        **_EITHER,
-        "help": "whether ways to write one name, as Yes and yes or 01 and 1, are counted together",
-    },
-    "keep": {**_NAMES, "help": "a name that is counted, though it looks like no answer, a total or a slip"},
-    "leave-out": {**_NAMES, "help": "a name to leave out"},
-    "level": {"type": float, "default": 0.95, "help": "of the intervals"},
-    "users": {
-        "choices": ("fixed", "sampled"),
-        "default": "fixed",
-        "help": "whose shares: these people's, or their population's",
-    },
-    "epsilon": {"metavar": "E", "help": "of k_rr and unary: 1.5 or ln 3"},
-    "p": {
-        "help": "k_rr: chance of a true report; warner, unrelated: of the question asked; crosswise: share of yes to the "
-        "other question; kuk: red cards of those who have it; unary: p of RAPPOR"
-    },
-    "redraw": {"metavar": "R", "help": "k_rr: chance of a uniform redraw"},
-    "prevalence": {"help": "unrelated: share of yes to the innocent question"},
-    "p2": {"help": "kuk: red cards of the others"},
-    "draws": {"help": "kuk: cards that each person drew"},
-    "yes": {**_NAME, "help": "the answer that means yes, or that both are the same"},
-    "forced": {"metavar": "NAME=CHANCE,...", "help": "chance that the die asked for each answer"},
-    "table": {"metavar": "FILE", "help": "a row for each truth, a column for each report"},
-    "encoding": {"choices": ("rappor", "oue"), "help": "unary: symmetric (unless told) or optimised"},
-    "f": {"help": "unary: f of RAPPOR"},
-    "q": {"help": "unary: q of RAPPOR"},
-    "reports": {"type": int, "metavar": "N", "help": "unary: how many, where the file has their ones alone"},
-    "categories": {"type": int, "metavar": "K", "help": "k_rr: how many, where not all are in the file"},
-    "list": {"metavar": "FILE", "dest": "list_of_categories", "help": "k_rr: all categories, one per line"},
-}
+def _option(several: bool = False, flag: bool = False, type: str = "str", **told: Any) -> dict[str, Any]:
+    """Arguments of `argparse.ArgumentParser.add_argument`."""
+    if flag:
+        return {"action": argparse.BooleanOptionalAction, **told}
+    kind = {"str": str, "int": int, "float": float}[type]
+    return {"type": kind, **({"action": "append", "default": []} if several else {}), **told}
+
+
+_OPTIONS = {name: _option(**told) for name, told in read_toml("options.toml").items()}
 _OWN = {
     "k_rr": "epsilon p redraw categories list",
     "forced": "forced",

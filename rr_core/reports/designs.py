@@ -122,7 +122,12 @@ def kuk(p: float, p2: float, draws: int) -> Channel:
     return Channel(np.stack([stats.binom.pmf(red, int(draws), share) for share in (p2, p)]))
 
 
-_CHANCES = {"warner": Channel.warner, "crosswise": Channel.warner, "unrelated": unrelated, "kuk": kuk}
+_CHANCES: Mapping[str, Callable[..., Channel]] = {
+    "warner": Channel.warner,
+    "crosswise": Channel.warner,
+    "unrelated": unrelated,
+    "kuk": kuk,
+}
 
 
 def _design(key: str, parameters: Sequence[Mapping[str, Any]] = (), **told: Any) -> Design:
@@ -133,7 +138,10 @@ def _design(key: str, parameters: Sequence[Mapping[str, Any]] = (), **told: Any)
     )
 
 
-DESIGNS: Mapping[str, Design] = {one["key"]: _design(**one) for one in read_toml("designs.toml")["designs"]}
+_WRITTEN = read_toml("designs.toml")
+DESIGNS: Mapping[str, Design] = {one["key"]: _design(**one) for one in _WRITTEN["designs"]}
+WHICH: list[Any] = _WRITTEN["which"]
+"""A question and its answers, each a list: the answer, and the key of a design or the next question and its answers."""
 ENCODINGS: Mapping[str, str] = {
     "rappor": "Symmetric (basic RAPPOR)",
     "oue": "Optimised (OUE)",
@@ -148,32 +156,6 @@ _FORCED = tuple(
 OF_ONE_SHARE = tuple(
     design for design in DESIGNS.values() if design.chances is not None or design.key in ("forced", "unary")
 )
-
-_Questions = Mapping[str, "Mapping[str, _Questions | str]"]
-WHICH: _Questions = {
-    "What did a person report?": {
-        "Yes or no": {
-            "What did chance decide?": {
-                "Which of two opposite questions was answered": "warner",
-                "Whether the question was answered, or an innocent one": "unrelated",
-                "Whether a fixed answer was given, as by a die": "forced",
-                "Whether the own answer was turned round": "warner",
-                "No coin or die: a person told whether the own two answers were the same": "crosswise",
-            }
-        },
-        "One of several answers": {
-            "Of those who did not tell their own, what did they report?": {
-                "One of the others, each as likely": "k_rr",
-                "Any answer, their own too, each as likely": "k_rr",
-                "A fixed answer, as by a die": "forced",
-                "Another one, by a table of chances": "table",
-            }
-        },
-        "How many red cards were drawn": "kuk",
-        "A row of zeros and ones": "unary",
-    }
-}
-"""Questions that lead to the key of a design: to each its answers, and behind an answer the next question or the key."""
 
 
 def parameter(asked: Parameter, text: str) -> float:

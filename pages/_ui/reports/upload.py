@@ -241,13 +241,14 @@ def _choose() -> str:
 
 def _ask_which() -> None:
     """Questions that lead to a design."""
-    at: Any = WHICH
-    while not isinstance(at, str):
-        ((question, answers),) = at.items()
-        answer = st.radio(question, list(answers), None, key=f"which_{question}")
+    question, answers = WHICH
+    while answers:
+        answer = st.radio(question, [one[0] for one in answers], None, key=f"which_{question}")
         if answer is None:
             return
-        at = answers[answer]
+        question, *rest = next(after for said, *after in answers if said == answer)
+        answers = rest[0] if rest else []
+    at = question
     st.markdown(f"**{DESIGNS[at].name}.** {DESIGNS[at].about}")
     st.button(
         "Take this one", on_click=MADE.change, args=(at,), disabled=MADE.current() == at, key="which_take"
