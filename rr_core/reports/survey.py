@@ -355,7 +355,7 @@ class _Weighed:
         sums, squares = tallies.weights, tallies.squares
         assert sums is not None
         assert squares is not None
-        _check_weights(sums)
+        _check_weights(squares)
         n = np.array([tallies.counts.sum()])
         return cls(sums, squares, n, None, sums[:, None], squares[:, None])
 
@@ -365,7 +365,7 @@ class _Weighed:
         assert sums is not None
         assert squares is not None
         assert weights is not None
-        _check_weights(sums)
+        _check_weights(squares)
         (g, m), n = sums.shape, sample.reports.size
         strata = np.zeros(n, dtype=np.int64) if sample.strata is None else sample.strata.astype(np.int64)
         group = 0 if sample.groups is None else sample.groups.astype(np.int64)
@@ -417,9 +417,11 @@ class _Weighed:
         return variance
 
 
-def _check_weights(sums: Array) -> None:
-    if not sums.sum(axis=1).all():
-        raise ValueError("weights must have a positive sum in each group, got all zeros in one")
+def _check_weights(squares: Array) -> None:
+    if not squares.sum(axis=1).all():
+        raise ValueError(
+            "weights must have squares with a positive sum in each group, got zeros, or numbers as small, in one"
+        )
 
 
 def _residuals(sums: Array, shares: Array, added: Array | None) -> Array:
