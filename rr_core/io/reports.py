@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import hashlib
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,36 +59,6 @@ from rr_core.io.tables import (
 )
 from rr_core.io.text import TextTable, open_text
 from rr_core.limits import MAX_UPLOAD_BYTES
-
-EVERY_SECONDS = 0.05
-"""The least time between two calls: more often is more than an eye, or a browser, can follow."""
-
-
-class Meter:
-    """Reports progress, 0 to 1, to a callback at most once in EVERY_SECONDS.
-
-    Raises:
-        Stopped: when `progress` returns True.
-    """
-
-    def __init__(self, progress: Callable[[float], bool] | None) -> None:
-        self._progress = progress
-        self._done = 0.0
-        self._told = time.monotonic()
-
-    def tell(self, done: float) -> None:
-        """Report the completed part; it never decreases."""
-        self._done = min(1.0, max(self._done, done))
-        now = time.monotonic()
-        if self._progress is not None and (done >= 1 or now - self._told >= EVERY_SECONDS):
-            self._told = now
-            if self._progress(self._done):
-                raise Stopped
-
-    def part(self, start: float, stop: float) -> Tick:
-        """A callback for one part of the work, whose 0 to 1 corresponds to `start` to `stop` of the whole."""
-        return lambda done: self.tell(start + (stop - start) * done)
-
 
 _ONE_LINE = 1 << 16
 # Lines of tables that programs print: a rule between or below them, and a name with its number beside it.
@@ -407,9 +376,8 @@ def read_reports(
             values.
         has_header: overrides what is detected in the first file, which holds for all of them; ignored for Parquet.
         all_zero: accept a table of counts that are all zero, as the ones of unary encoding may be.
-        progress: told the done part, 0 to 1, every 50 ms or a little more while pieces are read, and 1 at the end. True
-            asks to stop. Single steps cannot be stopped: cleaning a million names, or adding up a table of counts with
-            millions of rows, takes seconds.
+        progress: told the done part, 0 to 1, after each piece. True asks to stop. Single steps cannot be stopped:
+            cleaning a million names, or adding up a table of counts with millions of rows, takes seconds.
 
     Raises:
         UnreadableFile: with one sentence for the person who uploaded the files; it names the file when there are
@@ -428,22 +396,23 @@ def read_reports(
         raise ValueError(f"layout must be 'counts', 'values' or None, got {layout!r}")
     if not files:
         raise ValueError("files must hold at least one file, got none")
-    meter = Meter(progress)
-    ends = np.cumsum([len(source.data) for source in files])
-    _check_together(int(ends[-1]), MAX_UPLOAD_BYTES, "are larger")
-    ends = ends / max(1, ends[-1])
+    ordered = _rows_first(files, has_header)
+    sizes = np.cumsum([0, *(len(source.data) for source in ordered)])
+    _check_together(int(sizes[-1]), MAX_UPLOAD_BYTES, "are larger")
+    parts = (sizes / max(1, sizes[-1])).tolist()
     shape: Shape | None = None
     read: list[ReadFile] = []
     empty: list[tuple[str, UnreadableFile]] = []
     unpacked = 0
-    for source, start, end in _rows_first(files, ends.tolist(), has_header):
+    for source, start, end in zip(ordered, parts, parts[1:], strict=False):
         with _naming(source.name if len(files) > 1 else None):
-            meter.tell(start)
             opened = start + _OPENING * (end - start)
+            tell = _part(progress, start, opened)
+            tell(0.0)
             data = source.data if isinstance(source.data, bytes) else bytes(source.data)
             header = shape.has_header if shape else has_header
             try:
-                table = open_table(data, source.name, header, meter.part(start, opened), source.sheet)
+                table = open_table(data, source.name, header, tell, source.sheet)
             except NoRows as error:
                 if len(files) == 1:
                     raise
@@ -457,7 +426,7 @@ def read_reports(
                 assumed = _assumed(table, choice)
                 shape = Shape(source.name, table.columns, table.has_header, choice, table.numeric, assumed)
             _check_shape(table, shape)
-            counted = count_reports(table, shape.choice, meter.part(opened, end))
+            counted = count_reports(table, shape.choice, _part(progress, opened, end))
             about = f"{quote(source.name)}: " if len(files) > 1 else ""
             notes = (*(f"{about}{note}" for note in table.notes), *counted.notes)
             sha256 = hashlib.sha256(data).hexdigest()
@@ -470,26 +439,32 @@ def read_reports(
     given = [source.name for source in files]
     read.sort(key=lambda file: given.index(file.name))
     reports = unite(read, shape, [name for name, _ in empty], all_zero)
-    reports = dataclasses.replace(reports, sheet=files[0].sheet)
-    meter.tell(1.0)
-    return reports
+    return dataclasses.replace(reports, sheet=files[0].sheet)
 
 
-def _rows_first(
-    files: Sequence[Source], ends: list[float], has_header: bool | None
-) -> Iterator[tuple[Source, float, float]]:
-    """Each file with the parts of the work before and after it. One of a single line, which may be the header of an
-    empty part, comes after the others unless it is known whether files have one."""
-    parts = list(zip(files, [0.0, *ends], ends, strict=False))
-    if has_header is None and len(files) > 1:
-        parts.sort(key=lambda part: _has_one_line(bytes(part[0].data)))
-    yield from parts
+def _part(progress: Callable[[float], bool] | None, start: float, stop: float) -> Tick:
+    """A callback for one part of the work, whose 0 to 1 corresponds to `start` to `stop` of the whole."""
+
+    def tell(done: float) -> None:
+        if progress is not None and progress(start + (stop - start) * done):
+            raise Stopped
+
+    return tell
+
+
+def _rows_first(files: Sequence[Source], has_header: bool | None) -> list[Source]:
+    """The files, of which one of a single line, which may be the header of an empty part, comes after the others unless
+    it is known whether files have one."""
+    if has_header is not None or len(files) == 1:
+        return list(files)
+    return sorted(files, key=lambda source: _has_one_line(bytes(source.data)))
 
 
 def _has_one_line(data: bytes) -> bool:
-    if data.startswith(b"\x1f\x8b") and len(data) < _ONE_LINE:
-        with contextlib.suppress(UnreadableFile):
-            data = decoding.gunzip(data, _ONE_LINE)
+    try:
+        data = decoding.gunzip(data, _ONE_LINE) if data.startswith(b"\x1f\x8b") else data
+    except UnreadableFile:  # of more, or damaged
+        return False
     return len(data) < _ONE_LINE and data.strip().count(b"\n") == 0
 
 
