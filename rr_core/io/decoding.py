@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
 
-from rr_core.limits import MAX_UPLOAD_BYTES, READ_TEXT_BYTES_MAX
+from rr_core.limits import MAX_UPLOAD_BYTES
 from rr_core.plain_text import plain
 
 _SPREADSHEETS = ("xlsx", "xlsm", "xls", "ods")
@@ -216,8 +216,7 @@ def decode(data: bytes, tick: Tick = ignore) -> tuple[bytes, str]:
     difference). The work is done in pieces: a str of 200 MB could take 800 MB.
 
     Raises:
-        UnreadableFile: binary data, an unknown encoding, an empty text, a picture or the like, more than
-            READ_TEXT_BYTES_MAX in UTF-8.
+        UnreadableFile: binary data, an unknown encoding, an empty text, a picture or the like.
     """
     if data.startswith(codecs.BOM_UTF8):
         text, encoding = _decode_utf8(data[3:], tick), "UTF-8 with BOM"
@@ -443,10 +442,6 @@ def _recode(data: bytes, codec: str, tick: Tick, begin: int = 0) -> bytes | None
     try:
         for chunk in _chunks(data, tick, begin):
             recoded.write(decoder.decode(chunk).encode())
-            if recoded.tell() > READ_TEXT_BYTES_MAX:
-                raise UnreadableFile(
-                    f"The text of the file is longer than {megabytes(READ_TEXT_BYTES_MAX)} in UTF-8. {COUNT_FIRST}"
-                )
         recoded.write(decoder.decode(b"", final=True).encode())
     except UnicodeError:
         return None

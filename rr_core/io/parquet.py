@@ -13,10 +13,6 @@ import pyarrow.parquet as pq
 from rr_core.io.columns import Columns, Hint, hints, numeric_columns
 from rr_core.io.decoding import NoRows, UnreadableFile, faults_as, quote
 from rr_core.io.text import DETECT_ROWS, MAX_COLUMNS, SAMPLE_ROWS
-from rr_core.limits import READ_ROWS_MAX
-
-MAX_ROWS = READ_ROWS_MAX
-"""A Parquet file of a few bytes can claim any number of rows; a text of 200 MB has at most this."""
 
 _PIECE_ROWS = 1 << 18
 # The encodings that Arrow can read as a dictionary, and that of levels.
@@ -71,7 +67,7 @@ def open_parquet(data: bytes) -> ParquetTable:
     """Read the schema and a sample.
 
     Raises:
-        UnreadableFile: cut short, damaged, no rows, too many rows or columns.
+        UnreadableFile: cut short, damaged, no rows, too many columns.
     """
     if not data.endswith(b"PAR1") or len(data) < 12:
         raise UnreadableFile(
@@ -115,11 +111,6 @@ def _check_shape(file: pq.ParquetFile) -> None:
     names = file.schema_arrow.names
     if file.metadata.num_rows == 0 or not names:
         raise NoRows("The Parquet file has no rows. Export a table with one row per category.")
-    if file.metadata.num_rows > MAX_ROWS:
-        raise UnreadableFile(
-            f"The Parquet file has more than {MAX_ROWS:,} rows. Count the values first and upload one row per"
-            " category with its count."
-        )
     if len(names) > MAX_COLUMNS:
         raise UnreadableFile(
             f"The Parquet file has {len(names):,} columns; at most {MAX_COLUMNS:,} are read. Keep the columns"

@@ -17,12 +17,11 @@ from rr_core.io.decoding import (
     UnreadableFile,
     faults_as,
     ignore,
-    megabytes,
     quote,
     unzipped,
     zipped,
 )
-from rr_core.limits import HELD_ROWS_MAX, READ_TEXT_BYTES_MAX
+from rr_core.limits import HELD_ROWS_MAX
 
 MAX_CELLS = HELD_ROWS_MAX
 """Of one sheet, from its first used cell to its last: all of them are held, the empty ones too."""
@@ -206,7 +205,7 @@ def _as_text(sheet: calamine.CalamineSheet, tick: Tick) -> tuple[int, bytes, int
     """How many empty rows there are above, the rows from there on to the last that is not empty, as text, and how many of
     them are not."""
     first, last, rows = 0, 0, list[list[str]]()
-    left, right, size, filled = sheet.width, 0, 0, 0
+    left, right, filled = sheet.width, 0, 0
     for number, cells in enumerate(sheet.iter_rows()):
         if number % _EVERY_ROWS == 0:
             tick(number / max(1, sheet.total_height))
@@ -218,11 +217,6 @@ def _as_text(sheet: calamine.CalamineSheet, tick: Tick) -> tuple[int, bytes, int
         rows.append(row if used else [])
         if used:
             left, right, last, filled = min(left, used[0]), max(right, used[-1] + 1), len(rows), filled + 1
-        size += sum(map(len, row)) + len(row)
-        if size > READ_TEXT_BYTES_MAX:
-            raise UnreadableFile(
-                f"The text of the workbook is longer than {megabytes(READ_TEXT_BYTES_MAX)}. {COUNT_FIRST}"
-            )
     return first, "".join(_line(row[left:right]) for row in rows[:last]).encode(), filled
 
 

@@ -30,7 +30,7 @@ from rr_core.io.parquet import ParquetTable, open_parquet, to_text
 from rr_core.io.spreadsheets import read_sheet
 from rr_core.io.statistics_files import read_statistics
 from rr_core.io.text import TextTable, open_text
-from rr_core.limits import HELD_ROWS_MAX, K_MAX, K_MIN, READ_ROWS_MAX
+from rr_core.limits import HELD_ROWS_MAX, K_MAX, K_MIN
 
 AnyTable = TextTable | ParquetTable
 Counts = npt.NDArray[np.int64]
@@ -102,13 +102,12 @@ def decoded(
     data: bytes,
     name: str,
     limit: int | None = None,
-    lines: int = READ_ROWS_MAX,
     advice: str = COUNT_FIRST,
     tick: Tick = ignore,
     sheet: str | None = None,
 ) -> Decoded:
     """Unpack and decode an upload: every reader gets its text from here. At most `limit` bytes (None: MAX_UNPACKED_BYTES)
-    and so many `lines` of text; `advice` is what to do with more. `sheet` is as `wanted` of `read_sheet`.
+    are unpacked; `advice` is what to do with more. `sheet` is as `wanted` of `read_sheet`.
 
     Raises:
         UnreadableFile: as in `unpack`, `decode`, `read_sheet` and `read_statistics`, or for more lines.
@@ -136,8 +135,6 @@ def decoded(
     else:
         text, encoding = decode(content.data, rest)
         found = Decoded(text, "text", compression, encoding, content.notes)
-    if found.data.count(b"\n") > lines:
-        raise UnreadableFile(f"The file has more than {lines:,} lines. {advice}")
     return found
 
 

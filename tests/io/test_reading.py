@@ -7,9 +7,8 @@ import time
 import pyarrow as pa
 import pytest
 
-from rr_core.io import UnreadableFile, decoding, inspect, labels, read_distribution, reports, tables, text
+from rr_core.io import UnreadableFile, inspect, labels, read_distribution, reports, tables, text
 from rr_core.io.columns import column_names
-from rr_core.io.decoding import decode
 from rr_core.io.text import open_text
 from tests.io.hostile_files import parquet
 
@@ -112,10 +111,3 @@ def test_the_line_of_a_row_among_quotations_is_found_in_stretches() -> None:
         expected += [line] if row.strip(b",\n") else []
         line += row.count(b"\n")
     assert records[1:] == expected
-
-
-def test_a_text_that_grows_in_utf_8_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decoding, "READ_TEXT_BYTES_MAX", 1000)
-    assert decode(b"\xe4" * 499 + b"\n")[1] == "Latin-1"
-    with pytest.raises(UnreadableFile, match="in UTF-8"):
-        decode(b"\xe4" * 501)
