@@ -10,7 +10,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Literal
 
@@ -134,14 +134,26 @@ Compression = Literal["gzip", "zip"]
 
 
 @dataclass(frozen=True)
-class Content:
-    """What an upload holds once it is unpacked; a text is still to be decoded. `notes` say what was left in a ZIP
-    archive."""
+class Decoded:
+    """An upload that was unpacked: Parquet, or text in UTF-8 with ``\n`` line ends and the encoding that it had; before
+    that a file that is still to be decoded.
 
-    data: bytes
+    What a spreadsheet or a statistics package wrote becomes one of the two; `program` says so in words. Such a text has
+    `separator` between its cells, and its first line is below so many rows of `above`. `missing` counts, for each
+    column of Parquet, the rows with a value that the file declares as missing. `sheets` are as in
+    `rr_core.io.columns.Described`. `notes` say what was left in an archive or assumed.
+    """
+
+    data: bytes = field(repr=False)
     kind: Kind
-    compression: Compression | None
+    compression: Compression | None = None
+    encoding: str | None = None
     notes: tuple[str, ...] = ()
+    program: str = ""
+    separator: str | None = None
+    above: int = 0
+    missing: tuple[int, ...] = ()
+    sheets: tuple[str, ...] = ()
 
 
 def ignore(_: float) -> None:
@@ -150,7 +162,7 @@ def ignore(_: float) -> None:
 
 def unpack(
     data: bytes, name: str, limit: int | None = None, advice: str = "", tick: Tick = ignore
-) -> Content:
+) -> Decoded:
     """Check the size and the name, decompress to at most `limit` bytes, and tell what the bytes really are. `advice` is
     what to do with more.
 
@@ -181,7 +193,7 @@ def unpack(
             f"The name ends in .{extension} but the content is not {_PROMISED[extension]}. Export it again, or rename"
             " it to .csv if it is a text table."
         )
-    return Content(data, kind or "text", compression, notes)
+    return Decoded(data, kind or "text", compression, notes=notes)
 
 
 def gunzip(data: bytes, limit: int | None = None, advice: str = "", tick: Tick = ignore) -> bytes:
@@ -209,7 +221,7 @@ def gunzip(data: bytes, limit: int | None = None, advice: str = "", tick: Tick =
 
 
 def decode(data: bytes, tick: Tick = ignore) -> tuple[bytes, str]:
-    """Text in whatever encoding -> UTF-8 with ``\\n`` line ends, and the name of the encoding.
+    """Text in whatever encoding -> UTF-8 with ``\n`` line ends, and the name of the encoding.
 
     Tried in this order: byte-order marks, UTF-16 without one (half of its bytes are NUL), UTF-8,
     Windows-1252 (a superset of Latin-1's printable part, so it is called Latin-1 when it makes no

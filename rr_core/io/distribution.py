@@ -135,7 +135,7 @@ def inspect(data: bytes, name: str, *, has_header: bool | None = None, sheet: st
     return Preview(
         name=name,
         sha256=hashlib.sha256(data).hexdigest(),
-        format=found.kind,
+        format="parquet" if found.kind == "parquet" else "text",
         compression=found.compression,
         encoding=found.encoding,
         separator=table.separator if isinstance(table, TextTable) else None,
@@ -265,10 +265,9 @@ class _Weighted:
 
 def _from_values(table: AnyTable, category: int) -> _Weighted:
     counted = count_values(table, category)
-    tallied = counted.tallied
-    codes = np.arange(len(tallied.names), dtype=np.int32)
-    labels = _labels(tallied.names, codes, table.columns[category])
-    tallies = add_up(labels.codes, tallied.rows, len(labels.names))
+    codes = np.arange(len(counted.names), dtype=np.int32)
+    labels = _labels(counted.names, codes, table.columns[category])
+    tallies = add_up(labels.codes, counted.rows, len(labels.names))
     rows, notes = int(tallies.sum()), (*counted.notes, *_note_unrepeated(tallies))
     return _Weighted(labels, tallies, "values", rows, rows, counted.dropped, notes)
 

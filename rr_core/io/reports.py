@@ -47,7 +47,6 @@ from rr_core.io.tables import (
     Counted,
     Counts,
     Dropped,
-    Tallied,
     add_up,
     check_size,
     count_values,
@@ -163,7 +162,7 @@ def unite(
 ) -> Reports:
     """The reports of all files; those without rows are only named. Names are cleaned once, so that a name is the same
     category in each file. ``all_zero`` as in `read_reports`."""
-    tallied = [file.counted.tallied for file in read]
+    tallied = [file.counted for file in read]
     distinct, codes = _united([one.names for one in tallied])
     written = len(distinct)
     cleaned = clean(distinct, codes)
@@ -575,8 +574,8 @@ def _sum_counts(table: AnyTable, category: int, count: int, tick: Tick) -> Count
     check_total(people)
     k = len(names)
     rows = np.bincount(codes[~totals], minlength=k)
-    tallied = Tallied(names, rows, add_up(codes, people, k))
-    return with_names(table, tallied, named, read.blank, int(np.argmin(kept)), (*parsed.notes, *notes))
+    counted = Counted(names, rows, add_up(codes, people, k), notes=(*parsed.notes, *notes))
+    return with_names(table, counted, named, read.blank, int(np.argmin(kept)))
 
 
 def check_total(people: Counts) -> None:

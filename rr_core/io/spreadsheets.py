@@ -6,13 +6,13 @@ import datetime
 import io
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import python_calamine as calamine
 
 from rr_core.io.decoding import (
     COUNT_FIRST,
+    Decoded,
     Tick,
     UnreadableFile,
     faults_as,
@@ -45,21 +45,9 @@ _EVERY_ROWS = 10_000
 _MOST_NAMED = 6
 
 
-@dataclass(frozen=True)
-class Sheet:
-    """A table as text: cells between tabs, every row a line of as many; `above` empty rows come before the first. `names`
-    are those of all sheets that hold something, the one that was read first."""
-
-    text: bytes = field(repr=False)
-    above: int
-    program: str
-    notes: tuple[str, ...]
-    names: tuple[str, ...]
-
-
-def read_sheet(data: bytes, tick: Tick = ignore, wanted: str | None = None) -> Sheet:
+def read_sheet(data: bytes, tick: Tick = ignore, wanted: str | None = None) -> Decoded:
     """The sheet with the wanted name; else the first visible one with two rows or more, or if there is none, the first
-    with any cell. Hidden ones come last.
+    with any cell, as text: cells between tabs, every row a line of as many. Hidden ones come last.
 
     Cells are written as they are shown: dates as 2024-12-31, truth values as TRUE and FALSE, whole numbers without a
     point, formulas as the value that was saved with them.
@@ -158,7 +146,7 @@ def _spans_of_tables(part: bytes) -> Iterator[int]:
     yield height * width
 
 
-def _table(book: calamine.CalamineWorkbook, program: str, tick: Tick, wanted: str | None) -> Sheet:
+def _table(book: calamine.CalamineWorkbook, program: str, tick: Tick, wanted: str | None) -> Decoded:
     about = [one for one in book.sheets_metadata if one.typ == calamine.SheetTypeEnum.WorkSheet]
     about.sort(key=lambda one: one.visible != calamine.SheetVisibleEnum.Visible)
     sheets = {one.name: book.get_sheet_by_name(one.name) for one in about}
@@ -189,7 +177,7 @@ def _table(book: calamine.CalamineWorkbook, program: str, tick: Tick, wanted: st
         if wanted or len(names) == 1
         else (f"The table was read from the sheet {quote(name)}; {_rest(names)}.",)
     )
-    return Sheet(text, above, program, notes, names)
+    return Decoded(text, "text", notes=notes, program=program, separator="\t", above=above, sheets=names)
 
 
 def _rest(names: Sequence[str]) -> str:

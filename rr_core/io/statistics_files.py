@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -13,7 +12,7 @@ import pyarrow.parquet as pq
 import pyreadstat
 from pyreadstat import ReadstatError
 
-from rr_core.io.decoding import NoRows, Tick, UnreadableFile, faults_as, ignore
+from rr_core.io.decoding import Decoded, NoRows, Tick, UnreadableFile, faults_as, ignore
 from rr_core.io.spreadsheets import MAX_CELLS, as_shown
 from rr_core.io.text import MAX_COLUMNS
 
@@ -28,17 +27,7 @@ _SPSS_LAYOUT, _SPSS_HEADER, _SPSS_END = 64, 176, 999
 _OLD_ENCODING = "CP1252"  # tried where the one that the file states is not the one it has
 
 
-@dataclass(frozen=True)
-class StatisticsFile:
-    """A table as Parquet. `missing` counts, for each column, the rows with a value that the file declares as missing."""
-
-    data: bytes = field(repr=False)
-    program: str
-    notes: tuple[str, ...]
-    missing: tuple[int, ...]
-
-
-def read_statistics(data: bytes, tick: Tick = ignore) -> StatisticsFile:
+def read_statistics(data: bytes, tick: Tick = ignore) -> Decoded:
     """The table with labels in place of the values they stand for, also labels that no row has; dates as 2024-12-31.
 
     Raises:
@@ -66,7 +55,7 @@ def read_statistics(data: bytes, tick: Tick = ignore) -> StatisticsFile:
             missing.append(number)
         sink = io.BytesIO()
         pq.write_table(pa.table(arrays), sink)
-    return StatisticsFile(sink.getvalue(), f"{program} file", notes, tuple(missing))
+    return Decoded(sink.getvalue(), "parquet", notes=notes, program=f"{program} file", missing=tuple(missing))
 
 
 def _check_variables(data: bytes) -> None:

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from rr_core.io.columns import WORDS, Columns
 from rr_core.io.decoding import (
     COUNT_FIRST,
-    Compression,
+    Decoded,
     Tick,
     UnreadableFile,
     decode,
@@ -60,42 +60,15 @@ class Dropped:
 
 
 @dataclass(frozen=True)
-class Tallied:
-    """Distinct names as written, in order of first appearance, with the number of rows and of people of each."""
+class Counted:
+    """Distinct names, in order of first appearance, with the number of rows and of people of each; and the rows that were
+    left out. Of a file the names are those that are not blank, not yet cleaned."""
 
     names: Any
     rows: Counts
     people: Counts
-
-
-@dataclass(frozen=True)
-class Counted:
-    """A file after counting: names that are not blank but not yet cleaned, and the rows that were left out."""
-
-    tallied: Tallied
-    dropped: tuple[Dropped, ...]
+    dropped: tuple[Dropped, ...] = ()
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Decoded:
-    """An upload that was unpacked: Parquet, or text in UTF-8 with ``\n`` line ends and the encoding that it had.
-
-    What a spreadsheet or a statistics package wrote has become one of the two; `program` says so in words. Such a text
-    has `separator` between its cells, and its first line is below so many rows of `above`. `missing` counts, for each
-    column of Parquet, the rows with a value that the file declares as missing. `sheets` are as in `Described`.
-    """
-
-    data: bytes
-    kind: Literal["text", "parquet"]
-    compression: Compression | None
-    encoding: str | None
-    notes: tuple[str, ...] = ()
-    program: str = ""
-    separator: str | None = None
-    above: int = 0
-    missing: tuple[int, ...] = ()
-    sheets: tuple[str, ...] = ()
 
 
 def decoded(
@@ -110,32 +83,23 @@ def decoded(
     are unpacked; `advice` is what to do with more. `sheet` is as `wanted` of `read_sheet`.
 
     Raises:
-        UnreadableFile: as in `unpack`, `decode`, `read_sheet` and `read_statistics`, or for more lines.
+        UnreadableFile: as in `unpack`, `decode`, `read_sheet` and `read_statistics`.
     """
-    content = unpack(data, name, limit, advice, lambda done: tick(done / 2))
-    compression, rest = content.compression, lambda done: tick((1 + done) / 2)
-    if content.kind == "parquet":
-        return Decoded(content.data, "parquet", compression, None, content.notes)
-    if content.kind == "statistics":
-        file = read_statistics(content.data, rest)
-        return Decoded(
-            file.data,
-            "parquet",
-            compression,
-            None,
-            content.notes + file.notes,
-            file.program,
-            missing=file.missing,
-        )
-    if content.kind == "spreadsheet":
-        read = read_sheet(content.data, rest, sheet)
-        notes = content.notes + read.notes
-        found = Decoded(read.text, "text", compression, None, notes, read.program, "\t", read.above)
-        found = replace(found, sheets=read.names)
+    packed = unpack(data, name, limit, advice, lambda done: tick(done / 2))
+    if packed.kind == "parquet":
+        return packed
+
+    def rest(done: float) -> None:
+        tick((1 + done) / 2)
+
+    if packed.kind == "statistics":
+        found = read_statistics(packed.data, rest)
+    elif packed.kind == "spreadsheet":
+        found = read_sheet(packed.data, rest, sheet)
     else:
-        text, encoding = decode(content.data, rest)
-        found = Decoded(text, "text", compression, encoding, content.notes)
-    return found
+        text, encoding = decode(packed.data, rest)
+        found = Decoded(text, "text", encoding=encoding)
+    return replace(found, compression=packed.compression, notes=packed.notes + found.notes)
 
 
 def open_table(
@@ -210,7 +174,8 @@ def count_values(table: AnyTable, category: int, tick: Tick = ignore, *, declare
     tallied = tally.result()
     named = has_name(tallied.names)
     first = 0 if named.all() else _first_of(table, category, pc.filter(tallied.names, pa.array(~named)))
-    counted = with_names(table, tallied, named, blank, first, _declared_missing(table, category))
+    notes = _declared_missing(table, category)
+    counted = with_names(table, replace(tallied, notes=notes), named, blank, first)
     return counted if listed is None else _with_declared(counted, listed)
 
 
@@ -227,23 +192,18 @@ def _declared_missing(table: AnyTable, column: int) -> tuple[str, ...]:
 
 def _with_declared(counted: Counted, listed: Any) -> Counted:
     """Also the listed categories, with no rows."""
-    names = counted.tallied.names
-    unused = pc.unique(pc.filter(listed, pc.invert(pc.is_in(listed, names))))
+    unused = pc.unique(pc.filter(listed, pc.invert(pc.is_in(listed, counted.names))))
     unused = pc.filter(unused, pa.array(has_name(unused)))
     if not len(unused):
         return counted
-    none = np.zeros(len(unused), dtype=np.int64)
-    tallied = Tallied(
-        pa.concat_arrays([names, unused]),
-        np.concatenate([counted.tallied.rows, none]),
-        np.concatenate([counted.tallied.people, none]),
-    )
+    names, none = pa.concat_arrays([counted.names, unused]), np.zeros(len(unused), dtype=np.int64)
     shown = ", ".join(quote(name) for name in unused[:3].to_pylist()) + (", …" if len(unused) > 3 else "")
     note = (
-        f"The file declares {len(tallied.names):,} categories, of which {shown} {'has' if len(unused) == 1 else 'have'}"
+        f"The file declares {len(names):,} categories, of which {shown} {'has' if len(unused) == 1 else 'have'}"
         " no report: a category that people could choose counts all the same."
     )
-    return Counted(tallied, counted.dropped, (*counted.notes, note))
+    rows, people = (np.concatenate([part, none]) for part in (counted.rows, counted.people))
+    return Counted(names, rows, people, counted.dropped, (*counted.notes, note))
 
 
 class Distinct:
@@ -316,12 +276,12 @@ class Tally(Distinct):
             self._rows.append(found.field("counts").to_numpy())
             self._hold(to_text(found.field("values")))
 
-    def result(self) -> Tallied:
+    def result(self) -> Counted:
         """The counts so far."""
         self._unite()
         names = self._parts[0] if self._parts else pa.array([], pa.large_string())
         rows = self._rows[0] if self._rows else np.zeros(0, np.int64)
-        return Tallied(names, rows, rows)
+        return Counted(names, rows, rows)
 
     def _renumber(self, codes: Codes, sizes: list[int], k: int) -> None:
         self._rows = [add_up(codes, np.concatenate(self._rows), k)]
@@ -453,18 +413,12 @@ def has_name(names: Any) -> npt.NDArray[np.bool_]:
 
 
 def with_names(
-    table: AnyTable,
-    tallied: Tallied,
-    named: npt.NDArray[np.bool_],
-    blank: Columns,
-    first: int,
-    notes: tuple[str, ...] = (),
+    table: AnyTable, counted: Counted, named: npt.NDArray[np.bool_], blank: Columns, first: int
 ) -> Counted:
-    """The tallied values with a name; the rows without one, of which row `first` is the first, are listed as
-    dropped."""
-    dropped = left_out(table, blank, int(tallied.rows[~named].sum()), first)
-    names = pc.filter(tallied.names, pa.array(named))
-    return Counted(Tallied(names, tallied.rows[named], tallied.people[named]), dropped, notes)
+    """The counted values with a name; the rows without one, of which row `first` is the first, are listed as dropped."""
+    dropped = left_out(table, blank, int(counted.rows[~named].sum()), first)
+    names = pc.filter(counted.names, pa.array(named))
+    return Counted(names, counted.rows[named], counted.people[named], dropped, counted.notes)
 
 
 def left_out(table: AnyTable, columns: Columns, nameless: int, first_nameless: int) -> tuple[Dropped, ...]:
