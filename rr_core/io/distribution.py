@@ -204,7 +204,10 @@ def read_distribution(
     added = np.flatnonzero(sum_of_others(read.weights)) if read.kind != "values" else np.zeros(0, np.int64)
     total = read.labels.names[int(added[0])].as_py() if added.size else None
     is_total = bool(added.size and likely_total(read.weights)[added[0]])
-    names, weights = _sorted(as_objects(read.labels.names), read.weights, order)
+    names, weights = as_objects(read.labels.names), read.weights
+    if order != "file":
+        positions = name_order(names) if order == "name" else np.argsort(-weights, kind="stable")
+        names, weights = names[positions], weights[positions]
     names.setflags(write=False)
     weights.setflags(write=False)
     whole = Distribution(
@@ -268,14 +271,17 @@ def _from_values(table: AnyTable, category: int) -> _Weighted:
     codes = np.arange(len(counted.names), dtype=np.int32)
     labels = _labels(counted.names, codes, table.columns[category])
     tallies = add_up(labels.codes, counted.rows, len(labels.names))
-    rows, notes = int(tallies.sum()), (*counted.notes, *_note_unrepeated(tallies))
+    rows, notes = int(tallies.sum()), counted.notes
+    if tallies.max() == 1:
+        notes += (
+            "Every value occurs exactly once. If another column holds counts, choose “category and count”.",
+        )
     return _Weighted(labels, tallies, "values", rows, rows, counted.dropped, notes)
 
 
 def _from_numbers(table: AnyTable, category: int, count: int) -> _Weighted:
-    columns = number_columns(table, [category, count])
-    distinct, number_codes = columns.columns[1]
-    labels = _labels(*columns.columns[0], table.columns[category])
+    (names, (distinct, number_codes)), blank = number_columns(table, [category, count])
+    labels = _labels(*names, table.columns[category])
     named = labels.codes >= 0
     is_share = is_share_name(table.columns[count])
     parsed = numbers.parse(distinct, shares=is_share)
@@ -291,14 +297,19 @@ def _from_numbers(table: AnyTable, category: int, count: int) -> _Weighted:
             " needs a count above 0."
         )
     nameless = np.flatnonzero(~named)
-    dropped = left_out(table, columns.blank, nameless.size, int(nameless[0]) if nameless.size else 0)
+    dropped = left_out(table, blank, nameless.size, int(nameless[0]) if nameless.size else 0)
     sums = np.asarray(np.bincount(labels.codes[used], values, len(labels.names)), dtype=np.float64)
-    rows = int(np.count_nonzero(kept))
+    # Each number is at most 2^53: the sum does not overflow, and of whole numbers it is exact as far as it is allowed.
+    rows, total, notes = int(np.count_nonzero(kept)), float(sums.sum()), (*parsed.notes, *found)
     if values.dtype.kind == "i" and not (parsed.percent or is_share):
-        counts, total = _counts(sums)
-        return _Weighted(labels, counts, "counts", rows, total, dropped, (*parsed.notes, *found))
-    shares, total_share, notes = _shares(sums)
-    return _Weighted(labels, shares, "shares", rows, total_share, dropped, (*parsed.notes, *found, *notes))
+        if total > numbers.MAX_COUNT:
+            raise UnreadableFile(
+                f"The counts add up to more than {numbers.MAX_COUNT:,}. Divide all of them by the same number."
+            )
+        return _Weighted(labels, sums.astype(np.int64), "counts", rows, int(total), dropped, notes)
+    shares = sums / sums.max()  # first, which keeps denormal numbers from losing their digits
+    shares /= shares.sum()
+    return _Weighted(labels, shares, "shares", rows, total, dropped, (*notes, *_rescaled(total)))
 
 
 def _labels(distinct: Any, codes: Codes, column: str) -> Labels:
@@ -308,44 +319,7 @@ def _labels(distinct: Any, codes: Codes, column: str) -> Labels:
     return labels
 
 
-def _counts(sums: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int64], int]:
-    # Sums of doubles are exact as long as the total is at most 2^53.
-    if sums.sum() > numbers.MAX_COUNT:
-        raise UnreadableFile(
-            f"The counts add up to more than {numbers.MAX_COUNT:,}. Divide all of them by the same number."
-        )
-    counts = sums.astype(np.int64)
-    return counts, int(counts.sum())
-
-
-def _shares(sums: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], float, tuple[str, ...]]:
-    # Each number is at most 2^53, so neither sum overflows; dividing by the largest first keeps
-    # denormal numbers from losing their digits.
-    total = float(sums.sum())
-    shares = sums / sums.max()
-    shares /= shares.sum()
-    return shares, total, _rescaled(total)
-
-
 def _rescaled(total: float) -> tuple[str, ...]:
     if abs(total - 1) <= 1e-6:
         return ()
     return (f"The numbers add up to {total:,.6g}; they were taken as shares and rescaled to add up to 1.",)
-
-
-def _note_unrepeated(tallies: npt.NDArray[np.int64]) -> tuple[str, ...]:
-    if tallies.max() > 1:
-        return ()
-    return ("Every value occurs exactly once. If another column holds counts, choose “category and count”.",)
-
-
-def _sorted(
-    names: npt.NDArray[np.object_], weights: Weights, order: Order
-) -> tuple[npt.NDArray[np.object_], Weights]:
-    if order == "count":
-        positions = np.argsort(-weights, kind="stable")
-    elif order == "name":
-        positions = name_order(names)
-    else:
-        return names, weights
-    return names[positions], weights[positions]

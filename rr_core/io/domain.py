@@ -126,7 +126,7 @@ def _column(source: Source) -> tuple[Any, Codes, tuple[str, ...]]:
         notes += (f"The list was read from the column {quote(table.columns[index])}.",)
     elif isinstance(table, TextTable) and table.has_header:
         notes += (f"The first line of the list, {quote(table.columns[index])}, was taken for its title.",)
-    return (*number_columns(table, [index]).columns[0], notes)
+    return (*number_columns(table, [index])[0][0], notes)
 
 
 def _column_of_list(table: AnyTable) -> int:
@@ -255,7 +255,7 @@ def within(reports: Reports, domain: Domain, names: Names = AS_WRITTEN) -> Colle
     if isinstance(domain, Listed):
         return _on_list(reports, labels, counts, domain, notes)
     kept = ~among(labels, names.left_out)
-    outside = _most_first(labels, counts, ~kept)
+    outside = most_first(labels, counts, ~kept)
     labels, counts = labels[kept], counts[kept]
     seen = len(labels)
     k = seen if isinstance(domain, AllSeen) else domain.k
@@ -304,7 +304,7 @@ def _renamed_note(reports: Reports, names: Names) -> tuple[str, ...]:
     )
 
 
-def _most_first(
+def most_first(
     labels: npt.NDArray[np.object_], counts: Counts, chosen: npt.NDArray[np.bool_]
 ) -> tuple[tuple[str, int], ...]:
     """The chosen labels with their reports, in decreasing order of reports."""
@@ -321,7 +321,7 @@ def _on_list(
     places = pc.index_in(pa.array(labels, pa.large_string()), pa.array(listed.labels, pa.large_string()))
     positions = pc.fill_null(places, -1).to_numpy(zero_copy_only=False)
     inside = positions >= 0
-    outside = _most_first(labels, seen, ~inside & (seen > 0))
+    outside = most_first(labels, seen, ~inside & (seen > 0))
     alike = similar_labels(np.array([name for name, _ in outside], dtype=object), listed.labels)
     if not inside.any():
         raise _nothing_shared(labels, listed.labels, alike)

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rr_core.io.columns import WORDS
-from rr_core.io.domain import Domain, Listed, Names, Size, among, renamed
+from rr_core.io.domain import Domain, Listed, Names, Size, among, most_first, renamed
 from rr_core.io.labels import caseless_form, similar_labels, value_form, visible_form
 from rr_core.io.reports import Reports
 from rr_core.io.tables import Counts, likely_total, sum_of_others, total_form
@@ -134,37 +134,29 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
         else _one_of(text, frozenset({reports.category_name.lower()}))
     )
     perhaps = _one_of(text, WORDS["perhaps_missing"]) | total | added | several | declared | header
+    others: tuple[tuple[Reason, Mask], ...] = (
+        ("a total", total),
+        ("the sum of the others", added),
+        ("several answers", several),
+        ("declared by the file", declared),
+        ("the name of the column", header),
+    )
     odd = []
     for i in np.flatnonzero(missing | perhaps | rare | (same >= 0) | (nearly >= 0)).tolist():
-        twin = (
-            None
-            if missing[i] or sums[i]
-            else same[i]
-            if same[i] >= 0
-            else nearly[i]
-            if nearly[i] >= 0
-            else None
-        )
-        reason: Reason = "no answer"
+        twin = same[i] if same[i] >= 0 else nearly[i]
+        is_twin = twin >= 0 and not (missing[i] or sums[i])
         again = bool(header[i]) and 2 * int(counts[i]) * len(labels) < reports.total
-        settled = bool(again or missing[i] or sums[i] or (rare[i] and (outweighed or twin is not None)))
-        if twin is not None:
+        settled = bool(again or missing[i] or sums[i] or (rare[i] and (outweighed or is_twin)))
+        reason: Reason = "too few reports"
+        if is_twin:
             reason = "looks the same" if same[i] >= 0 else "nearly the same"
             settled = settled or bool(same[i] >= 0 or values[i])
-        elif total[i]:
-            reason = "a total"
-        elif added[i]:
-            reason = "the sum of the others"
-        elif several[i]:
-            reason = "several answers"
-        elif declared[i]:
-            reason = "declared by the file"
-        elif header[i]:
-            reason = "the name of the column"
-        elif not missing[i] and (rare[i] or not perhaps[i]):
-            reason = "too few reports"
-        odd.append(Odd(labels[i], int(counts[i]), reason, None if twin is None else labels[twin], settled))
-    return OddNames(_most_first(odd), level)
+        elif named := [name for name, mask in others if mask[i]]:
+            reason = named[0]
+        elif missing[i] or (perhaps[i] and not rare[i]):
+            reason = "no answer"
+        odd.append(Odd(labels[i], int(counts[i]), reason, labels[twin] if is_twin else None, settled))
+    return OddNames(_by_reports(odd), level)
 
 
 def _sums_of_groups(labels: Labels, counts: Counts) -> Mask:
@@ -210,7 +202,7 @@ def too_few(
     kept = ~among(labels, names.left_out)
     labels, counts = labels[kept], counts[kept]
     found = strays(counts, mechanism, domain.k if isinstance(domain, Size) else None)
-    return _pairs(labels, counts, found.below)
+    return most_first(labels, counts, found.below)
 
 
 def _beside_list(reports: Reports, domain: Listed, mechanism: Mechanism | None) -> OddNames:
@@ -225,7 +217,7 @@ def _beside_list(reports: Reports, domain: Listed, mechanism: Mechanism | None) 
         Odd(one, number[one], "looks the same" if sure else "nearly the same", other, sure or numbers)
         for (one, other), sure in zip(alike, equal, strict=True)
     ]
-    names = OddNames(_most_first(odd), None)
+    names = OddNames(_by_reports(odd), None)
     if mechanism is None:
         return names
     labels, counts = renamed(reports, names.default_decisions())
@@ -241,7 +233,7 @@ def _listed_too_few(
     positions = pc.fill_null(places, -1).to_numpy(zero_copy_only=False)
     counts = np.where(positions >= 0, seen[positions], 0)
     found = strays(counts, mechanism, k)
-    return _pairs(domain.labels, counts, found.below), found.level
+    return most_first(domain.labels, counts, found.below), found.level
 
 
 def _twins(labels: Labels, counts: Counts) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Mask]:
@@ -278,10 +270,5 @@ def _one_of(text: Any, words: frozenset[str]) -> Mask:
     return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
 
 
-def _pairs(labels: Labels, counts: Counts, chosen: Mask) -> tuple[tuple[str, int], ...]:
-    pairs = zip(labels[chosen].tolist(), counts[chosen].tolist(), strict=True)
-    return tuple(sorted(pairs, key=lambda pair: -pair[1]))
-
-
-def _most_first(odd: list[Odd]) -> tuple[Odd, ...]:
+def _by_reports(odd: list[Odd]) -> tuple[Odd, ...]:
     return tuple(sorted(odd, key=lambda one: -one.reports))

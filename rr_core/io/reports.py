@@ -551,8 +551,8 @@ def count_reports(table: AnyTable, choice: ColumnChoice, tick: Tick) -> Counted:
 
 
 def _sum_counts(table: AnyTable, category: int, count: int, tick: Tick) -> Counted:
-    read = number_columns(table, [category, count], tick)
-    (distinct, codes), (distinct_amounts, amount_codes) = read.columns
+    columns, blank = number_columns(table, [category, count], tick)
+    (distinct, codes), (distinct_amounts, amount_codes) = columns
     names = to_text(distinct)
     named = has_name(names)
     kept = named[codes]
@@ -575,7 +575,7 @@ def _sum_counts(table: AnyTable, category: int, count: int, tick: Tick) -> Count
     k = len(names)
     rows = np.bincount(codes[~totals], minlength=k)
     counted = Counted(names, rows, add_up(codes, people, k), notes=(*parsed.notes, *notes))
-    return with_names(table, counted, named, read.blank, int(np.argmin(kept)))
+    return with_names(table, counted, named, blank, int(np.argmin(kept)))
 
 
 def check_total(people: Counts) -> None:

@@ -123,17 +123,11 @@ def table_in(found: Decoded, has_header: bool | None) -> AnyTable:
     return replace(table, notes=found.notes + table.notes, unit=unit, sheets=found.sheets)
 
 
-@dataclass(frozen=True)
-class NumberedColumns:
-    """Whole columns, each as its distinct values and for each row the position of its value among them; and the blank
-    lines that were skipped."""
-
-    columns: tuple[tuple[Any, Codes], ...]
-    blank: Columns
-
-
-def number_columns(table: AnyTable, indices: Sequence[int], tick: Tick = ignore) -> NumberedColumns:
-    """The columns at `indices`, whole. Errors as in `TextTable.pieces` and `ParquetTable.pieces`.
+def number_columns(
+    table: AnyTable, indices: Sequence[int], tick: Tick = ignore
+) -> tuple[list[tuple[Any, Codes]], Columns]:
+    """The columns at `indices`, whole, each as its distinct values and for each row the position of its value among them;
+    and the blank lines that were skipped. Errors as in `TextTable.pieces` and `ParquetTable.pieces`.
 
     Raises:
         UnreadableFile: also for more than HELD_ROWS_MAX rows, and for far more or longer values than can be used.
@@ -151,7 +145,7 @@ def number_columns(table: AnyTable, indices: Sequence[int], tick: Tick = ignore)
             )
         blank = piece
         tick(piece.done)
-    return NumberedColumns(tuple(column.result() for column in numbered), blank)
+    return [column.result() for column in numbered], blank
 
 
 def count_values(table: AnyTable, category: int, tick: Tick = ignore, *, declared: bool = False) -> Counted:
@@ -361,7 +355,7 @@ def totals_of_groups(
         return left_out & ~nameless, ()
     for column in columns:
         try:
-            ((names, groups),) = number_columns(table, [column]).columns
+            ((names, groups),), _ = number_columns(table, [column])
         except UnreadableFile:  # a column that nobody chose is no reason to refuse the table
             continue
         if not 2 <= len(names) <= _MOST_GROUPS:
