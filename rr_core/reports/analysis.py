@@ -25,7 +25,6 @@ from rr_core.reports.intervals import (
     above_zero,
     checked_counts,
     checked_level,
-    holm,
     interval_of_two,
     inv_interval,
     too_few_reports,
@@ -229,7 +228,7 @@ def _of_channel(counts: ArrayLike, channel: Channel, level: float, users: Users)
             variance = _variance(best.theta, n, channel, users)
             interval, together = _intervals(estimates["inv"], variance, level)
             p_values = _above_of_channel(estimates["inv"], best.theta, n, channel)
-        above = _above(p_values, 1 - level)
+        above = AboveZero.of(p_values, 1 - level)
     fit = fit_of_channel(reports, channel, expected)
     few = bool(expected.min() < LEAST_EXPECTED) and not exact
     certificate = max(best.gap, 0.0)
@@ -304,11 +303,6 @@ def _above_of_channel(inv: Array, theta: Array, n: int, channel: Channel) -> Arr
     return np.where(variance > 0, chance, np.where(inv > _ROUNDING, 0.0, 1.0))
 
 
-def _above(p_values: Array, level: float) -> AboveZero:
-    adjusted = holm(p_values)
-    return AboveZero(p_values, adjusted, adjusted <= level, level)
-
-
 def _of_unary(
     support: ArrayLike,
     protocol: UnaryEncoding,
@@ -338,7 +332,7 @@ def _of_unary(
         per_report = np.sum(bits[0], axis=1, dtype=np.int64)
         of_each = np.bincount(per_report, np.asarray(bits[1], dtype=float), protocol.k + 1).astype(float)
     # Of a category that nobody has, the ones are Binomial(N, q) exactly.
-    above = _above(upper_tail(ones.astype(float), n, protocol.q), 1 - level)
+    above = AboveZero.of(upper_tail(ones.astype(float), n, protocol.q), 1 - level)
     fit = fit_of_unary(ones, protocol, n, of_each)
     few = n * protocol.q < LEAST_EXPECTED
     interval, together = _intervals(estimates["inv"], variance, level)

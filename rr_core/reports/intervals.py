@@ -223,6 +223,12 @@ class AboveZero:
     above: NDArray[np.bool_]
     level: float
 
+    @classmethod
+    def of(cls, p_values: Array, level: float) -> AboveZero:
+        """The tests with these (k,) p-values and this familywise error."""
+        adjusted = holm(p_values)
+        return cls(p_values, adjusted, adjusted <= level, level)
+
 
 def above_zero(counts: ArrayLike, mechanism: RandomizedResponse, level: float = 0.05) -> AboveZero:
     """Test every category against a share of zero, with familywise error at most ``level``.

@@ -451,8 +451,8 @@ def _weighted(
     shares, of_reports = weights / weights.sum(), weighed.variance(group)
     kish = weights.sum() ** 2 / weighed.squares[group].sum()
     df = max(weighed.degrees_of_freedom, 1)
-    intervals = list[Interval]()
-    certificate = variance = p_values = None
+    quantiles = [stats.t.isf((1 - level) / 2 / of, df) for of in (1, protocol.k)]
+    ends, certificate, variance, p_values = list[tuple[Array, Array]](), None, None, None
     if isinstance(protocol, RandomizedResponse):
         estimates = {
             name: rule(weights, protocol)
@@ -463,35 +463,31 @@ def _weighted(
         variance = of_reports / keep**2
         some = of_reports > 0
         effective = np.where(some, shares * (1 - shares) / np.where(some, of_reports, 1.0), kish)
-        for many in (False, True):
-            ends = _wilson(shares, effective, stats.t.isf((1 - level) / 2 / (protocol.k if many else 1), df))
-            low, high = ((end - q) / keep for end in ends)
-            intervals.append(Interval(low, high, level, many))
+        for low, high in (_wilson(shares, effective, quantile) for quantile in quantiles):
+            ends.append(((low - q) / keep, (high - q) / keep))
         p_values = stats.t.sf((shares - q) / np.sqrt(q * (1 - q) / effective), df)
     else:
         best = mle_channel(weights, protocol)
         estimates, certificate = {"mle": best.theta}, max(best.gap, 0.0)
         least = float(kish * protocol.expected(best.theta)[protocol.possible].min())
         if protocol.identified:
-            estimates = {"inv": inv_channel(weights, protocol), "mle": best.theta}
-            added = inv_channel(np.eye(protocol.m), protocol)
-            variance = weighed.variance(group, added)
+            by_inv = inv_channel(weights, protocol)
+            estimates = {"inv": by_inv, "mle": best.theta}
+            variance = weighed.variance(group, inv_channel(np.eye(protocol.m), protocol))
             even = np.full(protocol.k, 1 / protocol.k)
             more = np.diag(
                 inv_covariance_channel((n * best.theta + 2 * even) / (n + 2), kish, protocol, users="sampled")
             )
             variance = np.where(variance > 0, variance, more)
             spread = np.sqrt(variance)
-            for many in (False, True):
-                half = stats.t.isf((1 - level) / 2 / (protocol.k if many else 1), df) * spread
-                intervals.append(Interval(estimates["inv"] - half, estimates["inv"] + half, level, many))
-            p_values = stats.t.sf(estimates["inv"] / np.where(spread > 0, spread, 1.0), df)
+            ends += [(by_inv - quantile * spread, by_inv + quantile * spread) for quantile in quantiles]
+            p_values = stats.t.sf(by_inv / np.where(spread > 0, spread, 1.0), df)
     above = effects = None
     if variance is not None and p_values is not None:
-        adjusted = holm(p_values)
-        above = AboveZero(p_values, adjusted, adjusted <= 1 - level, 1 - level)
+        above = AboveZero.of(p_values, 1 - level)
         plain = _plain_variance(shares, n, protocol)
         effects = np.where(plain > 0, variance / np.where(plain > 0, plain, 1.0), 1.0)
+    alone, together = [Interval(*limits, level, many > 0) for many, limits in enumerate(ends)] or (None, None)
     found = WeightedAnalysis(
         counts,
         protocol,
@@ -499,8 +495,8 @@ def _weighted(
         level,
         "sampled",
         estimates,
-        intervals[0] if intervals else None,
-        intervals[1] if intervals else None,
+        alone,
+        together,
         above,
         least < LEAST_EXPECTED,
         certificate=certificate,
