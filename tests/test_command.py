@@ -14,14 +14,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pages._ui.reports import sentences
 from rr_core import RandomizedResponse, analyse
 from rr_core import __main__ as command
 from rr_core.__main__ import main
 from rr_core.io import Source, read_reports
 from rr_core.io.decoding import zipped
-from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
 from rr_core.protocols import Channel
+from rr_core.reports.analysis import intervals_outside, outside_interval
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.survey import analyse_groups
 from tests.io.workbook_files import excel_parts, excel_rows
@@ -382,18 +381,10 @@ def test_names_that_differ_in_case_are_merged_when_asked(tmp_path, capsys):
     assert (status, [int(row["reports"]) for row in rows]) == (0, [40, 40])
 
 
-def outside(found, users=None):
+def outside(found):
     """What the page says of this analysis of one set of reports."""
-    used = ReportsInUse(None, None, found.protocol, ReportSettings())
-    results = Results(used, found.level, "users", found, None)
-    return [
-        text
-        for text in (
-            sentences.outside_interval(results, found.leading),
-            sentences.intervals_outside(results),
-        )
-        if text
-    ]
+    told = outside_interval(found, found.interval, found.leading), intervals_outside(found.interval)
+    return list(filter(None, told))
 
 
 @recomputes(command._of_table)

@@ -12,57 +12,24 @@ from typing import Literal, Protocol
 
 import pyarrow as pa
 
+from rr_core.data import read_toml
 from rr_core.io.decoding import UnreadableFile, quote
 
 Layout = Literal["counts", "values"]
 Row = Sequence[str]
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
+WORDS = {name: frozenset(words) for name, words in read_toml("words.toml").items()}
+CATEGORY_WORDS, COUNT_WORDS, SHARE_WORDS, PERSON_WORDS, WEIGHT_WORDS, REPORT_WORDS = map(
+    WORDS.__getitem__, ("category", "count", "share", "person", "weight", "report")
+)
+"""Words in the names of columns."""
 
-
-CATEGORY_WORDS = _set(
-    "category categories label labels name names item items value values key class group bin word"
-)
-COUNT_WORDS = _set(
-    "count counts cnt freq freqs frequency frequencies n number total weight people persons users "
-    "respondents population votes cases"
-)
-SHARE_WORDS = _set(
-    "probability probabilities prob proportion proportions share shares fraction percent percentage pct p"
-)
 # A one-letter name is a header only when something else says so: "n" may be a value.
 _HEADER_WORDS = {word for word in CATEGORY_WORDS | COUNT_WORDS | SHARE_WORDS if len(word) > 1}
 _NUMBER = re.compile(
     r"[+\-\u2212]?(\d[\d.,' \u00a0\u202f]*|[.,]\d+)([eE][+-]?\d+)?%?|[+-]?(nan|inf(inity)?)",
     re.ASCII | re.IGNORECASE,
-)
-PERSON_WORDS = _set(
-    "user uid userid person respondent participant patient subject client device customer member employee "
-    "student row index uuid guid imei"
-)
-"""Words in the name of a column that numbers people (or rows), one by one."""
-
-WEIGHT_WORDS = _set("weight weights wt wgt weighting fnlwgt")
-"""Words in the name of a column of survey weights."""
-
-# Words that say for sure that numbers are counts, others that say so where they are not a number of something else
-# ("number of children"), and words beside which those still do.
-_COUNTS = _set("count counts cnt freq freqs frequency frequencies")
-_WIDE = _set("population total")
-_OF_REPORTS = _set(
-    "of the in per each a all no observed raw report reports answer answers response responses sum with row rows"
-)
-
-# Words in the name of a column of categories that may as well hold the names or numbers of people.
-_NAMES_OF_PEOPLE = _set("name names key id")
-
-# Names that head a column of answers, and are hardly an answer among different ones.
-_TITLES = _set(
-    "code codes icd icd9 icd10 icd-10 icd11 zip zipcode postcode plz url urls uri link domain website "
-    "site host country city town county region disease diagnosis product brand language browser query "
-    "page id answer response report output question type title date hash token sku isbn"
 )
 _PLAIN_NAME = re.compile(r"[^\W\d_][\w \-]*")
 _UNLIKE_A_NAME = (re.compile(r"\d"), re.compile(r"[./:@]"))
@@ -84,31 +51,19 @@ BITS_LEAST = 3
 class Hint:
     """Properties of a column, judged by the first rows.
 
-    Attributes
-    ----------
-    differs
-        Whether all values are different.
-    looks_like_ids
-        Whether they are also consecutive numbers from 0 or 1, or UUIDs: identifiers of persons.
-    repeats
-        Whether there are at most half as many distinct values as rows: answers rather than counts.
-    bits
-        Whether all values are 0 or 1.
-    constant
-        Whether all of at least `_CONSTANT_LEAST` values are the same.
-    again
-        Whether a value occurs more than once.
-    serial
-        Whether they are consecutive numbers from 0 or 1, in any order: rows that somebody numbered.
-    unlike_counts
-        Whether they are whole numbers, each larger than the one before; or all different in a range in which so many
-        drawn at random would meet `_MEETINGS` times.
-    bit_strings
-        Whether all values are words of 0 and 1, two letters or more, of the same length.
-    empty
-        Whether there is no value.
-    times
-        Whether all values are dates or times of day.
+    Attributes:
+        differs: whether all values are different.
+        looks_like_ids: whether they are also consecutive numbers from 0 or 1, or UUIDs: identifiers of persons.
+        repeats: whether there are at most half as many distinct values as rows: answers rather than counts.
+        bits: whether all values are 0 or 1.
+        constant: whether all of at least `_CONSTANT_LEAST` values are the same.
+        again: whether a value occurs more than once.
+        serial: whether they are consecutive numbers from 0 or 1, in any order: rows that somebody numbered.
+        unlike_counts: whether they are whole numbers, each larger than the one before; or all different in a range in
+            which so many drawn at random would meet `_MEETINGS` times.
+        bit_strings: whether all values are words of 0 and 1, two letters or more, of the same length.
+        empty: whether there is no value.
+        times: whether all values are dates or times of day.
     """
 
     differs: bool = False
@@ -174,7 +129,7 @@ def is_title(cell: str, below: Sequence[str]) -> bool:
     filled = [other for other in below if other]
     if cell in filled or not filled:
         return False
-    if cell.casefold() in _TITLES:
+    if cell.casefold() in WORDS["title"]:
         return True
     if len(filled) < 4 or not _PLAIN_NAME.fullmatch(cell):
         return False
@@ -208,6 +163,8 @@ class Described(Protocol):
     def numeric(self) -> tuple[bool, ...]: ...
     @property
     def hints(self) -> tuple[Hint, ...]: ...
+    @property
+    def has_header(self) -> bool | None: ...
     @property
     def sheets(self) -> tuple[str, ...]:
         """Names of the sheets of a workbook that hold something, the one that was read first; else none."""
@@ -358,13 +315,13 @@ def _remoteness(name: str) -> int:
     if is_share_name(name):
         return 3
     words = _words(name)
-    return 0 if words & (_COUNTS | {"n"}) else 2 if words & _WIDE else 1
+    return 0 if words & (WORDS["sure_count"] | {"n"}) else 2 if words & WORDS["wide_count"] else 1
 
 
 def _is_loose(name: str) -> bool:
     """Whether a name with a word for counts may mean a number of something else, as "number of children" does."""
     words = _words(name) - {""}
-    return not (words & _COUNTS or words <= COUNT_WORDS | SHARE_WORDS | _OF_REPORTS)
+    return not (words & WORDS["sure_count"] or words <= COUNT_WORDS | SHARE_WORDS | WORDS["beside_count"])
 
 
 def _may_be_of_a_row(table: Described, index: int) -> bool:
@@ -428,11 +385,9 @@ def choose(
 ) -> ColumnChoice:
     """The layout and columns that the user chose, completed by `suggest`.
 
-    Raises
-    ------
-    UnreadableFile
-        A column that is not there, the same column twice, counts asked for where no column can hold
-        them, or nothing chosen and only words to choose from.
+    Raises:
+        UnreadableFile: a column that is not there, the same column twice, counts asked for where no column can hold
+            them, or nothing chosen and only words to choose from.
     """
     picked = None if category is None else find(table, category)
     counted = None if count is None else find(table, count)
@@ -494,20 +449,17 @@ def is_no_answer(table: Described, index: int, among: Sequence[int]) -> bool:
     """Whether a column is empty, has one value in all rows or holds times; or has names or numbers of people, all
     different, beside columns ``among`` which values come again."""
     hint, words = table.hints[index], _words(table.columns[index])
-    of_people = hint.differs and (hint.looks_like_ids or not words.isdisjoint(_NAMES_OF_PEOPLE))
+    of_people = hint.differs and (hint.looks_like_ids or not words.isdisjoint(WORDS["name_of_person"]))
     return hint.empty or hint.constant or hint.times or (of_people and len(among) > 0)
 
 
-def refuse_sideways(table: Described, has_header: bool) -> None:
+def refuse_sideways(table: Described) -> None:
     """Raise UnreadableFile for counts that are laid sideways: names of categories above a single row of counts."""
     names, rows = table.columns, table.sample
     first = 0 if table.numeric[0] else 1  # what the row is called
-    if (
-        not has_header
-        or len(rows) != 1
-        or len(names) - first < MIN_SIDEWAYS
-        or not all(table.numeric[first:])
-    ):
+    if not table.has_header or len(rows) != 1:
+        return
+    if len(names) - first < MIN_SIDEWAYS or not all(table.numeric[first:]):
         return
     if any(is_count_name(name) or _words(name) & (CATEGORY_WORDS | PERSON_WORDS) for name in names[first:]):
         return
@@ -522,10 +474,8 @@ def refuse_sideways(table: Described, has_header: bool) -> None:
 def find(table: Described, column: str | int) -> int:
     """The position of a column given by its name or position.
 
-    Raises
-    ------
-    UnreadableFile
-        There is none.
+    Raises:
+        UnreadableFile: there is none.
     """
     if isinstance(column, int):
         column = int(column)  # True is a position, not the name of a column

@@ -22,7 +22,6 @@ from rr_core.io.reports import Reports, Source
 from rr_core.io.tables import AnyTable, open_table
 from rr_core.reports.survey import MOST_GROUPS, Tallies
 
-MOST_ROWS = 20_000_000
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
 
@@ -78,7 +77,7 @@ def read_people(
     )
     for one in sources:
         try:
-            table = open_table(bytes(one.data), one.name, read.has_header, sheet=one.sheet).table
+            table = open_table(bytes(one.data), one.name, read.has_header, sheet=one.sheet)
         except NoRows:
             continue  # a part without rows, which was skipped before
         sums += _sums(table, read, keys, by, weights, inverse)
@@ -121,8 +120,6 @@ def _sums(
         summed["people"] = np.where(missing, 0, summed["people"])
         sums.append(_add_up(pa.table(summed), keys))
         rows += n
-        if rows > MOST_ROWS:
-            raise UnreadableFile(f"The file has more than {MOST_ROWS:,} rows: count its reports first.")
     return sums
 
 

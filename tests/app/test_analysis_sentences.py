@@ -25,7 +25,7 @@ from rr_core.io import AllSeen, Size, read_list
 from rr_core.io.domain import Collected
 from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
 from rr_core.registry import ESTIMATORS, VALID
-from rr_core.reports.analysis import analyse
+from rr_core.reports.analysis import analyse, outside_interval
 from rr_core.reports.epsilon_fit import PlausibleEpsilon, Simulations, fit_test, plausible_epsilon
 from rr_core.reports.low_counts import floor
 from tests.app.analysed import analysed, counts_csv
@@ -493,7 +493,7 @@ def test_which_estimate_to_report_and_how_much_farther_the_others_are(many):
     assert told_of
 
 
-@recomputes(sentences.intervals, sentences.few_reports, sentences.outside_interval)
+@recomputes(sentences.intervals, sentences.few_reports, outside_interval)
 def test_how_to_read_the_intervals(many):
     for number, found in enumerate(analyses(many)):
         about, shares = setting(found), estimates(found)

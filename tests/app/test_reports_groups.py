@@ -18,7 +18,7 @@ from rr_core.io.people import read_people
 from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
 from rr_core.protocols import Channel
 from rr_core.reports.designs import DESIGNS, kuk, unrelated
-from rr_core.reports.survey import Sample, analyse_groups, analyse_sample, analyse_tallies
+from rr_core.reports.survey import Sample, analyse_groups
 from tests.app.opening import charts, checked
 from tests.app.reports import given, held, one, opened, press, said, same_files
 from tests.sentences import recomputes
@@ -88,7 +88,7 @@ def test_weights_are_those_of_the_population():
     page = in_groups("k_rr", (), "weight")
     used, found, groups = results_of(page)
     assert (used.weights, groups) == ("weight", None)
-    wanted = analyse_sample(
+    wanted = analyse_groups(
         Sample((ANSWER[0] == ANSWER).astype(int) ^ 1, None, WEIGHT), used.protocol, used.labels
     )
     np.testing.assert_allclose(found.estimates["inv"], wanted.estimates["inv"], atol=1e-12)
@@ -161,9 +161,9 @@ def test_the_script_has_them_in_every_design(made, tmp_path):
         by=("region",),
         weights="weight",
     )
-    together = analyse_tallies(people.tallies.together(), channel, used.labels).analyses[0]
+    together = analyse_groups(people.tallies.together(), channel, used.labels).analyses[0]
     order = used.report_of_category
-    survey = analyse_tallies(people.tallies, channel, used.labels, people.groups, order=order)
+    survey = analyse_groups(people.tallies, channel, used.labels, people.groups, order=order)
     results = Results(used, 0.95, "population", together, None, survey)
     same_files(results, tmp_path, rows)
     assert "'=north" in (tmp_path / "recomputed_groups.csv").read_text()

@@ -33,10 +33,8 @@ from rr_core.io import (
     tables,
     text,
 )
-from rr_core.io import reports as reports_module
 from rr_core.io.labels import clean
 from tests.io.test_distribution import COUNTS, LABELS, write
-from tests.sentences import holds
 
 
 def read(*files: str | bytes, name: str = "csv", **options: Any) -> Reports:
@@ -146,7 +144,6 @@ def test_once_each_is_noted() -> None:
 
 
 def test_progress_and_stop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reports_module, "EVERY_SECONDS", 0.0)
     monkeypatch.setattr(text, "_BLOCK", 1 << 12)
     reports = b"report\n" + b"red\nblue\n" * 50_000
     files = [Source("a.csv", reports), Source("b.csv.gz", gzip.compress(reports)), Source("c.csv", reports)]
@@ -174,20 +171,6 @@ def test_progress_and_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Stopped):
         read_reports(files, progress=stop_at_the_fourth)
     assert calls == 4
-
-
-@holds(
-    "The least time between two calls: more often is more than an eye, or a browser, can follow.",
-)
-def test_progress_is_not_told_too_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = iter([0.0, 0.04, 0.05, 0.06, 0.09, 0.11, 0.12])
-    monkeypatch.setattr(reports_module.time, "monotonic", lambda: next(clock))
-    heard: list[float] = []
-    meter = reports_module.Meter(lambda done: bool(heard.append(done)))
-    for done in (0.1, 0.2, 0.3, 0.25, 0.25):
-        meter.part(0.2, 0.7)(done)
-    meter.tell(1.0)
-    assert heard == pytest.approx([0.3, 0.35, 1.0])
 
 
 def test_results_cannot_be_changed() -> None:

@@ -35,7 +35,7 @@ from rr_core.figures.experiments_protocols import (
     evidence,
     paper_says,
 )
-from rr_core.io.csv_files import csv_bytes
+from rr_core.io.text import csv_bytes
 from rr_core.metrics import WHOSE, Users
 from rr_core.parameters import Choice, Number
 from rr_core.protocols.collection import MOST_BITS

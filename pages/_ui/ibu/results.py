@@ -20,7 +20,7 @@ from rr_core.ibu.convergence import FirstReached, SettlingTimes, first_reached, 
 from rr_core.ibu.costs import affordable_iterations, records_per_decade
 from rr_core.ibu.path import IBUPath, log_spaced
 from rr_core.ibu.starts import Start
-from rr_core.io.csv_files import csv_bytes
+from rr_core.io.text import csv_bytes
 from rr_core.mechanism import RandomizedResponse
 from rr_core.scenario import Scenario
 from server import jobs

@@ -15,7 +15,7 @@ from pages._ui.plan import sentences
 from pages._ui.work import Work
 from rr_core.figures.plan_sentences import at_least, at_most, budget, number_of_users, promise_text
 from rr_core.figures.style import percent
-from rr_core.io.csv_files import csv_bytes
+from rr_core.io.text import csv_bytes
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import WHOSE
 from rr_core.plan.answer import Plan

@@ -28,7 +28,7 @@ from rr_core.figures.view import natural_order
 from rr_core.figures.wording import display, plain_names
 from rr_core.io import UnreadableFile
 from rr_core.io.channel_file import MatrixFile, read_matrix, read_matrix_file
-from rr_core.io.csv_files import by_category
+from rr_core.io.text import by_category
 from rr_core.parameters import Number
 from rr_core.protocols import Channel, ChannelCollection
 from rr_core.protocols.collection import collect, users_in_rows

@@ -21,7 +21,7 @@ from rr_core.figures.plan_sentences import budget as privacy
 from rr_core.figures.style import number, raised
 from rr_core.figures.wording import counted, odds, plain_names
 from rr_core.ibu import log_spaced
-from rr_core.io.csv_files import csv_bytes
+from rr_core.io.text import csv_bytes
 from rr_core.protocols.over_time import SCHEMES, Longitudinal, reports_of, simulated_rmse
 from rr_core.protocols.settings import (
     MOST_DAYS,

@@ -16,7 +16,7 @@ from rr_core._validate import Array
 from rr_core.figures.posterior import posterior_intervals, towards_mle, wrong_priors
 from rr_core.figures.view import Bars, bars, natural_order
 from rr_core.figures.wording import listed
-from rr_core.io.csv_files import by_category
+from rr_core.io.text import by_category
 from rr_core.protocols import PosteriorSummary, summarise_posterior
 from rr_core.protocols.prior_choice import PRIORS, distance_to_mle, prior_errors
 from rr_core.protocols.settings import (

@@ -26,7 +26,7 @@ from rr_core.figures.style import number, percent
 from rr_core.figures.unary import gain_map, one_report, unary_estimates
 from rr_core.figures.view import Bars, bars, natural_order
 from rr_core.figures.wording import certificate, counted, display, people
-from rr_core.io.csv_files import by_category
+from rr_core.io.text import by_category
 from rr_core.protocols import settings
 from rr_core.protocols.collection import MOST_BITS, OnePerson, UnaryCollection, collect_unary, one_person
 from rr_core.protocols.laws import support as bits_of
