@@ -237,8 +237,7 @@ INSIDE = {
     "protocols.settings.ChannelSettings.channel", "protocols.settings.TimeSettings.first",
     "protocols.settings.TimeSettings.scheme", "protocols.unary.row_blocks", "repeats.largest_lead_of_chance",
     "reports.designs.kuk", "reports.designs.unary_encoding", "reports.designs.unrelated",
-    "reports.intervals.lower_tail", "reports.measured.credible_coverage_of_large",
-    "reports.measured.falling_shares", "reports.measured.shares", "reports.survey.Sample.tallies",
+    "reports.intervals.lower_tail", "reports.measured.credible_coverage_of_large", "reports.survey.Sample.tallies",
     "reports.survey.Tallies.in_order",
     "rounding.round_down", "rounding.round_up", "sampling.has_poisson_table", "sampling.noisy_histogram",
     "sampling.poisson", "sampling.uniform_multinomial", "scenario.Scenario.collect",
@@ -490,7 +489,7 @@ OWN: dict[str, dict[str, Any]] = {
         "weights": PERHAPS,
     },
     "reports.survey.analyse_groups": {
-        **{"counts": Usually([[9, 0, 5], [1, 2, 3]], arrays), "protocol": DESIGN},
+        **{"people": Usually([[9, 0, 5], [1, 2, 3]], arrays), "protocol": DESIGN},
         **{"categories": "abc", "groups": "xy", "order": None},
     },
     "reports.survey.Survey.difference": {"one": Usually(0, numbers), "other": Usually(1, numbers)},
