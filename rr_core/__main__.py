@@ -287,6 +287,7 @@ def _by_reports(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
         odd_names,
         read_list,
         read_reports,
+        rows_left_out,
         within,
     )
     from rr_core.io.people import read_people
@@ -304,8 +305,9 @@ def _by_reports(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
     names = _decided(asked, odd.names, read)
     collected = within(read, domain, names)
     notes = [
+        *rows_left_out(read.dropped, 0 if asked.by else read.merged),  # groups repeat each category
         *read.notes,
-        *_left_out(collected, names, asked.leave_out),
+        *_left_out(collected, names, asked.leave_out, odd.names),
         *_counted_though(odd.names, names),
         *collected.notes,
     ]
@@ -520,8 +522,11 @@ def _forced(text: str | None, labels: Sequence[str]) -> list[str]:
     return [held.get(label, "") for label in labels]
 
 
-def _left_out(collected: Collected, names: Names, wanted: Sequence[str]) -> list[str]:
-    notes = [f"Left out: “{plain(name)}” ({count:,})." for name, count in collected.outside[:20]]
+def _left_out(collected: Collected, names: Names, wanted: Sequence[str], odd: Sequence[Odd]) -> list[str]:
+    why = {one.label: f": {one.reason}" for one in odd if one.twin is None and one.label not in wanted}
+    notes = [
+        f"Left out: “{plain(name)}” ({count:,}){why.get(name, '')}." for name, count in collected.outside[:20]
+    ]
     if any(name in names.left_out and name not in wanted for name, _ in collected.outside):
         notes.append("A name that is left out, but is a category, is counted with --keep NAME.")
     return notes + [f"“{plain(one)}” is counted as “{plain(other)}”." for one, other in names.counted_as[:20]]
@@ -599,6 +604,7 @@ def _verdict(survey: Survey) -> list[str]:
 
 
 def _unary(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
+    from rr_core.io import rows_left_out
     from rr_core.io.unary_reports import read_unary
 
     if asked.by or asked.weights or asked.inclusion:
@@ -640,7 +646,8 @@ def _unary(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
     found = analyse(read.support, protocol, asked.level, asked.users, n=n, bits=bits)
     survey = Survey(read.labels, ("",), (found,), read.support[None], None, 0, tuple(range(k)))
     facts = {"design": "unary", "epsilon": protocol.epsilon, "n": n, "level": asked.level}
-    return survey, [*read.reports.notes, *_verdict(survey)], facts
+    about = rows_left_out(read.reports.dropped, read.reports.merged)
+    return survey, [*about, *read.reports.notes, *_verdict(survey)], facts
 
 
 def _add_plan(commands: Any) -> None:

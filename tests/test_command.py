@@ -349,8 +349,17 @@ def test_what_is_left_out_or_merged_is_named(tmp_path, capsys):
     file = tmp_path / "a.csv"
     file.write_text("answer\n" + "yes\nYes\nno\nNA\n" * 20)
     _, err, _ = run(capsys, file, "--design", "warner", "--p", "0.7", "--merge")
-    assert "Left out: “NA” (20)." in err
+    assert "Left out: “NA” (20): no answer." in err
     assert "“yes” is counted as “Yes”." in err or "“Yes” is counted as “yes”." in err
+    file.write_text("answer,n\nyes,40\nno,60\n,5\nyes,3\n")
+    _, err, _ = run(capsys, file, "--design", "warner", "--p", "0.7")
+    assert err == (
+        "Left out: 1 row (no category name), the first in line 4.\n"
+        "1 row of a category that came before: added to its first row.\n"
+    )
+    file.write_text("answer,pi\n" + "yes,0.4\nno,0.2\nno,0.25\n,0.5\n" * 20)
+    _, err, _ = run(capsys, file, "--design", "warner", "--p", "0.7", "--inclusion", "pi")
+    assert err == "Left out: 20 rows (no category name), the first in line 5.\n"  # pi was used
 
 
 @recomputes(command._sentence)

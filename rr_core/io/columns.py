@@ -389,6 +389,9 @@ def _numbers_rows(table: Described, index: int) -> bool:
     )
 
 
+NOT_COUNTS = " were not taken for counts."
+
+
 def unused_numbers(table: Described, choice: ColumnChoice) -> tuple[str, ...]:
     """A sentence where the other one of two columns holds numbers that were not taken for counts, and does not number
     people."""
@@ -399,7 +402,7 @@ def unused_numbers(table: Described, choice: ColumnChoice) -> tuple[str, ...]:
     if not table.numeric[other] or names_people or _numbers_rows(table, other):
         return ()
     return (
-        f"Each row was counted once: the numbers in the column {quote(table.columns[other])} were not taken for counts.",
+        f"Each row was counted once: the numbers in the column {quote(table.columns[other])}{NOT_COUNTS}",
     )
 
 

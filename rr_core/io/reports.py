@@ -25,6 +25,7 @@ from rr_core.io import decoding, numbers
 from rr_core.io.columns import (
     CATEGORY_WORDS,
     COUNT_WORDS,
+    NOT_COUNTS,
     WEIGHT_WORDS,
     ColumnChoice,
     Described,
@@ -356,7 +357,7 @@ def _not_used(weights: str) -> str:
 
 def as_weighted(notes: Iterable[str]) -> tuple[str, ...]:
     """What was noted of a file, when its people are weighted: by whichever column, nobody counts just once."""
-    return tuple(note for note in notes if not note.endswith(_NOT_USED))
+    return tuple(note for note in notes if not note.endswith((_NOT_USED, NOT_COUNTS)))
 
 
 OF_BIT_VECTORS = (
