@@ -174,7 +174,7 @@ def test_bit_strings_and_the_number_of_ones_alone():
         (
             "warner",
             {"typed": "a, 1\nb, 2\nc, 3"},
-            "Warner's two questions: there are two answers, yes and no; these reports have 3.",
+            "there are two answers, yes and no; these reports have 3: a, b, c. Take what is neither out of the file.",
         ),
         ("forced", {"typed": "a, 1"}, "These reports have 1 answer; here there may be 2 to 12."),
         ("table", {"typed": YES_NO, "table": "1\n1"}, "The table has 1 column, the reports have 2 answers."),
