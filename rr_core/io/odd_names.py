@@ -75,7 +75,21 @@ _MISSING = frozenset(
         *("-", "--", "---", "\u2013", "\u2014", ".", ".."),
     }
 )
-_PERHAPS_MISSING = frozenset({"none", "?", "missing", "empty", "blank", "na", "nan", "nat", "nil", "null"})
+_PERHAPS_MISSING = frozenset(
+    {
+        *("none", "?", "missing", "empty", "blank", "na", "nan", "nat", "nil", "null"),
+        *("don't know", "don’t know", "dont know", "do not know", "not sure", "no answer", "refused"),
+        *(
+            "prefer not to say",
+            "prefer not to answer",
+            "weiß nicht",
+            "keine angabe",
+            "k.a.",
+            "ne sait pas",
+            "ns/nr",
+        ),
+    }
+)
 _IN_GROUP = re.compile(r"\s*[:/|>,;\u2013\u2014-]\s*(?=\S)")  # between the names of a group and of one of it
 _MOST_LISTS = 10_000  # names that are looked at
 _NEARLY_ALL = 0.9  # of the rest: a total may be rounded, or lack a category
@@ -164,7 +178,7 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
     sums = total & (counts >= _NEARLY_ALL * rest) & (counts > 0)
     added = sum_of_others(np.where(missing, 0, counts)) if of_counts and not sums.any() else none
     # At an end of the table a sum is its total; amid the others it may be one by chance.
-    sums |= (added & likely_total(counts)) | grouped
+    sums |= (added & likely_total(counts)) | grouped | _sums_so_far(total, counts)
     declared = none if of_counts else counts == 0
     same, nearly, values = _twins(labels, counts)
     own = ~missing & ~sums & ~declared & (same < 0)
@@ -216,6 +230,16 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
             reason = "too few reports"
         odd.append(Odd(labels[i], int(counts[i]), reason, None if twin is None else labels[twin], settled))
     return OddNames(_most_first(odd), level)
+
+
+def _sums_so_far(total: Mask, counts: Counts) -> Mask:
+    """Whether a name with a word for a total has the sum of two or more names that come before it, back to the last such
+    word: a subtotal."""
+    found, start = np.zeros(len(counts), dtype=bool), 0
+    for i in np.flatnonzero(total).tolist():
+        found[i] = i > start + 1 and counts[i] == counts[start:i].sum() > 0
+        start = i + 1
+    return found
 
 
 def _sums_of_groups(labels: Labels, counts: Counts) -> Mask:
