@@ -173,6 +173,11 @@ _OPTIONS_OF: dict[str, set[str]] = {
 # What the readers of files say to a person at the app, and what is typed in a shell instead.
 _IN_A_SHELL = (
     (r"say that the first line is not a header", "say --no-header"),
+    (
+        r"choose “a count per category”, and the column of counts",
+        "say which column has the counts with --count NAME",
+    ),
+    (r"Take what is neither out of the file", "Say --leave-out NAME for what is neither"),
     (r"say so where you are asked how the reports were made", "say --design unary"),
     *(
         (f"{word}hoose “{re.escape(design.name)}”( above)?", f"{say} --design {key}")
@@ -365,18 +370,21 @@ def _sources(path: str, sheet: str | None) -> list[Source]:
     # Programs that write parts put marks beside them, as _SUCCESS and .part-0.crc.
     files = [one for one in sorted(Path(path).iterdir()) if one.is_file() and one.name[0] not in "._"]
     if not files:
-        raise Unclear(f"The folder {path} has no file in it")
+        raise Unclear(f"The folder {path} has no file in it (folders in it are not looked into)")
     return [Source.of(one, sheet) for one in files]
 
 
 def _columns(asked: _Asked, sources: Sequence[Source]) -> dict[str, Any]:
     """Arguments of `read_reports`; refuses to choose between columns that may all hold the reports."""
+    from rr_core.io.columns import counts_beside
+
     options: dict[str, Any] = {"has_header": asked.header}
     if asked.count is not None:
         return options | {"layout": "counts", "category": asked.column, "count": asked.count}
     preview = _preview(asked, sources)
     if asked.column is None:
-        if preview.layout == "values":
+        # Else reading refuses it, in better words.
+        if preview.layout == "values" and not counts_beside(preview, preview.category):
             _one_column(asked, preview)
         return options
     # Whom a person belongs to, or stands for, is no number of reports.
@@ -637,8 +645,9 @@ def _unary(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
     else:
         raise Unclear("Say how private the reports are: --epsilon E, or --f, --p and --q")
     if n < read.support.max():
+        most = plain(read.labels[int(read.support.argmax())])
         raise Unclear(
-            f"A category has {int(read.support.max()):,} ones, more than there are reports: mend --reports"
+            f"“{most}” has {int(read.support.max()):,} ones, more than there are reports: mend --reports"
         )
     from rr_core.reports.analysis import analyse
 

@@ -82,7 +82,7 @@ CASE = {
 REFUSED = {
     "leading_zeros.csv": (["k_rr", "--epsilon", "2"], "“01” and “1” may be one answer: say --merge"),
     "warner_yes_variants.csv": (["warner", "--p", "0.7"], "“Yes” and “yes” may be one answer: say --merge"),
-    "typed_thousands.txt": (["warner", "--p", "0.7"], "Several columns"),
+    "typed_thousands.txt": (["warner", "--p", "0.7"], "write it without the comma: 1234."),
     "boolean_rappor_bits.csv": (["unary", "--epsilon", "2"], "one bit is Warner's design"),
     "redcap_checkbox.csv": (["k_rr", "--epsilon", "2"], "say --design unary"),
     "pivot_wide_counts.csv": (["k_rr", "--epsilon", "2"], "laid sideways"),
@@ -296,6 +296,28 @@ def test_what_cannot_be_done_is_one_sentence_and_status_2(words, says, survey, c
     assert err.endswith((".\n", "…\n"))
 
 
+def test_names_that_are_there_once_beside_numbers_are_no_reports(tmp_path, capsys):
+    """Two years of counts were analysed as two reports."""
+    file, words = tmp_path / "years.csv", ("--design", "warner", "--p", "0.7")
+    file.write_text("answer,2025,2026\nyes,140,150\nno,260,250\n")
+    for more in ([], ["--column", "answer"]):
+        rows, err, status = run(capsys, file, *words, *more)
+        assert (rows, status, err.count("\n")) == ([], 2, 1)
+        assert "say which column has the counts with --count NAME (“2025”, “2026”)" in err
+    rows, err, status = run(capsys, file, *words, "--count", "2026")
+    assert (status, [row["reports"] for row in rows]) == (0, ["250", "150"])
+
+
+def test_a_third_answer_is_named_and_can_be_left_out(tmp_path, capsys):
+    file, words = tmp_path / "three.csv", ("--design", "warner", "--p", "0.7")
+    file.write_text("answer\n" + "yes\nno\nno\nunsure\n" * 20)
+    rows, err, status = run(capsys, file, *words)
+    assert (rows, status) == ([], 2)
+    assert err.endswith("these reports have 3: yes, no, unsure. Say --leave-out NAME for what is neither.\n")
+    rows, err, status = run(capsys, file, *words, "--leave-out", "unsure")
+    assert (status, [row["reports"] for row in rows]) == (0, ["40", "20"])
+
+
 def test_columns_are_named_where_one_has_to_be_chosen(tmp_path, capsys):
     file = tmp_path / "two.csv"
     file.write_text("first,second\n" + "yes,a\nno,b\n" * 30)
@@ -367,7 +389,10 @@ def test_what_is_missing_is_named(tmp_path, capsys, monkeypatch):
     _, err, status = run(capsys, tmp_path / "nothing.csv", "--design", "warner", "--p", "0.7")
     assert (status, err) == (2, f"There is no file {tmp_path / 'nothing.csv'}.\n")
     _, err, status = run(capsys, tmp_path, "--design", "warner", "--p", "0.7")
-    assert (status, err) == (2, f"The folder {tmp_path} has no file in it.\n")
+    assert (status, err) == (
+        2,
+        f"The folder {tmp_path} has no file in it (folders in it are not looked into).\n",
+    )
     (tmp_path / "a.csv").write_text("yes\nno\n" * 9)
     words = ("--design", "table", "--table", tmp_path)
     _, err, status = run(capsys, tmp_path / "a.csv", *words)

@@ -31,6 +31,7 @@ from rr_core.io.columns import (
     Described,
     Layout,
     choose,
+    counts_beside,
     is_count_name,
     is_no_answer,
     is_person_id,
@@ -190,7 +191,8 @@ class Reports:
 
 @dataclass(frozen=True)
 class Shape:
-    """Columns of the first file and their roles, which all other files must share."""
+    """Columns of the first file and their roles, which all other files must share; ``counts_beside`` is the sentence that
+    refuses it where no report comes again."""
 
     name: str
     columns: tuple[str, ...]
@@ -198,6 +200,7 @@ class Shape:
     choice: ColumnChoice
     numeric: tuple[bool, ...]
     notes: tuple[str, ...] = ()
+    counts_beside: str = ""
 
 
 @dataclass(frozen=True)
@@ -226,6 +229,8 @@ def unite(
     check_total(people)
     if shape.choice.count is None:
         _refuse_printed(cleaned.names, int(people.max(initial=0)))
+        if shape.counts_beside and people.max(initial=0) == 1:
+            raise UnreadableFile(shape.counts_beside)
     if not (people.any() or all_zero):
         raise UnreadableFile(
             f"All counts in the column {quote(shape.columns[shape.choice.count or 0])} are zero: choose another column "
@@ -488,8 +493,15 @@ def read_reports(
                 if layout is None:
                     refuse_sideways(table, _has_header(table))
                 choice = pick(table, layout, category, count)
-                assumed = _assumed(table, choice)
-                shape = Shape(source.name, table.columns, _has_header(table), choice, table.numeric, assumed)
+                shape = Shape(
+                    source.name,
+                    table.columns,
+                    _has_header(table),
+                    choice,
+                    table.numeric,
+                    _assumed(table, choice),
+                    counts_beside(table, choice.category) if choice.count is None else "",
+                )
             _check_shape(table, shape)
             counted = count_reports(table, shape.choice, meter.part(opened, end))
             about = f"{quote(source.name)}: " if len(files) > 1 else ""
