@@ -135,6 +135,13 @@ def test_warner_has_the_closed_form_of_the_literature(p, yes):
     assert mle([1000 - yes, yes], made).theta[1] == pytest.approx(min(max(theta, 0), 1), abs=1e-9)
 
 
+@pytest.mark.parametrize("p", [0.2, 0.55, 0.6, 0.7, 0.9])
+def test_a_share_of_zero_is_no_rounding(p):
+    """Of 200 people 60 said yes where 3 in 10 would if nobody had it: the page showed a share of −4.06·10⁻¹⁵%."""
+    assert inv([200 * p, 200 * (1 - p)], Channel.warner(p))[1] == 0
+    assert inv([1e6 * p + 1, 1e6 * (1 - p) - 1], Channel.warner(p))[1] != 0
+
+
 def test_unequal_forcing_has_its_closed_form():
     """theta = (lambda - Pr(forced yes))/(1 - Pr(forced yes) - Pr(forced no))."""
     assert inv([600, 400], Channel.forced_response([0.1, 0.3]))[1] == pytest.approx(
