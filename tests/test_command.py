@@ -544,7 +544,7 @@ def test_what_the_document_says_of_the_manual_of_rrreg():
 
 def test_the_sheet_of_a_workbook_is_named(capsys, tmp_path):
     rows = [["answer", "town"], *([answer, town] for answer in ("yes", "no", "no") for town in ("a", "b"))]
-    book = zipped(excel_parts({"Info": excel_rows([["note"], ["x"]]), "Data": excel_rows(rows)}))
+    book = zipped(excel_parts({"Info": excel_rows([["note"], ["x"], ["x"]]), "Data": excel_rows(rows)}))
     (tmp_path / "two.xlsx").write_bytes(book)
     words = (tmp_path / "two.xlsx", "--design", "warner", "--p", "0.7", "--column", "answer", "--by", "town")
     _, err, status = run(capsys, *words)
