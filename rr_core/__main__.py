@@ -519,7 +519,7 @@ def _forced(text: str | None, labels: Sequence[str]) -> list[str]:
     if text is None:
         raise Unclear(f'Say how often the die asked for each answer: --forced "{like}"')
     held: dict[str, str] = {}
-    for part in text.split(","):
+    for part in re.split(r",(?!\d+(?:,|$))", text):  # 0,25 is a number
         name, sign, chance = part.rpartition("=")
         if not sign:
             raise Unclear(f'“{plain(part)}” is no answer with its chance: write --forced "{like}"')

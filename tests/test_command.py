@@ -529,6 +529,10 @@ def test_a_shell_has_no_buttons(tmp_path, capsys):
     file.write_text("7\n8\n" * 20)
     rows = run(capsys, file, "--design", "k_rr", "--epsilon", "1", "--header")[0]
     assert sum(int(row["reports"]) for row in rows) == 39
+    file.write_text("0\n1\n" * 20)
+    for chances in ("0=0.1,1=0.25", "0=0,1,1=0,25"):  # with decimal commas
+        rows = run(capsys, file, "--design", "forced", "--forced", chances)[0]
+        assert [float(row["inv"]) for row in rows] == pytest.approx([0.4 / 0.65, 0.25 / 0.65])
     file.write_text("".join(f"a{i}\n" for i in range(13)) * 9)
     _, err, status = run(capsys, file, "--design", "forced", "--forced", "a1=1/6")
     assert (status, err.endswith("For more, say --design table.\n")) == (2, True)

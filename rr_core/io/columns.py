@@ -239,7 +239,7 @@ class ColumnChoice:
     count: int | None
 
 
-ONES, ZEROS = {"1", "true"}, {"0", "false"}  # as programs write bits, in small letters
+ONES, ZEROS = {"1", "true", "1.0"}, {"0", "false", "0.0"}  # as programs write bits, in small letters
 
 
 def looks_numeric(cell: str) -> bool:
@@ -539,12 +539,13 @@ def counts_beside(table: Described, category: int) -> str:
     rows = table.sample
     if table.hints[category].again or table.numeric[category] or len(rows) < MIN_SIDEWAYS:
         return ""
-    cells = {i: [row[i].strip() for row in rows] for i in range(len(table.columns)) if i != category}
+    width = range(len(table.columns))
+    cells = {i: ["".join(row[i : i + 1]).strip() for row in rows] for i in width if i != category}
     counts = [
         i
         for i, column in cells.items()
         if all(map(_WHOLE.fullmatch, column))
-        and not (is_person_id(table, i) or "id" in _words(table.columns[i]))
+        and not (is_person_id(table, i) or _words(table.columns[i]) & {"id", *WEIGHT_WORDS})
         and not (table.hints[i].serial or table.hints[i].bits)
     ]
     if not counts:

@@ -282,6 +282,11 @@ def test_parquet_types() -> None:
         (["01001", "NA", "01001"], ["01001", "NA"]),
         ([True, False, True], ["true", "false"]),
         ([datetime.date(2020, 1, 2), None], ["2020-01-02"]),
+        ([datetime.datetime(2020, 1, 2), None], ["2020-01-02"]),
+        (
+            [datetime.datetime(2020, 1, 2, 12), datetime.datetime(2020, 1, 2)],
+            ["2020-01-02 12:00:00", "2020-01-02"],
+        ),
         (pa.array(["y", None, "y"]).dictionary_encode(), ["y"]),
         (pa.DictionaryArray.from_arrays([2, 0, 2], ["x", "unused", "y"]), ["y", "x", "unused"]),  # declared
         (pa.array([b"y", b"x"]), ["y", "x"]),
