@@ -84,6 +84,11 @@ _OPTIONS_OF: dict[str, set[str]] = {
 # What the readers of files say to a person at the app, and what is typed in a shell instead.
 _IN_A_SHELL = (
     (r"say that the first line is not a header", "say --no-header"),
+    (
+        r"choose “a count per category”, and the column of counts",
+        "say which column has the counts with --count NAME",
+    ),
+    (r"Take what is neither out of the file", "Say --leave-out NAME for what is neither"),
     (r"say so where you are asked how the reports were made", "say --design unary"),
     *(
         (f"{word}hoose “{re.escape(design.name)}”( above)?", f"{say} --design {key}")
@@ -198,6 +203,7 @@ def _by_reports(asked: argparse.Namespace) -> tuple[Survey, list[str], dict[str,
         odd_names,
         read_list,
         read_reports,
+        rows_left_out,
         within,
     )
     from rr_core.io.people import read_people
@@ -215,8 +221,9 @@ def _by_reports(asked: argparse.Namespace) -> tuple[Survey, list[str], dict[str,
     names = _decided(asked, odd.names, read)
     collected = within(read, domain, names)
     notes = [
+        *rows_left_out(read.dropped, 0 if asked.by else read.merged),  # groups repeat each category
         *read.notes,
-        *_left_out(collected, names, asked.leave_out),
+        *_left_out(collected, names, asked.leave_out, odd.names),
         *_counted_though(odd.names, names),
         *collected.notes,
     ]
@@ -269,18 +276,21 @@ def _sources(path: str, sheet: str | None) -> list[Source]:
     # Programs that write parts put marks beside them, as _SUCCESS and .part-0.crc.
     files = [one for one in sorted(Path(path).iterdir()) if one.is_file() and one.name[0] not in "._"]
     if not files:
-        raise Unclear(f"The folder {path} has no file in it")
+        raise Unclear(f"The folder {path} has no file in it (folders in it are not looked into)")
     return [Source.of(one, sheet) for one in files]
 
 
 def _columns(asked: argparse.Namespace, sources: Sequence[Source]) -> dict[str, Any]:
     """Arguments of `read_reports`; refuses to choose between columns that may all hold the reports."""
+    from rr_core.io.columns import counts_beside
+
     options: dict[str, Any] = {"has_header": asked.header}
     if asked.count is not None:
         return options | {"layout": "counts", "category": asked.column, "count": asked.count}
     preview = _preview(asked, sources)
     if asked.column is None:
-        if preview.layout == "values":
+        # Else reading refuses it, in better words.
+        if preview.layout == "values" and not counts_beside(preview, preview.category):
             _one_column(asked, preview)
         return options
     # Whom a person belongs to, or stands for, is no number of reports.
@@ -406,7 +416,7 @@ def _forced(text: str | None, labels: Sequence[str]) -> list[str]:
     if text is None:
         raise Unclear(f'Say how often the die asked for each answer: --forced "{like}"')
     held: dict[str, str] = {}
-    for part in text.split(","):
+    for part in re.split(r",(?!\d+(?:,|$))", text):  # 0,25 is a number
         name, sign, chance = part.rpartition("=")
         if not sign:
             raise Unclear(f'“{plain(part)}” is no answer with its chance: write --forced "{like}"')
@@ -417,8 +427,11 @@ def _forced(text: str | None, labels: Sequence[str]) -> list[str]:
     return [held.get(label, "") for label in labels]
 
 
-def _left_out(collected: Collected, names: Names, wanted: Sequence[str]) -> list[str]:
-    notes = [f"Left out: “{plain(name)}” ({count:,})." for name, count in collected.outside[:20]]
+def _left_out(collected: Collected, names: Names, wanted: Sequence[str], odd: Sequence[Odd]) -> list[str]:
+    why = {one.label: f": {one.reason}" for one in odd if one.twin is None and one.label not in wanted}
+    notes = [
+        f"Left out: “{plain(name)}” ({count:,}){why.get(name, '')}." for name, count in collected.outside[:20]
+    ]
     if any(name in names.left_out and name not in wanted for name, _ in collected.outside):
         notes.append("A name that is left out, but is a category, is counted with --keep NAME.")
     return notes + [f"“{plain(one)}” is counted as “{plain(other)}”." for one, other in names.counted_as[:20]]
@@ -484,6 +497,7 @@ def _verdict(survey: Survey) -> list[str]:
 
 
 def _unary(asked: argparse.Namespace) -> tuple[Survey, list[str], dict[str, Any]]:
+    from rr_core.io import rows_left_out
     from rr_core.io.unary_reports import read_unary
 
     if asked.by or asked.weights or asked.inclusion:
@@ -512,14 +526,16 @@ def _unary(asked: argparse.Namespace) -> tuple[Survey, list[str], dict[str, Any]
     encoding = "fpq" if any(coins) else asked.encoding or "rappor"
     protocol = unary_encoding(k, encoding, coins if any(coins) else [asked.epsilon])
     if n < read.support.max():
+        most = plain(read.labels[int(read.support.argmax())])
         raise Unclear(
-            f"A category has {int(read.support.max()):,} ones, more than there are reports: mend --reports"
+            f"“{most}” has {int(read.support.max()):,} ones, more than there are reports: mend --reports"
         )
     bits = None if read.bits is None or read.times is None else (read.bits, read.times)
     found = analyse(read.support, protocol, asked.level, asked.users, n=n, bits=bits)
     survey = Survey(read.labels, ("",), (found,), read.support[None], None, 0, tuple(range(k)))
     facts = {"design": "unary", "epsilon": protocol.epsilon, "n": n, "level": asked.level}
-    return survey, [*read.reports.notes, *_verdict(survey)], facts
+    about = rows_left_out(read.reports.dropped, read.reports.merged)
+    return survey, [*about, *read.reports.notes, *_verdict(survey)], facts
 
 
 def _add_plan(commands: Any) -> None:

@@ -35,7 +35,7 @@ from rr_core.io.domain import (
 from rr_core.io.odd_names import Odd, OddNames, decisions_on, odd_names, too_few
 from rr_core.io.reports import FileRead, Reports, Source, inspect_reports, read_reports
 from rr_core.io.sql import group_by
-from rr_core.io.tables import MAX_CATEGORIES, MIN_CATEGORIES, Dropped
+from rr_core.io.tables import MAX_CATEGORIES, MIN_CATEGORIES, Dropped, rows_left_out
 
 __all__ = [
     "AS_WRITTEN",
@@ -68,6 +68,7 @@ __all__ = [
     "read_distribution",
     "read_list",
     "read_reports",
+    "rows_left_out",
     "too_few",
     "within",
     "without",

@@ -37,6 +37,7 @@ _SERIAL_LEAST, _MARKED = 8, 0.95
 _SHORTEST_NUMBERING, _CONSTANT_LEAST, _MEETINGS = 5, 30, 7
 _UUID = re.compile(r"(?=.*\d)[0-9a-f]{8}[0-9a-f\-]{4,}|[0-9]{6,}", re.IGNORECASE)
 _WHOLE = re.compile(r"[0-9]{1,18}")
+_THOUSANDS = re.compile(r"[0-9]{3}")
 _BIT_STRING = re.compile(r"[01]{2,}")
 _TIME = re.compile(
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ,]+\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?",
@@ -195,7 +196,7 @@ class ColumnChoice:
     count: int | None
 
 
-ONES, ZEROS = {"1", "true"}, {"0", "false"}  # as programs write bits, in small letters
+ONES, ZEROS = {"1", "true", "1.0"}, {"0", "false", "0.0"}  # as programs write bits, in small letters
 
 
 def looks_numeric(cell: str) -> bool:
@@ -252,12 +253,17 @@ def _are_numbers_of_columns(first: Row, body: Sequence[Row]) -> bool:
     return above_bits and [*names] in begins and ([*names] != ["0", "1"] or len(first) > len(names))
 
 
+def unnamed(index: int) -> str:
+    """What a column without a name is called."""
+    return f"Column {index + 1}"
+
+
 def column_names(header: Row) -> tuple[str, ...]:
     """Names from a header row: empty ones get a number, repeated ones a counter."""
     names: dict[str, None] = {}
     repeats: dict[str, int] = {}
     for number, cell in enumerate(header, 1):
-        stem = name = cell.strip() or f"Column {number}"
+        stem = name = cell.strip() or unnamed(number - 1)
         while name in names:
             repeats[stem] = repeats.get(stem, 1) + 1
             name = f"{stem} ({repeats[stem]})"
@@ -274,21 +280,23 @@ def suggest(table: Described) -> ColumnChoice:
     """The layout and columns to propose.
 
     Counts when a column of numbers is called count (or similar), or when one of exactly two columns
-    holds numbers or is called so; else one value per row. Two columns of which one numbers people (or rows), or of which
+    holds numbers or is called so; else one value per row. Columns without name and values, which spreadsheets leave at
+    the side, do not count. Two columns of which one numbers people (or rows), or of which
     one holds values that come again and the other is not called count, are one value per row as well.
     """
-    width = len(table.columns)
-    if width == 1:
-        return ColumnChoice("values", 0, None)
-    numbers = [i for i in range(width) if table.numeric[i]]
+    filled = [i for i, name in enumerate(table.columns) if not (table.hints[i].empty and name == unnamed(i))]
+    width = len(filled)
+    if width < 2:
+        return ColumnChoice("values", filled[0] if filled else 0, None)
+    numbers = [i for i in filled if table.numeric[i]]
     # With two columns the name is enough: if its numbers are bad, the error tells where.
     named = [
         i
-        for i in count_columns(table, range(width) if width == 2 else numbers)
+        for i in count_columns(table, filled if width == 2 else numbers)
         if not (_may_be_of_a_row(table, i) and table.hints[likely_category(table, i)].repeats)
     ]
     count = named[0] if named else numbers[-1] if width == 2 and numbers else None
-    people = [i for i in range(width) if is_person_id(table, i) or (i == count and _numbers_rows(table, i))]
+    people = [i for i in filled if is_person_id(table, i) or (i == count and _numbers_rows(table, i))]
     if count is None:
         return ColumnChoice("values", likely_category(table, None, people), None)
     category = likely_category(table, count)
@@ -346,6 +354,9 @@ def _numbers_rows(table: Described, index: int) -> bool:
     )
 
 
+NOT_COUNTS = " were not taken for counts."
+
+
 def unused_numbers(table: Described, choice: ColumnChoice) -> tuple[str, ...]:
     """A sentence where the other one of two columns holds numbers that were not taken for counts, and does not number
     people."""
@@ -356,7 +367,7 @@ def unused_numbers(table: Described, choice: ColumnChoice) -> tuple[str, ...]:
     if not table.numeric[other] or names_people or _numbers_rows(table, other):
         return ()
     return (
-        f"Each row was counted once: the numbers in the column {quote(table.columns[other])} were not taken for counts.",
+        f"Each row was counted once: the numbers in the column {quote(table.columns[other])}{NOT_COUNTS}",
     )
 
 
@@ -461,7 +472,10 @@ def refuse_sideways(table: Described) -> None:
         return
     if len(names) - first < MIN_SIDEWAYS or not all(table.numeric[first:]):
         return
-    if any(is_count_name(name) or _words(name) & (CATEGORY_WORDS | PERSON_WORDS) for name in names[first:]):
+    if any(_words(name) & (CATEGORY_WORDS | PERSON_WORDS) for name in names[first:]):
+        return
+    counts = [i for i in range(first, len(names)) if is_count_name(names[i])]
+    if counts and not (len(counts) == 1 and _is_sum(rows[0], counts[0])):
         return
     if all(cell.strip() in ("0", "1") for cell in rows[0][first:]):  # one report of unary encoding
         return
@@ -469,6 +483,41 @@ def refuse_sideways(table: Described) -> None:
         f"The counts are laid sideways: {_listed(table)} stand beside one another, above one row of numbers. Turn the"
         " table: a line for each category, with its name and its count."
     )
+
+
+def counts_beside(table: Described, category: int) -> str:
+    """A sentence where words that are all different stand beside whole numbers, as the names in a table of counts, or
+    beside the parts of numbers with commas; else ""."""
+    rows = table.sample
+    if table.hints[category].again or table.numeric[category] or len(rows) < MIN_SIDEWAYS:
+        return ""
+    width = range(len(table.columns))
+    cells = {i: ["".join(row[i : i + 1]).strip() for row in rows] for i in width if i != category}
+    counts = [
+        i
+        for i, column in cells.items()
+        if all(map(_WHOLE.fullmatch, column))
+        and not (is_person_id(table, i) or _words(table.columns[i]) & {"id", *WEIGHT_WORDS})
+        and not (table.hints[i].serial or table.hints[i].bits)
+    ]
+    if not counts:
+        return ""
+    end = "If none holds counts, take these columns out."
+    in_parts = counts == [1, 2] == [*cells] and all(map(_THOUSANDS.fullmatch, cells[2]))
+    if in_parts and all(table.columns[i] == unnamed(i) for i in counts):
+        one, other = cells[1][0], cells[2][0]
+        end = f"If {one},{other} is one number, write it without the comma: {one}{other}."
+    return (
+        f"Each name in the column {quote(table.columns[category])} is there once, as in a table of counts: choose “a "
+        f"count per category”, and the column of counts ({_named(table, counts)}). {end}"
+    )
+
+
+def _is_sum(row: Row, index: int) -> bool:
+    """Whether a cell of whole numbers is the sum of the others, with or without the first, which may number the row."""
+    amounts = [int(cell) if _WHOLE.fullmatch(cell.strip()) else 0 for cell in row]
+    others = sum(amounts) - amounts[index]
+    return len(row) > MIN_SIDEWAYS and amounts[index] in (others, others - amounts[0])
 
 
 def find(table: Described, column: str | int) -> int:
@@ -500,8 +549,12 @@ def _of_sheet(table: Described) -> str:
 
 
 def _listed(table: Described) -> str:
-    names = [quote(name, 20) for name in table.columns[:6]]
-    return ", ".join(names) + (", …" if len(table.columns) > 6 else "")
+    return _named(table, range(len(table.columns)))
+
+
+def _named(table: Described, columns: Sequence[int]) -> str:
+    names = [quote(table.columns[i], 20) for i in columns[:6]]
+    return ", ".join(names) + (", …" if len(columns) > 6 else "")
 
 
 def _words(name: str) -> set[str]:

@@ -113,7 +113,7 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
     sums = total & (counts >= _NEARLY_ALL * rest) & (counts > 0)
     added = sum_of_others(np.where(missing, 0, counts)) if of_counts and not sums.any() else none
     # At an end of the table a sum is its total; amid the others it may be one by chance.
-    sums |= (added & likely_total(counts)) | grouped
+    sums |= (added & likely_total(counts)) | grouped | _sums_so_far(total, counts)
     declared = none if of_counts else counts == 0
     same, nearly, values = _twins(labels, counts)
     own = ~missing & ~sums & ~declared & (same < 0)
@@ -157,6 +157,16 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
             reason = "no answer"
         odd.append(Odd(labels[i], int(counts[i]), reason, labels[twin] if is_twin else None, settled))
     return OddNames(_by_reports(odd), level)
+
+
+def _sums_so_far(total: Mask, counts: Counts) -> Mask:
+    """Whether a name with a word for a total has the sum of two or more names that come before it, back to the last such
+    word: a subtotal."""
+    found, start = np.zeros(len(counts), dtype=bool), 0
+    for i in np.flatnonzero(total).tolist():
+        found[i] = i > start + 1 and counts[i] == counts[start:i].sum() > 0
+        start = i + 1
+    return found
 
 
 def _sums_of_groups(labels: Labels, counts: Counts) -> Mask:

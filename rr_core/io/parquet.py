@@ -189,7 +189,7 @@ def _usual(values: Any) -> Any:
 
 
 def to_text(values: Any) -> Any:
-    """An Arrow array of any flat type as text: 17 and 17.0 are "17", missing values are "".
+    """An Arrow array of any flat type as text: 17 and 17.0 are "17", missing values are "", and midnight is the day.
 
     Raises:
         UnreadableFile: bytes that are not text.
@@ -201,7 +201,12 @@ def to_text(values: Any) -> Any:
     if pa.types.is_floating(values.type):
         values = pc.if_else(pc.is_nan(values), None, values)
     try:
-        return pc.fill_null(pc.cast(values, pa.large_string()), "")
+        text = pc.fill_null(pc.cast(values, pa.large_string()), "")
+        return (
+            pc.replace_substring_regex(text, r"( 00:00:00)?(\.0+)?$", "")
+            if pa.types.is_timestamp(values.type)
+            else text
+        )
     except pa.ArrowException:
         raise UnreadableFile(
             "A column of the Parquet file holds values that are not text or numbers. Save it as a column of"

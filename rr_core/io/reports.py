@@ -24,12 +24,14 @@ from rr_core.io import decoding, numbers
 from rr_core.io.columns import (
     CATEGORY_WORDS,
     COUNT_WORDS,
+    NOT_COUNTS,
     REPORT_WORDS,
     WEIGHT_WORDS,
     ColumnChoice,
     Described,
     Layout,
     choose,
+    counts_beside,
     is_count_name,
     is_no_answer,
     is_person_id,
@@ -137,7 +139,8 @@ class Reports:
 
 @dataclass(frozen=True)
 class Shape:
-    """Columns of the first file and their roles, which all other files must share."""
+    """Columns of the first file and their roles, which all other files must share; ``counts_beside`` is the sentence that
+    refuses it where no report comes again."""
 
     name: str
     columns: tuple[str, ...]
@@ -145,6 +148,7 @@ class Shape:
     choice: ColumnChoice
     numeric: tuple[bool, ...]
     notes: tuple[str, ...] = ()
+    counts_beside: str = ""
 
 
 @dataclass(frozen=True)
@@ -173,6 +177,8 @@ def unite(
     check_total(people)
     if shape.choice.count is None:
         _refuse_printed(cleaned.names, int(people.max(initial=0)))
+        if shape.counts_beside and people.max(initial=0) == 1:
+            raise UnreadableFile(shape.counts_beside)
     if not (people.any() or all_zero):
         raise UnreadableFile(
             f"All counts in the column {quote(shape.columns[shape.choice.count or 0])} are zero: choose another column "
@@ -304,7 +310,7 @@ def _not_used(weights: str) -> str:
 
 def as_weighted(notes: Iterable[str]) -> tuple[str, ...]:
     """What was noted of a file, when its people are weighted: by whichever column, nobody counts just once."""
-    return tuple(note for note in notes if not note.endswith(_NOT_USED))
+    return tuple(note for note in notes if not note.endswith((_NOT_USED, NOT_COUNTS)))
 
 
 OF_BIT_VECTORS = (
@@ -423,7 +429,10 @@ def read_reports(
                     refuse_sideways(table)
                 choice = pick(table, layout, category, count)
                 assumed = _assumed(table, choice)
-                shape = Shape(source.name, table.columns, table.has_header, choice, table.numeric, assumed)
+                beside = counts_beside(table, choice.category) if choice.count is None else ""
+                shape = Shape(
+                    source.name, table.columns, table.has_header, choice, table.numeric, assumed, beside
+                )
             _check_shape(table, shape)
             counted = count_reports(table, shape.choice, _part(progress, opened, end))
             about = f"{quote(source.name)}: " if len(files) > 1 else ""

@@ -162,9 +162,9 @@ def _table(book: calamine.CalamineWorkbook, program: str, tick: Tick, wanted: st
                 f"A sheet of the workbook spans more than {MAX_CELLS:,} cells. {COUNT_FIRST}"
             )
         above, text, rows = _as_text(sheet, tick)
-        if rows and (read is None or rows > 1):
+        if rows and (read is None or rows > 1 >= read[3] or _is_table(text)):
             read = name, above, text, rows
-        if rows > 1:
+        if _is_table(text):
             break
     if read is None:
         raise UnreadableFile(
@@ -178,6 +178,12 @@ def _table(book: calamine.CalamineWorkbook, program: str, tick: Tick, wanted: st
         else (f"The table was read from the sheet {quote(name)}; {_rest(names)}.",)
     )
     return Decoded(text, "text", notes=notes, program=program, separator="\t", above=above, sheets=names)
+
+
+def _is_table(text: bytes) -> bool:
+    """Whether there are two rows, and columns or values that come again: else they may be remarks."""
+    rows = [line for line in text.split(b"\n") if line.strip()]
+    return len(rows) > 1 and (b"\t" in text or len({*rows}) < len(rows))
 
 
 def _rest(names: Sequence[str]) -> str:

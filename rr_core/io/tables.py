@@ -5,7 +5,7 @@ Distributions and collected reports are both read from here. Counting holds only
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -31,6 +31,7 @@ from rr_core.io.spreadsheets import read_sheet
 from rr_core.io.statistics_files import read_statistics
 from rr_core.io.text import TextTable, open_text
 from rr_core.limits import HELD_ROWS_MAX, K_MAX, K_MIN
+from rr_core.plain_text import plain
 
 AnyTable = TextTable | ParquetTable
 Counts = npt.NDArray[np.int64]
@@ -57,6 +58,26 @@ class Dropped:
     rows: int
     first_line: int
     file: str | None = None
+
+
+def rows_left_out(dropped: Iterable[Dropped], merged: int) -> list[str]:
+    """A sentence on the rows left out for each reason, and one on those that were added to others.
+
+    >>> rows_left_out([Dropped("no category name", 1, 7)], 0)
+    ['Left out: 1 row (no category name), the first in line 7.']
+    """
+    sentences = [
+        f"Left out: {_rows(drop.rows)} ({drop.reason}), the first in line {drop.first_line:,}"
+        + (f" of {plain(drop.file, 80)}." if drop.file else ".")
+        for drop in dropped
+    ]
+    if merged:
+        sentences.append(f"{_rows(merged)} of a category that came before: added to its first row.")
+    return sentences
+
+
+def _rows(number: int) -> str:
+    return f"{number:,} {'row' if number == 1 else 'rows'}"
 
 
 @dataclass(frozen=True)
@@ -179,8 +200,8 @@ def _declared_missing(table: AnyTable, column: int) -> tuple[str, ...]:
     if not rows:
         return ()
     return (
-        f"In the column {quote(table.columns[column])}, {rows:,} {'row has a value' if rows == 1 else 'rows have values'}"
-        f" that the file declares as missing: {'it was' if rows == 1 else 'they were'} left out.",
+        f"Of the rows left out, {rows:,} {'has a value' if rows == 1 else 'have values'} in the column "
+        f"{quote(table.columns[column])} that the file declares as missing.",
     )
 
 

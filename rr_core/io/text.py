@@ -273,9 +273,9 @@ def open_text(
     file were taken away before.
 
     Remarks above it that begin with ``#``, and Excel's line ``sep=;``, are skipped. What follows a blank line and does
-    not fit the columns is another table, which is not read. R's names of rows, above which there is no name, get one.
-    What Qualtrics and SurveyMonkey write between the header and the answers is skipped, and MySQL's quotation marks are
-    read.
+    not fit the columns is another table or a remark, which is not read. R's names of rows, above which there is no name,
+    get one. What Qualtrics and SurveyMonkey write between the header and the answers is skipped, and MySQL's quotation
+    marks are read.
 
     Raises:
         NoRows: nothing below the header.
@@ -381,7 +381,8 @@ def _below_remarks(data: bytes, notes: list[str]) -> tuple[bytes, str | None]:
 
 def _first_table(data: bytes, separator: str, rows: list[list[str]], above: int, notes: list[str]) -> bytes:
     """The text up to where another table begins: after a blank line, with titles where the first has numbers, or with
-    two or more fields but not as many, in the lines that follow neither. All else is a broken line, and refused."""
+    two or more fields but not as many, in the lines that follow neither; or where nothing but remarks follow. All else is
+    a broken line, and refused."""
     numeric = numeric_columns(rows[1:], len(rows[0]))
     if not any(numeric):
         return data
@@ -419,7 +420,25 @@ def _first_table(data: bytes, separator: str, rows: list[list[str]], above: int,
                 " what follows were not read. Take the blank line out if all of it is one table."
             )
             return data[: found.start() + 1]
+        if remarks := _remarks_below(data[found.end() :], separator):
+            notes.append(_skipped("Below", remarks))
+            return data[: found.start() + 1]
     return data
+
+
+def _remarks_below(data: bytes, separator: str) -> list[str]:
+    """The lines at the end of a file, where all of them are remarks: words without a number in a cell of its own."""
+    if len(data) > _NEXT_BYTES:
+        return []
+    rows = _parse(data.decode(errors="replace"), separator)
+    of_words = all(" " in row[0].strip() and not any(map(looks_numeric, row)) for row in rows)
+    return [" ".join(filter(None, map(str.strip, row))) for row in rows] if of_words else []
+
+
+def _skipped(where: str, lines: Sequence[str]) -> str:
+    """The sentence on titles or remarks beside a table."""
+    named = ", ".join(map(quote, lines[:2]))
+    return f"{where} the table: {named}{', …' if len(lines) > 2 else ''}. That was skipped."
 
 
 def _explanations(rows: list[list[str]]) -> int:
@@ -485,8 +504,7 @@ def _titles(data: bytes, separator: str | None, notes: list[str]) -> int:
     titles = [row[0] for row in cells[:first] if row]
     if not titles or cells[first - 1]:
         return 0
-    named = ", ".join(quote(title) for title in titles[:2])
-    notes.append(f"Above the table: {named}{', …' if len(titles) > 2 else ''}. That was skipped.")
+    notes.append(_skipped("Above", titles))
     return first
 
 

@@ -271,8 +271,9 @@ def chance(text: str) -> float:
 
 
 def likely_yes(labels: Sequence[str]) -> str | None:
-    """The one answer that means yes in one of several languages; None where there is no one such."""
-    known = [label for label in labels if label.casefold() in YES]
+    """The one answer that means yes in one of several languages; None where there is no one such. 1 means yes beside 0
+    only: beside 2 it may be the no."""
+    known = [label for label in labels if label.casefold() in YES and (label != "1" or "0" in labels)]
     return known[0] if len(known) == 1 else None
 
 
@@ -328,7 +329,10 @@ def check_two(design: Design, labels: Sequence[str]) -> None:
     """Raise Unclear where there are not two answers."""
     if len(labels) != 2:
         of = "yes and no" if design.truths is None else "same and different"
-        raise Unclear(f"{design.name}: there are two answers, {of}; these reports have {len(labels):,}.")
+        rest = " Take what is neither out of the file." if len(labels) > 2 else ""
+        raise Unclear(
+            f"{design.name}: there are two answers, {of}; these reports have {len(labels):,}: {_listed(labels)}.{rest}"
+        )
 
 
 def _of_numbers(

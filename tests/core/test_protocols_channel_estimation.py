@@ -103,6 +103,13 @@ def test_inv_is_least_squares_where_there_are_more_reports_than_truths():
     np.testing.assert_allclose(inv(reports, wide), [share, 1 - share], atol=1e-7)
 
 
+@pytest.mark.parametrize("p", [0.2, 0.55, 0.6, 0.7, 0.9])
+def test_a_share_of_zero_is_no_rounding(p):
+    """Of 200 people 60 said yes where 3 in 10 would if nobody had it: the page showed a share of −4.06·10⁻¹⁵%."""
+    assert inv([200 * p, 200 * (1 - p)], Channel.warner(p))[1] == 0
+    assert inv([1e6 * p + 1, 1e6 * (1 - p) - 1], Channel.warner(p))[1] != 0
+
+
 @settings(max_examples=30)
 @given(channels_with_reports(), st.integers(0, 2**32 - 1), st.sampled_from([0.05, 0.3, 1.0, 30.0]))
 def test_the_certificate_is_at_least_the_true_gap(case, seed, spread):

@@ -265,6 +265,11 @@ def test_parquet_types() -> None:
         (["01001", "NA", "01001"], ["01001", "NA"]),
         ([True, False, True], ["true", "false"]),
         ([datetime.date(2020, 1, 2), None], ["2020-01-02"]),
+        ([datetime.datetime(2020, 1, 2), None], ["2020-01-02"]),
+        (
+            [datetime.datetime(2020, 1, 2, 12), datetime.datetime(2020, 1, 2)],
+            ["2020-01-02 12:00:00", "2020-01-02"],
+        ),
         (pa.array(["y", None, "y"]).dictionary_encode(), ["y"]),
         (pa.DictionaryArray.from_arrays([2, 0, 2], ["x", "unused", "y"]), ["y", "x", "unused"]),  # declared
         (pa.array([b"y", b"x"]), ["y", "x"]),
@@ -366,3 +371,18 @@ def test_titles_above_a_table_are_skipped(titles: str, mark: str) -> None:
 def test_no_table_ends_below_its_header() -> None:
     with pytest.raises(UnreadableFile, match="has no count"):
         read_reports([Source("a.csv", b"Filter,\n,\nanswer,\nyes,640\nno,360\n")])
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_remarks_below_a_table_are_skipped(mark: str) -> None:
+    """The note at its end was a row without a count."""
+    table = "answer{m}count\nyes{m}640\nno{m}360\n".replace("{m}", mark)
+    for below in ("\nSource: own survey\n", f"{mark}\nSource: own survey{mark}\n\nNote: by hand{mark}\n"):
+        read = read_reports([Source("a.csv", (table + below).encode())])
+        assert read.counts.tolist() == [640, 360]
+        assert read.notes[0].startswith("Below the table: “Source: own survey”")
+    for below in (f"\nmaybe{mark}\n", f"\nno answer{mark}\nlater{mark}\n", f"Source: own survey{mark}\n"):
+        with pytest.raises(UnreadableFile, match="has no count"):
+            read_reports([Source("a.csv", (table + below).encode())])
+    read = read_reports([Source("a.csv", f"{table}\nno answer{mark}9\n".encode())])
+    assert read.counts.tolist() == [640, 360, 9]

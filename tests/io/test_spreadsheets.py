@@ -128,13 +128,18 @@ def test_the_first_sheet_with_a_table_is_read_and_the_others_are_named() -> None
     sheets = {"lists": excel_rows(TABLE), "data": excel_rows(ANSWERS)}
     hidden = read(zipped(excel_parts(sheets, hidden=["lists"])))
     assert as_dict(hidden) == COUNTS
+    remarks = [["The answers of spring."], ["Contact: the office"]]
+    assert read_reports([Source("a.xlsx", xlsx(remarks, ANSWERS))]).total == 8
+    assert read_reports([Source("a.xlsx", xlsx(remarks, [["alone"]]))]).total == 2
     assert hidden.notes == ("The table was read from the sheet “data”; “lists” was not read.",)
     assert "no cells" in refused(xlsx([], []))
     assert "no cells" in refused(zipped(excel_parts({})))
 
 
 def test_another_sheet_is_read_where_it_is_asked_for() -> None:
-    data = zipped(excel_parts({"Info": excel_rows([["note"], ["by phone"]]), "Data": excel_rows(ANSWERS)}))
+    data = zipped(
+        excel_parts({"Info": excel_rows([["note"], *[["by phone"]] * 2]), "Data": excel_rows(ANSWERS)})
+    )
     assert inspect_reports(Source("a.xlsx", data)).sheets == ("Info", "Data")
     source = Source("a.xlsx", data, "Data")
     assert inspect_reports(source).sheets == ("Data", "Info")

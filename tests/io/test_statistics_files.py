@@ -104,7 +104,7 @@ def test_labels_are_the_names_and_missing_values_are_left_out(name: str, files: 
     reports = read(data, name, layout="values", category="answer")
     assert as_dict(reports) == ANSWERS
     assert reports.notes == (
-        "In the column “answer”, 2 rows have values that the file declares as missing: they were left out.",
+        "Of the rows left out, 2 have values in the column “answer” that the file declares as missing.",
         "The file declares 3 categories, of which “Perhaps” has no report: a category that people could choose counts all"
         " the same.",
     )

@@ -17,7 +17,7 @@ from pages._ui.reports import designs, session
 from pages._ui.reports.sentences import n_reports
 from pages._ui.reports.session import MADE
 from pages._ui.safe_text import markdown
-from pages._ui.upload import column_name, form, left_out, sheet_of
+from pages._ui.upload import column_name, form, sheet_of
 from rr_core.figures.wording import counted as in_numbers
 from rr_core.io import (
     BITS_LEAST,
@@ -28,6 +28,7 @@ from rr_core.io import (
     WrongDomain,
     group_by,
     inspect_reports,
+    rows_left_out,
 )
 from rr_core.io.people import People, read_people
 from rr_core.io.report_results import K_RR, ReportSettings, ReportsInUse
@@ -607,7 +608,7 @@ def show_understood(reports: Reports, preview: Preview | None, counted: str = "r
             )
         )
     remarks = [] if preview is None else [f"{form(preview)}."]
-    remarks += left_out(reports.dropped, reports.merged)
+    remarks += rows_left_out(reports.dropped, reports.merged)
     # That these are reports of unary encoding has been said where ones are counted.
     remarks += [note for note in reports.notes if counted == "report" or note != OF_BIT_VECTORS]
     left.markdown("\n".join(f"- {markdown(remark)}" for remark in remarks))
