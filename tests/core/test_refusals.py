@@ -153,6 +153,7 @@ REFUSED = [
     (lambda: ibu_path([1, 2, 3], THREE, []), "iterations must name at least one iteration, got none"),
     (lambda: ibu_channel([[1, 2]], np.eye(2), 3), r"histogram must have shape \(k_out,\), got \(1, 2\)"),
     (lambda: ibu_channel([1, 2], np.eye(2), -1), "n_iterations must be"),
+    (lambda: ibu_channel([1, 2], np.eye(2), 3, np.eye(2)), r"start must have shape \(k_in,\) = \(2,\), got \(2, 2\)"),
     (lambda: ibu_channel([1, 2], [1, 2, 3], 3), "channel must .* got shape"),
     (lambda: ibu_channel([1, 2], [[0.5, 0.6], [0.5, 0.5]], 3), "channel must have rows that sum to 1"),
     (lambda: ibu_channel([1, 2], [[1.5, -0.5], [0.5, 0.5]], 3), "channel must hold probabilities >= 0"),
