@@ -41,6 +41,11 @@ class Channel:
         return [[self.p if i == j else self.q for j in range(self.k)] for i in range(self.k)]
 
 
+def binomial(n: int, chance: Fraction) -> list[Fraction]:
+    """Pr(Binomial(n, chance) = 0..n)."""
+    return [math.comb(n, x) * chance**x * (1 - chance) ** (n - x) for x in range(n + 1)]
+
+
 def histogram_law(people: Sequence[int], rows: Sequence[Sequence]) -> dict[tuple[int, ...], Fraction]:
     """The probability of every histogram of the reports of ``people``, user by user: ``rows[i]`` is the law of the report
     of a user of category i."""

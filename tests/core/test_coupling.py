@@ -22,6 +22,7 @@ from rr_core import RandomizedResponse, coupling, streams, zipf
 from rr_core.populations import Population
 from rr_core.scenario import Scenario
 from rr_core.streams import Stream
+from tests.core import exact
 from tests.core.laws import chi_square_p, law_of_one_count
 
 RESOLUTION = 2.0**-53  # of the uniform numbers that NumPy draws
@@ -304,11 +305,7 @@ def check_quantiles(found, upto):
 @pytest.mark.parametrize("n", [0, 1, 2, 7, 30, 90])
 @pytest.mark.parametrize("p", [0.0, 1e-12, 0.01, 0.3, 0.5, 0.77, 1 - 1e-9, 1.0])
 def test_binomial_quantiles_in_exact_arithmetic(n, p):
-    exact, below = Fraction(p), Fraction(0)
-    upto = []
-    for x in range(n + 1):
-        below += math.comb(n, x) * exact**x * (1 - exact) ** (n - x)
-        upto.append(below)
+    upto = [*itertools.accumulate(exact.binomial(n, Fraction(p)))]
     found = coupling.binomial_quantile(np.full(MANY.size, n), p, MANY)
     assert found.min() >= 0
     assert found.max() <= n

@@ -638,7 +638,7 @@ KINDS = {
 
 
 # It names the argument, what is allowed and what was received.
-IS_REFUSAL = re.compile(r"\w+( and \w+)* must .+", re.ASCII)
+IS_REFUSAL = re.compile(r"(the )?(sum of )?\w+( and \w+)* must .+", re.ASCII)
 
 
 def answered(name: str, call: Callable[..., Any], arguments: list[Any]) -> None:

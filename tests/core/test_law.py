@@ -24,15 +24,11 @@ from tests.sentences import holds
 MECHANISM = RandomizedResponse(3, 1.0)
 
 
-def binomial(n, chance):
-    return [math.comb(n, i) * chance**i * (1 - chance) ** (n - i) for i in range(n + 1)]
-
-
 def exact_law(t, n, channel):
     """Pr(reports = 0..n) by convolving the two binomials term by term."""
     law = [Fraction(0)] * (n + 1)
-    for i, own in enumerate(binomial(t, channel.p)):
-        for j, other in enumerate(binomial(n - t, channel.q)):
+    for i, own in enumerate(exact.binomial(t, channel.p)):
+        for j, other in enumerate(exact.binomial(n - t, channel.q)):
             law[i + j] += own * other
     return law
 
@@ -150,7 +146,7 @@ def test_the_chance_of_a_negative_is_the_exact_sum(k, epsilon):
     mechanism, channel = RandomizedResponse(k, epsilon), exact.channel_from_epsilon(k, epsilon)
     users = [n for n in range(1, 41) if abs(n * channel.q - round(n * channel.q)) > 1e-12]
     expected = [
-        float(sum(chance for c, chance in enumerate(binomial(n, channel.q)) if c < n * channel.q))
+        float(sum(chance for c, chance in enumerate(exact.binomial(n, channel.q)) if c < n * channel.q))
         for n in users
     ]
     np.testing.assert_allclose(negative_chance(users, mechanism), expected, rtol=1e-12)

@@ -153,6 +153,7 @@ REFUSED = [
     (lambda: ibu_path([1, 2, 3], THREE, []), "iterations must name at least one iteration, got none"),
     (lambda: ibu_channel([[1, 2]], np.eye(2), 3), r"histogram must have shape \(k_out,\), got \(1, 2\)"),
     (lambda: ibu_channel([1, 2], np.eye(2), -1), "n_iterations must be"),
+    (lambda: ibu_channel([1, 2], np.eye(2), 3, np.eye(2)), r"start must have shape \(k_in,\) = \(2,\), got \(2, 2\)"),
     (lambda: ibu_channel([1, 2], [1, 2, 3], 3), "channel must .* got shape"),
     (lambda: ibu_channel([1, 2], [[0.5, 0.6], [0.5, 0.5]], 3), "channel must have rows that sum to 1"),
     (lambda: ibu_channel([1, 2], [[1.5, -0.5], [0.5, 0.5]], 3), "channel must hold probabilities >= 0"),
@@ -197,6 +198,7 @@ REFUSED = [
     (lambda: bounds.theorem(3, 1.0, 10, "all"), "users must be 'fixed' or 'sampled', got 'all'"),
     (lambda: bounds.binary(1.0, 10, "sampled", 0.3), r"product must be a number from 0 to 1/4, got 0\.3"),
     (lambda: bounds.protocol_error("grr", 3, 1.0, 1), "key must be one of"),
+    (lambda: protocol_choice.flip_epsilon(9, np.array([])), "against must be one of sue, oue, olh, got"),
     (lambda: protocol_choice.compare(3, 1.0, 1e-320), "n must be a number >= 1e-60, got 1e-320"),
     (lambda: protocol_choice.compare(3, 1.0, 10, 1.5), r"theta_share must be a number from 0 to 1, got 1\.5"),
     *((partial(protocol_choice.flip_k, 1.0, key), f"against must be one of sue, oue, olh, got '{key}'")
@@ -217,6 +219,7 @@ REFUSED = [
     (lambda: inv([1, 1, 0, 0], SUBSET), "n must be the number of reports, above 0, .*, got None"),
     (lambda: inv([1, 3, 0, 0], SUBSET, 2), "observed must be from 0 to n = 2 .*, got 0 to 3"),
     (lambda: HADAMARD.histogram([99]), "reports must be integers"),
+    (lambda: HADAMARD.randomize([4]), "values must be integers from 0 to k - 1 = 3"),
     (lambda: HADAMARD.variance([0.5, 0.5], 10), "theta must have a last axis of length k = 4"),
     (lambda: HADAMARD.variance([0.25] * 4, 10, "both"), "users must be 'fixed' or 'sampled'"),
     (lambda: HadamardResponse(2, 1.0).variance([1.5, 0], 1), r"theta must be from 0 to 1 .*, got 0\.0 to 1\.5"),
