@@ -717,6 +717,7 @@ def test_how_many_ranks_are_too_few(many):
         test_the_data_and_the_mechanism,
         test_the_answer_by_every_estimator_with_both_intervals,
         test_whether_the_stated_epsilon_fits,
+        test_the_epsilon_under_which_the_reports_are_plausible,
         test_which_estimate_to_report_and_how_much_farther_the_others_are,
         test_how_to_read_the_intervals,
     ],
