@@ -3,6 +3,7 @@ counts: binomial laws of SciPy, plain formulas, dense matrices."""
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
 from dataclasses import replace
@@ -708,3 +709,19 @@ def test_how_many_ranks_are_too_few(many):
             # Of m ranks any is too low in 5%: each in 5%/m or more.
             assert min(chances) > 0.05 / ranks.size * 0.7
         assert low == [below > 0]
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        test_the_data_and_the_mechanism,
+        test_the_answer_by_every_estimator_with_both_intervals,
+        test_whether_the_stated_epsilon_fits,
+        test_the_epsilon_under_which_the_reports_are_plausible,
+        test_which_estimate_to_report_and_how_much_farther_the_others_are,
+        test_how_to_read_the_intervals,
+    ],
+)
+def test_the_corners_of_all_ranges(test):
+    """What the quick run has of the tests above."""
+    inspect.unwrap(test)(0)

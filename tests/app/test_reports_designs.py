@@ -122,6 +122,7 @@ def test_bit_strings_and_the_number_of_ones_alone():
             {"typed": "a, 1\nb, 2\nc, 3"},
             "there are two answers, yes and no; these reports have 3: a, b, c. Take what is neither out of the file.",
         ),
+        ("forced", {"typed": "a, 1"}, "These reports have 1 answer; here there may be 2 to 12."),
         ("table", {"typed": YES_NO, "table": "1\n1"}, "The table has 1 column, the reports have 2 answers."),
         ("warner", {"typed": YES_NO, "p": "1.5"}, "1.5 cannot be: a chance lies between 0 and 1."),
         ("warner", {"typed": "yes\nno"}, "Line 1 is “yes”: write one answer and its number in each line"),

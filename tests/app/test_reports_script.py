@@ -220,6 +220,7 @@ def test_script_says_in_one_sentence_what_it_cannot_read(tmp_path):
         printed(script, tmp_path, files=True)
 
 
+@pytest.mark.slow
 def test_the_script_of_a_workbook_reads_the_sheet_that_was_chosen(tmp_path):
     rows = [["answer"], *([name] for name in "abbc" * 30)]
     data = zipped(excel_parts({"Info": excel_rows([["note"], ["x"], ["x"]]), "Data": excel_rows(rows)}))

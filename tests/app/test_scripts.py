@@ -208,7 +208,10 @@ def test_a_link_without_numbers_is_told_in_one_sentence(link, words):
 
 @pytest.mark.parametrize(
     "scenario",
-    [Scenario("zipf", 1000, 1.3, 2.0, 100_000, 7), Scenario("letters", 26, 1.0, 1.0986122886681098, 1000, 3)],
+    [
+        pytest.param(Scenario("zipf", 1000, 1.3, 2.0, 100_000, 7), marks=pytest.mark.slow),
+        Scenario("letters", 26, 1.0, 1.0986122886681098, 1000, 3),
+    ],
     ids=lambda scenario: f"{scenario.dist}-{scenario.k}",
 )
 def test_script_prints_the_pages_numbers_with_the_core_alone(scenario, tmp_path):

@@ -56,18 +56,12 @@ def not_recomputed() -> dict[str, list[str]]:
     return missing
 
 
-def test_every_fixed_general_sentence_is_held_by_a_test_or_a_theorem() -> None:
+def test_every_sentence_is_held_and_nothing_that_no_longer_stands_anywhere() -> None:
+    """In one test: each process that looks reads all sources and imports all tests, which takes seconds."""
     missing = not_held()
     assert not missing, "held by no @holds and not in theorems.toml:\n" + "\n".join(missing)
-
-
-def test_every_generated_sentence_is_computed_anew() -> None:
     told = "\n".join(one for several in not_recomputed().values() for one in several)
     assert not told, "no @recomputes for:\n" + told
-
-
-def test_nothing_is_held_that_no_longer_stands_anywhere() -> None:
-    collected()
     said, made = {claim.says for claim in claims()}, {one.place for one in generated()}
     listed = [row["says"] for row in rows()]
     assert not [says for says in (*HELD, *listed) if says not in said]
