@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from pages._ui import arrivals, dials, downloads, figure_controls, guidance, hill, truth, view_picker
+from pages._ui import arrivals, dials, downloads, figure_controls, guidance, lesson, truth, view_picker
 from pages._ui.estimators import error_table, pick_target, repeated_section, search_section
 from pages._ui.frame import open_page
-from pages._ui.parts import Parts
+from pages._ui.parts import Parts, while_open
 from rr_core.figures.estimators import estimates
 
 PARTS = Parts(
@@ -57,16 +57,10 @@ if parts["hill"].open:
         st.markdown(
             "The reports of the story on home: five answers are few enough to drag. No dial of this page moves them."
         )
-        hill.draw()
-if parts["repeat"].open:
-    with parts["repeat"]:
-        repeated_section(page.work, target)
-if parts["film"].open:
-    with parts["film"]:
-        arrivals.estimates_section(page.work, target)
-if parts["steps"].open:
-    with parts["steps"]:
-        search_section(page.work)
+        lesson.draw_hill()
+while_open(parts["repeat"], repeated_section, page.work, target)
+while_open(parts["film"], arrivals.estimates_section, page.work, target)
+while_open(parts["steps"], search_section, page.work)
 guidance.which_to_use(draw.mechanism, scenario.n)
 
 with st.expander("Formulas"):

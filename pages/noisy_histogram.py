@@ -5,7 +5,7 @@ import streamlit as st
 from pages._ui import arrivals, downloads, figure_controls, guidance, truth, view_picker
 from pages._ui.frame import open_page
 from pages._ui.noisy_histogram import channel_section, person_section
-from pages._ui.parts import Parts
+from pages._ui.parts import Parts, while_open
 from rr_core.figures.noisy_histogram import noisy_histogram, two_ways
 from rr_core.figures.style import percent
 
@@ -64,15 +64,9 @@ with parts["numbers"]:
         help="Chance alone leaves a bar inside its band in 95 of 100 draws, or more.",
     )
     downloads.row(page.work, figure, "noisy_histogram")
-if parts["person"].open:
-    with parts["person"]:
-        person_section(page.work)
-if parts["film"].open:
-    with parts["film"]:
-        arrivals.reports_section(page.work)
-if parts["channel"].open:
-    with parts["channel"]:
-        channel_section(page.work)
+while_open(parts["person"], person_section, page.work)
+while_open(parts["film"], arrivals.reports_section, page.work)
+while_open(parts["channel"], channel_section, page.work)
 
 with st.expander("Formulas"):
     st.markdown(

@@ -127,9 +127,7 @@ class Story {
 
   privacy(data) {
     const name = 'Privacy ε, in this story only';
-    this.epsilon = make('input', 'rr-range');
-    Object.assign(this.epsilon, {type: 'range', min: 0, max: data.steps.length - 1, step: 1, value: this.place});
-    this.epsilon.setAttribute('aria-label', name);
+    this.epsilon = slider(name, 0, data.steps.length - 1, this.place);
     this.value = make('output');
     this.epsilon.addEventListener('input', () => {
       this.place = this.epsilon.valueAsNumber;
@@ -358,9 +356,7 @@ class Story {
       const part = kind => row.track.appendChild(make('i', `rr-line rr-${kind}`));
       return {...row, zero: part('zero'), truth: part('mark'), crowd: crowd && part('crowd')};
     });
-    const range = make('input', 'rr-range rr-gesture');
-    Object.assign(range, {type: 'range', min: 0, max: 100, step: 1, value: 0});
-    range.setAttribute('aria-label', name);
+    const range = slider(name, 0, 100, 0, 'rr-gesture');
     this.body.append(make('label', 'rr-hand', '', make('span', '', name), range));
     this.draw = () => {
       const ends = [...this.now.inv, ...this.reports, ...this.truth, WIDEST / 100];

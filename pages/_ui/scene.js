@@ -16,13 +16,6 @@ function between(from, to, part) {
 // Of a hundred people one after the other.
 const turned = (from, to, part) => ({...between(from, to, part), each: to.each.map((one, i) => i < part * to.each.length ? one : from.each[i])});
 
-function svg(tag, attributes, text) {
-  const node = document.createElementNS('http://www.w3.org/2000/svg', tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  if (text) node.textContent = text;
-  return node;
-}
-
 const ink = kind => `var(--rr-${kind})`;
 
 // In a legend: a ring where the picture has one, else the words alone.
@@ -363,9 +356,7 @@ class Scene {
     this.body.replaceChildren(this.host, this.caption);
     const end = answered.after.search(/\. /) + 1;   // what was right stands out
     this.result.replaceChildren(make('b', '', answered.after.slice(0, end)), answered.after.slice(end));
-    const name = answered.dial, range = make('input', 'rr-range'), value = make('output');
-    Object.assign(range, {type: 'range', min: 0, max: frames.length - 1, step: 1, value: first});
-    range.setAttribute('aria-label', name);
+    const name = answered.dial, range = slider(name, 0, frames.length - 1, first), value = make('output');
     const put = place => {
       this.you = place === first ? answered.you : null;
       this.root.dataset.away = place === first ? '' : 'yes';   // the words are about the first place

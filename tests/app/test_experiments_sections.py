@@ -29,7 +29,7 @@ UPLOADED = Population.from_weights([5, 3, 2])
 PAGE = """
 import numpy as np
 import streamlit as st
-from pages._ui import link, messages
+from pages._ui import link
 from pages._ui.experiments import winner_map
 from pages._ui.experiments.runs import SWEEP, SweepView
 from rr_core.experiments.grid import MAIN_GRID, over
@@ -45,7 +45,7 @@ cells = {"main": MAIN_GRID, "again": MAIN_GRID, "point": over(dist="point", k=5,
 means = np.random.default_rng(1).lognormal(size=(len(cells), 3)).tolist()
 view = SweepView(which, which, made(cells, means, 0.1), None, {}, "")
 if whole:
-    messages.show(winner_map.notes(view))
+    link.show_notes(winner_map.notes(view))
 winner_map.section(view, link.current(), True)
 link.write()
 """

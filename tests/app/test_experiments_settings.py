@@ -222,12 +222,12 @@ def test_a_wrong_value_in_a_link_is_one_sentence():
 def own_page():
     import streamlit as st
 
-    from pages._ui import link, messages
+    from pages._ui import link
     from pages._ui.experiments import controls, runs
     from rr_core import Scenario
 
     link.read("experiments", [runs.SWEEP, controls.OWN_SWEEP])
-    messages.show(link.notes())
+    link.show_notes(link.notes())
     st.session_state["out"] = controls.own_sweep_form(Scenario("zipf", 40, 1.2, 0.7, 3000, 9), None, 2)
     link.write()
 

@@ -18,14 +18,14 @@ from pages._ui import truth
 from rr_core import Population, RandomizedResponse, Scenario
 from rr_core.comparison import compare
 from rr_core.figures.estimators import _reading as _of_estimates
-from rr_core.figures.estimators import estimates, nearest
+from rr_core.figures.estimators import _search_reading as _of_search
+from rr_core.figures.estimators import estimates, nearest, without_towers
 from rr_core.figures.inv_negatives import (
     chance_against_users,
     chance_in_words,
     inv_with_negatives,
     more_users,
 )
-from rr_core.figures.mle_search import _reading as _of_search
 from rr_core.figures.noisy_histogram import (
     _belief_reading,
     belief,
@@ -244,7 +244,7 @@ def test_fewer_negatives_than_categories_are_not_said_to_be_all():
 @holds(
     "It is right on average, but a category that received fewer reports than the noise alone would bring comes out **below zero**.",  # noqa: E501
 )
-@recomputes(inv_with_negatives, _of_estimates, nearest, estimates)
+@recomputes(inv_with_negatives, _of_estimates, nearest, without_towers)
 def test_which_estimates_are_negative_set_to_zero_and_equal(many):
     said = set()
     for draw, result in over_settings(many):
