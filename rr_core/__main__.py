@@ -24,7 +24,8 @@ from rr_core.plain_text import plain
 from rr_core.plan.one_share import GoalKey, share_curve
 from rr_core.plan.settings import ShareSettings
 from rr_core.protocols import Channel
-from rr_core.recompute import Recomputed, recompute
+from rr_core.recompute import recompute
+from rr_core.recompute.result import Recomputed
 from rr_core.reports import fit_test
 from rr_core.reports.analysis import analyse, intervals_outside, outside_interval
 from rr_core.reports.designs import (

@@ -32,7 +32,7 @@ from rr_core.protocols.settings import (
     most_common,
     read_channel,
 )
-from rr_core.recompute import Recomputed, same_file
+from rr_core.recompute.result import Recomputed, same_file
 from rr_core.scenario import Draw, Scenario
 from rr_core.streams import Stream
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users
 from rr_core.protocols import Channel, UnaryEncoding
-from rr_core.recompute import TOP, Recomputed, same_file
+from rr_core.recompute.result import TOP, Recomputed, same_file
 from rr_core.registry import REGISTRY
 from rr_core.reports import analyse, fit_test, plausible_epsilon
 from rr_core.reports.analysis import Analysis

@@ -22,7 +22,7 @@ from rr_core.io import AllSeen, Listed, Names, Size, Source, read_list, read_rep
 from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import csv_cell
-from rr_core.recompute import plain, same_file
+from rr_core.recompute.result import plain, same_file
 from rr_core.registry import REGISTRY
 from rr_core.reports.analysis import analyse
 from tests.app.analysed import HOSTILE, analysed, counts_csv
