@@ -89,7 +89,8 @@ class Sample:
         counts = self._sums(m, None).astype(np.int64)
         if self.weights is None:
             return Tallies(counts)
-        return Tallies(counts, self._sums(m, self.weights), self._sums(m, self.weights**2))
+        with np.errstate(over="ignore"):  # of what is refused later
+            return Tallies(counts, self._sums(m, self.weights), self._sums(m, self.weights**2))
 
     def _sums(self, m: int, of: Array | None) -> Array:
         groups = 1 if self.groups is None else int(self.groups.max(initial=0)) + 1
@@ -355,7 +356,7 @@ class _Weighed:
         sums, squares = tallies.weights, tallies.squares
         assert sums is not None
         assert squares is not None
-        _check_weights(squares)
+        _check_weights(sums, squares)
         n = np.array([tallies.counts.sum()])
         return cls(sums, squares, n, None, sums[:, None], squares[:, None])
 
@@ -365,7 +366,7 @@ class _Weighed:
         assert sums is not None
         assert squares is not None
         assert weights is not None
-        _check_weights(squares)
+        _check_weights(sums, squares)
         (g, m), n = sums.shape, sample.reports.size
         strata = np.zeros(n, dtype=np.int64) if sample.strata is None else sample.strata.astype(np.int64)
         group = 0 if sample.groups is None else sample.groups.astype(np.int64)
@@ -417,10 +418,13 @@ class _Weighed:
         return variance
 
 
-def _check_weights(squares: Array) -> None:
-    if not squares.sum(axis=1).all():
+def _check_weights(sums: Array, squares: Array) -> None:
+    with np.errstate(over="ignore"):
+        most = np.maximum(sums.sum(axis=1) ** 2, squares.sum(axis=1))
+    if not (squares.sum(axis=1).all() and np.isfinite(most).all()):
         raise ValueError(
-            "weights must have squares with a positive sum in each group, got zeros, or numbers as small, in one"
+            "weights must have squares with a positive sum in each group, got only zeros, or numbers so small or large "
+            "that there is none, in one"
         )
 
 
