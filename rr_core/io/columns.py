@@ -7,8 +7,8 @@ import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from dataclasses import dataclass, field
+from typing import Literal
 
 import pyarrow as pa
 
@@ -153,38 +153,47 @@ class Columns:
     done: float = 1.0
 
 
-class Described(Protocol):
-    """A file whose columns are known."""
+@dataclass(frozen=True, kw_only=True)
+class Described:
+    """A file whose columns are known.
 
-    @property
-    def columns(self) -> tuple[str, ...]: ...
-    @property
-    def sample(self) -> tuple[tuple[str, ...], ...]: ...
-    @property
-    def numeric(self) -> tuple[bool, ...]: ...
-    @property
-    def hints(self) -> tuple[Hint, ...]: ...
-    @property
-    def has_header(self) -> bool | None: ...
-    @property
-    def sheets(self) -> tuple[str, ...]:
-        """Names of the sheets of a workbook that hold something, the one that was read first; else none."""
-        ...
+    Attributes:
+        columns: their names.
+        sample: the first rows.
+        numeric, hints: of each column, whether it seems to hold numbers, and other properties.
+        sheets: names of the sheets of a workbook that hold something, the one that was read first; else none.
+    """
+
+    columns: tuple[str, ...]
+    sample: tuple[tuple[str, ...], ...]
+    numeric: tuple[bool, ...]
+    hints: tuple[Hint, ...]
+    sheets: tuple[str, ...] = ()
 
 
-class Table(Described, Protocol):
-    """A file whose data can be read too: text or Parquet."""
+@dataclass(frozen=True, kw_only=True)
+class Table(Described):
+    """A file whose data can be read too: text or Parquet.
 
-    @property
-    def unit(self) -> Literal["line", "row"]: ...
+    Attributes:
+        data: the bytes.
+        has_header: whether the first line names the columns; those of Parquet have names.
+        notes: sentences about what was skipped.
+        unit: what `place` counts.
+    """
+
+    data: bytes = field(repr=False)
+    has_header: bool = True
+    notes: tuple[str, ...] = ()
+    unit: Literal["line", "row"] = "row"
 
     def pieces(self, indices: Sequence[int]) -> Iterator[Columns]:
         """The columns at `indices`, in that order, in pieces of some megabytes; the last piece tells the blank lines."""
-        ...
+        raise NotImplementedError
 
     def place(self, row: int) -> int:
         """Position in the file, counted from 1, of a row of `pieces`, counted from 0."""
-        ...
+        return row + 1
 
 
 @dataclass(frozen=True)
@@ -464,7 +473,7 @@ def is_no_answer(table: Described, index: int, among: Sequence[int]) -> bool:
     return hint.empty or hint.constant or hint.times or (of_people and len(among) > 0)
 
 
-def refuse_sideways(table: Described) -> None:
+def refuse_sideways(table: Table) -> None:
     """Raise UnreadableFile for counts that are laid sideways: names of categories above a single row of counts."""
     names, rows = table.columns, table.sample
     first = 0 if table.numeric[0] else 1  # what the row is called

@@ -18,11 +18,19 @@ import numpy as np
 import numpy.typing as npt
 
 from rr_core.io import numbers
-from rr_core.io.columns import Hint, Layout, choose, is_share_name, refuse_sideways, suggest, unused_numbers
+from rr_core.io.columns import (
+    Described,
+    Layout,
+    Table,
+    choose,
+    is_share_name,
+    refuse_sideways,
+    suggest,
+    unused_numbers,
+)
 from rr_core.io.decoding import Compression, UnreadableFile, quote
 from rr_core.io.labels import Codes, Labels, as_objects, clean, name_order
 from rr_core.io.tables import (
-    AnyTable,
     Dropped,
     add_up,
     check_size,
@@ -44,14 +52,13 @@ Kind = Literal["counts", "shares", "values"]
 Weights = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Preview:
-    """The detected format of a file; `layout`, `category` and `count` are suggestions (column positions from
-    0).
+@dataclass(frozen=True, kw_only=True)
+class Preview(Described):
+    """The detected format of a file; `layout`, `category` and `count` are suggestions (column positions from 0).
 
     `encoding`, `separator` and `has_header` are None for Parquet, `separator` also for a single column.
     `program` says what wrote a spreadsheet or a file of a statistics package, which became text or Parquet.
-    `sample` is shortened for display. `numeric` and `hints` describe the columns, `sheets` a workbook, see `Described`.
+    `sample` is shortened for display.
     """
 
     name: str
@@ -61,15 +68,10 @@ class Preview:
     encoding: str | None
     separator: str | None
     has_header: bool | None
-    columns: tuple[str, ...]
-    numeric: tuple[bool, ...]
-    hints: tuple[Hint, ...]
-    sample: tuple[tuple[str, ...], ...]
     layout: Layout
     category: int
     count: int | None
     program: str = ""
-    sheets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,7 +268,7 @@ class _Weighted:
     notes: tuple[str, ...] = ()
 
 
-def _from_values(table: AnyTable, category: int) -> _Weighted:
+def _from_values(table: Table, category: int) -> _Weighted:
     counted = count_values(table, category)
     codes = np.arange(len(counted.names), dtype=np.int32)
     labels = _labels(counted.names, codes, table.columns[category])
@@ -279,7 +281,7 @@ def _from_values(table: AnyTable, category: int) -> _Weighted:
     return _Weighted(labels, tallies, "values", rows, rows, counted.dropped, notes)
 
 
-def _from_numbers(table: AnyTable, category: int, count: int) -> _Weighted:
+def _from_numbers(table: Table, category: int, count: int) -> _Weighted:
     (names, (distinct, number_codes)), blank = number_columns(table, [category, count])
     labels = _labels(*names, table.columns[category])
     named = labels.codes >= 0

@@ -17,11 +17,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rr_core.io.columns import CATEGORY_WORDS, suggest
+from rr_core.io.columns import CATEGORY_WORDS, Table, suggest
 from rr_core.io.decoding import NoRows, WrongDomain, quote
 from rr_core.io.labels import Codes, as_objects, clean, difference, factorize, similar_labels
 from rr_core.io.reports import Reports, Source
-from rr_core.io.tables import AnyTable, Counts, add_up, number_columns, open_table
+from rr_core.io.tables import Counts, add_up, number_columns, open_table
 from rr_core.io.text import TextTable
 from rr_core.limits import K_MAX, K_MIN, TYPED_LETTERS_MAX
 
@@ -129,7 +129,7 @@ def _column(source: Source) -> tuple[Any, Codes, tuple[str, ...]]:
     return (*number_columns(table, [index])[0][0], notes)
 
 
-def _column_of_list(table: AnyTable) -> int:
+def _column_of_list(table: Table) -> int:
     """The suggested column; where its names come again, as those of groups do, the first in which none does."""
     suggested, width = suggest(table).category, range(len(table.columns))
     once = [i for i in width if not (table.hints[i].again or table.hints[i].empty or table.numeric[i])]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from rr_core.io.columns import Columns, Hint, hints, numeric_columns
+from rr_core.io.columns import Columns, Table, hints, numeric_columns
 from rr_core.io.decoding import NoRows, UnreadableFile, faults_as, quote
 from rr_core.io.text import DETECT_ROWS, MAX_COLUMNS, SAMPLE_ROWS
 
@@ -24,22 +24,13 @@ _DAMAGED = (
 )
 
 
-@dataclass(frozen=True)
-class ParquetTable:
+@dataclass(frozen=True, kw_only=True)
+class ParquetTable(Table):
     """A Parquet table. `declares` says of each column whether the file lists its categories, used or not; `missing`, if
     it is known, how many of its rows had a value declared as missing."""
 
-    data: bytes = field(repr=False)
-    columns: tuple[str, ...]
-    sample: tuple[tuple[str, ...], ...]
-    numeric: tuple[bool, ...]
-    hints: tuple[Hint, ...]
     declares: tuple[bool, ...] = ()
-    notes: tuple[str, ...] = ()
     missing: tuple[int, ...] = ()
-    unit: Literal["line", "row"] = "row"
-    sheets: tuple[str, ...] = ()
-    has_header: bool = True
 
     def pieces(self, indices: Sequence[int]) -> Iterator[Columns]:
         """The columns at `indices`, some rows at a time, text still dictionary-encoded.
@@ -57,10 +48,6 @@ class ParquetTable:
                 rows += batch.num_rows
                 columns = tuple(pa.chunked_array([_usual(batch.column(name))]) for name in names)
                 yield Columns(columns, done=rows / file.metadata.num_rows)
-
-    def place(self, row: int) -> int:
-        """The row of the file, from 1."""
-        return row + 1
 
 
 def open_parquet(data: bytes) -> ParquetTable:
@@ -85,9 +72,14 @@ def open_parquet(data: bytes) -> ParquetTable:
         is_number(kind) or (is_text(kind) and as_text[i] and any(row[i] for row in sample))
         for i, kind in enumerate(schema.types)
     )
-    looks = hints(sample, len(schema))
-    declares = tuple(map(pa.types.is_dictionary, schema.types))
-    return ParquetTable(data, tuple(schema.names), sample[:SAMPLE_ROWS], numeric, looks, declares)
+    return ParquetTable(
+        data=data,
+        columns=tuple(schema.names),
+        sample=sample[:SAMPLE_ROWS],
+        numeric=numeric,
+        hints=hints(sample, len(schema)),
+        declares=tuple(map(pa.types.is_dictionary, schema.types)),
+    )
 
 
 def is_number(kind: Any) -> bool:

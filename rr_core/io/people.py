@@ -13,13 +13,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rr_core.io import numbers
-from rr_core.io.columns import find
+from rr_core.io.columns import Table, find
 from rr_core.io.decoding import NoRows, UnreadableFile, quote
 from rr_core.io.domain import Names
 from rr_core.io.labels import as_objects, clean, factorize
 from rr_core.io.parquet import is_number, to_text
 from rr_core.io.reports import Reports, Source
-from rr_core.io.tables import AnyTable, open_table
+from rr_core.io.tables import open_table
 from rr_core.reports.survey import MOST_GROUPS, Tallies
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
@@ -85,7 +85,7 @@ def read_people(
 
 
 def _sums(
-    table: AnyTable, read: Reports, keys: Sequence[str], by: Sequence[str], weights: str | None, inverse: bool
+    table: Table, read: Reports, keys: Sequence[str], by: Sequence[str], weights: str | None, inverse: bool
 ) -> list[pa.Table]:
     """The sums of each piece of a table by its keys."""
     columns = [read.category_name, *by, *([] if read.count_name is None else [read.count_name])]
@@ -238,7 +238,7 @@ def _seen(
     return place[groups], tuple(name for name, is_there in zip(names, found, strict=True) if is_there)
 
 
-def _weights(array: Any, table: AnyTable, index: int, before: int) -> npt.NDArray[np.float64]:
+def _weights(array: Any, table: Table, index: int, before: int) -> npt.NDArray[np.float64]:
     """The numbers of a piece of the column of weights, nan where there is none; ``before`` rows came before it."""
     combined = array
     try:

@@ -30,6 +30,7 @@ from rr_core.io.columns import (
     ColumnChoice,
     Described,
     Layout,
+    Table,
     choose,
     counts_beside,
     is_count_name,
@@ -45,7 +46,6 @@ from rr_core.io.distribution import Preview, inspect
 from rr_core.io.labels import Codes, Labels, as_objects, clean, factorize
 from rr_core.io.parquet import to_text
 from rr_core.io.tables import (
-    AnyTable,
     Counted,
     Counts,
     Dropped,
@@ -539,7 +539,7 @@ def is_headed(table: Described) -> bool:
 
 
 def pick(
-    table: AnyTable, layout: Layout | None, category: str | int | None, count: str | int | None
+    table: Table, layout: Layout | None, category: str | int | None, count: str | int | None
 ) -> ColumnChoice:
     """The layout and columns that the user chose, completed by `propose`. Errors as in `columns.choose`."""
     proposal = propose(table)
@@ -548,7 +548,7 @@ def pick(
     return choose(table, layout, category, count)
 
 
-def count_reports(table: AnyTable, choice: ColumnChoice, tick: Tick) -> Counted:
+def count_reports(table: Table, choice: ColumnChoice, tick: Tick) -> Counted:
     """Read the chosen columns.
 
     Raises:
@@ -559,7 +559,7 @@ def count_reports(table: AnyTable, choice: ColumnChoice, tick: Tick) -> Counted:
     return _sum_counts(table, choice.category, choice.count, tick)
 
 
-def _sum_counts(table: AnyTable, category: int, count: int, tick: Tick) -> Counted:
+def _sum_counts(table: Table, category: int, count: int, tick: Tick) -> Counted:
     columns, blank = number_columns(table, [category, count], tick)
     (distinct, codes), (distinct_amounts, amount_codes) = columns
     names = to_text(distinct)
@@ -615,7 +615,7 @@ def _naming(name: str | None) -> Iterator[None]:
         raise UnreadableFile(f"{quote(name)}: {error}") from error
 
 
-def _headed(table: AnyTable, has_header: bool | None) -> AnyTable:
+def _headed(table: Table, has_header: bool | None) -> Table:
     """The first table, with its first row as header if that says "report"."""
     if has_header is None and isinstance(table, TextTable) and not table.has_header and is_headed(table):
         headed = open_text(table.data, True, table.separator)
@@ -625,7 +625,7 @@ def _headed(table: AnyTable, has_header: bool | None) -> AnyTable:
     return table
 
 
-def _check_shape(table: AnyTable, shape: Shape) -> None:
+def _check_shape(table: Table, shape: Shape) -> None:
     """Refuse a file whose columns are not those of the first."""
     mine, theirs = table.columns, shape.columns
     if len(mine) != len(theirs):

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rr_core.io.columns import WORDS, Columns
+from rr_core.io.columns import WORDS, Columns, Table
 from rr_core.io.decoding import (
     COUNT_FIRST,
     Decoded,
@@ -29,11 +29,10 @@ from rr_core.io.labels import Codes, factorize
 from rr_core.io.parquet import ParquetTable, open_parquet, to_text
 from rr_core.io.spreadsheets import read_sheet
 from rr_core.io.statistics_files import read_statistics
-from rr_core.io.text import TextTable, open_text
+from rr_core.io.text import open_text
 from rr_core.limits import HELD_ROWS_MAX, K_MAX, K_MIN
 from rr_core.plain_text import plain
 
-AnyTable = TextTable | ParquetTable
 Counts = npt.NDArray[np.int64]
 
 MIN_CATEGORIES, MAX_CATEGORIES = K_MIN, K_MAX
@@ -125,7 +124,7 @@ def decoded(
 
 def open_table(
     data: bytes, name: str, has_header: bool | None, tick: Tick = ignore, sheet: str | None = None
-) -> AnyTable:
+) -> Table:
     """The table in an upload. `tick` hears of the unpacking; `sheet` is the one of a workbook, None for the first that
     seems to be a table.
 
@@ -135,7 +134,7 @@ def open_table(
     return table_in(decoded(data, name, tick=tick, sheet=sheet), has_header)
 
 
-def table_in(found: Decoded, has_header: bool | None) -> AnyTable:
+def table_in(found: Decoded, has_header: bool | None) -> Table:
     """The table with its columns; errors as in `open_parquet` and `open_text`."""
     if found.kind == "parquet":
         return replace(open_parquet(found.data), notes=found.notes, missing=found.missing)
@@ -145,7 +144,7 @@ def table_in(found: Decoded, has_header: bool | None) -> AnyTable:
 
 
 def number_columns(
-    table: AnyTable, indices: Sequence[int], tick: Tick = ignore
+    table: Table, indices: Sequence[int], tick: Tick = ignore
 ) -> tuple[list[tuple[Any, Codes]], Columns]:
     """The columns at `indices`, whole, each as its distinct values and for each row the position of its value among them;
     and the blank lines that were skipped. Errors as in `TextTable.pieces` and `ParquetTable.pieces`.
@@ -169,7 +168,7 @@ def number_columns(
     return [column.result() for column in numbered], blank
 
 
-def count_values(table: AnyTable, category: int, tick: Tick = ignore, *, declared: bool = False) -> Counted:
+def count_values(table: Table, category: int, tick: Tick = ignore, *, declared: bool = False) -> Counted:
     """How many rows hold each value of a column; with `declared` also the categories without a row that the file
     declares for it, after the others.
 
@@ -194,7 +193,7 @@ def count_values(table: AnyTable, category: int, tick: Tick = ignore, *, declare
     return counted if listed is None else _with_declared(counted, listed)
 
 
-def _declared_missing(table: AnyTable, column: int) -> tuple[str, ...]:
+def _declared_missing(table: Table, column: int) -> tuple[str, ...]:
     """A sentence where the file declares values of the column as missing."""
     rows = table.missing[column] if isinstance(table, ParquetTable) and table.missing else 0
     if not rows:
@@ -356,7 +355,7 @@ def total_form(names: Any) -> Any:
 
 
 def totals_of_groups(
-    table: AnyTable, category: int, count: int, codes: Codes, amounts: npt.NDArray[Any]
+    table: Table, category: int, count: int, codes: Codes, amounts: npt.NDArray[Any]
 ) -> tuple[npt.NDArray[np.bool_], tuple[str, ...]]:
     """Which rows of a table of counts hold totals of the others: those with a word for a total in another column ("all"
     beside "m" and "f"), which have, in every category, the sum of the rows with other words. And a sentence on each such
@@ -428,7 +427,7 @@ def has_name(names: Any) -> npt.NDArray[np.bool_]:
 
 
 def with_names(
-    table: AnyTable, counted: Counted, named: npt.NDArray[np.bool_], blank: Columns, first: int
+    table: Table, counted: Counted, named: npt.NDArray[np.bool_], blank: Columns, first: int
 ) -> Counted:
     """The counted values with a name; the rows without one, of which row `first` is the first, are listed as dropped."""
     dropped = left_out(table, blank, int(counted.rows[~named].sum()), first)
@@ -436,7 +435,7 @@ def with_names(
     return Counted(names, counted.rows[named], counted.people[named], dropped, counted.notes)
 
 
-def left_out(table: AnyTable, columns: Columns, nameless: int, first_nameless: int) -> tuple[Dropped, ...]:
+def left_out(table: Table, columns: Columns, nameless: int, first_nameless: int) -> tuple[Dropped, ...]:
     """What was left out of a file: its blank lines, and its rows without a name.
 
     `first_nameless` is the position of the first of those. In a single column they are blank lines.
@@ -454,7 +453,7 @@ def left_out(table: AnyTable, columns: Columns, nameless: int, first_nameless: i
     return tuple(dropped)
 
 
-def _first_of(table: AnyTable, category: int, wanted: Any) -> int:
+def _first_of(table: Table, category: int, wanted: Any) -> int:
     """The first row that holds one of the wanted names. Reads again, up to there."""
     rows = 0
     for piece in table.pieces([category]):

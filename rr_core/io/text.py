@@ -10,16 +10,16 @@ import io
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from rr_core.io.columns import (
     Columns,
-    Hint,
     Row,
+    Table,
     column_names,
     detect_header,
     hints,
@@ -75,22 +75,13 @@ class _Ragged:
         return "error"
 
 
-@dataclass(frozen=True)
-class TextTable:
+@dataclass(frozen=True, kw_only=True)
+class TextTable(Table):
     """A text table. `data` is UTF-8 with ``\\n`` line ends, below so many lines of `above`; `separator` None is a single
-    column. `notes` are sentences about what was skipped."""
+    column."""
 
-    data: bytes = field(repr=False)
     separator: str | None
-    has_header: bool
-    columns: tuple[str, ...]
-    sample: tuple[tuple[str, ...], ...]
-    numeric: tuple[bool, ...]
-    hints: tuple[Hint, ...]
     above: int = 0
-    notes: tuple[str, ...] = ()
-    unit: Literal["line", "row"] = "line"
-    sheets: tuple[str, ...] = ()
 
     def pieces(self, indices: Sequence[int]) -> Iterator[Columns]:
         """The columns at `indices` as text, one block after another, blank lines left out.
@@ -329,15 +320,16 @@ def open_text(
             " first line is not a header."
         )
     return TextTable(
-        data,
-        separator,
-        header,
-        column_names(rows[0] if header else [""] * width),
-        tuple(tuple(row) for row in body[:SAMPLE_ROWS]),
-        numeric_columns(body, width),
-        hints(body, width),
-        above,
-        tuple(notes),
+        data=data,
+        separator=separator,
+        has_header=header,
+        columns=column_names(rows[0] if header else [""] * width),
+        sample=tuple(tuple(row) for row in body[:SAMPLE_ROWS]),
+        numeric=numeric_columns(body, width),
+        hints=hints(body, width),
+        above=above,
+        notes=tuple(notes),
+        unit="line",
     )
 
 

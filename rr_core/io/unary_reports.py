@@ -22,6 +22,7 @@ from rr_core.io.columns import (
     ColumnChoice,
     Described,
     Layout,
+    Table,
     count_columns,
     find,
     is_count_name,
@@ -38,7 +39,7 @@ from rr_core.io.reports import (
     inspect_reports,
     read_reports,
 )
-from rr_core.io.tables import AnyTable, Counts, Numbered, open_table
+from rr_core.io.tables import Counts, Numbered, open_table
 from rr_core.io.text import SAMPLE_ROWS
 
 # Bits that are held, one byte each.
@@ -298,7 +299,7 @@ def _seems_bits(table: Described, index: int) -> bool:
     return table.hints[index].bits or (2 * len(bits) > len(cells) and {*bits} <= ONES | ZEROS)
 
 
-def _from_columns(table: AnyTable, columns: Sequence[int], count: int | None, source: Source) -> UnaryReports:
+def _from_columns(table: Table, columns: Sequence[int], count: int | None, source: Source) -> UnaryReports:
     names = [table.columns[index] for index in columns]
     counted = [] if count is None else [count]
     pieces: list[npt.NDArray[np.uint8]] = []
@@ -353,7 +354,7 @@ def _from_columns(table: AnyTable, columns: Sequence[int], count: int | None, so
     return UnaryReports(tuple(names), ones, n, bits, each, reports)
 
 
-def _times(column: Numbered, table: AnyTable) -> tuple[Counts, tuple[str, ...]]:
+def _times(column: Numbered, table: Table) -> tuple[Counts, tuple[str, ...]]:
     """(r,) how often each row of bits occurred, and sentences about how its numbers were read."""
     distinct, codes = column.result()
     parsed = numbers.parse(distinct)
@@ -364,7 +365,7 @@ def _times(column: Numbered, table: AnyTable) -> tuple[Counts, tuple[str, ...]]:
     return each, parsed.notes
 
 
-def _bits(array: Any, name: str, table: AnyTable, before: int) -> npt.NDArray[np.uint8]:
+def _bits(array: Any, name: str, table: Table, before: int) -> npt.NDArray[np.uint8]:
     """The bits of a piece of a column; ``before`` rows came before it."""
     combined = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
     text = pc.cast(combined, pa.string())

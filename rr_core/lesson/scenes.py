@@ -68,7 +68,7 @@ def _points(difference: float) -> str:
 
 
 def _compared(
-    said: int, answer: int, near: int, unit: str = "", few: str = "too few", many: str = "too many"
+    said: int, answer: int, unit: str = "", few: str = "too few", many: str = "too many", near: int = 0
 ) -> str:
     """The beginning of each sentence about a number; up to ``near`` from the answer is close."""
     told = with_unit(said, unit)
@@ -155,7 +155,7 @@ def coin(seed: int) -> Posed:
         how = "Counting heads alone gives" if nearer else "Heads made"
         rest = f"{accidents} of the other {100 - heads} drew the truth by accident"
         return (
-            f"{_compared(said[0], heads + accidents, 10)} On average it is 60. {how} "
+            f"{_compared(said[0], heads + accidents, near=10)} On average it is 60. {how} "
             f"{heads}{', but' if nearer else ' people tell the truth;'} {rest}. "
             "A report does not show which it is: that is the protection."
         )
@@ -283,7 +283,7 @@ def subtract(seed: int) -> Posed:
             raw - q: "Subtracted, and not yet stretched. ",
         }.get(nearest, "")
         left = (float(f"{100 * raw:.1f}") - float(f"{100 * q:.1f}")) / 100  # of the numbers on screen
-        start = f"{_compared(said[0], round(100 * estimate), 2, '%', 'too little', 'too much')} "
+        start = f"{_compared(said[0], round(100 * estimate), '%', 'too little', 'too much', 2)} "
         return (
             f"{start}{why}{_per_cent(raw)} − {_per_cent(q)} = {_per_cent(left)} is left, and stands for the "
             f"{_per_cent(step.keep)} who were told to say the truth: stretch it {1 / step.keep:.2f} times. This "
@@ -365,7 +365,7 @@ def below(seed: int) -> Posed:
 
     def after(said: Prediction) -> str:
         return (
-            f"{_compared(said[0], answer, 5)} Where nobody has an answer, the sign stays chance; only the size "
+            f"{_compared(said[0], answer, near=5)} Where nobody has an answer, the sign stays chance; only the size "
             f"shrinks: the lowest was {_per_cent(found[few].min(axis=0)[1])} with {few:,} people, "
             f"{_per_cent(found[many].min(axis=0)[1], 2)} with {many:,} (the picture zooms in). Where somebody has it, "
             f"more people are a cure: where 2% have it, {negatives(few)[1]} of 100 were below zero, now "
@@ -718,7 +718,7 @@ def line(seed: int) -> Posed:
         on_the_line = ("inv_p", "mle_star", "inv_n")
         outside = "" if 0 <= said[0] <= 100 else "It lies between them. "
         return (
-            f"{_compared(said[0], answer, 5, few='too little', many='too much')} {outside}InvN scales A and "
+            f"{_compared(said[0], answer, '', 'too little', 'too much', 5)} {outside}InvN scales A and "
             "B down, InvP lowers both by the same amount, MLE* does some of both: scales less than InvN, then lowers. So "
             "it lies between, never farther from the truth than the farther of the two. Of 100 people in a wrong bar: "
             f"{', '.join(f'{_REPAIRS[key]} {_wrong(getattr(step, key), truth)}' for key in on_the_line)}."

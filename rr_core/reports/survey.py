@@ -90,9 +90,7 @@ class Sample:
         counts = self._sums(m, None).astype(np.int64)
         if self.weights is None:
             return Tallies(counts)
-        with np.errstate(
-            over="ignore", under="ignore"
-        ):  # sums that are too large or too small are refused later
+        with np.errstate(over="ignore"):  # of what is refused later
             return Tallies(counts, self._sums(m, self.weights), self._sums(m, self.weights**2))
 
     def _sums(self, m: int, of: Array | None) -> Array:
