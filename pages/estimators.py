@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from pages._ui import arrivals, dials, downloads, figure_controls, guidance, hill, truth, view_picker
+from pages._ui import arrivals, dials, downloads, figure_controls, guidance, lesson, truth, view_picker
 from pages._ui.estimators import error_table, pick_target, repeated_section, search_section
 from pages._ui.frame import open_page
-from pages._ui.parts import Parts
+from pages._ui.parts import Parts, while_open
 from rr_core.figures.estimators import estimates
 
 PARTS = Parts(
@@ -22,9 +22,11 @@ page = open_page("estimators", PARTS.binding)
 draw, scenario = page.work.draw, page.work.draw.scenario
 st.markdown(
     "**InvN** cuts off the negatives of Inv and scales the rest down. **InvP** lowers all shares that it keeps by the "
-    "same amount. **MLE\\*** strikes out categories and does Inv again with the others' reports alone.\n\n"
-    "**Which repair when? InvP; InvN** if you expect all categories to be about equally common. This goes by the "
-    "average of many collections; in one draw, as below, another may win.\n\n"
+    "same amount. **MLE\\*** strikes out categories and does Inv again with the others' reports alone: no shares make "
+    "these reports likelier.\n\n"
+    "**Which repair when?** InvP, unless you expect all categories to be about equally common: then InvN. This goes by "
+    "the average of many collections; in one draw, as below, another may win. Where InvN loses, it can lose by "
+    "far: set **Zipf** with exponent 3, and see.\n\n"
     "**Try:** drag **Privacy ε** to both ends. Which repair sets more categories to zero?"
 )
 with figure_controls.row():
@@ -55,16 +57,10 @@ if parts["hill"].open:
         st.markdown(
             "The reports of the story on home: five answers are few enough to drag. No dial of this page moves them."
         )
-        hill.draw()
-if parts["repeat"].open:
-    with parts["repeat"]:
-        repeated_section(page.work, target)
-if parts["film"].open:
-    with parts["film"]:
-        arrivals.estimates_section(page.work, target)
-if parts["steps"].open:
-    with parts["steps"]:
-        search_section(page.work)
+        lesson.draw_hill()
+while_open(parts["repeat"], repeated_section, page.work, target)
+while_open(parts["film"], arrivals.estimates_section, page.work, target)
+while_open(parts["steps"], search_section, page.work)
 guidance.which_to_use(draw.mechanism, scenario.n)
 
 with st.expander("Formulas"):

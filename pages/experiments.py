@@ -1,9 +1,9 @@
 """Experiments: the map of who wins, the paper's evaluation run anew, and what is left of the claims."""
 
-from pages._ui import guidance, messages
+from pages._ui import guidance, link
 from pages._ui.experiments import controls, protocols, results, runs, settings, winner_map
 from pages._ui.frame import open_page
-from pages._ui.parts import Parts
+from pages._ui.parts import Parts, while_open
 
 PARTS = Parts(
     "experiments",
@@ -29,7 +29,7 @@ scenario, key = page.work.draw.scenario, runs.SWEEP.current()
 run = runs.current(key)
 runs.say_if_let_go()
 if run is not None:
-    messages.show(winner_map.notes(run.view()))
+    link.show_notes(winner_map.notes(run.view()))
     runs.status(run)
 runs.progress_elsewhere(run)
 if run is None:
@@ -47,16 +47,13 @@ else:
     page.controls(results.unused(view) if key in settings.CELLS else None)
     results.map_numbers(view)
     parts = PARTS.tabs()
-    if parts["sweep"].open:  # else the browser would go on sending the sweep that was chosen here
-        with parts["sweep"]:
-            controls.sweep_and_run(key, run, scenario)
+    # Else the browser would go on sending the sweep that was chosen here.
+    while_open(parts["sweep"], controls.sweep_and_run, key, run, scenario)
     with parts["figure"]:
         results.second_figure(view, scenario)
     with parts["claims"]:
         results.claims_table(view)
-    if parts["protocols"].open:
-        with parts["protocols"]:
-            protocols.section()
+    while_open(parts["protocols"], protocols.section)
     with parts["files"]:
         results.compare_runs(view, runs.comparable_results(run))
         results.file_downloads(view)

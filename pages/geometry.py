@@ -5,7 +5,7 @@ import streamlit as st
 from pages._ui import downloads, guidance
 from pages._ui.frame import open_page
 from pages._ui.geometry import collinearity, triangle
-from pages._ui.parts import Parts
+from pages._ui.parts import Parts, while_open
 
 PARTS = Parts(
     "geometry",
@@ -27,15 +27,9 @@ parts = PARTS.tabs()
 with parts["why"]:
     triangle.why_section(points, theta, page.work.geometry.three)
     downloads.row(page.work, figure, "geometry")
-if parts["line"].open:
-    with parts["line"]:
-        collinearity.theorem_section(page.work)
-if parts["beyond"].open:
-    with parts["beyond"]:
-        collinearity.equal_supports_section(page.work)
-if parts["bias"].open:
-    with parts["bias"]:
-        triangle.bias_section(page.work)
+while_open(parts["line"], collinearity.theorem_section, page.work)
+while_open(parts["beyond"], collinearity.equal_supports_section, page.work)
+while_open(parts["bias"], triangle.bias_section, page.work)
 
 with st.expander("Formulas"):
     st.markdown(

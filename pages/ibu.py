@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages._ui import chart, figure_controls, film, guidance, view_picker
 from pages._ui.frame import open_page
-from pages._ui.ibu import controls, results, sections
+from pages._ui.ibu import results, sections
 from pages._ui.parts import Parts
 from rr_core.figures.ibu import animation, convergence_curves, settling_by_reports
 
@@ -26,9 +26,9 @@ st.markdown(
     "**Try:** press **Play**. Then set **Privacy ε** to 0.5: how many iterations does it need now?"
 )
 with figure_controls.row():
-    start = controls.pick_start(work)
-    length = controls.pick_length()
-    tolerance = controls.pick_tolerance()
+    start = results.pick_start(work)
+    length = results.pick_length()
+    tolerance = results.pick_tolerance()
     view = view_picker.pick(work, by_reports=True)
     guidance.words("IBU", "Iteration", "Convergence", "MLE\\*", "Likelihood", "Certificate", "Nat", "Support")
     figure_controls.place(film.listen_for_keys)  # before the figure, where a page that is presented ends
@@ -46,7 +46,7 @@ with parts["stop"]:
     sections.triangle_section(work, path)
 if parts["last"].open:
     with parts["last"]:
-        settling = results.settling(work, start, path, controls.pick_nearness())
+        settling = results.settling(work, start, path, results.pick_nearness())
         chart.show(settling_by_reports(path, settling), "ibu_stragglers")
         sections.explain_pace(path)
         st.caption("To try: start from **The reports φ**. Do the same categories come last?")

@@ -5,7 +5,7 @@ import streamlit as st
 from pages._ui import arrivals, downloads, figure_controls, guidance, truth, view_picker
 from pages._ui.frame import open_page
 from pages._ui.noisy_histogram import channel_section, person_section
-from pages._ui.parts import Parts
+from pages._ui.parts import Parts, while_open
 from rr_core.figures.noisy_histogram import noisy_histogram, two_ways
 from rr_core.figures.style import percent
 
@@ -25,7 +25,8 @@ _MANY = 60  # categories, beyond which the tallest true bars would press the rep
 new = f"**New draw** for {'' if draw.of_table else 'other users and '}other noise: "
 st.markdown(
     "**It pulls every bar towards the same height.** A private coin decides: report the truth, or any category at "
-    "random; **ε** sets how often the truth. The lesson's people are **users** from here on, its answers **categories**. "
+    "random; **ε** sets how often the truth, the less often the more categories. The lesson's people are **users** "
+    "from here on, its answers **categories**. "
     + (
         "**Blue**: what arrives; the truth is hidden.\n\n**Try:** drag **Privacy ε** left: what becomes of the tallest "
         f"bars? Press {new}what changes?"
@@ -63,15 +64,9 @@ with parts["numbers"]:
         help="Chance alone leaves a bar inside its band in 95 of 100 draws, or more.",
     )
     downloads.row(page.work, figure, "noisy_histogram")
-if parts["person"].open:
-    with parts["person"]:
-        person_section(page.work)
-if parts["film"].open:
-    with parts["film"]:
-        arrivals.reports_section(page.work)
-if parts["channel"].open:
-    with parts["channel"]:
-        channel_section(page.work)
+while_open(parts["person"], person_section, page.work)
+while_open(parts["film"], arrivals.reports_section, page.work)
+while_open(parts["channel"], channel_section, page.work)
 
 with st.expander("Formulas"):
     st.markdown(

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages._ui import guidance
 from pages._ui.frame import open_page
-from pages._ui.parts import Parts
+from pages._ui.parts import Parts, while_open
 from pages._ui.plan import downloads, sections, sentences, shares
 from pages._ui.plan.results import current_plan, plan_landscape
 from pages._ui.plan.settings import SETTINGS, controls
@@ -60,9 +60,7 @@ with parts["estimators"]:
     sections.simulated_errors(page.work, plan)
 with parts["protocols"]:
     sections.other_protocols(plan)
-if parts["surveys"].open:
-    with parts["surveys"]:
-        shares.section()
+while_open(parts["surveys"], shares.section)
 with parts["bounds"]:
     sections.lower_bounds(plan)
 with parts["shuffling"]:

@@ -1,6 +1,6 @@
 """Protocols: what changes when reports are not made by k-RR."""
 
-from pages._ui import guidance, messages
+from pages._ui import guidance, link
 from pages._ui.frame import open_page
 from pages._ui.parts import Parts
 from pages._ui.protocols import channel, over_time, posterior, side_by_side, unary
@@ -37,6 +37,6 @@ for key, part in PARTS.tabs().items():
             try:
                 SECTIONS[key](page)
             except sessions.NoRoom as error:  # before any figure
-                messages.show([f"{error}"])
+                link.show_notes([f"{error}"])
                 page.controls()
 guidance.next_page()

@@ -12,23 +12,22 @@ import math
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rr_core import typed
+from rr_core.data import read_toml
 from rr_core.mechanism import RandomizedResponse
-from rr_core.metrics import Users
 from rr_core.plain_text import plain
 from rr_core.plan.one_share import GoalKey, share_curve
 from rr_core.plan.settings import ShareSettings
-from rr_core.protocols import Channel, UnaryEncoding
+from rr_core.protocols import Channel
 from rr_core.recompute import recompute
 from rr_core.recompute.result import Recomputed
-from rr_core.registry import REGISTRY
 from rr_core.reports import fit_test
+from rr_core.reports.analysis import analyse, intervals_outside, outside_interval
 from rr_core.reports.designs import (
     DESIGNS,
     MOST_FORCED,
@@ -36,14 +35,15 @@ from rr_core.reports.designs import (
     Counted,
     Design,
     Unclear,
+    by_number,
     likely_yes,
     of_forced,
     of_table,
     of_yes_and_no,
     parameter,
+    unary_encoding,
 )
-from rr_core.reports.nearest import SAME_WITHIN
-from rr_core.reports.survey import Survey, analyse_groups, analyse_tallies
+from rr_core.reports.survey import Survey, Tallies, analyse_groups, report_of_each
 from rr_core.script import VERSION
 
 if TYPE_CHECKING:
@@ -54,106 +54,17 @@ if TYPE_CHECKING:
 _MOST_TESTED = 10_000  # categories of which the test of k-RR's epsilon is simulated
 _TESTED = 1000
 _TRUTHS = frozenset({"true", "false", "1", "0"})
-_FOUND_WITHIN = 1e-6  # shares that the maximum of the likelihood is not found more closely than
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """What was written behind ``analyse``."""
-
-    file: str
-    design: str
-    out: str | None
-    column: str | None
-    count: str | None
-    by: list[str]
-    weights: str | None
-    inclusion: str | None
-    sheet: str | None
-    header: bool | None
-    merge: bool | None
-    keep: list[str]
-    leave_out: list[str]
-    level: float
-    users: Users
-    epsilon: str | None
-    p: str | None
-    p2: str | None
-    redraw: str | None
-    prevalence: str | None
-    draws: str | None
-    yes: str | None
-    forced: str | None
-    table: str | None
-    encoding: str | None
-    f: str | None
-    q: str | None
-    reports: int | None
-    categories: int | None
-    list_of_categories: str | None
+def _option(several: bool = False, flag: bool = False, type: str = "str", **told: Any) -> dict[str, Any]:
+    """Arguments of `argparse.ArgumentParser.add_argument`."""
+    if flag:
+        return {"action": argparse.BooleanOptionalAction, **told}
+    kind = {"str": str, "int": int, "float": float}[type]
+    return {"type": kind, **({"action": "append", "default": []} if several else {}), **told}
 
 
-_OPTIONS: dict[str, dict[str, Any]] = {
-    "out": {"metavar": "FILE", "help": ".csv or .json; else CSV on standard output"},
-    "column": {"metavar": "NAME", "help": "of the reports"},
-    "count": {"metavar": "NAME", "help": "column of how many there are of each"},
-    "by": {
-        "metavar": "NAME",
-        "action": "append",
-        "default": [],
-        "help": "column of groups; several are crossed",
-    },
-    "weights": {"metavar": "NAME", "help": "column of survey weights"},
-    "inclusion": {
-        "metavar": "NAME",
-        "help": "column of inclusion probabilities, whose inverses are the weights",
-    },
-    "sheet": {"metavar": "NAME", "help": "of a workbook; else the first that seems to be a table"},
-    "header": {
-        "action": argparse.BooleanOptionalAction,
-        "help": "whether the first line names the columns, where it is not seen rightly",
-    },
-    "merge": {
-        "action": argparse.BooleanOptionalAction,
-        "help": "whether ways to write one name, as Yes and yes or 01 and 1, are counted together",
-    },
-    "keep": {
-        "metavar": "NAME",
-        "action": "append",
-        "default": [],
-        "help": "a name that is counted, though it looks like no answer, a total or a slip",
-    },
-    "leave-out": {
-        "metavar": "NAME",
-        "action": "append",
-        "default": [],
-        "help": "a name to leave out",
-    },
-    "level": {"type": float, "default": 0.95, "help": "of the intervals"},
-    "users": {
-        "choices": ("fixed", "sampled"),
-        "default": "fixed",
-        "help": "whose shares: these people's, or their population's",
-    },
-    "epsilon": {"metavar": "E", "help": "of k_rr and unary: 1.5 or ln 3"},
-    "p": {
-        "help": "k_rr: chance of a true report; warner, unrelated: of the question asked; crosswise: share of yes to the "
-        "other question; kuk: red cards of those who have it; unary: p of RAPPOR"
-    },
-    "redraw": {"metavar": "R", "help": "k_rr: chance of a uniform redraw"},
-    "prevalence": {"help": "unrelated: share of yes to the innocent question"},
-    "p2": {"help": "kuk: red cards of the others"},
-    "draws": {"help": "kuk: cards that each person drew"},
-    "yes": {"metavar": "NAME", "help": "the answer that means yes, or that both are the same"},
-    "forced": {"metavar": "NAME=CHANCE,...", "help": "chance that the die asked for each answer"},
-    "table": {"metavar": "FILE", "help": "a row for each truth, a column for each report"},
-    "encoding": {"choices": ("rappor", "oue"), "help": "unary: symmetric (unless told) or optimised"},
-    "f": {"help": "unary: f of RAPPOR"},
-    "q": {"help": "unary: q of RAPPOR"},
-    "reports": {"type": int, "metavar": "N", "help": "unary: how many, where the file has their ones alone"},
-    "categories": {"type": int, "metavar": "K", "help": "k_rr: how many, where not all are in the file"},
-    "list": {"metavar": "FILE", "dest": "list_of_categories", "help": "k_rr: all categories, one per line"},
-}
+_OPTIONS = {name: _option(**told) for name, told in read_toml("options.toml").items()}
 _OWN = {
     "k_rr": "epsilon p redraw categories list",
     "forced": "forced",
@@ -173,6 +84,11 @@ _OPTIONS_OF: dict[str, set[str]] = {
 # What the readers of files say to a person at the app, and what is typed in a shell instead.
 _IN_A_SHELL = (
     (r"say that the first line is not a header", "say --no-header"),
+    (
+        r"choose “a count per category”, and the column of counts",
+        "say which column has the counts with --count NAME",
+    ),
+    (r"Take what is neither out of the file", "Say --leave-out NAME for what is neither"),
     (r"say so where you are asked how the reports were made", "say --design unary"),
     *(
         (f"{word}hoose “{re.escape(design.name)}”( above)?", f"{say} --design {key}")
@@ -215,7 +131,7 @@ def main(words: Sequence[str] | None = None) -> int:
         elif command == "plan":
             _plan(given)
         else:
-            _analyse(_Asked(**given))
+            _analyse(argparse.Namespace(**given))
     except BrokenPipeError:
         return 0  # who reads has enough
     except (OSError, ValueError, ImportError) as error:
@@ -250,7 +166,7 @@ def _recompute(link: str, files: Sequence[str], out: str | None) -> None:
         found.save(out)
 
 
-def _analyse(asked: _Asked) -> None:
+def _analyse(asked: argparse.Namespace) -> None:
     if asked.out is not None and not asked.out.endswith((".csv", ".json")):
         raise Unclear(f"{asked.out} cannot be written: name a file that ends in .csv or .json")
     if not 0 < asked.level < 1:
@@ -278,7 +194,7 @@ def _analyse(asked: _Asked) -> None:
         result.save(asked.out)
 
 
-def _by_reports(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
+def _by_reports(asked: argparse.Namespace) -> tuple[Survey, list[str], dict[str, Any]]:
     from rr_core.io import (
         AllSeen,
         Domain,
@@ -287,6 +203,7 @@ def _by_reports(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
         odd_names,
         read_list,
         read_reports,
+        rows_left_out,
         within,
     )
     from rr_core.io.people import read_people
@@ -304,8 +221,9 @@ def _by_reports(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
     names = _decided(asked, odd.names, read)
     collected = within(read, domain, names)
     notes = [
+        *rows_left_out(read.dropped, 0 if asked.by else read.merged),  # groups repeat each category
         *read.notes,
-        *_left_out(collected, names, asked.leave_out),
+        *_left_out(collected, names, asked.leave_out, odd.names),
         *_counted_though(odd.names, names),
         *collected.notes,
     ]
@@ -320,23 +238,18 @@ def _by_reports(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
             raise Unclear(
                 "As stated, different shares give the same reports, so nobody can estimate them: check the chances"
             )
-    order = None
-    if set(counted.truths) == set(counted.reports):
-        order = [counted.reports.index(name) for name in counted.truths]
+    order = report_of_each(counted.truths, counted.reports)
     if asked.weights is not None and asked.inclusion is not None:
         raise Unclear("Name a column of weights or one of inclusion probabilities, not both")
     weighing = asked.weights or asked.inclusion
+    tallies = Tallies(counted.counts[None])
+    groups: tuple[str, ...] = ("",)
     if asked.by or weighing is not None:
         inverse = asked.inclusion is not None
         people = read_people(sources, read, counted.reports, names, asked.by, weighing, inverse=inverse)
         notes = [*(notes if weighing is None else as_weighted(notes)), *people.notes]
-        survey = analyse_tallies(
-            people.tallies, protocol, counted.truths, people.groups, asked.level, asked.users, order
-        )
-    else:
-        survey = analyse_groups(
-            counted.counts[None], protocol, counted.truths, ("",), asked.level, asked.users, order
-        )
+        tallies, groups = people.tallies, people.groups
+    survey = analyse_groups(tallies, protocol, counted.truths, groups, asked.level, asked.users, order)
     notes += [*_reported(counted, survey), *_verdict(survey)]
     facts = {
         "design": asked.design,
@@ -363,18 +276,21 @@ def _sources(path: str, sheet: str | None) -> list[Source]:
     # Programs that write parts put marks beside them, as _SUCCESS and .part-0.crc.
     files = [one for one in sorted(Path(path).iterdir()) if one.is_file() and one.name[0] not in "._"]
     if not files:
-        raise Unclear(f"The folder {path} has no file in it")
+        raise Unclear(f"The folder {path} has no file in it (folders in it are not looked into)")
     return [Source.of(one, sheet) for one in files]
 
 
-def _columns(asked: _Asked, sources: Sequence[Source]) -> dict[str, Any]:
+def _columns(asked: argparse.Namespace, sources: Sequence[Source]) -> dict[str, Any]:
     """Arguments of `read_reports`; refuses to choose between columns that may all hold the reports."""
+    from rr_core.io.columns import counts_beside
+
     options: dict[str, Any] = {"has_header": asked.header}
     if asked.count is not None:
         return options | {"layout": "counts", "category": asked.column, "count": asked.count}
     preview = _preview(asked, sources)
     if asked.column is None:
-        if preview.layout == "values":
+        # Else reading refuses it, in better words.
+        if preview.layout == "values" and not counts_beside(preview, preview.category):
             _one_column(asked, preview)
         return options
     # Whom a person belongs to, or stands for, is no number of reports.
@@ -383,7 +299,7 @@ def _columns(asked: _Asked, sources: Sequence[Source]) -> dict[str, Any]:
     return options | {"layout": None if suggested else "values", "category": asked.column}
 
 
-def _preview(asked: _Asked, sources: Sequence[Source]) -> Preview:
+def _preview(asked: argparse.Namespace, sources: Sequence[Source]) -> Preview:
     """What the first part that has rows seems to be."""
     from rr_core.io import inspect_reports
     from rr_core.io.decoding import NoRows
@@ -394,45 +310,39 @@ def _preview(asked: _Asked, sources: Sequence[Source]) -> Preview:
     return inspect_reports(sources[-1], has_header=asked.header)
 
 
-def _decided(asked: _Asked, odd: Sequence[Odd], read: Reports) -> Names:
+def _decided(asked: argparse.Namespace, odd: Sequence[Odd], read: Reports) -> Names:
     """What is done with odd names, as the options say; refuses to decide by itself whether two that can be told apart are
     ways to write one."""
     from rr_core.io import decisions_on
 
     there = {*read.labels.tolist()}
-    for option, name in [
-        *(("keep", one) for one in asked.keep),
-        *(("leave-out", one) for one in asked.leave_out),
-    ]:
-        if name not in there:
-            raise Unclear(f"--{option} “{plain(name)}”: the reports have no such name")
+    for option, wanted in (("keep", asked.keep), ("leave-out", asked.leave_out)):
+        for name in wanted:
+            if name not in there:
+                raise Unclear(f"--{option} “{plain(name)}”: the reports have no such name")
     odd = [one for one in odd if one.label not in (*asked.keep, *asked.leave_out)]
     # What is not on a list would else be left out, and true and 1 have no second meaning beside one another.
     sure = asked.list_of_categories is not None or {one.casefold() for one in there} <= _TRUTHS
     for one in odd:
-        unsure = one.twin is not None and one.reason == "nearly the same" and not (sure and one.by_default)
-        if unsure and asked.merge is None:
+        if asked.merge is None and one.reason == "nearly the same" and not (sure and one.by_default):
             raise Unclear(
                 f"“{plain(one.label)}” and “{plain(one.twin or '')}” may be one answer: say --merge to count such names "
                 "together, or --no-merge to keep them apart"
             )
-    merged = [
-        one
-        for one in odd
-        if one.twin is not None and asked.merge is not False and (asked.merge or one.by_default)
-    ]
-    names = decisions_on([*merged, *(one for one in odd if one.twin is None and one.by_default)])
+    names = decisions_on(
+        [one for one in odd if (one.by_default if one.twin is None or asked.merge is None else asked.merge)]
+    )
     return dataclasses.replace(names, left_out=(*names.left_out, *asked.leave_out))
 
 
-def _beside(asked: _Asked) -> tuple[str, ...]:
+def _beside(asked: argparse.Namespace) -> tuple[str, ...]:
     """The columns of groups and of weights."""
     return *asked.by, asked.weights or "", asked.inclusion or ""
 
 
-def _one_column(asked: _Asked, preview: Preview) -> None:
-    from rr_core.io.columns import is_count_name, is_person_id
-    from rr_core.io.reports import REPORT_WORDS, is_weight_name
+def _one_column(asked: argparse.Namespace, preview: Preview) -> None:
+    from rr_core.io.columns import REPORT_WORDS, is_count_name, is_person_id
+    from rr_core.io.reports import is_weight_name
 
     used = {name.casefold() for name in _beside(asked)}
     some = [
@@ -458,7 +368,7 @@ def _one_column(asked: _Asked, preview: Preview) -> None:
         raise Unclear(f"Several columns may hold the reports: say which one, with {names}")
 
 
-def _mechanism(asked: _Asked, k: int) -> RandomizedResponse:
+def _mechanism(asked: argparse.Namespace, k: int) -> RandomizedResponse:
     """k-RR of k categories by what was stated of it.
 
     Raises:
@@ -475,12 +385,9 @@ def _mechanism(asked: _Asked, k: int) -> RandomizedResponse:
     )
 
 
-def _counted(asked: _Asked, design: Design, read: Reports, collected: Collected) -> Counted:
-    labels, counts = tuple(map(str, collected.labels)), collected.counts
-    in_order = read.layout == "counts"
-    if all(label.isdecimal() and len(label) < 19 for label in labels):
-        order = sorted(range(len(labels)), key=lambda i: int(labels[i]))
-        labels, counts, in_order = tuple(labels[i] for i in order), counts[order], True
+def _counted(asked: argparse.Namespace, design: Design, read: Reports, collected: Collected) -> Counted:
+    labels, counts, in_order = by_number(tuple(map(str, collected.labels)), collected.counts)
+    in_order = in_order or read.layout == "counts"
     if design.chances is not None:
         missing = [f"--{one.key}" for one in design.parameters if getattr(asked, one.key) is None]
         if missing:
@@ -509,7 +416,7 @@ def _forced(text: str | None, labels: Sequence[str]) -> list[str]:
     if text is None:
         raise Unclear(f'Say how often the die asked for each answer: --forced "{like}"')
     held: dict[str, str] = {}
-    for part in text.split(","):
+    for part in re.split(r",(?!\d+(?:,|$))", text):  # 0,25 is a number
         name, sign, chance = part.rpartition("=")
         if not sign:
             raise Unclear(f'“{plain(part)}” is no answer with its chance: write --forced "{like}"')
@@ -520,8 +427,11 @@ def _forced(text: str | None, labels: Sequence[str]) -> list[str]:
     return [held.get(label, "") for label in labels]
 
 
-def _left_out(collected: Collected, names: Names, wanted: Sequence[str]) -> list[str]:
-    notes = [f"Left out: “{plain(name)}” ({count:,})." for name, count in collected.outside[:20]]
+def _left_out(collected: Collected, names: Names, wanted: Sequence[str], odd: Sequence[Odd]) -> list[str]:
+    why = {one.label: f": {one.reason}" for one in odd if one.twin is None and one.label not in wanted}
+    notes = [
+        f"Left out: “{plain(name)}” ({count:,}){why.get(name, '')}." for name, count in collected.outside[:20]
+    ]
     if any(name in names.left_out and name not in wanted for name, _ in collected.outside):
         notes.append("A name that is left out, but is a category, is counted with --keep NAME.")
     return notes + [f"“{plain(one)}” is counted as “{plain(other)}”." for one, other in names.counted_as[:20]]
@@ -552,27 +462,15 @@ def _of_table(survey: Survey) -> list[str]:
     for name, found in zip(survey.groups, survey.analyses, strict=True):
         if found.interval is None:
             continue
-        about, ends, k = f"{plain(name)}: " if name else "", found.interval, found.k
-        close = SAME_WITHIN if isinstance(found.protocol, RandomizedResponse) else _FOUND_WITHIN
-        share = found.estimates[found.leading]
-        missed = int(((share < ends.low - close) | (share > ends.high + close)).sum())
-        if missed and found.leading != "inv":
-            label = next((entry.label for entry in REGISTRY if entry.name == found.leading), "MLE")
-            notes.append(
-                f"{about}For {missed:,} of {k:,} categories {label} lies outside the interval of Inv: the repair moved "
-                "it that far. Where it matters, use Inv there."
-            )
-        below, above = int((ends.high < 0).sum()), int((ends.low > 1).sum())
-        touching = int(((ends.high <= 0) | (ends.low >= 1)).sum()) - below - above
-        if below + above:
-            notes.append(
-                f"{about}Intervals of Inv wholly below 0%, where no share can be: {below:,} of {k:,}; wholly above 100%: "
-                f"{above:,}. These are not cut in the table: cut, each of them is a point."
-            )
+        about, ends = f"{plain(name)}: " if name else "", found.interval
+        told = (outside_interval(found, ends, found.leading), intervals_outside(ends))
+        notes += [f"{about}{text}" for text in told if text]
+        outside = int(((ends.high < 0) | (ends.low > 1)).sum())
+        touching = int(((ends.high <= 0) | (ends.low >= 1)).sum()) - outside
         if touching:
             notes.append(
-                f"{about}Intervals of Inv that only touch 0% or 100%, from where no share can be: {touching:,} of {k:,}. "
-                "These are not cut in the table."
+                f"{about}Intervals of Inv that only touch 0% or 100%, from where no share can be: {touching:,} of "
+                f"{found.k:,}. These are not cut in the table."
             )
     return notes
 
@@ -598,7 +496,8 @@ def _verdict(survey: Survey) -> list[str]:
     return notes
 
 
-def _unary(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
+def _unary(asked: argparse.Namespace) -> tuple[Survey, list[str], dict[str, Any]]:
+    from rr_core.io import rows_left_out
     from rr_core.io.unary_reports import read_unary
 
     if asked.by or asked.weights or asked.inclusion:
@@ -620,27 +519,23 @@ def _unary(asked: _Asked) -> tuple[Survey, list[str], dict[str, Any]]:
     coins = [getattr(asked, name) for name in ("f", "p", "q")]
     if any(coins) and (asked.epsilon or asked.encoding):
         raise Unclear("--f, --p and --q say all of RAPPOR: leave out --epsilon and --encoding")
-    if any(coins):
-        if not all(coins):
-            raise Unclear("RAPPOR has three chances: say --f, --p and --q")
-        protocol = UnaryEncoding.rappor(
-            k, *(typed.chance(text) if text.strip() != "0" else 0.0 for text in coins)
-        )
-    elif asked.epsilon is not None:
-        protocol = UnaryEncoding(k, typed.number(asked.epsilon), asked.encoding == "oue")
-    else:
+    if any(coins) and not all(coins):
+        raise Unclear("RAPPOR has three chances: say --f, --p and --q")
+    if not (any(coins) or asked.epsilon):
         raise Unclear("Say how private the reports are: --epsilon E, or --f, --p and --q")
+    encoding = "fpq" if any(coins) else asked.encoding or "rappor"
+    protocol = unary_encoding(k, encoding, coins if any(coins) else [asked.epsilon])
     if n < read.support.max():
+        most = plain(read.labels[int(read.support.argmax())])
         raise Unclear(
-            f"A category has {int(read.support.max()):,} ones, more than there are reports: mend --reports"
+            f"“{most}” has {int(read.support.max()):,} ones, more than there are reports: mend --reports"
         )
-    from rr_core.reports.analysis import analyse
-
     bits = None if read.bits is None or read.times is None else (read.bits, read.times)
     found = analyse(read.support, protocol, asked.level, asked.users, n=n, bits=bits)
     survey = Survey(read.labels, ("",), (found,), read.support[None], None, 0, tuple(range(k)))
     facts = {"design": "unary", "epsilon": protocol.epsilon, "n": n, "level": asked.level}
-    return survey, [*read.reports.notes, *_verdict(survey)], facts
+    about = rows_left_out(read.reports.dropped, read.reports.merged)
+    return survey, [*about, *read.reports.notes, *_verdict(survey)], facts
 
 
 def _add_plan(commands: Any) -> None:

@@ -26,7 +26,5 @@ TARGET_MIN = 1e-7  # the least share that a target can name
 CONFIDENCE_MIN, CONFIDENCE_MAX = 0.5, 0.9999
 
 # What reading one upload may cost.
-READ_ROWS_MAX = 100_000_000
 READ_SECONDS_MAX = 30.0
-READ_TEXT_BYTES_MAX = 300 * 1024**2  # of a text in UTF-8, which may be longer than in the file's encoding
 HELD_BYTES_MAX, HELD_ROWS_MAX = 192 * 1024**2, 8_000_000  # of a table of counts, which is held whole

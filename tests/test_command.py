@@ -14,14 +14,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pages._ui.reports import sentences
 from rr_core import RandomizedResponse, analyse
 from rr_core import __main__ as command
 from rr_core.__main__ import main
 from rr_core.io import Source, read_reports
 from rr_core.io.decoding import zipped
-from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
 from rr_core.protocols import Channel
+from rr_core.reports.analysis import intervals_outside, outside_interval
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.survey import analyse_groups
 from tests.io.workbook_files import excel_parts, excel_rows
@@ -82,7 +81,7 @@ CASE = {
 REFUSED = {
     "leading_zeros.csv": (["k_rr", "--epsilon", "2"], "“01” and “1” may be one answer: say --merge"),
     "warner_yes_variants.csv": (["warner", "--p", "0.7"], "“Yes” and “yes” may be one answer: say --merge"),
-    "typed_thousands.txt": (["warner", "--p", "0.7"], "Several columns"),
+    "typed_thousands.txt": (["warner", "--p", "0.7"], "write it without the comma: 1234."),
     "boolean_rappor_bits.csv": (["unary", "--epsilon", "2"], "one bit is Warner's design"),
     "redcap_checkbox.csv": (["k_rr", "--epsilon", "2"], "say --design unary"),
     "pivot_wide_counts.csv": (["k_rr", "--epsilon", "2"], "laid sideways"),
@@ -296,6 +295,28 @@ def test_what_cannot_be_done_is_one_sentence_and_status_2(words, says, survey, c
     assert err.endswith((".\n", "…\n"))
 
 
+def test_names_that_are_there_once_beside_numbers_are_no_reports(tmp_path, capsys):
+    """Two years of counts were analysed as two reports."""
+    file, words = tmp_path / "years.csv", ("--design", "warner", "--p", "0.7")
+    file.write_text("answer,2025,2026\nyes,140,150\nno,260,250\n")
+    for more in ([], ["--column", "answer"]):
+        rows, err, status = run(capsys, file, *words, *more)
+        assert (rows, status, err.count("\n")) == ([], 2, 1)
+        assert "say which column has the counts with --count NAME (“2025”, “2026”)" in err
+    rows, err, status = run(capsys, file, *words, "--count", "2026")
+    assert (status, [row["reports"] for row in rows]) == (0, ["250", "150"])
+
+
+def test_a_third_answer_is_named_and_can_be_left_out(tmp_path, capsys):
+    file, words = tmp_path / "three.csv", ("--design", "warner", "--p", "0.7")
+    file.write_text("answer\n" + "yes\nno\nno\nunsure\n" * 20)
+    rows, err, status = run(capsys, file, *words)
+    assert (rows, status) == ([], 2)
+    assert err.endswith("these reports have 3: yes, no, unsure. Say --leave-out NAME for what is neither.\n")
+    rows, err, status = run(capsys, file, *words, "--leave-out", "unsure")
+    assert (status, [row["reports"] for row in rows]) == (0, ["40", "20"])
+
+
 def test_columns_are_named_where_one_has_to_be_chosen(tmp_path, capsys):
     file = tmp_path / "two.csv"
     file.write_text("first,second\n" + "yes,a\nno,b\n" * 30)
@@ -349,8 +370,17 @@ def test_what_is_left_out_or_merged_is_named(tmp_path, capsys):
     file = tmp_path / "a.csv"
     file.write_text("answer\n" + "yes\nYes\nno\nNA\n" * 20)
     _, err, _ = run(capsys, file, "--design", "warner", "--p", "0.7", "--merge")
-    assert "Left out: “NA” (20)." in err
+    assert "Left out: “NA” (20): no answer." in err
     assert "“yes” is counted as “Yes”." in err or "“Yes” is counted as “yes”." in err
+    file.write_text("answer,n\nyes,40\nno,60\n,5\nyes,3\n")
+    _, err, _ = run(capsys, file, "--design", "warner", "--p", "0.7")
+    assert err == (
+        "Left out: 1 row (no category name), the first in line 4.\n"
+        "1 row of a category that came before: added to its first row.\n"
+    )
+    file.write_text("answer,pi\n" + "yes,0.4\nno,0.2\nno,0.25\n,0.5\n" * 20)
+    _, err, _ = run(capsys, file, "--design", "warner", "--p", "0.7", "--inclusion", "pi")
+    assert err == "Left out: 20 rows (no category name), the first in line 5.\n"  # pi was used
 
 
 @recomputes(command._sentence)
@@ -358,7 +388,10 @@ def test_what_is_missing_is_named(tmp_path, capsys, monkeypatch):
     _, err, status = run(capsys, tmp_path / "nothing.csv", "--design", "warner", "--p", "0.7")
     assert (status, err) == (2, f"There is no file {tmp_path / 'nothing.csv'}.\n")
     _, err, status = run(capsys, tmp_path, "--design", "warner", "--p", "0.7")
-    assert (status, err) == (2, f"The folder {tmp_path} has no file in it.\n")
+    assert (status, err) == (
+        2,
+        f"The folder {tmp_path} has no file in it (folders in it are not looked into).\n",
+    )
     (tmp_path / "a.csv").write_text("yes\nno\n" * 9)
     words = ("--design", "table", "--table", tmp_path)
     _, err, status = run(capsys, tmp_path / "a.csv", *words)
@@ -382,18 +415,10 @@ def test_names_that_differ_in_case_are_merged_when_asked(tmp_path, capsys):
     assert (status, [int(row["reports"]) for row in rows]) == (0, [40, 40])
 
 
-def outside(found, users=None):
+def outside(found):
     """What the page says of this analysis of one set of reports."""
-    used = ReportsInUse(None, None, found.protocol, ReportSettings())
-    results = Results(used, found.level, "users", found, None)
-    return [
-        text
-        for text in (
-            sentences.outside_interval(results, found.leading),
-            sentences.intervals_outside(results),
-        )
-        if text
-    ]
+    told = outside_interval(found, found.interval, found.leading), intervals_outside(found.interval)
+    return list(filter(None, told))
 
 
 @recomputes(command._of_table)
@@ -495,6 +520,10 @@ def test_a_shell_has_no_buttons(tmp_path, capsys):
     file.write_text("7\n8\n" * 20)
     rows = run(capsys, file, "--design", "k_rr", "--epsilon", "1", "--header")[0]
     assert sum(int(row["reports"]) for row in rows) == 39
+    file.write_text("0\n1\n" * 20)
+    for chances in ("0=0.1,1=0.25", "0=0,1,1=0,25"):  # with decimal commas
+        rows = run(capsys, file, "--design", "forced", "--forced", chances)[0]
+        assert [float(row["inv"]) for row in rows] == pytest.approx([0.4 / 0.65, 0.25 / 0.65])
     file.write_text("".join(f"a{i}\n" for i in range(13)) * 9)
     _, err, status = run(capsys, file, "--design", "forced", "--forced", "a1=1/6")
     assert (status, err.endswith("For more, say --design table.\n")) == (2, True)
@@ -510,7 +539,7 @@ def test_what_the_document_says_of_the_manual_of_rrreg():
 
 def test_the_sheet_of_a_workbook_is_named(capsys, tmp_path):
     rows = [["answer", "town"], *([answer, town] for answer in ("yes", "no", "no") for town in ("a", "b"))]
-    book = zipped(excel_parts({"Info": excel_rows([["note"], ["x"]]), "Data": excel_rows(rows)}))
+    book = zipped(excel_parts({"Info": excel_rows([["note"], ["x"], ["x"]]), "Data": excel_rows(rows)}))
     (tmp_path / "two.xlsx").write_bytes(book)
     words = (tmp_path / "two.xlsx", "--design", "warner", "--p", "0.7", "--column", "answer", "--by", "town")
     _, err, status = run(capsys, *words)

@@ -6,10 +6,9 @@ import streamlit as st
 
 from pages._ui import film, truth, view_picker
 from pages._ui.work import Work
-from rr_core.arrivals import LARGEST_K, EstimatesSoFar, ReportsSoFar, follow_estimates, follow_reports
+from rr_core.arrivals import LARGEST_K, follow_estimates, follow_reports
 from rr_core.comparison import Target, truth_of
-from rr_core.figures.arrivals import arriving_estimates, arriving_reports, drawn_categories
-from rr_core.figures.view import Bars
+from rr_core.figures.arrivals import arriving_estimates, arriving_reports
 
 _WAIT = "The reports come in…"
 
@@ -17,18 +16,27 @@ _WAIT = "The reports come in…"
 def reports_section(work: Work) -> None:
     """The film of the histogram: shares among the reports so far."""
     if _possible(work, "These very reports, one after the other."):
-        view = _view(work)
+        view = view_picker.few(work)
         theta = truth.unless_hidden(work.draw.theta)
-        figure = arriving_reports(_reports(work, view), theta, work.draw.mechanism, view)
+        seen = work.once(
+            "arriving_reports", view.title, lambda: follow_reports(work.draw, view.categories), wait=_WAIT
+        )
+        figure = arriving_reports(seen, theta, work.draw.mechanism, view)
         film.show(figure, "arriving_reports")
 
 
 def estimates_section(work: Work, target: Target) -> None:
     """The film of the estimates: the truth, and the four estimators on the reports so far."""
     if _possible(work, "The same estimates while the reports come in."):
-        view = _view(work)
-        estimated = truth.unless_hidden(truth_of(work.draw, target))
-        figure = arriving_estimates(_estimates(work, target, view), estimated, view)
+        view = view_picker.few(work)
+        estimated = truth_of(work.draw, target)
+        seen = work.once(
+            "arriving_estimates",
+            (target, view.title),
+            lambda: follow_estimates(work.draw, estimated, view.categories),
+            wait=_WAIT,
+        )
+        figure = arriving_estimates(seen, truth.unless_hidden(estimated), view)
         film.show(figure, "arriving_estimates")
 
 
@@ -40,23 +48,3 @@ def _possible(work: Work, about: str) -> bool:
         return False
     st.caption(f"{about} A bar may be taller than the picture.")
     return True
-
-
-def _view(work: Work) -> Bars:
-    order, which = view_picker.most_frequent(work)
-    return drawn_categories(order, work.draw.population.labels, which)
-
-
-def _reports(work: Work, view: Bars) -> ReportsSoFar:
-    return work.once(
-        "arriving_reports", view.title, lambda: follow_reports(work.draw, view.categories), wait=_WAIT
-    )
-
-
-def _estimates(work: Work, target: Target, view: Bars) -> EstimatesSoFar:
-    return work.once(
-        "arriving_estimates",
-        (target, view.title),
-        lambda: follow_estimates(work.draw, truth_of(work.draw, target), view.categories),
-        wait=_WAIT,
-    )

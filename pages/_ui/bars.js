@@ -13,6 +13,21 @@ function make(tag, name, text, ...children) {
   return node;
 }
 
+function svg(tag, attributes, text = '') {
+  const node = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  if (text) node.textContent = text;
+  return node;
+}
+
+// A slider of whole steps from `low` to `high`, with its name for those who do not see it.
+function slider(label, low, high, value, name = '') {
+  const range = make('input', `rr-range ${name}`.trim());
+  Object.assign(range, {type: 'range', min: low, max: high, step: 1, value});
+  range.setAttribute('aria-label', label);
+  return range;
+}
+
 // Whole numbers with sum `total` in proportion to the weights, equal ones where all weights are zero.
 function apportion(weights, total) {
   const all = sum(weights), parts = weights.map(weight => total * (all ? weight / all : 1 / weights.length));
@@ -59,9 +74,7 @@ function legend_of(entries, numbers = '') {
 
 // A ring at the end of a bar, from 0 to `most` per cent, which calls `moved` with its value, and `released` afterwards.
 function ring(track, label, most, moved, released) {
-  const range = make('input', 'rr-range');
-  Object.assign(range, {type: 'range', min: 0, max: most, step: 1});
-  range.setAttribute('aria-label', label);
+  const range = slider(label, 0, most, 0);
   range.addEventListener('input', () => moved(range.valueAsNumber));
   range.addEventListener('change', released);
   track.append(range);

@@ -10,8 +10,7 @@ const TYPING = 'input:not([type="range"], [type="checkbox"], [type="radio"]), te
 
 // The figure may fill the window, with the dials at its foot.
 const isFull = () => document.body.classList.contains('rr-fills');
-const words = () => isFull() ? 'Back to the page' : 'Figure in full window';
-const brief = () => isFull() ? 'Back to the page' : 'Full window';
+const words = wanted => isFull() ? 'Back to the page' : wanted;
 const FILL = 'M3 8V3h5 M12 3h5v5 M17 12v5h-5 M8 17H3v-5', CLOSE = 'M4 4l12 12 M16 4L4 16';
 const sign = path => `<svg viewBox="0 0 20 20" width="20" height="20" fill="none" stroke="currentColor" stroke-width="2"
   aria-hidden="true"><path d="${path}"/></svg>`;
@@ -97,6 +96,13 @@ class Lead {
   present() { this.send?.('presents', {on: !this.presenting}) }
 }
 
+function button(name, act) {
+  const node = document.createElement('button');
+  Object.assign(node, {className: `rr-full ${name}`.trim(), type: 'button'});
+  node.addEventListener('click', act);
+  return node;
+}
+
 class Dials {
   constructor(root) {
     this.root = root;
@@ -105,21 +111,12 @@ class Dials {
     this.waiting = null;   // timer of the answer that is awaited
     this.wanted = null;    // the newest move that has not been sent
     this.hand = null;      // the dial that is being moved
-    this.button = document.createElement('button');
-    this.button.className = 'rr-full';
-    this.button.type = 'button';
-    this.button.addEventListener('click', () => fill(!isFull()));
-    this.present = document.createElement('button');
-    this.present.className = 'rr-full';
-    this.present.type = 'button';
+    this.button = button('', () => fill(!isFull()));
+    this.present = button('', () => window.rrLead.present());
     this.present.textContent = 'Present';
     this.present.title = 'One figure and one sentence, in large letters, for the front of a room. Key p.';
-    this.present.addEventListener('click', () => window.rrLead.present());
-    this.another = document.createElement('button');   // at the foot alone
-    this.another.className = 'rr-full rr-another';
-    this.another.type = 'button';
+    this.another = button('rr-another', () => this.send('draws', {at: Date.now()}));   // at the foot alone
     this.another.textContent = 'New draw';
-    this.another.addEventListener('click', () => this.send('draws', {at: Date.now()}));
     this.buttons = document.createElement('div');
     this.buttons.className = 'rr-pair';
     this.buttons.append(this.button, this.present, this.another);
@@ -144,9 +141,9 @@ class Dials {
   }
 
   name() {
-    this.button.innerHTML = this.compact ? sign(isFull() ? CLOSE : FILL) : brief();
-    this.button.setAttribute('aria-label', words());
-    this.button.title = words();
+    this.button.innerHTML = this.compact ? sign(isFull() ? CLOSE : FILL) : words('Full window');
+    this.button.title = words('Figure in full window');
+    this.button.setAttribute('aria-label', this.button.title);
   }
 
   free() {

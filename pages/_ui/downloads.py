@@ -18,7 +18,7 @@ from markupsafe import Markup
 from pages._ui import link, state, truth
 from pages._ui.work import Work
 from rr_core.comparison import estimates_table
-from rr_core.io.csv_files import csv_bytes
+from rr_core.io.text import csv_bytes
 from rr_core.plain_text import csv_columns
 from rr_core.populations import UPLOAD
 from rr_core.script import script

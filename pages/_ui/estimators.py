@@ -9,15 +9,22 @@ from operator import attrgetter
 
 import streamlit as st
 
-from pages._ui import chart, film, long_run, truth
+from pages._ui import chart, film, long_run, state, truth
 from pages._ui.figure_controls import widget
 from pages._ui.safe_text import markdown, starred
 from pages._ui.work import LARGE, Work
 from rr_core.comparison import RANKED, ULPS, Comparison, Target
-from rr_core.figures.estimators import bias_and_variance, cost_of_the_advice, error_distribution, wins
-from rr_core.figures.mle_search import MOST_CATEGORIES, search_film
+from rr_core.figures.estimators import (
+    MOST_CATEGORIES,
+    bias_and_variance,
+    cost_of_the_advice,
+    error_distribution,
+    search_film,
+    wins,
+)
 from rr_core.figures.style import QUANTITIES, number, percent
 from rr_core.figures.wording import METRIC_NAMES, plain_names
+from rr_core.figures.wording import table as markdown_table
 from rr_core.mle_search import mle_search
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.repeats import Repeats, repeat
@@ -40,12 +47,10 @@ _FEWEST, _MOST = 4, 15  # digits
 def pick_target() -> Target:
     """Widget for the truth: the users' own histogram, or the population that they were drawn from."""
     chosen: Target = widget(
-        st.segmented_control,
+        state.pick_one,
         "The truth to compare with",
-        list(_TARGETS),
-        required=True,
+        _TARGETS,
         default="users",
-        format_func=_TARGETS.__getitem__,
         key="target",
         disabled=truth.hidden(),
     )
@@ -68,13 +73,9 @@ def error_table(result: Comparison, draw: Draw) -> None:
 
     def table(*order: str) -> str:
         """These rows as a markdown table, which costs the browser a tenth of what st.table does."""
-        shown = [row for row in order if row not in of_the_truth]
-        lines = ["| Error |", "|:--|", *(f"| {row} |" for row in shown)]
-        for i, name in enumerate(ESTIMATORS):
-            title = QUANTITIES[name].name.replace("*", "\\*")
-            cells = [f" **{title}** |", "--:|", *(f" {rows[row][i]} |" for row in shown)]
-            lines = [line + cell for line, cell in zip(lines, cells, strict=True)]
-        return "\n".join(lines)
+        heads = [f"**{starred(QUANTITIES[name].name)}**" for name in ESTIMATORS]
+        shown = [(row, *rows[row]) for row in order if row not in of_the_truth]
+        return markdown_table(("Error", *heads), "l" + "r" * len(heads), shown)
 
     against = "the table, whose people are these very users" if draw.of_table else _AGAINST[result.target]
     marks = "**Bold:** the smallest error of the three repairs.\n\n"
@@ -149,14 +150,12 @@ def repeated_section(work: Work, target: Target) -> None:
         times = long_run.how_many("repeat_times")
         about = (work.draw.scenario, work.draw.population.key, target, times)
         start = long_run.start_button(_NAME, "Repeat", about)
-    if start:
-        run = partial(last_of, partial(repeat, work.draw, times, target), attrgetter("done"))
-        # A result keeps four numbers per category.
-        shared = work.is_shared and work.draw.scenario.k <= LARGE
-        long_run.run_with_progress(
-            _NAME, about, times, "collections", run, k=work.draw.scenario.k, shared=shared
-        )
-    result: Repeats | None = long_run.result(_NAME, about)
+    run = partial(last_of, partial(repeat, work.draw, times, target), attrgetter("done"))
+    k = work.draw.scenario.k
+    shared = work.is_shared and k <= LARGE  # a result keeps four numbers per category
+    result: Repeats | None = long_run.outcome(
+        start, _NAME, about, times, "collections", run, k=k, shared=shared
+    )
     if result is not None:
         _show_repeats(result, times)
 

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd  # noqa: F401  Before the first figure: Plotly fails on a pandas that another session is importing.
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
+from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
+from streamlit.runtime.scriptrunner.script_runner import ScriptRunner, ScriptRunnerEvent
 
 from pages._ui import (
     chart,
     dials,
     figure_controls,
     link,
-    messages,
     navigation,
     presenting,
-    reconnecting,
     sidebar,
     state,
     upload,
@@ -166,7 +167,7 @@ def open_page(name: str, *settings: Binding[Any]) -> Page:
     try:
         return Page(work(link.current()))
     except sessions.NoRoom as error:
-        messages.show([f"{error}"])
+        link.show_notes([f"{error}"])
         Page.controls()
         state.stop()
 
@@ -195,7 +196,7 @@ def controls_for_all_pages() -> None:
 def open_reading(name: str, *settings: Binding[Any]) -> None:
     """Open a page that does not depend on the scenario; its navigation still carries the current one."""
     _arrive(name, settings, shows_scenario=False)
-    messages.show(link.own_notes())
+    link.show_notes(link.own_notes())
     with st.sidebar, st.container(key="links"):
         navigation.draw()
         dials.draw("dials", grey={})  # none, but what else their script does in all pages
@@ -211,7 +212,7 @@ def _arrive(name: str, settings: Sequence[Binding[Any]] = (), *, shows_scenario:
         shows_scenario: whether the page has a figure of the scenario, which can be presented, and takes long when the
             scenario is large.
     """
-    reconnecting.take_again()
+    _take_again()
     opening = link.read(name, settings, presentable=shows_scenario)
     is_large = shows_scenario and link.current().k > LARGE
     TURNS.take(OPENING if opening or is_large else FIGURE, dials.look)
@@ -224,6 +225,56 @@ def _arrive(name: str, settings: Sequence[Binding[Any]] = (), *, shows_scenario:
 
 def _show_notes_and_upload() -> None:
     """What the address could not set, and the upload panel when it is wanted."""
-    messages.show(link.notes())
+    link.show_notes(link.notes())
     if state.upload_open() or link.current().dist == UPLOAD:
         upload.panel()
+
+
+# A page that was open when its session ended: the server was restarted, or let go of a session whose visitor was away.
+# The browser connects again by itself, and draws nothing. Its next message is what the visitor does next, with the values
+# of all widgets, to a session that knows none of them: Streamlit 1.67 draws the page and drops the click, for it calls
+# the functions of widgets that it has drawn before. So the page is drawn from its address, and then the message is taken
+# again.
+
+
+@dataclass(eq=False)
+class _Before:
+    """What came to a session before a whole run had drawn its widgets.
+
+    Attributes:
+        states: values of widgets, by their identifiers.
+        runner: whose end of a run is waited for; None where there is none.
+        is_over: whether a run has drawn the widgets.
+    """
+
+    states: dict[str, WidgetState] = field(default_factory=dict)
+    runner: ScriptRunner | None = None
+    is_over: bool = False
+
+
+def _take_again() -> None:
+    """Have what came before this page was drawn taken again once it is drawn. To be called before its first widget."""
+    context, before = get_script_run_ctx(), st.session_state.setdefault("_before", _Before())
+    if context is None or before.is_over:
+        return
+    before.states |= {state.id: state for state in context.session_state.get_widget_states()}
+    runner = sessions.runner_of(context.session_id)
+    before.is_over = runner is None or not before.states
+    if runner is None or before.is_over or before.runner is runner:
+        return
+    before.runner = runner
+
+    def ended(_: object, event: ScriptRunnerEvent, **about: Any) -> None:
+        if event is not ScriptRunnerEvent.SCRIPT_STOPPED_WITH_SUCCESS:
+            return
+        runner.on_event.disconnect(ended)
+        again = RerunData(
+            context.query_string,
+            WidgetStates(widgets=before.states.values()),
+            context.page_script_hash,
+            context_info=context.context_info,
+        )
+        if runner.request_rerun(again):  # not where the visitor has done something else meanwhile
+            before.is_over, before.states = True, {}
+
+    runner.on_event.connect(ended, weak=False)

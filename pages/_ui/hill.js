@@ -104,9 +104,7 @@ class Hill {
   privacy(steps) {
     const name = 'Privacy ε, in this picture only';
     this.value = make('output');
-    this.epsilon = make('input', 'rr-range');
-    Object.assign(this.epsilon, {type: 'range', min: 0, max: steps.length - 1, step: 1, value: this.place});
-    this.epsilon.setAttribute('aria-label', name);
+    this.epsilon = slider(name, 0, steps.length - 1, this.place);
     this.epsilon.addEventListener('input', () => {
       this.place = this.epsilon.valueAsNumber;
       this.trail = [];
@@ -182,8 +180,8 @@ class Hill {
     const make_them = by_ibu ? `IBU, after ${steps} step${steps > 1 ? 's' : ''}, makes` : `${this.whose} make`;
     const less = depth < Math.log(1.01) ? 'less than 1%' : `${this.times(depth, Math.round)} times`;
     this.odds.textContent = `${make_them} these reports ${less} less likely than the best shares do.`;
-    const more = bound < Math.log(1.01) ? 'even 1% more likely' : `more than ${this.times(bound, Math.ceil)} times as likely`;
-    this.bound.textContent = `Certificate, known without the summit: no shares make them ${more}.`;
+    const more = bound < Math.log(1.01) ? 'less than 1% more likely' : `at most ${this.times(bound, Math.ceil)} times as likely`;
+    this.bound.textContent = `The certificate, which needs no summit: other shares make them ${more}.`;
   }
 
   // e to the power of `nats`, in words, rounded by `round`.
@@ -196,13 +194,6 @@ class Hill {
   }
 
   // Drawing
-
-  part(tag, attributes, text = '') {
-    const node = document.createElementNS('http://www.w3.org/2000/svg', tag);
-    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-    node.textContent = text;
-    return node;
-  }
 
   draw() {
     this.rows.forEach(({bars, number, range}, i) => {
@@ -224,31 +215,31 @@ class Hill {
     const top = Math.max(2, up(this.people * this.certificate(this.shown) - depth));
     const ticks = [['the best', 0], ['10¹⁰ times less', 10], ['10²⁰ times less', 20], ['10³⁰ times less', 30]]
       .map(([words, power]) => [words, up(-power * Math.LN10)]).flatMap(([words, y]) => [
-        this.part('line', {class: 'rr-grid', x1: 0, x2: width, y1: y, y2: y}), this.part('text', {x: 2, y: y - 4}, words)]);
+        svg('line', {class: 'rr-grid', x1: 0, x2: width, y1: y, y2: y}), svg('text', {x: 2, y: y - 4}, words)]);
     const marks = [['100% away', 0, 'start'], ['50% away', across(0.5), 'middle'], ['summit', across(0), 'middle']]
-      .map(([words, x, anchor]) => this.part('text', {x, y: height - 6, 'text-anchor': anchor}, words));
+      .map(([words, x, anchor]) => svg('text', {x, y: height - 6, 'text-anchor': anchor}, words));
     const {outline, edge} = this.slope(across, up, tall), beyond = across(edge) + 8, low = tall / 2;
-    const cliff = ['here a bar', 'is below', 'zero'].map((word, i) => this.part('text', {x: beyond, y: low + 17 * i}, word));
+    const cliff = ['here a bar', 'is below', 'zero'].map((word, i) => svg('text', {x: beyond, y: low + 17 * i}, word));
     const aside = at[0] < Hill.WORDS;
-    const foot = this.part('text', {x: at[0] + (aside ? 14 : 0), y: at[1] + (aside ? 4 : -14),
+    const foot = svg('text', {x: at[0] + (aside ? 14 : 0), y: at[1] + (aside ? 4 : -14),
       'text-anchor': aside ? 'start' : 'middle'}, 'far below');
-    const svg = this.part('svg', {width, height, 'aria-hidden': 'true'});
-    svg.append(
+    const whole = svg('svg', {width, height, 'aria-hidden': 'true'});
+    whole.append(
       ...ticks,
-      this.part('rect', {class: 'rr-wall', x: across(edge), y: 0, width: width - across(edge), height: tall}),
-      this.part('path', {class: 'rr-slope', d: outline}),
-      this.part('line', {class: 'rr-certificate', x1: 62, x2: width, y1: top, y2: top}),
-      this.part('text', {x: across(0) - 10, y: top > 20 ? top - 5 : top + 16, 'text-anchor': 'end'},
+      svg('rect', {class: 'rr-wall', x: across(edge), y: 0, width: width - across(edge), height: tall}),
+      svg('path', {class: 'rr-slope', d: outline}),
+      svg('line', {class: 'rr-certificate', x1: 62, x2: width, y1: top, y2: top}),
+      svg('text', {x: across(0) - 10, y: top > 20 ? top - 5 : top + 16, 'text-anchor': 'end'},
         `certificate${top > 2 ? '' : ': far above'}`),
-      this.part('line', {class: 'rr-grid', x1: 0, x2: width, y1: tall, y2: tall}),
-      ...this.trail.map(shares => this.part('circle', {class: 'rr-step', r: 3, cx: across(this.from_summit(shares)),
+      svg('line', {class: 'rr-grid', x1: 0, x2: width, y1: tall, y2: tall}),
+      ...this.trail.map(shares => svg('circle', {class: 'rr-step', r: 3, cx: across(this.from_summit(shares)),
         cy: Math.min(tall - 3, up(-this.depth(shares)))})),
-      this.part('path', {class: 'rr-flag', d: `M${across(0)},${up(0)}v-24l14,6l-14,6`}),
-      this.part('circle', {class: 'rr-climber', r: 8, cx: at[0], cy: at[1]}),
+      svg('path', {class: 'rr-flag', d: `M${across(0)},${up(0)}v-24l14,6l-14,6`}),
+      svg('circle', {class: 'rr-climber', r: 8, cx: at[0], cy: at[1]}),
       ...(up(-depth) > tall ? [foot] : []),
       ...marks, ...(width - beyond > 64 ? cliff : []),
     );
-    this.picture.replaceChildren(svg);
+    this.picture.replaceChildren(whole);
     this.picture.setAttribute('aria-label', `A hill. ${this.odds.textContent} ${this.bound.textContent}`);
   }
 

@@ -127,9 +127,7 @@ class Story {
 
   privacy(data) {
     const name = 'Privacy ε, in this story only';
-    this.epsilon = make('input', 'rr-range');
-    Object.assign(this.epsilon, {type: 'range', min: 0, max: data.steps.length - 1, step: 1, value: this.place});
-    this.epsilon.setAttribute('aria-label', name);
+    this.epsilon = slider(name, 0, data.steps.length - 1, this.place);
     this.value = make('output');
     this.epsilon.addEventListener('input', () => {
       this.place = this.epsilon.valueAsNumber;
@@ -316,8 +314,8 @@ class Story {
   // 5: the truth
 
   reveal() {
-    this.say('Now the truth', '“Off by” counts, of 100 people, those in a wrong bar. The estimate (MLE*) makes these reports '
-      + 'likeliest.');
+    this.say('Now the truth', '“Off by” counts, of 100 people, those in a wrong bar. The estimate, called MLE*, makes these '
+      + 'reports likeliest.');
     const series = [
       ['truth', 'Truth', () => this.truth],
       ...(this.guess ? [['guess', 'Your guess', () => this.guess.map(share => share / 100)]] : []),
@@ -358,9 +356,7 @@ class Story {
       const part = kind => row.track.appendChild(make('i', `rr-line rr-${kind}`));
       return {...row, zero: part('zero'), truth: part('mark'), crowd: crowd && part('crowd')};
     });
-    const range = make('input', 'rr-range rr-gesture');
-    Object.assign(range, {type: 'range', min: 0, max: 100, step: 1, value: 0});
-    range.setAttribute('aria-label', name);
+    const range = slider(name, 0, 100, 0, 'rr-gesture');
     this.body.append(make('label', 'rr-hand', '', make('span', '', name), range));
     this.draw = () => {
       const ends = [...this.now.inv, ...this.reports, ...this.truth, WIDEST / 100];
@@ -438,10 +434,13 @@ class Story {
       this.draw();
       buttons.forEach(([name, node]) => node.setAttribute('aria-pressed', name === this.repair));
       const zeros = this.now.mle_star.filter(share => !share).length, struck = zeros === 1 ? 'one answer' : `${zeros} answers`;
+      const rest = this.now.counts.reduce((sum, count, i) => sum + (this.now.mle_star[i] ? count : 0), 0);
+      const odds = this.now.p / this.crowd, others = odds + this.now.counts.length - zeros - 1;
       const how = {
         inv_n: 'InvN cuts off what is below zero, and scales the rest down to 100%.',
         inv_p: `InvP lowers every bar that stays by the same ${(100 * this.lowered).toFixed(1)} percentage points, until they add up to 100%.`,
-        mle_star: `MLE* strikes out ${struck}, and does Inv again with the others' reports alone: no shares make all reports likelier.`,
+        mle_star: `MLE* strikes out ${struck} and does Inv again: chance brings each other ${Math.round(rest / others)} of the `
+          + `${rest.toLocaleString('en-US')} reports left; take that away, stretch ${(others / (odds - 1)).toPrecision(3)} times.`,
       };
       this.say('Three repairs', Math.min(...this.now.inv) < 0 ? how[this.repair] : 'No bar is below zero: all three repairs leave Inv as it is.');
       const off = Object.entries(REPAIRS).map(([name, label]) => `${label} is off by ${distance(this.now[name], this.truth)}%`);

@@ -1,4 +1,4 @@
-"""The story at the head of the home page, and the lesson's scenes.
+"""The story at the head of the home page, the hill of the likelihood, and the lesson's scenes.
 
 The story is a component of our own that runs wholly in the browser: it sends nothing, so that no answer leaves the
 screen, and asks nothing of the server. A scene is one that asks first: it tells a prediction, and only then the server
@@ -14,11 +14,12 @@ from typing import Any
 
 import streamlit as st
 
-from pages._ui import downloads, hill, link, navigation
+from pages._ui import downloads, link, navigation
 from pages._ui.component import component, told
 from pages._ui.link import Binding
 from rr_core import parameters
 from rr_core.figures.style import QUANTITIES
+from rr_core.figures.wording import table
 from rr_core.lesson import SCENES, SEED, Lesson, Posed, Scene, lesson
 from rr_core.parameters import Number
 
@@ -60,12 +61,44 @@ def _data() -> dict[str, Any]:
     }
 
 
+# The likelihood as a hill that one climbs: share bars that one drags, IBU's steps, the summit MLE* and the certificate.
+# It is about the reports of the story: five answers are few enough to drag their shares, and it is the same everywhere.
+_FIRST_HILL = 1.0  # its first ε
+_FEWER, _MORE = 20, 20  # times as few, and times as many people whose reports have the same shares
+_hill = component(
+    "hill",
+    '<section class="rr-card" aria-label="The likelihood as a hill"></section>',
+    scripts=("bars", "hill"),
+    mounts="Hill",
+)
+
+
+def draw_hill() -> None:
+    """Draw the hill."""
+    _hill(key="hill", data=_hill_data())
+
+
+@cache  # of the process: a visitor can empty those of Streamlit
+def _hill_data() -> dict[str, Any]:
+    """What the browser needs: the reports of the story and their MLE* at every epsilon, numbers of people, colours."""
+    survey = _lesson()
+    return {
+        "answers": survey.answers,
+        "people": (survey.n // _FEWER, survey.n, survey.n * _MORE),
+        "steps": [asdict(step) for step in survey.steps],
+        "first": next(i for i, step in enumerate(survey.steps) if step.epsilon == _FIRST_HILL),
+        "colours": {name: QUANTITIES[name].colour for name in ("observed", "mle_star", "ibu")},
+    }
+
+
 _END = len(SCENES) + 1
 _PLACE = (
     Number("scene", "scene", "scene", 1, _END, whole=True),
     Number("draw", "draw", "draw", 0, 9999, whole=True),
 )
-_ANSWER = "One report proves nothing; many together still tell the shares."  # to the lesson's question
+_ANSWER = (
+    "At small ε one report proves little; many together still tell the shares."  # to the lesson's question
+)
 _SAID = "said_"  # before a scene's key: its prediction in a link
 
 
@@ -160,7 +193,7 @@ def scene_data(scene: Scene, progress: Progress) -> dict[str, Any]:
             "first": posed.first % len(posed.frames),
             "reveal": list(posed.reveal),
             "you": {"name": f"you: {posed.question.words(said)}", **posed.mark(said)},
-            "hill": hill.data() if posed.climb else None,
+            "hill": _hill_data() if posed.climb else None,
         },
     }
 
@@ -211,11 +244,11 @@ def _end(progress: Progress) -> None:
         )
         st.button("Back to the first scene", on_click=PROGRESS.change, args=(replace(progress, scene=1),))
     rows = [
-        f"| {scene.title} | {given or '–'} | {answer} |".replace("*", "\\*")
+        (scene.title, given or "–", answer)
         for scene, (given, answer) in zip(SCENES, _beside(progress), strict=True)
     ]
     with st.expander("Your predictions beside the answers"):
-        st.markdown("\n".join(["| Scene | You said | It was |", "|:--|:--|:--|", *rows]))
+        st.markdown(table(("Scene", "You said", "It was"), "lll", rows).replace("*", "\\*"))
 
 
 def _beside(progress: Progress) -> list[tuple[str, str]]:

@@ -20,6 +20,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages._ui import state
+from pages._ui.safe_text import markdown
 from rr_core import limits, parameters
 from rr_core.parameters import Choice, Parameter
 from rr_core.populations import TABLES, UPLOAD
@@ -89,6 +90,22 @@ class Binding(Generic[T]):
         and ``changed`` returns the settings for its new value."""
         return state.widget_arguments(key, value, lambda chosen: self.change(changed(chosen)), **how)
 
+    def of_field(self, key: str, name: str, settings: T | None = None, **how: bool) -> dict[str, Any]:
+        """Arguments of a widget bound to one field of these settings, which are a dataclass, see `widget_arguments`; it
+        changes ``settings``, or those that the session then holds."""
+        value = getattr(settings or self.current(), name)
+        if isinstance(getattr(self.default, name), float):
+            value = float(
+                value
+            )  # an end of a range may be a whole number, which a slider of others does not take
+
+        def changed(chosen: Any) -> T:
+            before: Any = settings or self.current()
+            after: T = replace(before, **{name: chosen})
+            return after
+
+        return self.widget_arguments(key, value, changed, **how)
+
     def arrive(self, query: Mapping[str, str]) -> None:
         """Read the settings from an address."""
         st.session_state[self.key] = self.read(query) or (self.current(), ())
@@ -127,16 +144,26 @@ def binding_of_parameters(
     return Binding(key, first, given, write or changed)
 
 
-def binding_of_choice(key: str, choice: Choice[str], first: str) -> Binding[str]:
-    """A setting that is one choice, in the link except for ``first``; ``key`` is that of the session's state."""
+def binding_of_choice(
+    key: str, choice: Choice[str], first: str, *, stays: bool = True, always: bool = False
+) -> Binding[str]:
+    """A setting that is one choice; ``key`` is that of the session's state.
+
+    Args:
+        first: the default, which is not in the link unless ``always``.
+        stays: whether it stays as it is where an address does not have it; else it is ``first`` again.
+    """
 
     def read(query: Mapping[str, str]) -> tuple[str, tuple[str, ...]] | None:
-        if choice.parameter not in query:
+        if stays and choice.parameter not in query:
             return None
-        chosen, note = choice.parse(query[choice.parameter], first)
+        chosen, note = choice.parse(query.get(choice.parameter, first), first)
         return chosen, (note,) if note else ()
 
-    return Binding(key, first, read, lambda chosen: {choice.parameter: None if chosen == first else chosen})
+    def write(chosen: str) -> dict[str, str | None]:
+        return {choice.parameter: chosen if always or chosen != first else None}
+
+    return Binding(key, first, read, write)
 
 
 @dataclass(frozen=True)
@@ -269,6 +296,12 @@ def read(address: str, bindings: Iterable[Binding[Any]] = (), *, presentable: bo
 def notes() -> tuple[str, ...]:
     """A plain sentence for each value of the link that had to be changed: the scenario's first, then the page's own."""
     return _link().notes + own_notes()
+
+
+def show_notes(sentences: Iterable[str]) -> None:
+    """Write these plain sentences at the top of the page; nothing where there are none."""
+    for one in sentences:
+        st.warning(markdown(one), icon=":material/info:")
 
 
 def own_notes() -> tuple[str, ...]:

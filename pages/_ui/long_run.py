@@ -58,6 +58,13 @@ def start_button(name: str, label: str, about: Hashable) -> bool:
     return requested
 
 
+def outcome(started: bool, name: str, about: Hashable, *run: Any, k: int, shared: bool) -> Any:
+    """The `result`, after the work of `run_with_progress` where it is to be done in this run."""
+    if started:
+        run_with_progress(name, about, *run, k=k, shared=shared)
+    return result(name, about)
+
+
 def run_with_progress(
     name: str,
     about: Hashable,

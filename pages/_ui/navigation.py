@@ -113,7 +113,7 @@ PATH = (
             "Plan",
             "How many people do I need?",
             ":material/event_note:",
-            "How many, at which ε; and whether to use RR at all.",
+            "How many, at which ε; and whether another way of asking takes fewer.",
         ),
     ),
 )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import streamlit as st
 from streamlit.elements.lib.mutable_tab_container import TabContainer
 
-from pages._ui.link import Binding
+from pages._ui.link import Binding, binding_of_choice
 from rr_core.parameters import Choice
 
 
@@ -18,13 +19,15 @@ def part_in_link(page: str, names: Mapping[str, str]) -> Binding[str]:
         page: its address.
         names: of the parts by their keys in a link.
     """
-    choice, first = Choice("part", "part", "part of the page", names), next(iter(names))
+    choice = Choice("part", "part", "part of the page", names)
+    return binding_of_choice(f"_part_of_{page}", choice, next(iter(names)), stays=False)
 
-    def read(query: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
-        key, note = choice.parse(query.get("part", first), first)
-        return key, (note,) if note else ()
 
-    return Binding(f"_part_of_{page}", first, read, lambda key: {"part": None if key == first else key})
+def while_open(part: TabContainer, draw: Callable[..., object], *given: Any) -> None:
+    """Draw what a part holds, but only while it is on screen."""
+    if part.open:
+        with part:
+            draw(*given)
 
 
 class Parts:

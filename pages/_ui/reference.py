@@ -21,7 +21,7 @@ from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS
 from rr_core.experiments.ranking import standing
 from rr_core.experiments.storage import stored_result
 from rr_core.figures.style import number, percent
-from rr_core.figures.wording import roughly_times
+from rr_core.figures.wording import roughly_times, table
 from rr_core.populations import TABLES
 from rr_core.reference import Entry, Formula, Misprint
 from rr_core.registry import REGISTRY
@@ -32,8 +32,7 @@ _PLACEHOLDER = re.compile(r"\{\{(\w+(?:\.\w+)*)(?::([^{}]+))?\}\}")
 
 def show_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """A Markdown table; a cell may hold anything but a vertical bar."""
-    lines = [head, [":--"] * len(head), *rows]
-    st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
+    st.markdown(table(head, "l" * len(head), rows))
 
 
 def show_in_two_columns(entries: Sequence[Entry]) -> None:

@@ -17,7 +17,7 @@ from pages._ui.safe_text import markdown
 from rr_core.figures import room as figures
 from rr_core.figures.style import for_a_room
 from rr_core.figures.wording import counted, odds
-from rr_core.io.csv_files import csv_bytes
+from rr_core.io.text import csv_bytes
 from rr_core.plain_text import csv_columns
 from rr_core.plan.solve import Unreachable, required_n
 from rr_core.plan.targets import Target

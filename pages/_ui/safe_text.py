@@ -2,7 +2,7 @@
 
 Labels come from strangers' files. They are kept as they are (`rr_core.io.labels` removes only control
 characters) and made safe at the moment they are shown: one function per place they go to. Pure
-functions, no Streamlit. What charts need is in `rr_core.figures.wording`, what CSV files need in `rr_core.io.csv_files`.
+functions, no Streamlit. What charts need is in `rr_core.figures.wording`, what CSV files need in `rr_core.io.text`.
 """
 
 from __future__ import annotations

@@ -16,13 +16,6 @@ function between(from, to, part) {
 // Of a hundred people one after the other.
 const turned = (from, to, part) => ({...between(from, to, part), each: to.each.map((one, i) => i < part * to.each.length ? one : from.each[i])});
 
-function svg(tag, attributes, text) {
-  const node = document.createElementNS('http://www.w3.org/2000/svg', tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  if (text) node.textContent = text;
-  return node;
-}
-
 const ink = kind => `var(--rr-${kind})`;
 
 // In a legend: a ring where the picture has one, else the words alone.
@@ -159,7 +152,7 @@ const PICTURES = {
       picture.append(svg('line', {x1, y1, x2, y2, stroke: ink(kind), class: 'rr-until'}));
     }
     // Where a name stands beside its point; that of MLE*, which is between two others, at the end of a line.
-    const beside = {inv: [0, 24, 'middle'], inv_p: [-10, 20, 'end'], inv_n: [10, 20, 'start'], mle_star: [28, -30, 'start'], truth: [-10, -4, 'end']};
+    const beside = {inv: [11, 6, 'start'], inv_p: [-10, 20, 'end'], inv_n: [10, 20, 'start'], mle_star: [28, -30, 'start'], truth: [-10, -4, 'end']};
     const names = points.map(({kind, name, shares}) => {
       const [x, y] = flat(shares), [dx, dy, anchor] = beside[kind];
       if (kind === 'mle_star' && apart) picture.append(svg('line', {x1: x, y1: y, x2: x + dx - 3, y2: y + dy - 4, class: 'rr-axis'}));
@@ -363,9 +356,7 @@ class Scene {
     this.body.replaceChildren(this.host, this.caption);
     const end = answered.after.search(/\. /) + 1;   // what was right stands out
     this.result.replaceChildren(make('b', '', answered.after.slice(0, end)), answered.after.slice(end));
-    const name = answered.dial, range = make('input', 'rr-range'), value = make('output');
-    Object.assign(range, {type: 'range', min: 0, max: frames.length - 1, step: 1, value: first});
-    range.setAttribute('aria-label', name);
+    const name = answered.dial, range = slider(name, 0, frames.length - 1, first), value = make('output');
     const put = place => {
       this.you = place === first ? answered.you : null;
       this.root.dataset.away = place === first ? '' : 'yes';   // the words are about the first place

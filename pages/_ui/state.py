@@ -228,6 +228,16 @@ def read_once(
     return made  # type: ignore[no-any-return]
 
 
+def pick_one(label: str, names: Mapping[Any, str], **arguments: Any) -> Any:
+    """Widget for one of a few choices, side by side under their names; one is always chosen."""
+    return st.segmented_control(label, list(names), required=True, format_func=names.__getitem__, **arguments)
+
+
+def pick_from_list(label: str, names: Mapping[Any, str], **arguments: Any) -> Any:
+    """Widget for one of several choices, in a list of their names."""
+    return st.selectbox(label, list(names), format_func=names.__getitem__, **arguments)
+
+
 def widget_arguments(
     key: str, value: Any, take: Callable[[Any], None], *, keep_entry: bool = False, anew: bool = False
 ) -> dict[str, Any]:

@@ -6,7 +6,6 @@ kept in this session only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -18,7 +17,15 @@ from pages._ui.safe_text import markdown
 from rr_core import limits
 from rr_core.figures.style import number
 from rr_core.figures.wording import counted
-from rr_core.io import Distribution, Dropped, Preview, UnreadableFile, inspect, read_distribution, without
+from rr_core.io import (
+    Distribution,
+    Preview,
+    UnreadableFile,
+    inspect,
+    read_distribution,
+    rows_left_out,
+    without,
+)
 from rr_core.plain_text import plain
 from rr_core.populations import UPLOAD, Population
 from server import sessions
@@ -167,7 +174,7 @@ def column_name(preview: Preview, position: int) -> str:
 def _understood(preview: Preview, read: Distribution) -> None:
     people = f"{number(read.total, 6)} in all" if read.kind == "shares" else _people(read.total)
     st.success(markdown(f"Understood: {counted(read.rows, 'row')}, {read.k:,} categories, {people}."))
-    remarks = [f"{form(preview)}.", *left_out(read.dropped, read.merged)]
+    remarks = [f"{form(preview)}.", *rows_left_out(read.dropped, read.merged)]
     remarks += [f"Left out: “{plain(name)}”, the sum of all others." for name in read.left_out]
     if read.kind != "shares" and read.total > limits.N_MAX and not state.keeps_users():
         remarks.append(f"N is limited to {limits.N_MAX:,}: that many users will be drawn from the shares.")
@@ -180,18 +187,6 @@ def _understood(preview: Preview, read: Distribution) -> None:
             for label, weight in pairs
         )
     )
-
-
-def left_out(dropped: Iterable[Dropped], merged: int) -> list[str]:
-    """A sentence on the rows left out for each reason, and one on those that were added to others."""
-    sentences = [
-        f"Left out: {counted(drop.rows, 'row')} ({drop.reason}), the first in line {drop.first_line:,}"
-        + (f" of {plain(drop.file, 80)}." if drop.file else ".")
-        for drop in dropped
-    ]
-    if merged:
-        sentences.append(f"{counted(merged, 'row')} of a category that came before: added to its first row.")
-    return sentences
 
 
 def _people(amount: float) -> str:

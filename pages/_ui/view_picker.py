@@ -7,9 +7,11 @@ import streamlit as st
 from pages._ui import truth
 from pages._ui.figure_controls import note, widget
 from pages._ui.work import Work
+from rr_core.figures.arrivals import drawn_categories
 from rr_core.figures.view import (
     LONGEST_SEARCH,
     MOST_BARS,
+    Bars,
     Curve,
     Order,
     View,
@@ -65,6 +67,12 @@ def everything(work: Work, *, by_reports: bool = False) -> Curve:
     if by_reports or truth.hidden():
         return curve(work.by_reports, "Rank by reports received (log scale)")
     return curve(work.by_truth, "Rank by true count (log scale)")
+
+
+def few(work: Work) -> Bars:
+    """All categories where they are few enough for a film, else the most frequent ones."""
+    order, which = most_frequent(work)
+    return drawn_categories(order, work.draw.population.labels, which)
 
 
 def most_frequent(work: Work) -> tuple[Order, str]:

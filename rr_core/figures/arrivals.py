@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from rr_core._validate import Array
 from rr_core.arrivals import EstimatesSoFar, ReportsSoFar
-from rr_core.figures.estimators import GROUPED_UP_TO, estimate_bars, hatched, hover
+from rr_core.figures.estimators import GROUPED, GROUPED_UP_TO, estimate_bars, hatched, hover
 from rr_core.figures.film import Frame, film
 from rr_core.figures.style import QUANTITIES, SHARE, axis, number, percent
 from rr_core.figures.view import Bars, Order, bars, natural_order
@@ -53,43 +54,20 @@ def arriving_reports(
         mechanism: the randomized response.
         view: the categories of ``seen``.
     """
-    common = {"x": view.x, "customdata": view.names}
-    traces: list[dict[str, Any]] = [
-        {
-            "type": "bar",
-            "name": "Reports",
-            "y": seen.shares[0].astype(np.float32),
-            "marker": {"color": OBSERVED.colour},
-            "hovertemplate": hover("share of the reports so far", seen.shares),
-            **common,
-        }
-    ]
+    shares = seen.shares[0].astype(np.float32), hover("share of the reports so far", seen.shares)
+    traces = [view.bars("Reports", *shares, marker={"color": OBSERVED.colour})]
     highest = seen.shares[-1].max() or _MOST  # nobody may have reported any of them
     if theta is not None:
         truth, expected = view.pick(theta), view.pick(mechanism.expected(theta))
-        bars = {
-            "type": "bar",
-            "name": "Truth",
-            "y": truth,
-            "marker": {"color": TRUTH.colour},
-            "hovertemplate": hover("true share", truth),
-            **common,
-        }
-        diamonds = {
-            "type": "scatter",
-            "mode": "markers",
-            "name": "Expected",
-            "marker": {
-                "symbol": EXPECTED.symbol,
-                "size": 9 if view.x.size <= 30 else 6,
-                "color": EXPECTED.colour,
-                "line": {"width": 2, "color": EXPECTED.colour},
-            },
-            "hovertemplate": hover("expected share", expected),
-            **common,
-            "x": view.x + 0.2,  # on the bars of the reports
-            "y": expected,
-        }
+        bars = view.bars("Truth", truth, hover("true share", truth), marker={"color": TRUTH.colour})
+        rim = {"width": 2, "color": EXPECTED.colour}
+        diamonds = view.marks(
+            "Expected",
+            expected,
+            hover("expected share", expected),
+            x=view.x + 0.2,  # on the bars of the reports
+            marker=EXPECTED.marker(9 if view.x.size <= 30 else 6, line=rim),
+        )
         traces = [bars, *traces, diamonds]
         highest = max(expected.max(), seen.shares[-1].max())
         if truth.max() < _TOO_HIGH * highest:  # else its bars may leave the picture, as in a zoom
@@ -115,21 +93,16 @@ def arriving_reports(
 
 def _largest_reading(seen: ReportsSoFar) -> str:
     """How large the largest share of a drawn category among the reports is at the moments that a sentence tells of."""
-    largest = [f"{percent(seen.shares[i].max())} {when}" for i, when in _told(seen.n)]
+    largest, drawn = seen.shares.max(axis=1), counted(seen.shares.shape[1], "category")
     return (
-        f"The largest share among the reports so far, of the {_drawn(seen.shares)}: {', '.join(largest)}. "
-        "The truth is hidden."
+        f"The largest share among the reports so far, of the {drawn} drawn: "
+        f"{_told(seen.n, lambda i: percent(largest[i]))}. The truth is hidden."
     )
 
 
-def _drawn(values: Array) -> str:
-    number = values.shape[1]
-    return f"{number:,} {'category' if number == 1 else 'categories'} drawn"
-
-
 def _reports_reading(seen: ReportsSoFar) -> str:
-    away = [f"{percent(seen.distance[i])} {when}" for i, when in _told(seen.n)]
-    return f"Shares of the reports, away from the expected ones by half the sum of the differences: {', '.join(away)}."
+    away = _told(seen.n, lambda i: percent(seen.distance[i]))
+    return f"Shares of the reports, away from the expected ones by half the sum of the differences: {away}."
 
 
 def arriving_estimates(seen: EstimatesSoFar, truth: Array | None, view: Bars) -> go.Figure:
@@ -145,7 +118,8 @@ def arriving_estimates(seen: EstimatesSoFar, truth: Array | None, view: Bars) ->
     traces = estimate_bars(view, first, shown)
     moving = range(len(traces) - len(ESTIMATORS), len(traces))
     for name, trace in zip(ESTIMATORS, traces[moving.start :], strict=True):
-        trace["hovertemplate"] = hover(QUANTITIES[name].name, seen.estimates[name])
+        of_all = hover(QUANTITIES[name].name, seen.estimates[name])
+        trace["hovertemplate"] = f"%{{customdata}}<br>{of_all}<extra></extra>"
     grouped = view.categories.size <= GROUPED_UP_TO
     frames = [
         Frame(
@@ -158,20 +132,18 @@ def arriving_estimates(seen: EstimatesSoFar, truth: Array | None, view: Bars) ->
     highest = max(0 if shown is None else shown.max(), *(last[name].max() for name in VALID)) or _MOST
     top = min(_HEADROOM * highest, _MOST)
     y = axis("Share of users", tickformat=SHARE, range=[-_BELOW * top, top])
-    layout: dict[str, Any] = {
-        "barmode": "group",
-        "bargap": 0.18,
-        "bargroupgap": 0.04,
-        "hovermode": view.hovermode,
-    }
     reading = _zeros_reading(seen) if shown is None else _estimates_reading(seen)
+    layout: dict[str, Any] = {**GROUPED, "hovermode": view.hovermode}
     return film(traces, view.axis(), y, reading, frames, moving, legend_rows=2, **layout)
 
 
 def _zeros_reading(seen: EstimatesSoFar) -> str:
     """How many of the drawn categories MLE* sets to zero at the moments that a sentence tells of."""
-    zeros = [f"{int((seen.estimates['mle_star'][i] == 0).sum()):,} {when}" for i, when in _told(seen.n)]
-    return f"Of the {_drawn(seen.estimates['mle_star'])} MLE* sets to zero: {', '.join(zeros)}. The truth is hidden."
+    theta = seen.estimates["mle_star"]
+    zeros = _told(seen.n, lambda i: f"{int((theta[i] == 0).sum()):,}")
+    return (
+        f"Of the {counted(theta.shape[1], 'category')} drawn MLE* sets to zero: {zeros}. The truth is hidden."
+    )
 
 
 def _picture(name: str, values: Array, grouped: bool) -> dict[str, Any]:
@@ -181,7 +153,7 @@ def _picture(name: str, values: Array, grouped: bool) -> dict[str, Any]:
 
 
 def _estimates_reading(seen: EstimatesSoFar) -> str:
-    return f"Squared error: {'; '.join(f'{_errors(seen, i)} {when}' for i, when in _told(seen.n))}."
+    return f"Squared error: {_told(seen.n, partial(_errors, seen), '; ')}."
 
 
 def _errors(seen: EstimatesSoFar, i: int) -> str:
@@ -192,18 +164,14 @@ def _errors(seen: EstimatesSoFar, i: int) -> str:
     )
 
 
-def _told(n: NDArray[np.int64]) -> list[tuple[int, str]]:
-    """The moments that a sentence tells of, with their words: the first, the middle on a log scale, and the last."""
+def _told(n: NDArray[np.int64], words: Callable[[int], str], between: str = ", ") -> str:
+    """Words about the moments that a sentence tells of: the first, the middle on a log scale, and the last."""
     last = n.size - 1
     if not last:
-        return [(0, "after the only report")]
+        return f"{words(0)} after the only report"
     middle = int(np.searchsorted(n, np.sqrt(n[-1])))
-    words = {
-        0: "after the first report",
-        middle: f"after {n[middle]:,} reports",
-        last: f"after all {n[-1]:,}",
-    }
-    return list(words.items())
+    when = {0: "the first report", middle: f"{n[middle]:,} reports", last: f"all {n[-1]:,}"}
+    return between.join(f"{words(i)} after {moment}" for i, moment in when.items())
 
 
 def _so_far(n: NDArray[np.int64], i: int) -> str:

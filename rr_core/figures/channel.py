@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from rr_core._validate import Array
-from rr_core.figures.estimators import GROUPED_UP_TO, TRUTH, hatched, hover
+from rr_core.figures.estimators import GROUPED, GROUPED_UP_TO, TRUTH, hatched, hover, without_towers
 from rr_core.figures.film import Frame, film
 from rr_core.figures.geometry_triangle import TRIANGLE_LAYOUT, corner_labels, triangle_axes, triangle_outline
 from rr_core.figures.style import QUANTITIES, RIM, SHARE, axis, figure, number, percent, share_format
+from rr_core.figures.traces import bar_trace, line_trace, mark_trace
 from rr_core.figures.view import Bars, bars, natural_order
 from rr_core.figures.wording import certificate, counted, factor, odds, off_by
 from rr_core.geometry.simplex import CORNERS, FRAME, from_plane
@@ -23,9 +25,8 @@ from rr_core.protocols import Channel, ChannelCollection, InformationBounds, Max
 from rr_core.protocols.collection import IBURecord
 from rr_core.rounding import round_down, round_up
 
-_MLE = {"name": "MLE", "colour": QUANTITIES["mle_star"].colour}
+_INV, _MLE, _IBU = QUANTITIES["inv"], replace(QUANTITIES["mle_star"], name="MLE"), QUANTITIES["ibu"]
 _LONGEST_NAME = 14
-_TOWERING, _ROOM_BELOW, _ROOM_ABOVE = 4.0, 1.2, 2.0  # as in the figure of the estimators
 _FLOOR = 1e-16  # lowest value on a logarithmic axis
 _ROUNDING = 1e-12  # of an epsilon, of a condition number, and of Inv relative to its largest entry
 _GRID_POINTS = 90  # along each side of the triangle's picture
@@ -57,44 +58,24 @@ def channel_estimates(
         traces.append(_bar(view, "Truth", truth, {"color": TRUTH.colour}))
     if observed is not None and few:
         traces.append(_bar(view, "Reports", observed, {"color": QUANTITIES["observed"].colour}))
-    for name, colour, symbol, values in (
-        ("Inv", QUANTITIES["inv"].colour, QUANTITIES["inv"].symbol, inv),
-        ("MLE", _MLE["colour"], QUANTITIES["mle_star"].symbol, mle.theta),
-    ):
+    for look, values in ((_INV, inv), (_MLE, mle.theta)):
         if values is None:
             continue
         if few:
-            marker = {"color": colour, **(hatched(values) if name == "Inv" else {})}
-            traces.append(_bar(view, name, values, marker))
+            marker = {"color": look.colour, **(hatched(values) if look is _INV else {})}
+            traces.append(_bar(view, look.name, values, marker))
         else:
-            traces.append(
-                {
-                    **_bar(view, name, values, {"color": colour, "symbol": symbol, "size": 6}),
-                    "type": "scatter",
-                    "mode": "markers",
-                }
-            )
+            traces.append(view.marks(look.name, values, hover(look.name, values), marker=look.marker(6)))
     y = axis("Share of users", tickformat=SHARE)
     reading = _reading(truth, inv, mle)
-    highest = float(max(values.max() for values in (mle.theta, truth, observed) if values is not None))
-    if inv is not None and np.abs(inv).max() > _TOWERING * highest:
-        y["range"] = [-_ROOM_BELOW * highest, _ROOM_ABOVE * highest]
-        low, high = (percent(float(end)) for end in (inv.min(), inv.max()))
-        reading += f" Inv leaves the picture: it goes from {low} to {high}."
-    layout: dict[str, Any] = {"barmode": "group", "bargap": 0.18, "bargroupgap": 0.04}
-    return figure(traces, view.axis(), y, reading, **layout)
+    if inv is not None:
+        highest = float(max(values.max() for values in (mle.theta, truth, observed) if values is not None))
+        reading += without_towers(y, inv, highest)
+    return figure(traces, view.axis(), y, reading, **GROUPED)
 
 
 def _bar(view: Bars, name: str, values: Array, marker: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "bar",
-        "name": name,
-        "x": view.x,
-        "y": view.pick(values),
-        "customdata": view.names,
-        "marker": marker,
-        "hovertemplate": hover(name, values),
-    }
+    return view.bars(name, view.pick(values), hover(name, values), marker=marker)
 
 
 def _reading(truth: Array | None, inv: Array | None, mle: MaximumLikelihood) -> str:
@@ -223,26 +204,18 @@ def channel_convergence(record: IBURecord, mle: MaximumLikelihood, tolerance: fl
         tolerance: gap that counts as reached, in nats per report.
     """
     iterations, gaps = record.iterations[1:], record.gaps[1:]
-    ibu, steps = QUANTITIES["ibu"], max(mle.iterations, 1)
-    traces: list[dict[str, Any]] = [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "name": "IBU",
-            "x": iterations,
-            "y": np.maximum(gaps, _FLOOR),
-            "line": {"color": ibu.colour, "dash": ibu.dash, "width": 3},
-            "hovertemplate": "%{x:,} iterations: %{y:.2~e}<extra></extra>",
-        },
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "name": "MLE",
-            "x": [steps],
-            "y": [max(mle.gap, _FLOOR)],
-            "marker": {"color": _MLE["colour"], "symbol": QUANTITIES["mle_star"].symbol, "size": 14},
-            "hovertemplate": "%{x:,} steps: %{y:.2~e}<extra></extra>",
-        },
+    steps = max(mle.iterations, 1)
+    traces = [
+        line_trace(
+            "IBU", iterations, np.maximum(gaps, _FLOOR), "%{x:,} iterations: %{y:.2~e}", line=_IBU.line(3)
+        ),
+        mark_trace(
+            "MLE",
+            [steps],
+            [max(mle.gap, _FLOOR)],
+            "%{x:,} steps: %{y:.2~e}",
+            marker=_MLE.marker(14),
+        ),
     ]
     reached = np.flatnonzero(gaps <= tolerance)
     near = number(tolerance)
@@ -269,37 +242,33 @@ def bounds_bars(found: InformationBounds, n: int) -> go.Figure:
         found: n times the errors.
         n: number of users.
     """
-    best, left, alone = (
-        "The best, for many users",
-        "Many users, by entropy",
-        "Many users, by ε alone: at least",
-    )
+    best, left = "The best, for many users", "Many users, by entropy"
     rows: list[tuple[str, float, Callable[[float], str], str]]
     if found.is_exact:
-        rows = [("Inv, and the best for many users", found.inv, number, _MLE["colour"])]
+        rows = [("Inv, and the best for many users", found.inv, number, _MLE.colour)]
         left += ": at least"
     else:
         rows = [
-            ("Inv", found.inv, number, QUANTITIES["inv"].colour),
-            (f"{best}: about", found.exact, number, _MLE["colour"]),
+            ("Inv", found.inv, number, _INV.colour),
+            (f"{best}: about", found.exact, number, _MLE.colour),
         ]
         left += ": about"
     rows += [
         (left, found.entropy, _down if found.is_exact else number, QUANTITIES["inv_p"].colour),
-        (alone, found.epsilon, _down, QUANTITIES["truth"].colour),
+        ("Many users, by ε alone: at least", found.epsilon, _down, QUANTITIES["truth"].colour),
     ]
     shown = [row for row in rows if row[1] > 0]
-    trace = {
-        "type": "bar",
-        "orientation": "h",
-        "x": np.array([value / n for _, value, *_ in shown]),
-        "y": [name for name, *_ in shown],
-        "marker": {"color": [colour for *_, colour in shown]},
-        "text": [words(value / n) for _, value, words, _ in shown],
-        "textposition": "auto",
-        "textfont": {"size": 14},
-        "hovertemplate": "%{y}: %{x:.3~g}<extra></extra>",
-    }
+    trace = bar_trace(
+        "",
+        np.array([value / n for _, value, *_ in shown]),
+        [name for name, *_ in shown],
+        "%{y}: %{x:.3~g}",
+        orientation="h",
+        marker={"color": [colour for *_, colour in shown]},
+        text=[words(value / n) for _, value, words, _ in shown],
+        textposition="auto",
+        textfont={"size": 14},
+    )
     parts = [found.entropy / found.exact, found.epsilon / found.exact]
     by_entropy, by_epsilon = (percent(min(round_down(part), 1.0)) for part in parts)
     if found.is_exact:
@@ -332,26 +301,11 @@ def channel_film(collected: ChannelCollection, labels: Sequence[str] | None) -> 
         labels: names of the k categories.
     """
     record, best = collected.ibu, collected.mle.theta
-    view, ibu = bars(natural_order(best.size), labels, "Category"), QUANTITIES["ibu"]
-    common = {"x": view.x, "customdata": view.names}
+    view = bars(natural_order(best.size), labels, "Category")
+    at_first, of_all = record.thetas[0].astype(np.float32), hover("IBU", record.thetas)
     traces = [
-        {
-            "type": "bar",
-            "name": "IBU",
-            "y": record.thetas[0].astype(np.float32),
-            "marker": {"color": ibu.colour},
-            "hovertemplate": hover("IBU", record.thetas),
-            **common,
-        },
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "name": "MLE",
-            "y": best,
-            "marker": {"color": _MLE["colour"], "symbol": QUANTITIES["mle_star"].symbol, "size": 11},
-            "hovertemplate": hover("MLE", best),
-            **common,
-        },
+        view.bars("IBU", at_first, of_all, marker={"color": _IBU.colour}),
+        view.marks("MLE", best, hover("MLE", best), marker=_MLE.marker(11)),
     ]
     frames = [
         Frame(
@@ -380,42 +334,32 @@ def channel_triangle(collected: ChannelCollection, truth: Array | None, names: S
     names = [name.replace("%{", "%\u2060{") for name in names]
     record, inv = collected.ibu, collected.inv
     path = triangle_plane(record.thetas)
-    points = [("MLE", collected.mle.theta, _MLE["colour"], QUANTITIES["mle_star"].symbol)]
+    points = [(_MLE, collected.mle.theta)]
     if truth is not None:
-        points.append(("Truth", truth, TRUTH.colour, "diamond"))
+        points.append((replace(TRUTH, symbol="diamond"), truth))
     if inv is not None and FRAME.contains(triangle_plane(inv)):
-        points.append(("Inv", inv, QUANTITIES["inv"].colour, QUANTITIES["inv"].symbol))
+        points.append((_INV, inv))
     traces: list[dict[str, Any]] = [
         _likelihood(collected),
         triangle_outline(),
-        {
-            "type": "scatter",
-            "mode": "lines+markers",
-            "name": "IBU",
-            "x": path[:, 0],
-            "y": path[:, 1],
-            "customdata": record.iterations,
-            "line": {"color": QUANTITIES["ibu"].colour, "width": 2.5},
-            "marker": {"color": QUANTITIES["ibu"].colour, "size": 5},
-            "hovertemplate": "iteration %{customdata:,}<extra></extra>",
-        },
+        line_trace(
+            "IBU",
+            path[:, 0],
+            path[:, 1],
+            "iteration %{customdata:,}",
+            mode="lines+markers",
+            customdata=record.iterations,
+            line={"color": _IBU.colour, "width": 2.5},
+            marker={"color": _IBU.colour, "size": 5},
+        ),
     ]
-    for name, shares, colour, symbol in points:
+    for look, shares in points:
         x, y = triangle_plane(shares)
         listed = "<br>".join(
             f"{of}: {percent(float(share))}" for of, share in zip(names, shares, strict=True)
         )
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": name,
-                "x": [x],
-                "y": [y],
-                "marker": {"color": colour, "symbol": symbol, "size": 15, "line": {"width": 2, "color": RIM}},
-                "hovertemplate": f"{name}<br>{listed}<extra></extra>",
-            }
-        )
+        marker = look.marker(15, line={"width": 2, "color": RIM})
+        traces.append(mark_trace(look.name, [x], [y], f"{look.name}<br>{listed}", marker=marker))
     outside = inv is not None and not FRAME.contains(triangle_plane(inv))
     away = number(float(np.linalg.norm(path[-1] - triangle_plane(collected.mle.theta))))
     still = record.gaps[0] < _ROUNDING
@@ -450,7 +394,7 @@ def _likelihood(collected: ChannelCollection) -> dict[str, Any]:
         "z": short.astype(np.float32),
         "ncontours": 14,
         "contours": {"coloring": "none"},
-        "line": {"color": QUANTITIES["mle_star"].faded(0.6), "width": 1},
+        "line": {"color": _MLE.faded(0.6), "width": 1},
         "showscale": False,
         "hoverinfo": "skip",
     }

@@ -1,22 +1,26 @@
 """The four estimators against the truth, on one draw and on repeated collections: the distribution of error, bias and
-variance, who was best and worst."""
+variance, who was best and worst; and a film of how MLE* finds which categories to set to zero."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
 from rr_core._validate import Array
+from rr_core.figures.film import Frame, film
 from rr_core.figures.style import QUANTITIES, RANKS, SHARE, axis, figure, number, percent, share_format
-from rr_core.figures.view import Bars, Curve, View
-from rr_core.figures.wording import METRIC_NAMES, listed
+from rr_core.figures.traces import bar_trace, line_trace
+from rr_core.figures.view import Bars, Curve, View, bars
+from rr_core.figures.wording import METRIC_NAMES, counted, listed
 from rr_core.law import below_zero
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import total_variation, variance_at
+from rr_core.mle_search import MLESearch
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.repeats import FEWEST, Repeats, largest_lead_of_chance
 
@@ -29,6 +33,7 @@ _COUNT = {2: "two", 3: "three", 4: "four"}
 # Where Inv is so many times as large as any repair, the picture shows the repairs, with this much room around them.
 _TOWERING, _ROOM_BELOW, _ROOM_ABOVE = 4.0, 1.2, 2.0
 GROUPED_UP_TO = 30  # categories for which five bars side by side can still be told apart
+GROUPED: dict[str, Any] = {"barmode": "group", "bargap": 0.18, "bargroupgap": 0.04}
 
 
 def estimates(
@@ -62,20 +67,20 @@ def estimates(
             traces = [_extremes(trace) for trace in traces]
     else:
         traces = _estimate_curves(view, by_name, truth)
-    layout: dict[str, Any] = {
-        "barmode": "group",
-        "bargap": 0.18,
-        "bargroupgap": 0.04,
-        "hovermode": view.hovermode,
-        "shapes": shapes,
-    }
     y, reading = share_axis(n, mechanism, zoom), _reading(by_name, truth, mechanism)
-    highest = max(float(by_name[name].max()) for name in VALID)
-    if not zoom and np.abs(by_name["inv"]).max() > _TOWERING * highest:
-        y["range"] = [-_ROOM_BELOW * highest, _ROOM_ABOVE * highest]
-        low, high = (percent(float(end)) for end in (by_name["inv"].min(), by_name["inv"].max()))
-        reading += f" Inv leaves the picture: it goes from {low} to {high}."
-    return figure(traces, view.axis(), y, reading, **layout)
+    if not zoom:
+        reading += without_towers(y, by_name["inv"], max(float(by_name[name].max()) for name in VALID))
+    return figure(traces, view.axis(), y, reading, **GROUPED, hovermode=view.hovermode, shapes=shapes)
+
+
+def without_towers(y: dict[str, Any], inv: Array, highest: float) -> str:
+    """A sentence, with the range of the axis ``y`` set, where Inv is many times as large as all others; else ""."""
+    if np.abs(inv).max() <= _TOWERING * highest:
+        return ""
+    y["range"] = [-_ROOM_BELOW * highest, _ROOM_ABOVE * highest]
+    return (
+        f" Inv leaves the picture: it goes from {percent(float(inv.min()))} to {percent(float(inv.max()))}."
+    )
 
 
 def _reading(by_name: Mapping[str, Array], truth: Array | None, mechanism: RandomizedResponse) -> str:
@@ -146,25 +151,13 @@ def hatched(values: Array) -> dict[str, Any]:
 
 def truth_marks(view: Bars, truth: Array) -> dict[str, Any]:
     """Trace of short horizontal grey lines at the true shares."""
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": "Truth",
-        "x": view.x,
-        "y": truth,
-        "customdata": view.names,
-        "marker": {
-            "symbol": "line-ew-open",
-            "size": max(5, min(26, 190 // max(len(truth), 1))),  # no wider than a category on a phone
-            "color": TRUTH.colour,
-            "line": {"width": 4, "color": TRUTH.colour},
-        },
-        "hovertemplate": hover("truth", truth),
-    }
+    size = max(5, min(26, 190 // max(len(truth), 1)))  # no wider than a category on a phone
+    marker = TRUTH.marker(size, line={"width": 4, "color": TRUTH.colour})
+    return view.marks("Truth", truth, hover("truth", truth), marker=marker)
 
 
 def hover(name: str, shares: Array) -> str:
-    return f"%{{customdata}}<br>{name}: %{{y:{share_format(shares)}}}<extra></extra>"
+    return f"{name}: %{{y:{share_format(shares)}}}"
 
 
 def line(view: Curve, name: str, y: Any, **line: Any) -> dict[str, Any]:
@@ -172,21 +165,17 @@ def line(view: Curve, name: str, y: Any, **line: Any) -> dict[str, Any]:
 
 
 def band(view: Curve, name: str, low: Any, high: Any, colour: str, pattern: str = "") -> list[dict[str, Any]]:
-    edge = {
-        "type": "scatter",
-        "mode": "lines",
-        "x": view.x,
-        "line": {"width": 0, "color": colour},
-        "hoverinfo": "skip",
-        "legendgroup": name,
-    }
-    filled: dict[str, Any] = {"fill": "tonexty", "fillcolor": colour}
-    if pattern:
-        filled["fillpattern"] = {"shape": pattern, "fgcolor": colour, "size": 7, "solidity": 0.3}
-    return [
-        {**edge, "y": np.asarray(high, dtype=np.float32), "name": name, "showlegend": False},
-        {**edge, "y": np.asarray(low, dtype=np.float32), "name": name, **filled},
+    edges = [
+        line_trace(
+            name, view.x, end.astype(np.float32), "", line={"width": 0, "color": colour}, legendgroup=name
+        )
+        for end in (high, low)
     ]
+    edges[0]["showlegend"] = False
+    edges[1] |= {"fill": "tonexty", "fillcolor": colour}
+    if pattern:
+        edges[1]["fillpattern"] = {"shape": pattern, "fgcolor": colour, "size": 7, "solidity": 0.3}
+    return edges
 
 
 def estimate_bars(view: Bars, values: Mapping[str, Array], truth: Array | None) -> list[dict[str, Any]]:
@@ -196,16 +185,7 @@ def estimate_bars(view: Bars, values: Mapping[str, Array], truth: Array | None) 
     marks = [_one_estimate(view, name, values[name], few) for name in ESTIMATORS]
     if truth is None:
         return marks
-    bars = {
-        "type": "bar",
-        "name": "Truth",
-        "x": view.x,
-        "y": truth,
-        "customdata": view.names,
-        "marker": {"color": TRUTH.colour},
-        "hovertemplate": hover("truth", truth),
-    }
-    return [bars, *marks]
+    return [view.bars("Truth", truth, hover("truth", truth), marker={"color": TRUTH.colour}), *marks]
 
 
 def _dashes(view: Bars, values: Mapping[str, Array], truth: Array | None) -> list[dict[str, Any]]:
@@ -214,16 +194,8 @@ def _dashes(view: Bars, values: Mapping[str, Array], truth: Array | None) -> lis
     shapes: list[dict[str, Any]] = []
     if truth is not None:
         bars = "".join(f"M{a:g},0V{y:.6g}H{b:g}V0Z" for a, b, y in zip(left, right, truth, strict=True))
-        shapes.append(
-            {
-                "name": "Truth",
-                "type": "path",
-                "path": bars,
-                "fillcolor": TRUTH.colour,
-                "line": {"width": 0},
-                "layer": "below",
-            }
-        )
+        filled = {"fillcolor": TRUTH.colour, "line": {"width": 0}, "layer": "below"}
+        shapes.append({"name": "Truth", "type": "path", "path": bars, **filled})
     for name in ESTIMATORS:
         path = "".join(f"M{a:g},{y:.6g}H{b:g}" for a, b, y in zip(left, right, values[name], strict=True))
         line = {"color": QUANTITIES[name].colour, "width": 4}
@@ -240,21 +212,11 @@ def _extremes(trace: dict[str, Any]) -> dict[str, Any]:
 
 def _one_estimate(view: Bars, name: str, values: Array, grouped: bool) -> dict[str, Any]:
     quantity = QUANTITIES[name]
-    common = {
-        "name": quantity.name,
-        "x": view.x,
-        "y": values,
-        "customdata": view.names,
-        "hovertemplate": hover(quantity.name, values),
-    }
-    marker: dict[str, Any] = {"color": quantity.colour}
+    shown = (quantity.name, values, hover(quantity.name, values))
     if not grouped:
         # MLE*, drawn last, is near InvP: a smaller mark leaves the other one's rim in sight.
-        marker |= {"symbol": quantity.symbol, "size": 5 if name == "mle_star" else 8}
-        return {"type": "scatter", "mode": "markers", "marker": marker, **common}
-    if name == "inv":
-        marker |= hatched(values)
-    return {"type": "bar", "marker": marker, **common}
+        return view.marks(*shown, marker=quantity.marker(5 if name == "mle_star" else 8))
+    return view.bars(*shown, marker={"color": quantity.colour, **(hatched(values) if name == "inv" else {})})
 
 
 def _estimate_curves(view: Curve, by_name: Mapping[str, Array], truth: Array | None) -> list[dict[str, Any]]:
@@ -265,7 +227,7 @@ def _estimate_curves(view: Curve, by_name: Mapping[str, Array], truth: Array | N
         traces.append(line(view, "Truth", view.mean(truth[view.order]), color=TRUTH.colour, width=4))
     for name in ESTIMATORS:
         quantity = QUANTITIES[name]
-        style = {"color": quantity.colour, "dash": quantity.dash, "width": 2.5}
+        style = quantity.line(2.5)
         traces.append(line(view, quantity.name, view.mean(ordered[name]), **style))
     return traces
 
@@ -286,7 +248,7 @@ def error_distribution(result: Repeats, metric: str) -> go.Figure:
                 "x": values[np.isfinite(values)],
                 "boxmean": True,
                 "boxpoints": "outliers",
-                "marker": {"color": quantity.colour, "symbol": quantity.symbol, "size": 5},
+                "marker": quantity.marker(5),
                 "line": {"color": quantity.colour, "width": 2},
                 "hoverinfo": "x",
             }
@@ -408,19 +370,18 @@ def wins(result: Repeats, metric: str) -> go.Figure:
         "all equal": np.full(len(VALID), tied),
     }
     traces = [
-        {
-            "type": "bar",
-            "orientation": "h",
-            "name": label,
-            "y": [QUANTITIES[name].name for name in VALID],
-            "x": times / done,
-            "customdata": times,
-            "marker": {
+        bar_trace(
+            label,
+            times / done,
+            [QUANTITIES[name].name for name in VALID],
+            "%{y}<br>" + label + ": %{customdata:,~f} of " + f"{done:,}",
+            orientation="h",
+            customdata=times,
+            marker={
                 "color": RANKS[label][0],
                 "pattern": {"shape": RANKS[label][1], "size": 6, "solidity": 0.4},
             },
-            "hovertemplate": "%{y}<br>" + label + ": %{customdata:,~f} of " + f"{done:,}<extra></extra>",
-        }
+        )
         for label, times in parts.items()
         if times.any()
     ]
@@ -455,4 +416,92 @@ def _what_settles(result: Repeats, metric: str) -> str:
         return " So few collections cannot settle it."
     return (
         f" A lead of {lead:,} would settle it, as chance alone gives one at most about once in 1,000 times."
+    )
+
+
+MOST_CATEGORIES = 50
+_OBSERVED, _MLE = QUANTITIES["observed"], QUANTITIES["mle_star"]
+_SEARCH_ABOVE, _SEARCH_BELOW = 1.1, 0.6  # as a part of the highest bar
+_PACE = 6
+
+
+def search_film(found: MLESearch, q: float, labels: Sequence[str] | None) -> go.Figure:
+    """Bars of reports, least reported first: those below q go to q, and the others are stretched to make up for it.
+
+    Args:
+        found: the steps.
+        q: what a category that nobody has is expected to get.
+        labels: names of the k categories, None for numbers.
+    """
+    view = bars(found.order, labels, "Category, least reported first")
+    believed = "Reports, as far as believed"
+    traces: list[dict[str, Any]] = [
+        view.bars(
+            believed,
+            found.expected[0],
+            hover("share of reports, as far as believed", found.expected),
+            marker=_marker(found, 0),
+            showlegend=False,  # its first bar may be grey or hatched
+        ),
+        view.marks(
+            "Estimate so far",
+            found.theta[0],
+            hover("estimate so far", found.theta),
+            marker=_MLE.marker(11 if view.x.size <= 30 else 6),
+        ),
+        line_trace(
+            f"q = {percent(q)}, what an empty category gets",
+            [-0.6, view.x.size - 0.4],
+            [q, q],
+            "",
+            line={"color": INV.colour, "dash": "dash", "width": 2.5},
+        ),
+        bar_trace(believed, [None], [None], "", marker={"color": _OBSERVED.colour}),
+    ]
+    frames = [
+        Frame(
+            str(n),
+            _note(found, n, q, view.names),
+            [
+                {"type": "bar", "y": found.expected[n], "marker": _marker(found, n)},
+                {"type": "scatter", "y": found.theta[n]},
+            ],
+        )
+        for n in range(len(found.g))
+    ]
+    highest = max(float(found.theta[-1].max()), float(found.expected.max()))
+    lowest = max(float(found.theta.min()), -_SEARCH_BELOW * highest)
+    y = axis("Share", tickformat=SHARE, range=[1.3 * min(lowest, 0.0), _SEARCH_ABOVE * highest])
+    return film(
+        traces, view.axis(), y, _search_reading(found), frames, [0, 1], legend_rows=3, pace=_PACE, bargap=0.25
+    )
+
+
+def _marker(found: MLESearch, n: int) -> dict[str, Any]:
+    """Grey for what was set to zero, and the next one to go hatched."""
+    colours = np.where(np.arange(found.shares.size) < n, TRUTH.colour, _OBSERVED.colour)
+    pattern = np.full(found.shares.size, "", dtype=object)
+    if n < found.n_zero:
+        pattern[n] = "/"
+    return {
+        "color": colours.tolist(),
+        "pattern": {"shape": pattern.tolist(), "fgcolor": INV.colour, "solidity": 0.4},
+    }
+
+
+def _note(found: MLESearch, n: int, q: float, names: NDArray[np.str_]) -> str:
+    zero = f"<b>{n}</b> set to zero"
+    if n == found.n_zero:
+        return f"{zero}<br>no other is below q: done"
+    return f"{zero}<br>{names[n]}: {percent(float(found.expected[n, n]))}, below q = {percent(q)}"
+
+
+def _search_reading(found: MLESearch) -> str:
+    k = found.shares.size
+    if not found.n_zero:
+        return f"Of {k:,} shares of reports no one is below q, so nothing is set to zero: MLE* is Inv."
+    return (
+        f"From Inv to MLE* in {counted(found.n_zero, 'step')}: the least reported category that is left goes to zero and "
+        f"the others make up for it, until none is below q. Here {found.n_zero:,} of {k:,} categories "
+        f"{'goes' if found.n_zero == 1 else 'go'}."
     )

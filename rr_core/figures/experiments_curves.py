@@ -14,7 +14,8 @@ from rr_core._validate import Array
 from rr_core.experiments.curves import CELL_STATISTICS, Curves, ErrorCurve, PanelRow
 from rr_core.experiments.ranking import Standing
 from rr_core.figures.experiments_sentences import where_settled
-from rr_core.figures.style import QUANTITIES, ZERO, axis, figure, number
+from rr_core.figures.style import LEGEND, QUANTITIES, ZERO, axis, figure, number
+from rr_core.figures.traces import head, line_trace, mark_trace, upright
 from rr_core.figures.wording import (
     METRIC_NAMES,
     SYMBOLS,
@@ -33,10 +34,8 @@ HEADS_OF_COLUMNS = 18
 _GAP = 0.015  # between panels, as a part of the width
 _LINEAR_EPSILON = 20.0  # largest over smallest epsilon up to which the axis is linear, as in the paper
 _OF_ZEROS = (-6.0, -3.0)  # ends of a logarithmic axis for errors that are all zero
-_MARKED_BY_POWERS, _MOST_TICKS = (
-    1.4,
-    4,
-)  # decades from which only powers of ten are ticks, and how many of these at most
+_MARKED_BY_POWERS = 1.4  # decades from which only powers of ten are ticks
+_MOST_TICKS = 4  # powers of ten
 _ROUNDING = 1e-12  # in nats: means of losses that differ by less may differ by rounding alone
 _LEAST_DECADES, _DECADES = 0.7, 12.0  # decades of error that a row shows, at least and at most
 
@@ -58,15 +57,12 @@ class PanelGrid:
     @property
     def lowest(self) -> str:
         """Name of the vertical axis at the bottom, to which the horizontal axes are anchored."""
-        return f"y{self.of_errors(self.rows - 1)}"
+        return f"y{self.suffix(self.rows - 1)}"
 
-    def of_column(self, column: int) -> str:
-        """Suffix of the horizontal axis of a column of panels."""
-        return "" if column == 0 else str(column + 1)
-
-    def of_errors(self, row: int) -> str:
-        """Suffix of the vertical axis of the errors in a row."""
-        return "" if row == 0 else str(row + 1)
+    @staticmethod
+    def suffix(place: int) -> str:
+        """Suffix of the horizontal axis of a column of panels, or of the vertical axis of the errors in a row."""
+        return "" if place == 0 else str(place + 1)
 
     def of_shares(self, row: int) -> str:
         """Suffix of the vertical axis of the population's shares in a row."""
@@ -243,6 +239,8 @@ _SHORT_TITLES = {
 _SIZES = {"inv_p": 11, "mle_star": 6}
 _WIDTHS = {"inv_p": 4.0}
 _BAND = 0.2  # opacity
+_HERE = {"color": ZERO, "dash": "dash", "width": 2}
+_NOWHERE = np.array([np.nan])  # of what stands in the legend alone
 
 
 def paper_figure(drawn: Curves, here: float | None = None) -> go.Figure:
@@ -261,7 +259,7 @@ def paper_figure(drawn: Curves, here: float | None = None) -> go.Figure:
     traces: list[dict[str, Any]] = []
     axes: dict[str, Any] = {}
     for column in range(len(columns)):
-        axes[f"xaxis{grid.of_column(column)}"] = {
+        axes[f"xaxis{grid.suffix(column)}"] = {
             **x,
             "domain": grid.column_domain(column),
             "anchor": grid.lowest,
@@ -269,16 +267,16 @@ def paper_figure(drawn: Curves, here: float | None = None) -> go.Figure:
     axes[f"xaxis{grid.of_histograms}"] = ranks_axis(rows, grid)
     for index, row in enumerate(rows):
         scale = Scale.for_row(drawn, row)
-        axes[f"yaxis{grid.of_errors(index)}"] = {
+        axes[f"yaxis{grid.suffix(index)}"] = {
             **scale.axis(_title(drawn)),
             "domain": grid.row_domain(index),
-            "anchor": f"x{grid.of_column(len(columns) - 1)}",
+            "anchor": f"x{grid.suffix(len(columns) - 1)}",
             "side": "right",
         }
         axes[f"yaxis{grid.of_shares(index)}"] = shares_axis(row, grid, index)
         traces.append(_histogram(row, grid, index))
         for column in range(len(columns)):
-            place = {"xaxis": f"x{grid.of_column(column)}", "yaxis": f"y{grid.of_errors(index)}"}
+            place = {"xaxis": f"x{grid.suffix(column)}", "yaxis": f"y{grid.suffix(index)}"}
             traces += _curves(drawn, row, column, scale, place)
     _name_once(traces)
     if drawn.band != "none":
@@ -286,9 +284,10 @@ def paper_figure(drawn: Curves, here: float | None = None) -> go.Figure:
     shapes = []
     if here is not None and inside(here, x):
         symbol = SYMBOLS[drawn.selection.along]
-        traces.append(_here_in_legend(f"your {symbol} = {number(here, 6)}"))
+        traces.append(line_trace(f"your {symbol} = {number(here, 6)}", _NOWHERE, _NOWHERE, "", line=_HERE))
         shapes = [
-            _upright(here, f"x{grid.of_column(column)}", f"y{grid.of_errors(index)} domain")
+            upright(here, **_HERE)
+            | {"xref": f"x{grid.suffix(column)}", "yref": f"y{grid.suffix(index)} domain"}
             for index in range(len(rows))
             for column in range(len(columns))
         ]
@@ -303,14 +302,7 @@ def paper_figure(drawn: Curves, here: float | None = None) -> go.Figure:
         annotations=_heads(drawn, rows, columns, grid),
         height=grid.height,
         margin=grid.margin,
-        legend={
-            "orientation": "h",
-            "yanchor": "bottom",
-            "y": 1 + (grid.top - 58) / grid.inner,
-            "x": 0,
-            "xanchor": "left",
-            "font": {"size": 14},
-        },
+        legend=LEGEND | {"y": 1 + (grid.top - 58) / grid.inner, "xanchor": "left"},
     )
 
 
@@ -381,20 +373,18 @@ def _histogram(row: PanelRow, grid: PanelGrid, index: int) -> dict[str, Any]:
     look = QUANTITIES["truth"]
     # Every category reaches to the next rank, the last one too.
     x, shares = np.append(row.ranks, row.cell.k + 1), np.append(row.shares, row.shares[-1:])
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": "Population",
-        "x": x[: shares.size].astype(np.float32),
-        "y": shares.astype(np.float32),
-        "xaxis": f"x{grid.of_histograms}",
-        "yaxis": f"y{grid.of_shares(index)}",
-        "line": {"color": look.colour, "width": 1.5, "shape": "hv"},
-        "fill": "tozeroy",
-        "fillcolor": look.faded(0.45),
-        "showlegend": False,
-        "hovertemplate": "rank %{x:,.0f}<br>share of users: %{y:.3~%}<extra></extra>",
-    }
+    return line_trace(
+        "Population",
+        x[: shares.size].astype(np.float32),
+        shares.astype(np.float32),
+        "rank %{x:,.0f}<br>share of users: %{y:.3~%}",
+        xaxis=f"x{grid.of_histograms}",
+        yaxis=f"y{grid.of_shares(index)}",
+        line={"color": look.colour, "width": 1.5, "shape": "hv"},
+        fill="tozeroy",
+        fillcolor=look.faded(0.45),
+        showlegend=False,
+    )
 
 
 def _curves(
@@ -409,24 +399,19 @@ def _curves(
             yield _band(name, panel.x, line, scale, place)
     for name, line in panel.curves.items():
         look = QUANTITIES[name]
-        yield {
-            "type": "scatter",
-            "mode": "lines+markers",
-            "name": look.name,
-            "legendgroup": name,
-            "showlegend": False,
-            "x": panel.x,
-            "y": scale.positions(line.mean),
+        yield line_trace(
+            look.name,
+            panel.x,
+            scale.positions(line.mean),
+            _hover(drawn, look.name, row, column),
+            mode="lines+markers",
+            legendgroup=name,
+            showlegend=False,
             **place,
-            "line": {"color": look.colour, "dash": look.dash, "width": _WIDTHS.get(name, 2.2)},
-            "marker": {
-                "symbol": look.symbol,
-                "color": look.colour,
-                "size": _SIZES.get(name, 8) - (2 if small else 0),
-            },
-            "customdata": np.stack([line.mean, line.low, line.high], axis=-1),
-            "hovertemplate": _hover(drawn, look.name, row, column),
-        }
+            line=look.line(_WIDTHS.get(name, 2.2)),
+            marker=look.marker(_SIZES.get(name, 8) - (2 if small else 0)),
+            customdata=np.stack([line.mean, line.low, line.high], axis=-1),
+        )
 
 
 def _hover(drawn: Curves, name: str, row: PanelRow, column: int) -> str:
@@ -441,26 +426,24 @@ def _hover(drawn: Curves, name: str, row: PanelRow, column: int) -> str:
     at = f"{SYMBOLS[choice.along]} = %{{x:,.6~g}}, {SYMBOLS[third]} = {choice.fixed_values[column]:,.6g}"
     return (
         f"<b>{name}</b>, {display(population_name(row.cell))}, K = {row.cell.k:,}<br>{at}<br>"
-        f"{MEASURE_TITLES[choice.metric, choice.measure]}: %{{customdata[0]:.4~g}}{band}<extra></extra>"
+        f"{MEASURE_TITLES[choice.metric, choice.measure]}: %{{customdata[0]:.4~g}}{band}"
     )
 
 
 def _band(name: str, x: Array, line: ErrorCurve, scale: Scale, place: dict[str, str]) -> dict[str, Any]:
     """The band of a curve as a closed polygon: along its upper limit and back along the lower one."""
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": "band",
-        "legendgroup": name,
-        "showlegend": False,
-        "x": np.concatenate([x, x[::-1]]),
-        "y": np.concatenate([scale.positions(line.high), scale.positions(line.low)[::-1]]),
+    return line_trace(
+        "band",
+        np.concatenate([x, x[::-1]]),
+        np.concatenate([scale.positions(line.high), scale.positions(line.low)[::-1]]),
+        "",
+        legendgroup=name,
+        showlegend=False,
         **place,
-        "line": {"width": 0, "color": QUANTITIES[name].colour},
-        "fill": "toself",
-        "fillcolor": QUANTITIES[name].faded(_BAND),
-        "hoverinfo": "skip",
-    }
+        line={"width": 0, "color": QUANTITIES[name].colour},
+        fill="toself",
+        fillcolor=QUANTITIES[name].faded(_BAND),
+    )
 
 
 def _name_once(traces: list[dict[str, Any]]) -> None:
@@ -478,38 +461,8 @@ def _band_in_legend(drawn: Curves) -> dict[str, Any]:
         if drawn.band == "error"
         else f"band: 5% to 95% of {counted(drawn.seeds, 'collection')}"
     )
-    return {
-        **_only_in_legend(words),
-        "marker": {"symbol": "square", "size": 13, "color": QUANTITIES["truth"].faded(0.4)},
-    }
-
-
-def _here_in_legend(words: str) -> dict[str, Any]:
-    return {**_only_in_legend(words), "mode": "lines", "line": {"color": ZERO, "dash": "dash", "width": 2}}
-
-
-def _only_in_legend(words: str) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": words,
-        "x": np.array([np.nan]),
-        "y": np.array([np.nan]),
-        "hoverinfo": "skip",
-    }
-
-
-def _upright(here: float, across: str, down: str) -> dict[str, Any]:
-    return {
-        "type": "line",
-        "xref": across,
-        "yref": down,
-        "x0": here,
-        "x1": here,
-        "y0": 0,
-        "y1": 1,
-        "line": {"color": ZERO, "dash": "dash", "width": 2},
-    }
+    marker = {"symbol": "square", "size": 13, "color": QUANTITIES["truth"].faded(0.4)}
+    return mark_trace(words, _NOWHERE, _NOWHERE, "", marker=marker)
 
 
 def _heads(
@@ -523,25 +476,11 @@ def _heads(
         text = f"<b>{display(population_name(row.cell))}</b>, K = {row.cell.k:,}"
         if len(columns) == 1:
             text += f", {values[0]}"
-        heads.append(_head(text, 0.0, "left", grid.row_domain(index)[1], 3))
+        heads.append(head(text, 0.0, grid.row_domain(index)[1], xanchor="left", yshift=3))
     if len(columns) > 1:
+        above = {"xanchor": "center", "yshift": 2 + HEADS_OF_COLUMNS}
         heads += [
-            _head(text, sum(grid.column_domain(column)) / 2, "center", 1.0, 2 + HEADS_OF_COLUMNS)
+            head(text, sum(grid.column_domain(column)) / 2, 1.0, **above)
             for column, text in enumerate(values)
         ]
     return heads
-
-
-def _head(text: str, x: float, anchor: str, y: float, above: int) -> dict[str, Any]:
-    return {
-        "text": text,
-        "showarrow": False,
-        "xref": "paper",
-        "yref": "paper",
-        "x": x,
-        "y": y,
-        "xanchor": anchor,
-        "yanchor": "bottom",
-        "yshift": above,
-        "font": {"size": 14},
-    }

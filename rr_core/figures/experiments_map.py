@@ -12,10 +12,12 @@ import plotly.graph_objects as go
 from rr_core.experiments.grid import Cell, Sweep
 from rr_core.experiments.ranking import SweepAxis
 from rr_core.experiments.winner_map import FixedName, MapCell, WinnerMap, map_kinds
-from rr_core.figures.style import GRID, QUANTITIES, axis, figure, number, raised
+from rr_core.figures.style import GRID, LEGEND, QUANTITIES, axis, figure, number, raised
+from rr_core.figures.traces import bar_trace, line_trace, mark_trace
 from rr_core.figures.wording import (
     METRIC_NAMES,
     SYMBOLS,
+    capital,
     counted,
     population_name,
     practically_equal,
@@ -73,7 +75,7 @@ def _names(names: tuple[str, ...]) -> list[str]:
 def cell_lines(map_cell: MapCell) -> str:
     """The cell, in two lines."""
     cell = map_cell.cell
-    return f"ε = {cell.epsilon:g}, N = {cell.n:,}, K = {cell.k:,}<br>{_capital(population_name(cell))}"
+    return f"ε = {cell.epsilon:g}, N = {cell.n:,}, K = {cell.k:,}<br>{capital(population_name(cell))}"
 
 
 def hover_text(drawn: WinnerMap, map_cell: MapCell) -> str:
@@ -119,7 +121,7 @@ def fixed_values(drawn: WinnerMap) -> str:
 def map_reading(drawn: WinnerMap) -> str:
     """Counts of wins, and what MLE* costs where another wins."""
     done = drawn.completed
-    fixed = _capital(fixed_values(drawn))
+    fixed = capital(fixed_values(drawn))
     if not done:
         return f"{fixed}: none of the {counted(len(drawn.map_cells), 'cell')} of this map has been run yet."
     leads = [map_cell.leader for map_cell in done if map_cell.leader is not None]
@@ -171,10 +173,6 @@ def _count(seeds: float) -> str:
     return f"{seeds:,.1f}".removesuffix(".0")
 
 
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
-
-
 Colour = tuple[int, int, int]
 
 AXIS_TITLES: dict[SweepAxis, str] = {
@@ -194,8 +192,6 @@ _WIDTH, _HEIGHT, _MOST_WORDS = 0.97, 0.95, 240
 _MOST_TICKS = 12
 _STRIP_HEIGHT = 84  # pixels of a single row
 _ASIDE = 0.4  # corners of a cell, from its middle: clear of its words
-_COLOURS = "Pale: a close win"
-_SMALL = {"size": 14}
 _STEADY = {"marker": {"opacity": 1}, "textfont": {"color": _INK}}  # a click must not fade the other cells
 
 
@@ -224,7 +220,13 @@ def map_figure(
         chosen: the cell to frame; None, or a cell that is not in this map, for none.
     """
     place = None if here is None else drawn.position(*here)
-    traces = [*_legend(drawn), _missing_cells(drawn), _cells(drawn)]
+    empty = {"color": "rgba(128,128,128,0)", "line": {"color": GRID, "width": 1}}
+    missing = _cells_at(drawn, done=False)
+    traces = [
+        *_legend(drawn),
+        _bar(drawn, missing, name="not run yet", marker=empty, textposition="none"),
+        _cells(drawn),
+    ]
     if place is not None:
         traces.append(_mark(drawn, _nearest_corner(place)))
     traces += [
@@ -242,7 +244,13 @@ def map_figure(
         uniformtext={"mode": "hide", "minsize": 10},
         height=(_STRIP_HEIGHT if drawn.is_strip else min(max(60 * len(drawn.y), 210), 460)) + 150,
         margin={"l": 66, "r": 6, "t": 84, "b": 58},
-        legend=_legend_box(_COLOURS),
+        legend={
+            **LEGEND,
+            "y": 1.01,
+            "title": {"text": "Pale: a close win", "side": "top", "font": {"size": 14}},
+            "itemclick": False,
+            "itemdoubleclick": False,
+        },
     )
 
 
@@ -275,7 +283,7 @@ def tick(name: SweepAxis, value: float) -> str:
     return f"{value:,.0f}" if value < 1e5 else f"{value / 1e6:.3g}M"
 
 
-def _bar(map_cells: dict[Point, MapCell], **more: Any) -> dict[str, Any]:
+def _bar(drawn: WinnerMap, map_cells: dict[Point, MapCell], **more: Any) -> dict[str, Any]:
     columns, rows = (np.array([place[i] for place in map_cells], dtype=np.float64) for i in (0, 1))
     return {
         "type": "bar",
@@ -286,6 +294,8 @@ def _bar(map_cells: dict[Point, MapCell], **more: Any) -> dict[str, Any]:
         "showlegend": False,
         "selected": _STEADY,
         "unselected": _STEADY,
+        "hovertext": [hover_text(drawn, map_cell) for map_cell in map_cells.values()],
+        "hoverinfo": "text",
         **more,
     }
 
@@ -303,23 +313,12 @@ def _cells_at(drawn: WinnerMap, *, done: bool) -> dict[Point, MapCell]:
     return {place: one for place, one in _places(drawn).items() if (one.result is not None) == done}
 
 
-def _missing_cells(drawn: WinnerMap) -> dict[str, Any]:
-    map_cells = _cells_at(drawn, done=False)
-    return _bar(
-        map_cells,
-        name="not run yet",
-        marker={"color": "rgba(128,128,128,0)", "line": {"color": GRID, "width": 1}},
-        hovertext=[hover_text(drawn, map_cell) for map_cell in map_cells.values()],
-        hoverinfo="text",
-        textposition="none",
-    )
-
-
 def _cells(drawn: WinnerMap) -> dict[str, Any]:
     map_cells = _cells_at(drawn, done=True)
     colours = [_colour(map_cell) for map_cell in map_cells.values()]
     words = len(map_cells) <= _MOST_WORDS
     return _bar(
+        drawn,
         map_cells,
         name="cells",
         marker={
@@ -344,8 +343,6 @@ def _cells(drawn: WinnerMap) -> dict[str, Any]:
         textangle=0,
         constraintext="inside",
         insidetextfont={"size": 15, "color": _INK},
-        hovertext=[hover_text(drawn, map_cell) for map_cell in map_cells.values()],
-        hoverinfo="text",
     )
 
 
@@ -386,19 +383,6 @@ def _rgb(colour: str) -> Colour:
     return red, green, blue
 
 
-def _legend_box(title: str) -> dict[str, Any]:
-    return {
-        "orientation": "h",
-        "yanchor": "bottom",
-        "y": 1.01,
-        "x": 0,
-        "font": _SMALL,
-        "title": {"text": title, "side": "top", "font": _SMALL},
-        "itemclick": False,
-        "itemdoubleclick": False,
-    }
-
-
 def _legend(drawn: WinnerMap) -> list[dict[str, Any]]:
     """Entries that explain colour and hatching; they draw nothing."""
     found = [_key(QUANTITIES[name].name, QUANTITIES[name].colour) for name in VALID]
@@ -411,14 +395,9 @@ def _legend(drawn: WinnerMap) -> list[dict[str, Any]]:
 
 def _key(name: str, colour: str, shape: str = "") -> dict[str, Any]:
     pattern = {"shape": shape, "bgcolor": colour, "fgcolor": "#606060", "fillmode": "replace", "size": 6}
-    return {
-        "type": "bar",
-        "name": name,
-        "x": [None],
-        "y": [None],
-        "marker": {"color": colour, "line": {"width": 0}, "pattern": pattern},
-        "hoverinfo": "skip",
-    }
+    return bar_trace(
+        name, [None], [None], "", marker={"color": colour, "line": {"width": 0}, "pattern": pattern}
+    )
 
 
 def _nearest_corner(place: Point) -> Point:
@@ -434,30 +413,26 @@ def _frame(column: float, row: float) -> list[dict[str, Any]]:
     """A bright frame on a dark one around a cell: it stands out on every colour."""
     right, up = _WIDTH / 2, _HEIGHT / 2
     corners = [(-right, -up), (-right, up), (right, up), (right, -up), (-right, -up)]
-    frame = {
-        "type": "scatter",
-        "mode": "lines",
-        "name": "chosen cell",
-        "x": [column + x for x, _ in corners],
-        "y": [row + y for _, y in corners],
-        "showlegend": False,
-        "hoverinfo": "skip",
-        "cliponaxis": False,
-    }
+    frame = line_trace(
+        "chosen cell",
+        [column + x for x, _ in corners],
+        [row + y for _, y in corners],
+        "",
+        showlegend=False,
+        cliponaxis=False,
+    )
     return [
         {**frame, "line": {"color": colour, "width": width}} for colour, width in ((_INK, 9), (_BRIGHT, 5))
     ]
 
 
 def _mark(drawn: WinnerMap, place: Point) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": f"you: {SYMBOLS[drawn.kind.x]}, {SYMBOLS[drawn.kind.y]}",
-        "x": [place[0]],
-        "y": [place[1]],
-        "marker": {"symbol": "circle", "size": 10, "color": _PAPER, "line": {"width": 2.5, "color": _INK}},
-        "unselected": {"marker": {"opacity": 1}},
-        "cliponaxis": False,
-        "hoverinfo": "skip",
-    }
+    return mark_trace(
+        f"you: {SYMBOLS[drawn.kind.x]}, {SYMBOLS[drawn.kind.y]}",
+        [place[0]],
+        [place[1]],
+        "",
+        marker={"symbol": "circle", "size": 10, "color": _PAPER, "line": {"width": 2.5, "color": _INK}},
+        unselected={"marker": {"opacity": 1}},
+        cliponaxis=False,
+    )

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from rr_core._validate import Array
 from rr_core.experiments.protocol_claims import Sentence, SentenceKey
 from rr_core.experiments.protocols import AGE, ESTIMATES, JEFFREYS, Errors, FigureKey, ProtocolKey, Setting
 from rr_core.experiments.ranking import Count
 from rr_core.figures.plan_curves import error_axis, log_range
-from rr_core.figures.style import QUANTITIES, Quantity, axis, figure, number
+from rr_core.figures.style import LEGEND, QUANTITIES, Quantity, axis, figure, number
+from rr_core.figures.traces import head, line_trace
 from rr_core.figures.wording import counted, listed
 from rr_core.metrics import Users
 from rr_core.populations import SHAPES, TABLES
@@ -85,8 +87,9 @@ def error_curves(rows: Sequence[Errors], against: Count, relative: bool = False)
         traces += [{**line, "xaxis": f"x{of}", "yaxis": f"y{of}", "showlegend": index == 0} for line in lines]
         axes[f"xaxis{of}"] = {**_epsilon_axis(rows), "anchor": f"y{of}"}
         axes[f"yaxis{of}"] = {**y, "domain": [max(top - _PANEL / inner, 0.0), top], "anchor": f"x{of}"}
-        heads.append(_head(panel[0].setting, top))
-    legend = {"orientation": "h", "yanchor": "bottom", "y": 1 + 26 / inner, "x": 0, "font": {"size": 14}}
+        of_panel = panel[0].setting
+        text = f"<b>{population_name(of_panel)}</b>, K = {of_panel.k:,}, N = {of_panel.n:,}"
+        heads.append(head(text, 0, top, xanchor="left", xshift=_MARGIN_OF_HEADS - _LEFT, yshift=3))
     return figure(
         traces,
         axes.pop("xaxis"),
@@ -95,8 +98,8 @@ def error_curves(rows: Sequence[Errors], against: Count, relative: bool = False)
         **axes,
         annotations=heads,
         height=inner + _TOP + _BOTTOM,
-        margin={"l": _LEFT, "r": 14, "t": _TOP, "b": _BOTTOM},
-        legend=legend,
+        margin={"l": _LEFT, "t": _TOP, "b": _BOTTOM},
+        legend=LEGEND | {"y": 1 + 26 / inner},
     )
 
 
@@ -154,17 +157,10 @@ def _errors(panel: Sequence[Errors]) -> tuple[list[dict[str, Any]], dict[str, An
     lines = []
     for name in ESTIMATES:
         shown = look(name, panel[0].setting.protocol)
+        y = np.array([row.mean[name] for row in panel])
         spread = np.array([_STANDARD_ERRORS * row.standard_error[name] for row in panel])
-        lines.append(
-            {
-                **_line(shown, _WIDTHS.get(name, 2.2), _SIZES.get(name, 8)),
-                "x": x,
-                "y": np.array([row.mean[name] for row in panel]),
-                "customdata": spread,
-                "hovertemplate": f"<b>{shown.name}</b>, ε = %{{x:.3~g}}"
-                "<br>%{y:.4~g} ± %{customdata:.2~g}<extra></extra>",
-            }
-        )
+        hover = f"<b>{shown.name}</b>, ε = %{{x:.3~g}}<br>%{{y:.4~g}} ± %{{customdata:.2~g}}"
+        lines.append(_line(shown, x, y, hover, spread, _WIDTHS.get(name, 2.2), _SIZES.get(name, 8)))
     return lines, error_axis("Squared error", log_range([line["y"] for line in lines]), "~g")
 
 
@@ -173,42 +169,35 @@ def _ratios(panel: Sequence[Errors]) -> tuple[list[dict[str, Any]], dict[str, An
     shown = look("mle", panel[0].setting.protocol)
     found = np.array([row.ratio("mle", "inv_p") for row in panel])
     ratio, spread = found[:, 0], _STANDARD_ERRORS * found[:, 1]
-    name, x = f"{shown.name} ÷ InvP, ±2 standard errors", np.array([row.setting.epsilon for row in panel])
+    x = np.array([row.setting.epsilon for row in panel])
     ends = float((ratio - spread).min()), float((ratio + spread).max())
     low, high = min(ends[0], 1.0), max(ends[1], 1.0)
     room = 0.06 * max(high - low, 0.02)
     lines = [
+        line_trace("InvP", x, np.ones(x.size), "", line=QUANTITIES["inv_p"].line(3)),
         {
-            "type": "scatter",
-            "mode": "lines",
-            "name": "InvP",
-            "x": x,
-            "y": np.ones(x.size),
-            "line": {"color": QUANTITIES["inv_p"].colour, "dash": QUANTITIES["inv_p"].dash, "width": 3},
-            "hoverinfo": "skip",
-        },
-        {
-            **_line(shown, 2.2, 8),
-            "name": name,
-            "x": x,
-            "y": ratio,
+            **_line(shown, x, ratio, "ε = %{x:.3~g}<br>%{y:.3~f} ± %{customdata:.2~g}", spread, 2.2, 8),
+            "name": f"{shown.name} ÷ InvP, ±2 standard errors",
             "error_y": {"array": spread, "color": shown.colour, "thickness": 1.5, "width": 4},
-            "customdata": spread,
-            "hovertemplate": "ε = %{x:.3~g}<br>%{y:.3~f} ± %{customdata:.2~g}<extra></extra>",
         },
     ]
     return lines, axis("Error ÷ InvP’s", range=[low - room, high + room], tickformat=".2~f")
 
 
-def _line(shown: Quantity, width: float, size: float) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "name": shown.name,
-        "legendgroup": shown.name,
-        "line": {"color": shown.colour, "dash": shown.dash, "width": width},
-        "marker": {"symbol": shown.symbol, "color": shown.colour, "size": size},
-    }
+def _line(
+    shown: Quantity, x: Array, y: Array, hover: str, spread: Array, width: float, size: float
+) -> dict[str, Any]:
+    return line_trace(
+        shown.name,
+        x,
+        y,
+        hover,
+        mode="lines+markers",
+        legendgroup=shown.name,
+        customdata=spread,
+        line=shown.line(width),
+        marker=shown.marker(size),
+    )
 
 
 def _epsilon_axis(rows: Sequence[Errors]) -> dict[str, Any]:
@@ -216,22 +205,6 @@ def _epsilon_axis(rows: Sequence[Errors]) -> dict[str, Any]:
     low, high = min(budgets), max(budgets)
     room = _ROOM * max(high - low, high)
     return axis("Privacy ε", range=[low - room, high + room])
-
-
-def _head(setting: Setting, top: float) -> dict[str, Any]:
-    return {
-        "text": f"<b>{population_name(setting)}</b>, K = {setting.k:,}, N = {setting.n:,}",
-        "showarrow": False,
-        "xref": "paper",
-        "yref": "paper",
-        "x": 0,
-        "y": top,
-        "xanchor": "left",
-        "yanchor": "bottom",
-        "xshift": _MARGIN_OF_HEADS - _LEFT,
-        "yshift": 3,
-        "font": {"size": 14},
-    }
 
 
 def _reading(panels: Sequence[Sequence[Errors]], against: Count) -> str:

@@ -46,6 +46,7 @@ from rr_core.experiments.run import SweepResult
 from rr_core.figures.style import QUANTITIES, number
 from rr_core.figures.wording import (
     SYMBOLS,
+    capital,
     cell_name,
     counted,
     minus,
@@ -225,7 +226,7 @@ def _population(found: BestOfPopulation) -> str:
             "near uniform": "near uniform",
         }
         called = skewed[shape]
-    return f"{_capital(population_name(cell))}, {called}"
+    return f"{capital(population_name(cell))}, {called}"
 
 
 def _expected(found: BestOfPopulation) -> str:
@@ -312,10 +313,6 @@ def _of_fit(found: HigherNll) -> str:
     if found.cell is not None:
         sentence += f", by up to about {found.largest:.2g} nats per report (for {cell_name(found.cell)})"
     return f"{sentence}."
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
 
 
 _MOST_RANGES = 5  # ranges of one axis that a sentence can hold

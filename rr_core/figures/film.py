@@ -15,6 +15,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from rr_core.figures.style import BUTTON, figure
+from rr_core.figures.traces import head
 
 # Labels of the buttons in their order, and their names for readers who do not see the signs. Play has room for Pause.
 CONTROLS = {
@@ -95,28 +96,11 @@ def film(
         sent,
         sliders=[_slider(names, note)],
         updatemenus=_menus(names, note + _SLIDER, pace),
-        annotations=[_note(frames[0].note, legend)],
-        margin={"l": 84, "r": 14, "t": top, "b": _AXIS},
+        annotations=[head(frames[0].note, 1, 1, xanchor="right", yshift=legend - 12, align="right")],
+        margin={"t": top, "b": _AXIS},
         height=top + _PLOT + _AXIS,
         **layout,
     )
-
-
-def _note(text: str, above: int) -> dict[str, Any]:
-    """The note, this many pixels above the plot."""
-    return {
-        "text": text,
-        "xref": "paper",
-        "yref": "paper",
-        "x": 1,
-        "y": 1,
-        "xanchor": "right",
-        "yanchor": "bottom",
-        "yshift": above - 12,
-        "align": "right",
-        "showarrow": False,
-        "font": {"size": 14},
-    }
 
 
 def _row(names: Sequence[str], i: int, pace: int) -> dict[str, Any]:

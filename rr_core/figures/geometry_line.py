@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from rr_core._validate import Array
 from rr_core.collinearity import Collinearity
 from rr_core.figures.style import COUNT, QUANTITIES, RIM, axis, figure, number, percent
-from rr_core.figures.wording import counted
+from rr_core.figures.traces import bar_trace, line_trace, mark_trace
+from rr_core.figures.wording import counted, listed
 from rr_core.geometry.push_down import PushDown
 from rr_core.geometry.replicates import AlignmentCounts
 
@@ -32,48 +33,26 @@ def repairs_plane(alignment: Collinearity) -> go.Figure:
     length = alignment.length or 1.0
     along = alignment.position * alignment.length if alignment.length else 0.0
     points = {"inv_p": (0.0, 0.0), "inv_n": (alignment.length, 0.0), "mle_star": (along, alignment.residual)}
-    line = {
-        "type": "scatter",
-        "mode": "lines",
-        "name": "line through InvP and InvN",
-        "x": np.array([-0.12, 1.12]) * length,
-        "y": np.zeros(2),
-        "line": {"color": GREY.colour, "width": 2},
-        "hoverinfo": "skip",
-    }
-    drop = {
-        **line,
-        "name": "off the line",
-        "x": np.array([along, along]),
-        "y": np.array([0.0, alignment.residual]),
-        "line": {"color": MLE.colour, "width": 2, "dash": "dot"},
-    }
+    x, y = np.array([-0.12, 1.12]) * length, np.zeros(2)
+    line = line_trace("line through InvP and InvN", x, y, "", line={"color": GREY.colour, "width": 2})
+    x, y = np.array([along, along]), np.array([0.0, alignment.residual])
+    drop = line_trace("off the line", x, y, "", line={"color": MLE.colour, "width": 2, "dash": "dot"})
     top = max(1.35 * alignment.residual, 0.16 * length)
     shared = {"exponentformat": "power", "nticks": 6, "zeroline": False}
-    x = axis("Distance from InvP towards InvN", range=[-0.15 * length, 1.15 * length], **shared)
-    y = axis(
-        "Off the line",
-        range=[-0.16 * length, top],
-        scaleanchor="x",
-        constrain="range",
-        **{**shared, "nticks": 4},
-    )
+    vertical = {**shared, "nticks": 4, "scaleanchor": "x", "constrain": "range"}
     labels = {name: QUANTITIES[name].name for name in points}
     if not alignment.length:
         labels = {"inv_p": "", "inv_n": "InvP = MLE* = InvN", "mle_star": ""}
     traces = [line, drop, *(_estimate_marker(name, point, labels[name]) for name, point in points.items())]
     return figure(
         traces,
-        x,
-        y,
+        axis("Distance from InvP towards InvN", range=[-0.15 * length, 1.15 * length], **shared),
+        axis("Off the line", range=[-0.16 * length, top], **vertical),
         _plane_reading(alignment),
         showlegend=False,
         height=300,
-        margin={**_PLANE_MARGIN, "t": 12},
+        margin={"t": 12},
     )
-
-
-_PLANE_MARGIN = {"l": 84, "r": 14, "t": 56, "b": 62}
 
 
 def _plane_reading(alignment: Collinearity) -> str:
@@ -95,23 +74,17 @@ def _plane_reading(alignment: Collinearity) -> str:
 def _estimate_marker(name: str, point: tuple[float, float], label: str) -> dict[str, Any]:
     quantity = QUANTITIES[name]
     below = name != "mle_star"
-    return {
-        "type": "scatter",
-        "mode": "markers+text",
-        "name": quantity.name,
-        "x": np.array(point[:1]),
-        "y": np.array(point[1:]),
-        "text": [label],
-        "textposition": "bottom center" if below else "top center",
-        "textfont": {"size": 15},
-        "marker": {
-            "symbol": quantity.symbol,
-            "size": 16,
-            "color": quantity.colour,
-            "line": {"width": 1.2, "color": RIM},
-        },
-        "hovertemplate": f"{quantity.name}<br>%{{x:.5~g}} along, %{{y:.5~g}} off the line<extra></extra>",
-    }
+    return mark_trace(
+        quantity.name,
+        np.array(point[:1]),
+        np.array(point[1:]),
+        f"{quantity.name}<br>%{{x:.5~g}} along, %{{y:.5~g}} off the line",
+        mode="markers+text",
+        text=[label],
+        textposition="bottom center" if below else "top center",
+        textfont={"size": 15},
+        marker=quantity.marker(16, line={"width": 1.2, "color": RIM}),
+    )
 
 
 def support_sizes(sizes: NDArray[np.int64], k: int) -> go.Figure:
@@ -134,7 +107,7 @@ def support_sizes(sizes: NDArray[np.int64], k: int) -> go.Figure:
     x = axis(title, range=[float(end) for end in ends], tickformat=COUNT if wide else ",d", showgrid=False)
     x |= {"type": "log", "dtick": 1} if wide else {"tickvals": np.arange(1, k + 1, -(-k // 12))}
     y = axis("Kept by", autorange="reversed", type="category", showgrid=False)
-    margin = {**_PLANE_MARGIN, "l": 112, "t": 8}
+    margin = {"l": 112, "t": 8}
     return figure(traces, x, y, _supports_reading(by_name, k), showlegend=False, height=250, margin=margin)
 
 
@@ -151,20 +124,19 @@ def _supports_reading(sizes: dict[str, int], k: int) -> str:
 
 
 def _bar(name: str, first: float, size: int, colour: str, text: str) -> dict[str, Any]:
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "name": name,
-        "y": [name],
-        "x": np.array([size + 0.5 - first]),
-        "base": np.array([first]),
-        "text": [text],
-        "textposition": "outside",
-        "textfont": {"size": 14},
-        "cliponaxis": False,
-        "marker": {"color": colour},
-        "hovertemplate": f"{name}: {text}<extra></extra>",
-    }
+    return bar_trace(
+        name,
+        np.array([size + 0.5 - first]),
+        [name],
+        f"{name}: {text}",
+        orientation="h",
+        base=np.array([first]),
+        text=[text],
+        textposition="outside",
+        textfont={"size": 14},
+        cliponaxis=False,
+        marker={"color": colour},
+    )
 
 
 def alignment_shares(result: AlignmentCounts) -> go.Figure:
@@ -177,20 +149,20 @@ def alignment_shares(result: AlignmentCounts) -> go.Figure:
     }
     shares = np.array([count / result.n_collections for count in parts.values()])
     # Where they are on one line in the colour of MLE*, elsewhere grey and hatched.
-    bars = {
-        "type": "bar",
-        "orientation": "h",
-        "y": list(parts),
-        "x": shares,
-        "text": [f"{share:.1%}" for share in shares],
-        "textposition": "outside",
-        "textfont": {"size": 14},
-        "marker": {
+    bars = bar_trace(
+        "",
+        shares,
+        list(parts),
+        "%{y}: %{x:.2%}",
+        orientation="h",
+        text=[f"{share:.1%}" for share in shares],
+        textposition="outside",
+        textfont={"size": 14},
+        marker={
             "color": [MLE.faded(0.45), MLE.colour, MLE.faded(0.75), GREY.colour],
             "pattern": {"shape": ["", "", "", "/"], "size": 7, "solidity": 0.3},
         },
-        "hovertemplate": "%{y}: %{x:.2%}<extra></extra>",
-    }
+    )
     total = result.n_collections
     on_line = 1 - result.n_off_line / total
     reading = (
@@ -200,22 +172,23 @@ def alignment_shares(result: AlignmentCounts) -> go.Figure:
     )
     x = axis("Share of collections", tickformat=".0%", range=[0, 1.18], tickvals=[0, 0.25, 0.5, 0.75, 1])
     y = axis("Which rule applies", autorange="reversed", type="category", showgrid=False)
-    margin = {"l": 168, "r": 14, "t": 8, "b": 62}
-    return figure([bars], x, y, reading, height=290, margin=margin, showlegend=False)
+    return figure([bars], x, y, reading, height=290, margin={"l": 168, "t": 8}, showlegend=False)
 
 
 def off_line_histogram(result: AlignmentCounts) -> go.Figure:
     """Histogram of the distance from the line in the collections with unequal supports; there must be one."""
     distances = result.off_line_distances
-    counts, edges = np.histogram(distances, bins=_BINS, range=_span(distances))
-    bars = {
-        "type": "bar",
-        "x": ((edges[1:] + edges[:-1]) / 2).astype(np.float32),
-        "width": np.diff(edges).astype(np.float32),
-        "y": counts,
-        "marker": {"color": MLE.colour, "line": {"width": 0.5, "color": GREY.colour}},
-        "hovertemplate": "about %{x:.3~%} of the way: %{y:,} collections<extra></extra>",
-    }
+    low, high = float(distances.min()), float(distances.max())
+    room = 0.0 if high > low else 0.5e-9
+    counts, edges = np.histogram(distances, bins=_BINS, range=(low - room, high + room))
+    bars = bar_trace(
+        "",
+        ((edges[1:] + edges[:-1]) / 2).astype(np.float32),
+        counts,
+        "about %{x:.3~%} of the way: %{y:,} collections",
+        width=np.diff(edges).astype(np.float32),
+        marker={"color": MLE.colour, "line": {"width": 0.5, "color": GREY.colour}},
+    )
     reading = (
         f"In the {counted(result.unequal_supports, 'collection')} with unequal supports MLE* is off the line by "
         f"{percent(float(np.median(distances)))} of the distance from InvP to InvN"
@@ -227,8 +200,7 @@ def off_line_histogram(result: AlignmentCounts) -> go.Figure:
     )
     x = axis("Distance from the line, as a share of InvP to InvN", tickformat=".3~%", nticks=6)
     y = axis("Collections", tickformat=COUNT if counts.max() >= 1000 else ",.2~f", nticks=5)
-    margin = {"l": 84, "r": 14, "t": 8, "b": 62}
-    return figure([bars], x, y, reading, height=290, bargap=0, showlegend=False, margin=margin)
+    return figure([bars], x, y, reading, height=290, bargap=0, showlegend=False, margin={"t": 8})
 
 
 def push_down_curves(pushed: PushDown, index: int) -> go.Figure:
@@ -252,10 +224,7 @@ def push_down_curves(pushed: PushDown, index: int) -> go.Figure:
     shared = {"tickformat": ".3~%", "nticks": 4}
     y = axis("Off the line", domain=[0.56, 1], range=[-0.06 * top, 1.15 * top], **shared)
     y2 = axis("Position", domain=[0, 0.42], range=[-0.04, 1.04], **shared)
-    return figure(traces, x, y, _push_down_reading(pushed), yaxis2=y2, height=420, margin=_CURVE_MARGIN)
-
-
-_CURVE_MARGIN = {"l": 84, "r": 14, "t": 64, "b": 62}
+    return figure(traces, x, y, _push_down_reading(pushed), yaxis2=y2, height=420, margin={"t": 64})
 
 
 def _push_down_reading(pushed: PushDown) -> str:
@@ -277,42 +246,32 @@ def _push_down_reading(pushed: PushDown) -> str:
 
 def _listed(parts: list[tuple[str, int]]) -> str:
     """Words with their numbers of reports; the noun is written once, at the end."""
-    *firsts, last = [f"{words} {count:,}" for words, count in parts]
-    noun = "report" if parts[-1][1] == 1 else "reports"
-    return f"{', '.join(firsts)} and {last} {noun}" if firsts else f"{last} {noun}"
+    texts = [f"{words} {count:,}" for words, count in parts]
+    return f"{listed(texts)} {'report' if parts[-1][1] == 1 else 'reports'}"
 
 
 def _push_down_line(name: str, counts: Any, values: Array, y_axis: str) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": name,
-        "x": counts,
-        "y": values.astype(np.float32),
-        "yaxis": y_axis,
-        "line": {"color": MLE.colour, "width": 2.5},
-        "showlegend": False,
-        "hovertemplate": "%{x:,} reports<br>" + name + ": %{y:.4~%}<extra></extra>",
-    }
+    return line_trace(
+        name,
+        counts,
+        values.astype(np.float32),
+        "%{x:,} reports<br>" + name + ": %{y:.4~%}",
+        yaxis=y_axis,
+        line={"color": MLE.colour, "width": 2.5},
+        showlegend=False,
+    )
 
 
 def _current(count: int, value: float, y_axis: str) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": "now",
-        "x": np.array([count]),
-        "y": np.array([value]),
-        "yaxis": y_axis,
-        "marker": {
-            "color": MLE.colour,
-            "symbol": MLE.symbol,
-            "size": 14,
-            "line": {"width": 2, "color": GREY.colour},
-        },
-        "showlegend": y_axis == "y",
-        "hovertemplate": f"now: {count:,} reports<extra></extra>",
-    }
+    return mark_trace(
+        "now",
+        np.array([count]),
+        np.array([value]),
+        f"now: {count:,} reports",
+        yaxis=y_axis,
+        marker=MLE.marker(14, line={"width": 2, "color": GREY.colour}),
+        showlegend=y_axis == "y",
+    )
 
 
 def _support_starts(pushed: PushDown, relative: Array) -> list[dict[str, Any]]:
@@ -326,15 +285,13 @@ def _support_starts(pushed: PushDown, relative: Array) -> list[dict[str, Any]]:
             continue
         start = pushed.counts[int(positive.argmax())]
         traces.append(
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "name": f"{quantity.name} keeps it from {number(start, 9)}",
-                "x": np.array([start, start]),
-                "y": np.array([0, top]),
-                "line": {"color": quantity.colour, "dash": quantity.dash, "width": 2},
-                "hoverinfo": "skip",
-            }
+            line_trace(
+                f"{quantity.name} keeps it from {number(start, 9)}",
+                np.array([start, start]),
+                np.array([0, top]),
+                "",
+                line=quantity.line(2),
+            )
         )
     return traces
 
@@ -342,8 +299,3 @@ def _support_starts(pushed: PushDown, relative: Array) -> list[dict[str, Any]]:
 def _top(relative: Array) -> float:
     """The largest distance drawn, at least large enough that rounding errors do not fill the panel."""
     return max(float(np.nanmax(relative, initial=0.0)), 1e-6)
-
-
-def _span(values: Array) -> tuple[float, float]:
-    low, high = float(values.min()), float(values.max())
-    return (low, high) if high > low else (low - 0.5e-9, high + 0.5e-9)

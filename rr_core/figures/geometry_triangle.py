@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rr_core._validate import Array
 from rr_core.figures.style import (
     GRID,
+    LEGEND,
     QUANTITIES,
     RIM,
     ZERO,
@@ -23,6 +24,7 @@ from rr_core.figures.style import (
     number,
     percent,
 )
+from rr_core.figures.traces import head, line_trace, mark_trace, note, steady
 from rr_core.geometry.replicates import Cloud
 from rr_core.geometry.simplex import (
     CENTRE,
@@ -92,7 +94,7 @@ def triangle(
         *contour_traces(layers.curves, QUANTITIES["mle_star"], "same likelihood"),
         triangle_outline(),
         _lattice(names),
-        _path(np.stack([to_plane(reports.phi), raw]), QUANTITIES["inv"], "Undoing the noise"),
+        _lines("Undoing the noise", np.stack([to_plane(reports.phi), raw]), **QUANTITIES["inv"].line(1.5)),
         *_repairs_line(reports),
         *(
             _point(name, points[name], names, far=name == "inv" and far)
@@ -112,7 +114,7 @@ TRIANGLE_LAYOUT: dict[str, Any] = {
     "height": 460,
     "margin": {"l": 34, "r": 8, "t": 60, "b": 40, "pad": 0},
     # Above the picture, whose lines would cross it.
-    "legend": {"orientation": "h", "yanchor": "bottom", "y": 1, "x": 0, "font": {"size": 14}},
+    "legend": LEGEND | {"y": 1},
     # A click anywhere, outside the triangle too, takes the point nearest to it.
     "hoverdistance": -1,
 }
@@ -130,7 +132,7 @@ def _triangle_reading(reports: ThreeEstimates) -> str:
     if not alignment.position:
         return "MLE* (green circle) and InvP (blue triangle) are one point here, for both keep a single category."
     return (
-        "MLE* (green circle) lies on the line from InvP (blue triangle) to InvN (orange diamond), "
+        "MLE* (green circle) lies on the line from InvP (blue triangle) to InvN (amber diamond), "
         f"{percent(alignment.position)} of the way along."
     )
 
@@ -157,61 +159,48 @@ def triangle_axes(names: Sequence[str], view: Frame) -> tuple[dict[str, Any], di
     return x, y
 
 
-def _steady(opacity: float) -> dict[str, Any]:
-    """Settings that keep the opacity of points when another one is clicked."""
-    same = {"marker": {"opacity": opacity}}
-    return {"selected": same, "unselected": same}
-
-
 def triangle_outline() -> dict[str, Any]:
     """The border of the triangle."""
     corners = np.vstack([CORNERS, CORNERS[:1]]).astype(np.float32)
     return _lines("simplex", corners, color=ZERO, width=2)
 
 
+def mark(name: str, where: Array, marker: dict[str, Any], rim: dict[str, Any]) -> dict[str, Any]:
+    """A mark with a rim at a point of the plane."""
+    return mark_trace(name, where[:1], where[1:], name, marker={**marker, "line": rim})
+
+
 def _lattice(names: Sequence[str]) -> dict[str, Any]:
     steps = lattice()
     where = to_plane(steps / STEPS).astype(np.float32)
     shares = " · ".join(f"{name} %{{customdata[{i}]}}%" for i, name in enumerate(names))
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": "click anywhere",
-        "x": where[:, 0],
-        "y": where[:, 1],
-        "customdata": (steps * PERCENT).astype(np.uint8),
-        "hovertemplate": f"click or tap to put the reports here<br>{shares}<extra></extra>",
-        "marker": {"size": 3, "color": QUANTITIES["truth"].colour, "opacity": 0.28},
-        "showlegend": False,
-        **_steady(0.28),
-    }
+    return mark_trace(
+        "click anywhere",
+        where[:, 0],
+        where[:, 1],
+        f"click or tap to put the reports here<br>{shares}",
+        customdata=(steps * PERCENT).astype(np.uint8),
+        marker={"size": 3, "color": QUANTITIES["truth"].colour, "opacity": 0.28},
+        showlegend=False,
+        **steady(opacity=0.28),
+    )
 
 
 def _point(name: str, shares: Array, names: Sequence[str], *, far: bool) -> dict[str, Any]:
     quantity, where = QUANTITIES[name], to_plane(shares)
     listed = "<br>".join(f"{label}: {percent(share, 4)}" for label, share in zip(names, shares, strict=True))
-    marker = {
-        "symbol": quantity.symbol,
-        "size": _MARKER_SIZES.get(name, 17),
-        "color": quantity.colour,
-        # The truth is a dash, which has no area; the other markers have a rim that separates them where they overlap.
-        "line": {"width": 4, "color": quantity.colour} if name == "truth" else {"width": 1.2, "color": RIM},
-    }
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": f"{quantity.name}, far outside" if far else quantity.name,
-        "x": where[:1],
-        "y": where[1:],
-        "marker": marker,
-        "hovertemplate": f"{quantity.name}<br>{listed}<extra></extra>",
-        **_steady(1.0),
-    }
-
-
-def _path(points: Array, quantity: Quantity, name: str) -> dict[str, Any]:
-    """A thin line; not in the legend."""
-    return _lines(name, points, color=quantity.colour, width=1.5, dash=quantity.dash)
+    marker = quantity.marker(
+        _MARKER_SIZES.get(name, 17),
+        line={"width": 4, "color": quantity.colour} if name == "truth" else {"width": 1.2, "color": RIM},
+    )
+    return mark_trace(
+        f"{quantity.name}, far outside" if far else quantity.name,
+        where[:1],
+        where[1:],
+        f"{quantity.name}<br>{listed}",
+        marker=marker,
+        **steady(opacity=1.0),
+    )
 
 
 def _repairs_line(reports: ThreeEstimates) -> list[dict[str, Any]]:
@@ -220,10 +209,8 @@ def _repairs_line(reports: ThreeEstimates) -> list[dict[str, Any]]:
         return []
     near, far = to_plane(reports.estimates["inv_p"]), to_plane(reports.estimates["inv_n"])
     reach = 0.07 * (far - near) / reports.collinearity.length
-    line = _lines(
-        "InvP to InvN", np.stack([near - reach, far + reach]), color=QUANTITIES["truth"].colour, width=3
-    )
-    return [{**line, **_IN_LEGEND}]
+    ends = np.stack([near - reach, far + reach])
+    return [{**_lines("InvP to InvN", ends, color=QUANTITIES["truth"].colour, width=3), **_IN_LEGEND}]
 
 
 # Lines are named after the points.
@@ -263,7 +250,7 @@ def _region_names(layers: Layers) -> list[dict[str, Any]]:
     for region in layers.regions:
         where = to_plane(region.corners)
         if _area(where) > _SMALLEST_NAMED:
-            notes.append(_note(where.mean(axis=0), _ZEROS[region.zeros], size=14))
+            notes.append(note(_ZEROS[region.zeros], *where.mean(axis=0).tolist()))
     return notes
 
 
@@ -273,8 +260,8 @@ def corner_labels(names: Sequence[str]) -> list[dict[str, Any]]:
     # and on two lines, so that they do not meet.
     places = (("left", "top", "<br>"), ("right", "top", "<br>"), ("center", "bottom", " "))
     return [
-        {**_note(corner, f"100%{between}{name}", size=14), "xanchor": across, "yanchor": up, "align": across}
-        for corner, name, (across, up, between) in zip(CORNERS, names, places, strict=True)
+        note(f"100%{between}{name}", *corner, xanchor=across, yanchor=up, align=across)
+        for corner, name, (across, up, between) in zip(CORNERS.tolist(), names, places, strict=True)
     ]
 
 
@@ -282,39 +269,13 @@ def _arrow(view: Frame, raw: Array) -> dict[str, Any]:
     """An arrow at the edge of the view that points to an Inv outside it."""
     edge = CENTRE + 0.97 * (view.edge_towards(raw) - CENTRE)
     pull = (CENTRE - edge) / np.linalg.norm(CENTRE - edge)
-    return {
-        **_note(edge, "", size=14),
-        "showarrow": True,
-        "ax": 34 * pull[0],
-        "ay": -34 * pull[1],
-        "arrowhead": 2,
-        "arrowwidth": 3,
-        "arrowcolor": QUANTITIES["inv"].colour,
-    }
-
-
-def _note(where: Array, text: str, size: int) -> dict[str, Any]:
-    return {
-        "x": float(where[0]),
-        "y": float(where[1]),
-        "text": text,
-        "showarrow": False,
-        "font": {"size": size},
-    }
+    look = {"arrowhead": 2, "arrowwidth": 3, "arrowcolor": QUANTITIES["inv"].colour}
+    return note("", *edge.tolist(), **{"showarrow": True, "ax": 34 * pull[0], "ay": -34 * pull[1], **look})
 
 
 def _lines(name: str, points: NDArray[Any], **line: Any) -> dict[str, Any]:
     drawn = points.astype(np.float32)
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": name,
-        "x": drawn[:, 0],
-        "y": drawn[:, 1],
-        "line": line,
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
+    return line_trace(name, drawn[:, 0], drawn[:, 1], "", line=line, showlegend=False)
 
 
 def _area(corners: Array) -> float:
@@ -345,7 +306,7 @@ def cloud_panels(clouds: Mapping[str, Cloud], names: Sequence[str], view: Frame)
         column, row = panel % 2, 1 - panel // 2
         x, y = _half(column, "x"), _half(row, "y")
         axes[f"xaxis{suffix}"], axes[f"yaxis{suffix}"] = _panel_axes(suffix, names, view, x, y)
-        notes.append(_panel_title(QUANTITIES[name].name, x, y))
+        notes.append(head(f"<b>{QUANTITIES[name].name}</b>", sum(x) / 2, y[1], font={"size": 15}))
     return figure(
         traces,
         axes.pop("xaxis"),
@@ -390,46 +351,14 @@ def _cloud_traces(name: str, cloud: Cloud) -> list[dict[str, Any]]:
     quantity, truth_look = QUANTITIES[name], QUANTITIES["truth"]
     points = to_plane(cloud.points).astype(np.float32)
     truth, mean = to_plane(cloud.theta), to_plane(cloud.mean)
-    border = np.vstack([CORNERS, CORNERS[:1]]).astype(np.float32)
-    common = {"type": "scatter", "hoverinfo": "skip"}
+    dots = {"color": quantity.faded(0.35), "size": 5, "symbol": "circle"}
     return [
-        {
-            **common,
-            "mode": "lines",
-            "x": border[:, 0],
-            "y": border[:, 1],
-            "line": {"color": ZERO, "width": 2},
-        },
-        {
-            **common,
-            "mode": "markers",
-            "name": quantity.name,
-            "x": points[:, 0],
-            "y": points[:, 1],
-            "marker": {"color": quantity.faded(0.35), "size": 5, "symbol": "circle"},
-        },
-        {
-            **common,
-            "mode": "lines",
-            "x": np.array([truth[0], mean[0]]),
-            "y": np.array([truth[1], mean[1]]),
-            "line": {"color": quantity.colour, "width": 4},
-        },
-        _marker("truth", truth, truth_look.symbol, truth_look.colour, 30, truth_look.colour),
-        _marker("mean of the cloud", mean, quantity.symbol, quantity.colour, 14, RIM),
+        triangle_outline(),
+        mark_trace(quantity.name, points[:, 0], points[:, 1], "", marker=dots),
+        _lines("to the mean", np.stack([truth, mean]), color=quantity.colour, width=4),
+        mark("truth", truth, truth_look.marker(30), {"width": 2, "color": truth_look.colour}),
+        mark("mean of the cloud", mean, quantity.marker(14), {"width": 2, "color": RIM}),
     ]
-
-
-def _marker(name: str, where: Any, symbol: str, colour: str, size: int, rim: str) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": name,
-        "x": where[:1],
-        "y": where[1:],
-        "marker": {"symbol": symbol, "color": colour, "size": size, "line": {"width": 2, "color": rim}},
-        "hovertemplate": f"{name}<extra></extra>",
-    }
 
 
 def _half(which: int, direction: str) -> list[float]:
@@ -442,28 +371,10 @@ def _panel_axes(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """One panel's axes: no numbers, the titles say what grows in which direction."""
     shared = {"showticklabels": False, "showgrid": False, "zeroline": False, "constrain": "domain"}
+    # The title of the right panels would lie on the left ones.
+    up = f"{names[2]} →" if x[0] == 0 else ""
+    anchor = {"anchor": f"x{suffix}", "scaleanchor": f"x{suffix}"}
     return (
         axis(f"{names[1]} →", domain=x, anchor=f"y{suffix}", range=list(view.x), **shared),
-        axis(
-            # The title of the right panels would lie on the left ones.
-            f"{names[2]} →" if x[0] == 0 else "",
-            domain=y,
-            anchor=f"x{suffix}",
-            range=list(view.y),
-            scaleanchor=f"x{suffix}",
-            **shared,
-        ),
+        axis(up, domain=y, range=list(view.y), **anchor, **shared),
     )
-
-
-def _panel_title(text: str, x: list[float], y: list[float]) -> dict[str, Any]:
-    return {
-        "text": f"<b>{text}</b>",
-        "x": sum(x) / 2,
-        "y": y[1],
-        "xref": "paper",
-        "yref": "paper",
-        "yanchor": "bottom",
-        "showarrow": False,
-        "font": {"size": 15},
-    }

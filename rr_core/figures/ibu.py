@@ -4,7 +4,6 @@ through a triangle."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,8 @@ from numpy.typing import NDArray
 from rr_core._validate import Array
 from rr_core.figures import geometry_triangle as triangle
 from rr_core.figures.film import Frame, film
-from rr_core.figures.style import QUANTITIES, SERIES, SHARE, Quantity, axis, figure, number, percent
+from rr_core.figures.style import QUANTITIES, SERIES, SHARE, axis, figure, number, percent
+from rr_core.figures.traces import across, line_trace, mark_trace, upright
 from rr_core.figures.view import Bars, View
 from rr_core.geometry.simplex import FRAME, ThreeEstimates, likelihood_curves, to_plane
 from rr_core.ibu.convergence import TOLERANCES, RunComparison, SettlingTimes
@@ -139,7 +139,13 @@ def settling_by_reports(path: IBUPath, settling: SettlingTimes) -> go.Figure:
     }
     iterations = np.where(settled, settling.iterations, last)
     traces = [
-        _dots(name, settling.counts[which], iterations[which], colour, symbol)
+        mark_trace(
+            name,
+            settling.counts[which].astype(np.float32),
+            np.maximum(iterations[which], 1).astype(np.float32),
+            "%{x:,.0f} reports<br>%{y:,.0f} iterations",
+            marker={"color": colour, "symbol": symbol, "size": 9},
+        )
         for name, (which, colour, symbol) in groups.items()
         if which.any()
     ]
@@ -148,18 +154,6 @@ def settling_by_reports(path: IBUPath, settling: SettlingTimes) -> go.Figure:
     x = axis("Reports that the category received", tickformat="~s")
     y = _needed_axis(iterations)
     return figure(traces, x, y, reading, shapes=band, showlegend=True)
-
-
-def _dots(name: str, counts: Array, iterations: NDArray[Any], colour: str, symbol: str) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": name,
-        "x": np.asarray(counts, dtype=np.float32),
-        "y": np.maximum(iterations, 1).astype(np.float32),
-        "marker": {"color": colour, "symbol": symbol, "size": 9},
-        "hovertemplate": "%{x:,.0f} reports<br>%{y:,.0f} iterations<extra></extra>",
-    }
 
 
 def _line(
@@ -212,15 +206,7 @@ def _needed_axis(iterations: Array) -> dict[str, Any]:
 
 
 def _tolerance_line(tolerance: float) -> dict[str, Any]:
-    return {
-        "type": "line",
-        "xref": "paper",
-        "x0": 0,
-        "x1": 1,
-        "y0": tolerance,
-        "y1": tolerance,
-        "line": {"width": 1.5, "dash": "dot", "color": "rgba(128,128,128,0.9)"},
-    }
+    return across(tolerance, width=1.5, dash="dot", color="rgba(128,128,128,0.9)")
 
 
 def _last_to_settle(settling: SettlingTimes, last: int) -> str:
@@ -263,17 +249,8 @@ def _support_border(path: IBUPath) -> tuple[list[dict[str, Any]], str]:
     if positive.all():
         return [], "No category tends to zero here, so there is no border to linger at."
     dropped, smallest = float(path.counts[~positive].max()), float(path.counts[positive].min())
-    band = {
-        "type": "rect",
-        "yref": "paper",
-        "x0": dropped,
-        "x1": smallest,
-        "y0": 0,
-        "y1": 1,
-        "line": {"width": 1, "color": MLE.faded(0.8)},
-        "fillcolor": MLE.faded(0.2),
-        "layer": "below",
-    }
+    band = upright(dropped, width=1, color=MLE.faded(0.8))
+    band |= {"type": "rect", "x1": smallest, "fillcolor": MLE.faded(0.2), "layer": "below"}
     return [band], f"MLE* keeps categories from {_reports(smallest)} on (green band: that border)."
 
 
@@ -289,90 +266,48 @@ def animation(path: IBUPath, view: View, answer: str = "") -> go.Figure:
         view: which categories are drawn.
         answer: what a reader is to know first, in a sentence.
     """
-    data = _animation_data(path, view)
-    kind = "scatter" if view.is_curve else "bar"
-    frames = [_animation_frame(data, i, kind) for i in range(len(data.iterations))]
-    highest = max(float(data.estimates.max()), float(data.best.max()))
-    strides = np.diff(data.iterations)
+    last = len(path.iterations) - 1
+    wanted = np.geomspace(1, max(int(path.iterations[-1]), 1), _MOST_FRAMES)
+    # The start, and for each of these numbers the first recorded iteration that is at least as large.
+    kept = np.unique(np.append(np.searchsorted(path.iterations, wanted).clip(max=last), 0))
+    # In one call: finding the levels of millions of categories is what takes the time.
+    on_levels = np.concatenate([path.thetas[kept], path.mle_star[None]])
+    *estimates, best = view.from_levels(on_levels, path.level_of).astype(np.float32)
+    iterations, kind = path.iterations[kept], "scatter" if view.is_curve else "bar"
+    frames = [
+        Frame(
+            f"{n:,}",
+            f"iteration <b>{n:,}</b> · certificate: {number(certificate)}<br>"
+            f"squared distance to MLE*: {number(distance)}",
+            [{"type": kind, "y": shares}],
+        )
+        for n, certificate, distance, shares in zip(
+            iterations, path.certificate[kept], path.squared_distance[kept], estimates, strict=True
+        )
+    ]
+    highest = max(float(shares.max()) for shares in (*estimates, best))
+    strides = np.diff(iterations)
     one, other = ("Thin line", "thick line") if view.is_curve else ("Bars", "dots")
-    apart = float(data.squared_distance[-1])
+    apart = float(path.squared_distance[-1])
     reading = (
         f"{answer}{' ' if answer else ''}{one}: IBU up to iteration {frames[-1].name}, in steps of "
         f"{strides.min():,} to {strides.max():,}; {other}: MLE*. In the end their squared distance is "
         f"{number(apart) if apart > _NOTHING else 'zero up to rounding'}."
     )
+    if isinstance(view, Bars):
+        size = 11 if view.categories.size <= 40 else 6
+        traces = [
+            view.marks("MLE*", best, "MLE*: %{y:.4~%}", marker=MLE.marker(size)),
+            view.bars("IBU", estimates[0], "IBU: %{y:.4~%}", marker={"color": IBU.colour}),
+        ]
+    else:
+        traces = [
+            view.line("MLE*", best, "%{y:.4~%}", color=MLE.faded(0.55), width=6),
+            view.line("IBU", estimates[0], "%{y:.4~%}", color=IBU.colour, width=2.5),
+        ]
     y = axis("Share of users", tickformat=SHARE, range=[0, 1.05 * highest])
     layout: dict[str, Any] = {"hovermode": view.hovermode, "bargap": 0.25}
-    return film(_traces(data, view), view.axis(), y, reading, frames, [1], **layout)
-
-
-@dataclass(frozen=True, eq=False)
-class _AnimationData:
-    """One entry per frame, but for ``best``: (m,) MLE* of what the view draws."""
-
-    iterations: NDArray[np.int64]
-    estimates: NDArray[np.float32]
-    certificate: Array
-    squared_distance: Array
-    best: NDArray[np.float32]
-
-
-def _animation_data(path: IBUPath, view: View) -> _AnimationData:
-    last = len(path.iterations) - 1
-    wanted = np.geomspace(1, max(int(path.iterations[-1]), 1), _MOST_FRAMES)
-    # The start, and for each of these numbers the first recorded iteration that is at least as large.
-    frames = np.unique(np.append(np.searchsorted(path.iterations, wanted).clip(max=last), 0))
-    # In one call: finding the levels of millions of categories is what takes the time.
-    on_levels = np.concatenate([path.thetas[frames], path.mle_star[None]])
-    drawn = view.from_levels(on_levels, path.level_of).astype(np.float32)
-    return _AnimationData(
-        path.iterations[frames],
-        drawn[:-1],
-        path.certificate[frames],
-        path.squared_distance[frames],
-        drawn[-1],
-    )
-
-
-def _traces(data: _AnimationData, view: View) -> list[dict[str, Any]]:
-    """The traces: MLE*, which is constant, and IBU, which the frames move."""
-    if not isinstance(view, Bars):
-        return [
-            view.line("MLE*", data.best, "%{y:.4~%}", color=MLE.faded(0.55), width=6),
-            view.line("IBU", data.estimates[0], "%{y:.4~%}", color=IBU.colour, width=2.5),
-        ]
-    common = {"x": view.x, "customdata": view.names}
-    return [
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "name": "MLE*",
-            "y": data.best,
-            "marker": {"color": MLE.colour, "symbol": MLE.symbol, "size": _size(view)},
-            "hovertemplate": "%{customdata}<br>MLE*: %{y:.4~%}<extra></extra>",
-            **common,
-        },
-        {
-            "type": "bar",
-            "name": "IBU",
-            "y": data.estimates[0],
-            "marker": {"color": IBU.colour},
-            "hovertemplate": "%{customdata}<br>IBU: %{y:.4~%}<extra></extra>",
-            **common,
-        },
-    ]
-
-
-def _size(view: Bars) -> int:
-    return 11 if view.categories.size <= 40 else 6
-
-
-def _animation_frame(data: _AnimationData, i: int, kind: str) -> Frame:
-    note = (
-        f"iteration <b>{data.iterations[i]:,}</b> · certificate: {number(data.certificate[i])}"
-        f"<br>squared distance to MLE*: {number(data.squared_distance[i])}"
-    )
-    return Frame(f"{data.iterations[i]:,}", note, [{"type": kind, "y": data.estimates[i]}])
+    return film(traces, view.axis(), y, reading, frames, [1], **layout)
 
 
 def triangle_path(path: IBUPath, reports: ThreeEstimates, names: Sequence[str]) -> go.Figure:
@@ -389,8 +324,10 @@ def triangle_path(path: IBUPath, reports: ThreeEstimates, names: Sequence[str]) 
         *triangle.contour_traces(likelihood_curves(reports, FRAME), MLE, "Same likelihood"),
         triangle.triangle_outline(),
         _triangle_trace(path, points, shares, names),
-        _triangle_marker("Start", points[0], "circle-open", IBU, 14),
-        _triangle_marker("MLE*", to_plane(reports.estimates["mle_star"]), MLE.symbol, MLE, 12),
+        triangle.mark(
+            "Start", points[0], {"color": IBU.colour, "symbol": "circle-open", "size": 14}, {"width": 2}
+        ),
+        triangle.mark("MLE*", to_plane(reports.estimates["mle_star"]), MLE.marker(12), {"width": 2}),
     ]
     reading = (
         f"IBU's way from its start, across the curves of equal likelihood: after {path.iterations[-1]:,} iterations it "
@@ -403,26 +340,13 @@ def triangle_path(path: IBUPath, reports: ThreeEstimates, names: Sequence[str]) 
 
 def _triangle_trace(path: IBUPath, points: Array, shares: Array, names: Sequence[str]) -> dict[str, Any]:
     listed = "<br>".join(f"{name}: %{{customdata[{i + 1}]:.4~%}}" for i, name in enumerate(names))
-    return {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "name": "IBU, dots at recorded iterations",
-        "x": points[:, 0].astype(np.float32),
-        "y": points[:, 1].astype(np.float32),
-        "customdata": np.column_stack([path.iterations, shares]).astype(np.float32),
-        "line": {"color": IBU.colour, "width": 2},
-        "marker": {"color": IBU.colour, "size": 5},
-        "hovertemplate": f"iteration %{{customdata[0]:,.0f}}<br>{listed}<extra></extra>",
-    }
-
-
-def _triangle_marker(name: str, point: Array, symbol: str, quantity: Quantity, size: int) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": name,
-        "x": point[:1],
-        "y": point[1:],
-        "marker": {"symbol": symbol, "size": size, "color": quantity.colour, "line": {"width": 2}},
-        "hovertemplate": f"{name}<extra></extra>",
-    }
+    return line_trace(
+        "IBU, dots at recorded iterations",
+        points[:, 0].astype(np.float32),
+        points[:, 1].astype(np.float32),
+        f"iteration %{{customdata[0]:,.0f}}<br>{listed}",
+        mode="lines+markers",
+        customdata=np.column_stack([path.iterations, shares]).astype(np.float32),
+        line={"color": IBU.colour, "width": 2},
+        marker={"color": IBU.colour, "size": 5},
+    )

@@ -11,7 +11,9 @@ import plotly.graph_objects as go
 from rr_core._validate import Array
 from rr_core.figures.estimators import TRUTH, band, hatched, hover, line, share_axis, truth_marks
 from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, number, percent, share_format
+from rr_core.figures.traces import across, bar_trace, line_trace, mark_trace
 from rr_core.figures.view import Bars, Curve, View
+from rr_core.figures.wording import counted, table
 from rr_core.law import below_zero, negative_chance
 from rr_core.limits import N_MAX, N_MIN
 from rr_core.mechanism import RandomizedResponse
@@ -42,7 +44,7 @@ def inv_with_negatives(
     """
     below = int(below_zero(estimate, mechanism).sum())
     if isinstance(view, Bars):
-        traces = _inv_bars(view, view.pick(estimate))
+        traces = [inv_bars(view, view.pick(estimate), 0.6, -0.3)]
         if theta is not None:
             shown = view.pick(theta)
             bands = _bands_of_bars(view, shown, np.sqrt(variance_at(shown, n, mechanism)))
@@ -67,42 +69,38 @@ def inv_with_negatives(
 
 def _bands_of_bars(view: Bars, truth: Array, error: Array) -> list[dict[str, Any]]:
     return [
-        {
-            "type": "bar",
-            "name": f"truth ± {width} standard error{'s' if width > 1 else ''}",
-            "x": view.x,
-            "y": 2 * width * error,
-            "base": truth - width * error,
-            "offset": -0.46,
-            "width": 0.92,
-            "marker": {"color": TRUTH.faded(opacity)},
-            "hoverinfo": "skip",
-        }
+        bar_trace(
+            f"truth ± {counted(width, 'standard error')}",
+            view.x,
+            2 * width * error,
+            "",
+            base=truth - width * error,
+            offset=-0.46,
+            width=0.92,
+            marker={"color": TRUTH.faded(opacity)},
+        )
         for width, opacity in _BANDS
     ]
 
 
-def _inv_bars(view: Bars, estimate: Array) -> list[dict[str, Any]]:
-    bars = {
-        "type": "bar",
-        "name": "Inv (negatives hatched)",
-        "x": view.x,
-        "y": estimate,
-        "offset": -0.3,
-        "width": 0.6,
-        "customdata": view.names,
-        "marker": {"color": INV.colour, **hatched(estimate)},
-        "hovertemplate": hover("Inv", estimate),
-    }
-    return [bars]
+def inv_bars(view: Bars, estimate: Array, width: float, offset: float) -> dict[str, Any]:
+    """Bars of Inv (m,), this wide and so far from the middle of their categories."""
+    marker = {"color": INV.colour, **hatched(estimate)}
+    place = {"width": width, "offset": offset}
+    return view.bars("Inv (negatives hatched)", estimate, hover("Inv", estimate), marker=marker, **place)
 
 
 def _bands_of_curve(view: Curve, truth: Array, error: Array) -> list[dict[str, Any]]:
     return [
-        *band(
-            view, "truth ± 2 standard errors", truth - 2 * error, truth + 2 * error, TRUTH.faded(_BANDS[0][1])
-        ),
-        *band(view, "truth ± 1 standard error", truth - error, truth + error, TRUTH.faded(_BANDS[1][1])),
+        trace
+        for width, opacity in _BANDS
+        for trace in band(
+            view,
+            f"truth ± {counted(width, 'standard error')}",
+            truth - width * error,
+            truth + width * error,
+            TRUTH.faded(opacity),
+        )
     ]
 
 
@@ -128,27 +126,24 @@ def chance_against_users(n: int, mechanism: RandomizedResponse, observed: float 
     users = np.unique(np.round(np.geomspace(N_MIN, N_MAX, 700)))
     here, chances = float(negative_chance(n, mechanism)), negative_chance(users, mechanism)
     traces = [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "name": "exact chance",
-            "x": users,
-            "y": chances,
-            "line": {"color": INV.colour, "width": 2},
-            "hovertemplate": f"%{{x:,.0f}} users<br>chance of a negative: %{{y:{share_format(chances)}}}<extra></extra>",
-        },
+        line_trace(
+            "exact chance",
+            users,
+            chances,
+            f"%{{x:,.0f}} users<br>chance of a negative: %{{y:{share_format(chances)}}}",
+            line={"color": INV.colour, "width": 2},
+        ),
         _point("empty, at your N: exact", n, here, INV.colour, "circle"),
     ]
     if observed is not None:
         colour = QUANTITIES["observed"].colour
         traces.append(_point("seen in repeated draws", n, observed, colour, "x"))
-    half = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 0.5, "y1": 0.5}
     return figure(
         traces,
         axis("Users N (logarithmic)", type="log", tickformat="~s"),
         axis("Chance of a negative estimate", tickformat=SHARE, range=[-0.03, 1.05]),
         chance_in_words(n, here),
-        shapes=[{**half, "line": {"color": QUANTITIES["truth"].colour, "dash": "dash", "width": 1.5}}],
+        shapes=[across(0.5, color=TRUTH.colour, dash="dash", width=1.5)],
         height=340,
     )
 
@@ -166,16 +161,15 @@ def more_users(expected: Sequence[ExpectedNegatives]) -> str:
     first = expected[0]
     head = ["Negatives to expect", *(f"N = {one.n:,}" for one in expected)]
     rows = [
-        (f"of {_categories(first.of_held)} that somebody has", [one.held for one in expected], first.of_held),
+        (
+            f"of {counted(first.of_held, 'category')} that somebody has",
+            [one.held for one in expected],
+            first.of_held,
+        ),
         (f"of {first.of_empty:,} that nobody has", [one.empty for one in expected], first.of_empty),
     ]
-    lines = [head, [":--", *["--:"] * len(expected)]]
-    lines += [[label, *(_expected(value, of) for value in values)] for label, values, of in rows if of]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _categories(many: int) -> str:
-    return "1 category" if many == 1 else f"{many:,} categories"
+    cells = [[label, *(_expected(value, of) for value in values)] for label, values, of in rows if of]
+    return table(head, "l" + "r" * len(expected), cells)
 
 
 def _expected(value: float, of: int) -> str:
@@ -189,12 +183,5 @@ def _expected(value: float, of: int) -> str:
 
 
 def _point(name: str, x: int, y: float, colour: str, symbol: str) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": name,
-        "x": [x],
-        "y": [y],
-        "marker": {"color": colour, "symbol": symbol, "size": 13, "line": {"width": 2, "color": colour}},
-        "hovertemplate": f"{name}<br>N = {x:,}: {percent(y)}<extra></extra>",
-    }
+    marker = {"color": colour, "symbol": symbol, "size": 13, "line": {"width": 2, "color": colour}}
+    return mark_trace(name, [x], [y], f"{name}<br>N = {x:,}: {percent(y)}", marker=marker)

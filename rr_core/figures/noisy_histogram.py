@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rr_core._validate import Array
 from rr_core.figures.style import COUNT, QUANTITIES, SHARE, axis, figure, number, percent, raised
+from rr_core.figures.traces import bar_trace, line_trace, mark_trace, whiskers
 from rr_core.figures.view import Bars, Curve, View
 from rr_core.figures.wording import odds
 from rr_core.law import Band, report_band
@@ -41,7 +42,11 @@ def noisy_histogram(
     """
     n = int(counts.sum())
     if true_counts is None:
-        traces = _reports_alone(view, counts)
+        if isinstance(view, Bars):
+            seen, colour = view.pick(counts), {"color": OBSERVED.colour}
+            traces = [view.bars("Observed reports", seen, "observed reports: %{y:,}", marker=colour)]
+        else:
+            traces = _observed_lines(view, counts[view.order])
         reading = (
             "The true counts are hidden. Spread evenly, the reports (blue) would be "
             f"N/K = {number(n / mechanism.k, 4)} in every category; a category that nobody has expects "
@@ -74,95 +79,44 @@ def noisy_histogram(
     return figure(traces, view.axis(), y, reading, barmode="group", bargap=0.2, hovermode=view.hovermode)
 
 
-def _reports_alone(view: View, counts: NDArray[np.int64]) -> list[dict[str, Any]]:
-    if not isinstance(view, Bars):
-        return _observed_lines(view, counts[view.order])
-    bars = {
-        "type": "bar",
-        "x": view.x,
-        "name": "Observed reports",
-        "y": view.pick(counts),
-        "customdata": view.names,
-        "marker": {"color": OBSERVED.colour},
-        "hovertemplate": "%{customdata}<br>observed reports: %{y:,}<extra></extra>",
-    }
-    return [bars]
-
-
 def _bars(view: Bars, truth: Any, seen: Any, band: Band) -> list[dict[str, Any]]:
     names = view.names
     moved = [f"{change:+,}".replace("-", "−") for change in (seen - truth).tolist()]
-    common = {"type": "bar", "x": view.x}
     bars = [
-        {
-            **common,
-            "name": "True users",
-            "y": truth,
-            "customdata": names,
-            "marker": {"color": TRUTH.colour},
-            "hovertemplate": "%{customdata}<br>true users: %{y:,}<extra></extra>",
-        },
-        {
-            **common,
-            "name": "Observed reports",
-            "y": seen,
-            "customdata": np.stack([names, moved], axis=-1),
-            "marker": {"color": OBSERVED.colour},
-            "hovertemplate": "%{customdata[0]}<br>observed reports: %{y:,}<br>moved by the noise: "
-            "%{customdata[1]}<extra></extra>",
-        },
+        view.bars("True users", truth, "true users: %{y:,}", marker={"color": TRUTH.colour}),
+        bar_trace(
+            "Observed reports",
+            view.x,
+            seen,
+            "%{customdata[0]}<br>observed reports: %{y:,}<br>moved by the noise: %{customdata[1]}",
+            customdata=np.stack([names, moved], axis=-1),
+            marker={"color": OBSERVED.colour},
+        ),
     ]
     if len(names) <= _MOST_DIAMONDS:
         return [*bars, _diamonds(view, band)]
-    step = {"type": "scatter", "mode": "lines", "x": view.x + 0.2, "hoverinfo": "skip"}
-    clear = {"color": EXPECTED.colour, "width": 0, "shape": "hvh"}
+    x, clear = view.x + 0.2, {"color": EXPECTED.colour, "width": 0, "shape": "hvh"}
+    fill = {"fill": "tonexty", "fillcolor": EXPECTED.faded(0.3)}
     return [
         *bars,
-        {**step, "y": band.high, "line": clear, "showlegend": False, "name": "95% band"},
-        {
-            **step,
-            "y": band.low,
-            "line": clear,
-            "fill": "tonexty",
-            "fillcolor": EXPECTED.faded(0.3),
-            "name": "95% band of a report bar",
-        },
-        {
-            **step,
-            "y": band.expected,
-            "line": {"color": EXPECTED.colour, "width": 1.5, "shape": "hvh"},
-            "name": "Expected reports",
-        },
+        line_trace("95% band", x, band.high, "", line=clear, showlegend=False),
+        line_trace("95% band of a report bar", x, band.low, "", line=clear, **fill),
+        line_trace("Expected reports", x, band.expected, "", line={**clear, "width": 1.5}),
     ]
 
 
 def _diamonds(view: Bars, band: Band) -> dict[str, Any]:
     limits = [f"{low:,.0f} to {high:,.0f}" for low, high in zip(band.low, band.high, strict=True)]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": "Expected reports, 95% band",
-        "x": view.x + 0.19,
-        "y": band.expected,
-        "customdata": np.stack([view.names, limits], axis=-1),
-        "marker": {
-            "symbol": EXPECTED.symbol,
-            "size": 8,
-            "color": EXPECTED.colour,
-            "line": {"width": 2, "color": EXPECTED.colour},
-        },
-        "error_y": {
-            "type": "data",
-            "symmetric": False,
-            "array": band.high - band.expected,
-            "arrayminus": band.expected - band.low,
-            "color": EXPECTED.colour,
-            "thickness": 1.8,
-            "width": 5,
-        },
-        "hovertemplate": "%{customdata[0]}<br>expected: %{y:,.1f}<br>95% band: %{customdata[1]}"
-        "<extra></extra>",
-    }
+    low, high = band.expected - band.low, band.high - band.expected
+    return mark_trace(
+        "Expected reports, 95% band",
+        view.x + 0.19,
+        band.expected,
+        "%{customdata[0]}<br>expected: %{y:,.1f}<br>95% band: %{customdata[1]}",
+        customdata=np.stack([view.names, limits], axis=-1),
+        marker=EXPECTED.marker(8, line={"width": 2, "color": EXPECTED.colour}),
+        error_y=whiskers(low, high, color=EXPECTED.colour, thickness=1.8, width=5),
+    )
 
 
 def _curve(view: Curve, truth: Any, seen: Any, n: int, mechanism: RandomizedResponse) -> list[dict[str, Any]]:
@@ -261,15 +215,14 @@ def belief(
     shown.append((last, view.pick(beliefs[-1]), blue.colour))
     sure = np.count_nonzero(prior) == 1
     traces = [
-        {
-            "type": "bar",
-            "name": name,
-            "x": view.x,
-            "y": values,
-            "customdata": np.stack([view.names, [_believed(one, sure) for one in values.tolist()]], axis=-1),
-            "marker": {"color": colour},
-            "hovertemplate": "%{customdata[0]}<br>" + name + ": %{customdata[1]}<extra></extra>",
-        }
+        bar_trace(
+            name,
+            view.x,
+            values,
+            "%{customdata[0]}<br>" + name + ": %{customdata[1]}",
+            customdata=np.stack([view.names, [_believed(one, sure) for one in values.tolist()]], axis=-1),
+            marker={"color": colour},
+        )
         for name, values, colour in shown
     ]
     y = axis("Belief that this is the truth", tickformat=SHARE, rangemode="tozero")
@@ -311,8 +264,8 @@ def epsilon_cost(epsilon: float, answers: int) -> str:
     limit = odds(answers * epsilon)
     if answers == 1:
         return (
-            "Odds: how many times likelier an onlooker holds one truth than another. One answer changes them at most "
-            f"**eᵋ = {limit} times**. A second one of the same person costs ε again: then at most "
+            "The odds say how many times as likely one truth is as another. One answer changes an onlooker's at most "
+            f"**eᵋ = {limit} times**. A second answer of the same person costs ε again, and the factors multiply: "
             f"**e²ᵋ = {odds(2 * epsilon)} times**."
         )
     return (

@@ -11,25 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from rr_core._validate import Array
 from rr_core.figures.style import GRID, SHARE, Quantity, axis, figure, number, percent
+from rr_core.figures.traces import line_trace, mark_trace, note
 from rr_core.figures.wording import counted, upper
 
-NAMES = {
-    "fresh": "Fresh noise",
-    "memoised": "Memoised",
-    "rappor": "RAPPOR",
-    "l_osue": "L-OSUE",
-    "l_grr": "L-GRR",
-    "loloha": "LOLOHA",
+SCHEME_LOOKS = {
+    "fresh": Quantity("Fresh noise", "#D6453D", "circle", "solid"),
+    "memoised": Quantity("Memoised", "#2A9D8F", "square", "dash"),
+    "rappor": Quantity("RAPPOR", "#B8862B", "diamond", "dashdot"),
+    "l_osue": Quantity("L-OSUE", "#6C8EBF", "triangle-up", "dot"),
+    "l_grr": Quantity("L-GRR", "#9A6FCB", "cross", "longdash"),
+    "loloha": Quantity("LOLOHA", "#C2559D", "x", "longdashdot"),
 }
-_LOOKS = {
-    "fresh": ("#D6453D", "circle", "solid"),
-    "memoised": ("#2A9D8F", "square", "dash"),
-    "rappor": ("#B8862B", "diamond", "dashdot"),
-    "l_osue": ("#6C8EBF", "triangle-up", "dot"),
-    "l_grr": ("#9A6FCB", "cross", "longdash"),
-    "loloha": ("#C2559D", "x", "longdashdot"),
-}
-SCHEME_LOOKS = {key: Quantity(NAMES[key], *look) for key, look in _LOOKS.items()}
+NAMES = {key: look.name for key, look in SCHEME_LOOKS.items()}
 _WITH, _MIDDLE = {"fresh": "fresh noise", "memoised": "memoised noise"}, {"memoised": "memoised"}
 _ALL = 0.9995  # a simulated share above it is not told to more digits
 _ABOVE = 0.12  # a lower line has its name above it
@@ -56,27 +49,17 @@ def exposure(days: ArrayLike, right: Mapping[str, Array], without: float) -> go.
     ]
     wide = x if x.size > 1 else np.array([0.9, 1.1])
     traces.append(
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "name": "Without reports",
-            "showlegend": False,
-            "x": wide,
-            "y": np.full(wide.size, without),
-            "line": {"color": "#8A8A8A", "dash": "dot", "width": 2},
-            "hovertemplate": "Without reports: %{y:.3~p}<extra></extra>",
-        }
+        line_trace(
+            "Without reports",
+            wide,
+            np.full(wide.size, without),
+            "Without reports: %{y:.3~p}",
+            showlegend=False,
+            line={"color": "#8A8A8A", "dash": "dot", "width": 2},
+        )
     )
-    note = {
-        "text": "without reports",
-        "x": float(np.log10(wide[0])),
-        "y": without,
-        "xanchor": "left",
-        "yanchor": "top" if without > _ABOVE else "bottom",
-        "yshift": 0 if without > _ABOVE else 8,
-        "showarrow": False,
-        "font": {"size": 14},
-    }
+    under = {"yanchor": "top", "yshift": 0} if without > _ABOVE else {"yanchor": "bottom", "yshift": 8}
+    words = note("without reports", float(np.log10(wide[0])), without, xanchor="left", **under)
     (first, *others), last = [(key, float(values[-1])) for key, values in right.items()], int(x[-1])
     listed = "".join(
         f"{', ' if i else '; '}{_MIDDLE.get(key, NAMES[key])} {_share(share)}"
@@ -88,7 +71,7 @@ def exposure(days: ArrayLike, right: Mapping[str, Array], without: float) -> go.
         f"right{listed}. Without reports: {percent(without)}."
     )
     y = axis("People guessed right", tickformat=SHARE, range=[0, 1.03])
-    return figure(traces, _axis_of_days(x), y, reading, annotations=[note])
+    return figure(traces, _axis_of_days(x), y, reading, annotations=[words])
 
 
 def _share(value: float) -> str:
@@ -160,17 +143,15 @@ def errors(
     for key, values in simulated.items():
         look = SCHEME_LOOKS[key]
         traces.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": look.name,
-                "legendgroup": key,
-                "showlegend": False,
-                "x": np.asarray(dots),
-                "y": values,
-                "marker": {"color": look.colour, "symbol": look.symbol, "size": 9},
-                "hovertemplate": f"{look.name}<br>%{{x:,}} days: %{{y:.4~p}} simulated<extra></extra>",
-            }
+            mark_trace(
+                look.name,
+                np.asarray(dots),
+                values,
+                f"{look.name}<br>%{{x:,}} days: %{{y:.4~p}} simulated",
+                legendgroup=key,
+                showlegend=False,
+                marker=look.marker(9),
+            )
         )
     last = int(x[-1])
     listed = ", ".join(f"{NAMES[key]} {_error(float(values[-1]))}" for key, values in formulas.items())
@@ -185,17 +166,16 @@ def _error(value: float) -> str:
 
 def _line(key: str, x: Any, values: Array, hover: str, markers: bool = True) -> dict[str, Any]:
     look = SCHEME_LOOKS[key]
-    return {
-        "type": "scatter",
-        "mode": "lines+markers" if markers or x.size == 1 else "lines",
-        "name": look.name,
-        "legendgroup": key,
-        "x": x,
-        "y": np.asarray(values, dtype=np.float64),
-        "line": {"color": look.colour, "dash": look.dash, "width": 3},
-        "marker": {"color": look.colour, "symbol": look.symbol, "size": 7},
-        "hovertemplate": f"{look.name}<br>%{{x:,}} days: {hover}<extra></extra>",
-    }
+    return line_trace(
+        look.name,
+        x,
+        np.asarray(values, dtype=np.float64),
+        f"{look.name}<br>%{{x:,}} days: {hover}",
+        mode="lines+markers" if markers or x.size == 1 else "lines",
+        legendgroup=key,
+        line=look.line(3),
+        marker=look.marker(7),
+    )
 
 
 def _log_axis(title: str, several: Sequence[Array], words: Callable[[float], str]) -> dict[str, Any]:

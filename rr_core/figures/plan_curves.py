@@ -23,8 +23,9 @@ from rr_core.figures.style import (
     number,
     percent,
 )
+from rr_core.figures.traces import line_trace, mark_trace, whiskers
 from rr_core.figures.wording import METRIC_NAMES, as_small, practically_equal, times
-from rr_core.plan.bounds import Bound, BoundCurves
+from rr_core.plan.bounds import BoundCurves
 from rr_core.plan.landscape import SimulatedCurve
 from rr_core.plan.protocol_choice import RmseCurves
 from rr_core.plan.shuffling import ShuffleCurve
@@ -59,12 +60,22 @@ _BOUND_LOOKS = {
     "attainable": ("#B06A1E", "longdash", 2.0),
     "binary": ("#777777", "dot", 5.0),
 }
+# Short enough for a corner of the picture on a telephone.
+_BOUND_LABELS = {
+    "equal": "≥ equal shares",
+    "theorem": "≥ Theorem 4.5",
+    "limit": "≥ K/(Nε²)",
+    "known": "≥ K/(64Nε²)",
+    "attainable": "≈ 4K/(Nε²)",
+    "binary": "exact, K = 2",
+}
 _OF_ZEROS = [-6.0, -3.0]  # powers of ten, for errors that are all zero
 # MLE* often lies on InvP: a small marker on a large one shows both.
 _MARKER_SIZES = {"inv_p": 15, "mle_star": 7}
 _LINE_WIDTHS = {"inv_p": 4.5}
 _STANDARD_ERRORS = 2.0  # standard errors to either side
 _SHUFFLING_COLOUR = "#2F8FBF"
+_HERE_RIM = {"width": 1.5, "color": RIM}
 
 
 def rmse_against_k(curves: RmseCurves, epsilon: float) -> go.Figure:
@@ -74,7 +85,7 @@ def rmse_against_k(curves: RmseCurves, epsilon: float) -> go.Figure:
     """
     x = axis("Categories K (log scale)", type="log", tickformat="~s", dtick=1)
     reads = (
-        f"at ε = {budget(epsilon)} k-RR is as good as subset selection up to {largest_k_up_to(curves.single):,} "
+        f"at ε = {budget(epsilon)} k-RR is as good as subset selection up to {math.floor(curves.single):,} "
         f"categories, and has a smaller error than OUE up to {largest_k_below(curves.flip):,}."
     )
     return _rmse_figure(curves, x, "K", reads)
@@ -104,11 +115,6 @@ def largest_k_below(flip: float) -> int:
     return math.ceil(flip) - 1
 
 
-def largest_k_up_to(border: float) -> int:
-    """The largest whole number of categories up to this one."""
-    return math.floor(border)
-
-
 def log_range(values: list[Array]) -> list[float]:
     """Ends of a logarithmic axis that shows all these values, in powers of ten."""
     seen = np.log10(np.concatenate([np.ravel(part) for part in values]))
@@ -127,27 +133,27 @@ def error_axis(title: str, span: list[float], tickformat: str) -> dict[str, Any]
 
 def vertical_line(name: str, x: float, span: list[float], dash: str) -> dict[str, Any]:
     """A vertical line across a logarithmic axis, with a place in the legend."""
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": name,
-        "x": np.array([x, x]),
-        "y": 10.0 ** np.array(span),
-        "line": {"color": ZERO, "dash": dash, "width": 2},
-        "hoverinfo": "skip",
-    }
+    return line_trace(
+        name, np.array([x, x]), 10.0 ** np.array(span), "", line={"color": ZERO, "dash": dash, "width": 2}
+    )
 
 
 def _rmse_figure(curves: RmseCurves, x: dict[str, Any], symbol: str, reads: str) -> go.Figure:
     span = log_range([*curves.rmse.values(), np.array(list(curves.rmse_here.values()))])
     traces = [
-        _protocol_line(PROTOCOLS[key], _PROTOCOL_WIDTHS[key], curves.x, rmse, symbol)
-        for key, rmse in curves.rmse.items()
+        line_trace(
+            look.name,
+            curves.x,
+            curves.rmse[key].astype(np.float32),
+            f"{look.name}, {symbol} = %{{x:.4~g}}<br>RMSE: %{{y:.4~%}}",
+            line=look.line(_PROTOCOL_WIDTHS[key]),
+        )
+        for key, look in ((key, PROTOCOLS[key]) for key in curves.rmse)
     ]
     if curves.x[0] <= curves.single <= curves.x[-1]:
         # Where k-RR is as good as any of them; in few letters, for a legend of several columns.
         name = (
-            f"K ≤ {largest_k_up_to(curves.single):,}"
+            f"K ≤ {math.floor(curves.single):,}"
             if symbol == "K"
             else f"ε ≥ {number(round_up(curves.single, 3))}"
         )
@@ -165,55 +171,43 @@ def _rmse_figure(curves: RmseCurves, x: dict[str, Any], symbol: str, reads: str)
         f"{percent(least)}{rival}; {reads}"
     )
     y = error_axis(error, span, _SMALL_SHARE)
-    return figure(traces, x, y, reading, margin={"l": 84, "r": 14, "t": 78, "b": 62})
-
-
-def _protocol_line(look: Quantity, width: float, x: Array, y: Array, symbol: str) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": look.name,
-        "x": x,
-        "y": y.astype(np.float32),
-        "line": {"color": look.colour, "dash": look.dash, "width": width},
-        "hovertemplate": f"{look.name}, {symbol} = " + "%{x:.4~g}<br>RMSE: %{y:.4~%}<extra></extra>",
-    }
+    return figure(traces, x, y, reading, margin={"t": 78})
 
 
 def _protocols_here(curves: RmseCurves) -> dict[str, Any]:
     looks = [PROTOCOLS[key] for key in curves.rmse_here]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": "here",
-        "x": np.full(len(looks), curves.here),
-        "y": np.array(list(curves.rmse_here.values())),
-        "text": [look.name for look in looks],
-        "marker": {
+    return mark_trace(
+        "here",
+        np.full(len(looks), curves.here),
+        np.array(list(curves.rmse_here.values())),
+        "%{text} here<br>RMSE: %{y:.4~%}",
+        text=[look.name for look in looks],
+        marker={
             "color": [look.colour for look in looks],
             "symbol": [look.symbol for look in looks],
             "size": 12,
-            "line": {"width": 1.5, "color": RIM},
+            "line": _HERE_RIM,
         },
-        "hovertemplate": "%{text} here<br>RMSE: %{y:.4~%}<extra></extra>",
-    }
+    )
 
 
 def error_and_bounds(curves: BoundCurves) -> go.Figure:
     """Total squared error of Inv under k-RR and the rows of `bounds.table`, each only where it is valid."""
-    rows = [row for row in curves.bounds if row.valid.any()]
+    rows = {row.key: np.where(row.valid, row.value, np.nan) for row in curves.bounds if row.valid.any()}
     # Theorem 4.5 falls by thirty powers of ten at large epsilon: it may leave the picture, what is close may not.
-    span = log_range([curves.inv, *(_valid_values(row) for row in rows if row.key != "theorem")])
+    span = log_range([curves.inv, *(values for key, values in rows.items() if key != "theorem")])
     traces = [_bound_line("k-RR, Inv", curves.epsilons, curves.inv, (_INV.colour, "solid", 3.5))]
     traces += [
-        _bound_line(_bound_label(row), curves.epsilons, _valid_values(row), _BOUND_LOOKS[row.key])
-        for row in rows
+        _bound_line(_BOUND_LABELS[key], curves.epsilons, values, _BOUND_LOOKS[key])
+        for key, values in rows.items()
     ]
     foot = span[0] if curves.epsilon_here >= 1 else sum(span) / 2  # not through the legend
     traces.append(
         vertical_line(f"ε = {number(curves.epsilon_here)}", curves.epsilon_here, [foot, span[1]], "dash")
     )
-    traces.append(_inv_here(curves))
+    here = [curves.epsilon_here], [curves.now], "here<br>ε = %{x:.3~g}: %{y:.3~g}"
+    marker = _INV.marker(13, line=_HERE_RIM)
+    traces.append(mark_trace("k-RR, Inv, here", *here, showlegend=False, marker=marker))
     y = axis(
         "Squared error, sum (log scale)",
         type="log",
@@ -223,7 +217,7 @@ def error_and_bounds(curves: BoundCurves) -> go.Figure:
     )
     # Every line falls to the right: the corner below them is empty, and above them many rows would be needed.
     legend = {"yanchor": "bottom", "y": 0.02, "x": 0.01, "font": {"size": 14}, "bgcolor": "rgba(0,0,0,0)"}
-    margin = {"l": 84, "r": 14, "t": 28, "b": 62}
+    margin = {"t": 28}
     return figure(traces, epsilon_axis(), y, _bounds_reading(curves), margin=margin, legend=legend)
 
 
@@ -246,51 +240,15 @@ def _bounds_reading(curves: BoundCurves) -> str:
     return f"{error}, {more} the least that any protocol with an unbiased estimate can have."
 
 
-def _bound_label(row: Bound) -> str:
-    """Short enough for a corner of the picture on a telephone."""
-    return {
-        "equal": "≥ equal shares",
-        "theorem": "≥ Theorem 4.5",
-        "limit": "≥ K/(Nε²)",
-        "known": "≥ K/(64Nε²)",
-        "attainable": "≈ 4K/(Nε²)",
-        "binary": "exact, K = 2",
-    }[row.key]
-
-
-def _valid_values(row: Bound) -> np.ndarray:
-    return np.where(row.valid, row.value, np.nan)
-
-
 def _bound_line(name: str, x: np.ndarray, y: np.ndarray, look: tuple[str, str, float]) -> dict[str, Any]:
     colour, dash, width = look
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": name,
-        "x": x.astype(np.float32),
-        "y": y.astype(np.float32),
-        "line": {"color": colour, "dash": dash, "width": width},
-        "hovertemplate": name + "<br>ε = %{x:.3~g}: %{y:.3~g}<extra></extra>",
-    }
-
-
-def _inv_here(curves: BoundCurves) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "showlegend": False,
-        "name": "k-RR, Inv, here",
-        "x": np.array([curves.epsilon_here]),
-        "y": np.array([curves.now]),
-        "marker": {
-            "color": _INV.colour,
-            "symbol": _INV.symbol,
-            "size": 13,
-            "line": {"width": 1.5, "color": RIM},
-        },
-        "hovertemplate": "here<br>ε = %{x:.3~g}: %{y:.3~g}<extra></extra>",
-    }
+    return line_trace(
+        name,
+        x.astype(np.float32),
+        y.astype(np.float32),
+        name + "<br>ε = %{x:.3~g}: %{y:.3~g}",
+        line={"color": colour, "dash": dash, "width": width},
+    )
 
 
 def error_curves(
@@ -313,11 +271,15 @@ def error_curves(
     simulated = VALID if exact is not None else ("inv", *VALID)
     traces += [_estimator_points(name, x, mean[name], spread[name]) for name in simulated]
     drawn = [*mean.values(), *([] if exact is None else [exact[there]])]
-    span = _simulated_span(drawn)
+    positive = [part[part > 0] for part in drawn if (part > 0).any()]  # zero has no place on the axis
+    span = log_range(positive) if positive else _OF_ZEROS
     symbol = "ε" if result.along == "epsilon" else "N"
     traces.append(vertical_line(f"{symbol} = {_place_text(here, symbol)}", here, span, "dash"))
     if wanted is not None and span[0] < math.log10(wanted) < span[1]:
-        traces.append(_target_line(x, wanted))
+        line = {"color": ZERO, "dash": "dot", "width": 2}
+        traces.append(
+            line_trace(f"asked for, {percent(wanted)}", x[[0, -1]], np.full(2, wanted), "", line=line)
+        )
     ends = [float(np.log10(value)) for value in (result.points[0], result.points[-1])]
     room = 0.04 * (ends[1] - ends[0])
     across = (
@@ -332,27 +294,15 @@ def error_curves(
         {**across, "range": [ends[0] - room, ends[1] + room]},
         y,
         reading,
-        margin={"l": 84, "r": 14, "t": 78, "b": 62},
+        margin={"t": 78},
     )
-
-
-def _simulated_span(drawn: list[Array]) -> list[float]:
-    """Ends of the axis; an error of zero has no place on it."""
-    positive = [part[part > 0] for part in drawn if (part > 0).any()]
-    return log_range(positive) if positive else _OF_ZEROS
 
 
 def _estimator_line(name: str, x: Array, y: Array, more: str) -> dict[str, Any]:
     look = QUANTITIES[name]
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": look.name + more,
-        "x": x,
-        "y": y,
-        "line": {"color": look.colour, "dash": look.dash, "width": 3},
-        "hovertemplate": f"{look.name}{more}<br>%{{x:.4~g}}: %{{y:.3~%}}<extra></extra>",
-    }
+    return line_trace(
+        look.name + more, x, y, f"{look.name}{more}<br>%{{x:.4~g}}: %{{y:.3~%}}", line=look.line(3)
+    )
 
 
 def _estimator_points(name: str, x: Array, mean: Array, spread: Array) -> dict[str, Any]:
@@ -363,29 +313,9 @@ def _estimator_points(name: str, x: Array, mean: Array, spread: Array) -> dict[s
     return {
         **_estimator_line(name, x, mean, ""),
         "mode": "lines+markers",
-        "marker": {"symbol": look.symbol, "size": _MARKER_SIZES.get(name, 10), "color": look.colour},
-        "line": {"color": look.colour, "dash": look.dash, "width": _LINE_WIDTHS.get(name, 2)},
-        "error_y": {
-            "type": "data",
-            "array": bars,
-            "arrayminus": below,
-            "symmetric": False,
-            "color": look.colour,
-            "thickness": 1.5,
-            "width": 4,
-        },
-    }
-
-
-def _target_line(x: Array, wanted: float) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": f"asked for, {percent(wanted)}",
-        "x": x[[0, -1]],
-        "y": np.full(2, wanted),
-        "line": {"color": ZERO, "dash": "dot", "width": 2},
-        "hoverinfo": "skip",
+        "marker": look.marker(_MARKER_SIZES.get(name, 10)),
+        "line": look.line(_LINE_WIDTHS.get(name, 2)),
+        "error_y": whiskers(below, bars, color=look.colour, thickness=1.5, width=4),
     }
 
 
@@ -432,45 +362,34 @@ def central_against_users(curve: ShuffleCurve) -> go.Figure:
     now = curve.now
     span = log_range([curve.epsilon, np.array([curve.epsilon0, now.epsilon])])
     traces = [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "name": f"local ε = {number(curve.epsilon0)}",
-            "x": curve.users[[0, -1]],
-            "y": np.full(2, curve.epsilon0),
-            "line": {"color": ZERO, "dash": "dash", "width": 2},
-            "hoverinfo": "skip",
-        },
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "name": "central ε at most",
-            "x": curve.users,
-            "y": curve.epsilon.astype(np.float32),
-            "line": {"color": _SHUFFLING_COLOUR, "width": 3.5},
-            "hovertemplate": "%{x:,.4~s} reports shuffled<br>central ε at most %{y:.3~g}<extra></extra>",
-        },
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "name": "here",
-            "x": np.array([curve.n]),
-            "y": np.array([now.epsilon]),
-            "marker": {
-                "color": _SHUFFLING_COLOUR,
-                "symbol": "diamond",
-                "size": 14,
-                "line": {"width": 1.5, "color": RIM},
-            },
-            "hovertemplate": "%{x:,} reports<br>central ε at most %{y:.3~g}<extra></extra>",
-        },
+        line_trace(
+            f"local ε = {number(curve.epsilon0)}",
+            curve.users[[0, -1]],
+            np.full(2, curve.epsilon0),
+            "",
+            line={"color": ZERO, "dash": "dash", "width": 2},
+        ),
+        line_trace(
+            "central ε at most",
+            curve.users,
+            curve.epsilon.astype(np.float32),
+            "%{x:,.4~s} reports shuffled<br>central ε at most %{y:.3~g}",
+            line={"color": _SHUFFLING_COLOUR, "width": 3.5},
+        ),
+        mark_trace(
+            "here",
+            np.array([curve.n]),
+            np.array([now.epsilon]),
+            "%{x:,} reports<br>central ε at most %{y:.3~g}",
+            marker={"color": _SHUFFLING_COLOUR, "symbol": "diamond", "size": 14, "line": _HERE_RIM},
+        ),
     ]
     return figure(
         traces,
         axis("Reports shuffled together, N (log scale)", type="log", tickformat="~s", dtick=2),
         axis("Central ε (log scale)", type="log", tickformat="~g", range=span, nticks=7),
         _shuffling_reading(curve),
-        margin={"l": 84, "r": 14, "t": 78, "b": 62},
+        margin={"t": 78},
     )
 
 

@@ -12,6 +12,8 @@ import plotly.graph_objects as go
 from rr_core._validate import Array
 from rr_core.figures.plan_sentences import at_least, at_most, budget
 from rr_core.figures.style import axis, figure, percent, raised
+from rr_core.figures.traces import line_trace, mark_trace, note, steady
+from rr_core.figures.wording import capital
 from rr_core.plan.landscape import Landscape
 from rr_core.plan.targets import Target
 
@@ -61,7 +63,12 @@ def plan_map(
         plan: the plan's, where one of them was worked out.
     """
     lines = _lines(landscape, target)
-    traces = [_heat(landscape, target), *(_line(landscape, *line) for line in lines)]
+    dotted = {"color": _INK, "width": 1.2, "dash": "dot"}
+    traces = [_heat(landscape, target)]
+    traces += [
+        line_trace(percent(value), landscape.epsilons, users, "", line=dotted, showlegend=False)
+        for value, users in lines
+    ]
     if frontier is not None:
         traces += _region(landscape, frontier)
     traces += [_lattice(landscape, target), _mark("you", here, "circle", "#FFFFFF", 13)]
@@ -124,24 +131,20 @@ def _heat(landscape: Landscape, target: Target) -> dict[str, Any]:
 
 def _lattice(landscape: Landscape, target: Target) -> dict[str, Any]:
     epsilons, users = np.meshgrid(landscape.epsilons, landscape.users)
-    what = "Chance at least" if target.kind == "top" else _capital(target.about.measure)
-    steady = {"marker": {"opacity": 0}}  # a click must not fade the points that were not clicked
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": "click anywhere",
-        "x": epsilons.ravel(),
-        "y": users.ravel(),
-        "text": [
+    what = "Chance at least" if target.kind == "top" else capital(target.about.measure)
+    return mark_trace(
+        "click anywhere",
+        epsilons.ravel(),
+        users.ravel(),
+        f"ε = %{{x:.3~g}}, N = %{{y:,.3~s}}<br>{what}: %{{text}}<br>click to go there",
+        text=[
             f"about {percent(value, 2)}" if between else _shown(target, value)
             for value, between in zip(landscape.values.ravel(), landscape.interpolated.ravel(), strict=True)
         ],
-        "hovertemplate": f"ε = %{{x:.3~g}}, N = %{{y:,.3~s}}<br>{what}: %{{text}}<br>click to go there<extra></extra>",
-        "marker": {"size": 8, "opacity": 0, "color": _INK},
-        "selected": steady,
-        "unselected": steady,
-        "showlegend": False,
-    }
+        marker={"size": 8, "opacity": 0, "color": _INK},
+        showlegend=False,
+        **steady(opacity=0),
+    )
 
 
 def _shown(target: Target, value: float) -> str:
@@ -163,19 +166,6 @@ def _lines(landscape: Landscape, target: Target) -> list[tuple[float, Array]]:
     return crossing
 
 
-def _line(landscape: Landscape, value: float, users: Array) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": percent(value),
-        "x": landscape.epsilons,
-        "y": users,
-        "line": {"color": _INK, "width": 1.2, "dash": "dot"},
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
-
-
 def _name(
     landscape: Landscape, target: Target, value: float, users: Array, along: float, places: list[Place]
 ) -> dict[str, Any]:
@@ -190,15 +180,9 @@ def _name(
         room = np.minimum(room, np.maximum(aside, np.abs(y - math.log10(n)) / np.ptp(high) / _ABOVE))
     off = np.abs(np.arange(inside.size) - int(along * inside.size))
     at = int(np.lexsort((off, -np.minimum(room, 1)))[0])
-    return {
-        "x": float(x[at]),
-        "y": float(y[at]),
-        "text": percent(value) + (" off" if target.kind in ("rmse", "max", "share") else ""),
-        "showarrow": False,
-        "font": {"size": 14, "color": _INK},
-        "bgcolor": _PAPER,
-        "borderpad": 1,
-    }
+    text = percent(value) + (" off" if target.kind in ("rmse", "max", "share") else "")
+    look = {"font": {"size": 14, "color": _INK}, "bgcolor": _PAPER, "borderpad": 1}
+    return note(text, float(x[at]), float(y[at]), **look)
 
 
 def levels(values: Array, target: Target) -> list[float]:
@@ -232,44 +216,31 @@ def _region(landscape: Landscape, frontier: TargetFrontier) -> list[dict[str, An
     epsilons, users = frontier.epsilons[there], frontier.users[there]
     top, bottom = landscape.users[-1] * 10, landscape.users[0] / 10  # beyond the picture
     corner = np.clip(users, bottom, top)
-    area = {
-        "type": "scatter",
-        "mode": "none",
-        "name": "goal reached",
-        "x": np.concatenate([epsilons, epsilons[::-1]]),
-        "y": np.concatenate([corner, np.full(epsilons.size, top)]),
-        "fill": "toself",
-        "fillcolor": "rgba(255,255,255,0)",
-        "fillpattern": _DOTS,
-        "hoverinfo": "skip",
-        "showlegend": False,  # its dots lie too far apart for the legend
-    }
-    line = {
-        "type": "scatter",
-        "mode": "lines",
-        "name": "users needed",
-        "x": epsilons,
-        "y": users,
-        "line": {"color": _BORDER, "width": 4},
-        "hoverinfo": "skip",
-    }
+    area = line_trace(
+        "goal reached",
+        np.concatenate([epsilons, epsilons[::-1]]),
+        np.concatenate([corner, np.full(epsilons.size, top)]),
+        "",
+        mode="none",
+        fill="toself",
+        fillcolor="rgba(255,255,255,0)",
+        fillpattern=_DOTS,
+        showlegend=False,  # its dots lie too far apart for the legend
+    )
+    line = line_trace("users needed", epsilons, users, "", line={"color": _BORDER, "width": 4})
     return [area, line]
 
 
 def _mark(name: str, place: Place, symbol: str, colour: str, size: int) -> dict[str, Any]:
-    steady = {"marker": {"opacity": 1}}
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": name,
-        "x": np.array([place[0]]),
-        "y": np.array([place[1]]),
-        "marker": {"symbol": symbol, "size": size, "color": colour, "line": {"width": 2.5, "color": _INK}},
-        "cliponaxis": False,
-        "hovertemplate": f"{name}<br>ε = %{{x:.4~g}}, N = %{{y:,.0f}}<extra></extra>",
-        "selected": steady,
-        "unselected": steady,
-    }
+    return mark_trace(
+        name,
+        np.array([place[0]]),
+        np.array([place[1]]),
+        f"{name}<br>ε = %{{x:.4~g}}, N = %{{y:,.0f}}",
+        marker={"symbol": symbol, "size": size, "color": colour, "line": {"width": 2.5, "color": _INK}},
+        cliponaxis=False,
+        **steady(opacity=1),
+    )
 
 
 def _reading(
@@ -287,13 +258,9 @@ def _reading(
         goal = (
             f"the ranking is right with probability at least {at_least(frontier.target.goal)}"
             if target.kind == "top"
-            else f"{_capital(target.about.measure)} at most {at_most(frontier.target.goal)}"
+            else f"{capital(target.about.measure)} at most {at_most(frontier.target.goal)}"
         )
         where = f"Orange dots: {goal}; the circle is {circle}"
     measure = target.about.measure.replace("RMSE", "typical error (RMSE)")
     dotted = f"; dotted lines: the {measure}" if named else ""
     return f"{where}{dotted}; the lighter, the {what}."
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from rr_core.figures.plan_sentences import number_of_users
 from rr_core.figures.style import RIM, SHARE, axis, figure, number, percent
+from rr_core.figures.traces import line_trace, mark_trace
 from rr_core.plan.one_share import Goal, ShareCurve
 
 _COLOUR = "#2F8FBF"
@@ -21,52 +23,30 @@ def people_against_share(curve: ShareCurve) -> go.Figure:
     reached = np.isfinite(curve.people)
     logarithmic = curve.hardest is None
     each = " in each group" if curve.goal.kind == "difference" else ""
+    hover = f"share %{{x:{SHARE}}}<br>%{{y:,.0f}} people{each}"
     traces = [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "name": f"people needed{each}",
-            "x": curve.shares[reached],
-            "y": curve.people[reached],
-            "line": {"color": _COLOUR, "width": 3.5},
-            "hovertemplate": f"share %{{x:{SHARE}}}<br>%{{y:,.0f}} people{each}<extra></extra>",
-        }
+        line_trace(
+            f"people needed{each}",
+            curve.shares[reached],
+            curve.people[reached],
+            hover,
+            line={"color": _COLOUR, "width": 3.5},
+        )
     ]
     if np.isfinite(curve.needed):
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": "the share you expect",
-                "x": np.array([curve.share]),
-                "y": np.array([curve.needed]),
-                "marker": {
-                    "color": _COLOUR,
-                    "symbol": "diamond",
-                    "size": 14,
-                    "line": {"width": 1.5, "color": RIM},
-                },
-                "hovertemplate": f"share %{{x:{SHARE}}}<br>%{{y:,.0f}} people{each}<extra></extra>",
-            }
-        )
+        marker = {"color": _COLOUR, "symbol": "diamond", "size": 14, "line": {"width": 1.5, "color": RIM}}
+        traces.append(mark_trace("the share you expect", [curve.share], [curve.needed], hover, marker=marker))
     which = "Share in the group with fewer" if each else "Share of people who have it"
     scale = " (log scale)" if logarithmic else ""
+    x: dict[str, Any] = {"range": [0, 1.02 * curve.goal.largest_share]}
+    y: dict[str, Any] = {"rangemode": "tozero"}
+    if logarithmic:
+        x = {"type": "log", "dtick": 1, "range": [math.log10(curve.shares[0]), 0.03]}
+        y = {"type": "log", "dtick": 1}
     return figure(
         traces,
-        axis(
-            which + scale,
-            tickformat="~%",
-            **(
-                {"type": "log", "dtick": 1, "range": [math.log10(curve.shares[0]), 0.03]}
-                if logarithmic
-                else {"range": [0, 1.02 * curve.goal.largest_share]}
-            ),
-        ),
-        axis(
-            f"People needed{each}{scale}",
-            tickformat="~s",
-            **({"type": "log", "dtick": 1} if logarithmic else {"rangemode": "tozero"}),
-        ),
+        axis(which + scale, tickformat="~%", **x),
+        axis(f"People needed{each}{scale}", tickformat="~s", **y),
         f"{_at(curve.share)} it takes {_people(curve.needed)}{each}. {others(curve)}",
         height=360,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -11,6 +10,7 @@ import plotly.graph_objects as go
 from rr_core._validate import Array
 from rr_core.figures.estimators import hover
 from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, number, percent
+from rr_core.figures.traces import line_trace, upright, whiskers
 from rr_core.figures.view import Bars
 from rr_core.figures.wording import counted, listed, off_by
 from rr_core.metrics import total_variation
@@ -33,51 +33,20 @@ def posterior_intervals(
         view: which categories.
     """
     mean, low, high = (view.pick(values) for values in (found.mean, found.low, found.high))
-    common = {"x": view.x, "customdata": view.names}
-    traces: list[dict[str, Any]] = []
+    best = estimates["mle_star"]
+    traces = [
+        view.marks(
+            f"{_POSTERIOR.name}, {percent(found.level)} credible",
+            mean,
+            hover("posterior mean", found.mean),
+            error_y=whiskers(mean - low, high - mean, color=_POSTERIOR.colour, thickness=2.5),
+            marker=_POSTERIOR.marker(11),
+        ),
+        view.marks("MLE*", view.pick(best), hover("MLE*", best), marker=_MLE.marker(8), x=view.x + 0.22),
+    ]
     if truth is not None:
-        traces.append(
-            {
-                "type": "bar",
-                "name": "Truth",
-                "y": view.pick(truth),
-                "marker": {"color": _TRUTH.colour},
-                "hovertemplate": hover("truth", truth),
-                **common,
-            }
-        )
-    traces.append(
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "name": f"{_POSTERIOR.name}, {percent(found.level)} credible",
-            "y": mean,
-            "error_y": {
-                "type": "data",
-                "symmetric": False,
-                "array": high - mean,
-                "arrayminus": mean - low,
-                "color": _POSTERIOR.colour,
-                "thickness": 2.5,
-            },
-            "marker": {"color": _POSTERIOR.colour, "symbol": _POSTERIOR.symbol, "size": 11},
-            "hovertemplate": hover("posterior mean", found.mean),
-            **common,
-        }
-    )
-    best = view.pick(estimates["mle_star"])
-    traces.append(
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "name": "MLE*",
-            "y": best,
-            "marker": {"color": _MLE.colour, "symbol": _MLE.symbol, "size": 8},
-            "hovertemplate": hover("MLE*", estimates["mle_star"]),
-            **common,
-            "x": view.x + 0.22,
-        }
-    )
+        marker = {"color": _TRUTH.colour}
+        traces.insert(0, view.bars("Truth", view.pick(truth), hover("truth", truth), marker=marker))
     y = axis("Share of the population", tickformat=SHARE, rangemode="tozero")
     return figure(
         traces, view.axis(), y, _reading(found, estimates, truth), bargap=0.3, hovermode=view.hovermode
@@ -109,16 +78,15 @@ def towards_mle(sizes: Sequence[int], distances: Mapping[str, Array]) -> go.Figu
     """
     dashes = ("solid", "dash", "dot")
     traces = [
-        {
-            "type": "scatter",
-            "mode": "lines+markers",
-            "name": name,
-            "x": np.array(sizes),
-            "y": values,
-            "line": {"color": _POSTERIOR.colour, "dash": dash, "width": 3},
-            "marker": {"size": 7},
-            "hovertemplate": f"N = %{{x:,}}, {name}: %{{y:.3~p}}<extra></extra>",
-        }
+        line_trace(
+            name,
+            np.array(sizes),
+            values,
+            f"N = %{{x:,}}, {name}: %{{y:.3~p}}",
+            mode="lines+markers",
+            line={"color": _POSTERIOR.colour, "dash": dash, "width": 3},
+            marker={"size": 7},
+        )
         for (name, values), dash in zip(distances.items(), dashes, strict=False)
     ]
     name, values = next(iter(distances.items()))
@@ -140,40 +108,24 @@ def wrong_priors(rows: Sequence[PriorError]) -> go.Figure:
     names = {"posterior": _POSTERIOR, **{name: QUANTITIES[name] for name in ("inv_n", "inv_p", "mle_star")}}
     x = np.array([row.truth for row in rows])
     traces = [
-        {
-            "type": "scatter",
-            "mode": "lines+markers",
-            "name": quantity.name,
-            "x": x,
-            "y": np.array([row.errors[name] for row in rows]),
-            "error_y": {
+        line_trace(
+            quantity.name,
+            x,
+            np.array([row.errors[name] for row in rows]),
+            f"a = %{{x}}: {quantity.name} %{{y:.4~g}}",
+            mode="lines+markers",
+            error_y={
                 "type": "data",
                 "array": np.array([_SURE * row.spread[name] for row in rows]),
                 "color": quantity.colour,
                 "thickness": 1.5,
             },
-            "line": {
-                "color": quantity.colour,
-                "dash": quantity.dash,
-                "width": 3 if name == "posterior" else 2,
-            },
-            "marker": {"symbol": quantity.symbol, "size": 8},
-            "hovertemplate": f"a = %{{x}}: {quantity.name} %{{y:.4~g}}<extra></extra>",
-        }
+            line=quantity.line(3 if name == "posterior" else 2),
+            marker={"symbol": quantity.symbol, "size": 8},
+        )
         for name, quantity in names.items()
     ]
     prior = rows[0].prior
-    shape = [
-        {
-            "type": "line",
-            "yref": "paper",
-            "x0": prior,
-            "x1": prior,
-            "y0": 0,
-            "y1": 1,
-            "line": {"color": _TRUTH.colour, "dash": "dot", "width": 2},
-        }
-    ]
     best = [row.truth for row in rows if min(row.errors, key=row.errors.__getitem__) == "posterior"]
     first = rows[0]
     reading = (
@@ -182,7 +134,14 @@ def wrong_priors(rows: Sequence[PriorError]) -> go.Figure:
     )
     xaxis = axis("Parameter a of the truths (large: equal shares)", type="log", dtick=1)
     y = axis("Mean squared error (logarithmic)", type="log", exponentformat="power")
-    return figure(traces, xaxis, y, reading, height=400, shapes=shape)
+    return figure(
+        traces,
+        xaxis,
+        y,
+        reading,
+        height=400,
+        shapes=[upright(prior, color=_TRUTH.colour, dash="dot", width=2)],
+    )
 
 
 def _parameters(values: Sequence[float]) -> str:

@@ -10,8 +10,9 @@ import plotly.graph_objects as go
 from rr_core._validate import Array
 from rr_core.figures.plan_curves import PROTOCOLS
 from rr_core.figures.plan_sentences import PROTOCOL_NAMES, protocol_in_a_sentence
-from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, percent
-from rr_core.figures.wording import as_small, listed, relative_users
+from rr_core.figures.style import QUANTITIES, RIM, SHARE, axis, figure, percent
+from rr_core.figures.traces import bar_trace, mark_trace
+from rr_core.figures.wording import as_small, listed, relative_users, table
 from rr_core.protocols import HadamardResponse
 from rr_core.protocols.laws import KEYS, Key, support
 
@@ -37,34 +38,31 @@ def side_by_side(k: int, epsilon: float, n: int, inv: Mapping[Key, Array], truth
     keys = sorted(expected, key=expected.__getitem__)
     names = [PROTOCOL_NAMES[key] for key in keys]
     traces = [
-        {
-            "type": "bar",
-            "orientation": "h",
-            "name": "Expected",
-            "x": np.array([expected[key] for key in keys]),
-            "y": names,
-            "marker": {"color": [PROTOCOLS[key].colour for key in keys]},
-            "showlegend": False,
-            "hovertemplate": "%{y}: %{x:.4~p} expected<extra></extra>",
-        }
+        bar_trace(
+            "Expected",
+            np.array([expected[key] for key in keys]),
+            names,
+            "%{y}: %{x:.4~p} expected",
+            orientation="h",
+            marker={"color": [PROTOCOLS[key].colour for key in keys]},
+            showlegend=False,
+        )
     ]
     if truth is not None and inv:
         drawn = [key for key in keys if key in inv]
         traces.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": "In this draw",
-                "x": np.array([float(np.sqrt(((inv[key] - truth) ** 2).mean())) for key in drawn]),
-                "y": [PROTOCOL_NAMES[key] for key in drawn],
-                "marker": {
+            mark_trace(
+                "In this draw",
+                np.array([float(np.sqrt(((inv[key] - truth) ** 2).mean())) for key in drawn]),
+                [PROTOCOL_NAMES[key] for key in drawn],
+                "%{y}: %{x:.4~p} in this draw",
+                marker={
                     "color": QUANTITIES["truth"].colour,
                     "symbol": "diamond",
                     "size": 13,
-                    "line": {"width": 2, "color": "#FFFFFF"},
+                    "line": {"width": 2, "color": RIM},
                 },
-                "hovertemplate": "%{y}: %{x:.4~p} in this draw<extra></extra>",
-            }
+            )
         )
     x = axis("RMSE per category of Inv", tickformat=SHARE, rangemode="tozero")
     ticks = {"tickmode": "array", "tickvals": names, "ticktext": [_TICKS[key] for key in keys]}
@@ -111,10 +109,8 @@ def report_table(k: int, epsilon: float, n: int, truth: Array | None) -> str:
         "olh": "a hash function and a hashed value",
         "hr": "a column of a table of +1 and −1, in which each category owns a row",
     }
-    head = "| Protocol | A report is | Bits | Users for the same error |\n|:--|:--|--:|--:|"
-    lines = []
+    rows = []
     for key in KEYS:
         users = "best" if key == best else relative_users((expected[key] / expected[best]) ** 2)
-        bits = support(key, k, epsilon).bits(k)
-        lines.append(f"| {PROTOCOL_NAMES[key]} | {whats[key]} | {bits:,} | {users} |")
-    return "\n".join([head, *lines])
+        rows.append((PROTOCOL_NAMES[key], whats[key], f"{support(key, k, epsilon).bits(k):,}", users))
+    return table(("Protocol", "A report is", "Bits", "Users for the same error"), "llrr", rows)

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from rr_core._validate import Array
 from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, number, percent, whole
+from rr_core.figures.traces import interval_trace, line_trace, mark_trace
 from rr_core.figures.view import Bars
-from rr_core.figures.wording import between
+from rr_core.figures.wording import between, counted
 from rr_core.plain_text import plain
 from rr_core.registry import ESTIMATORS
 from rr_core.reports.intervals import Interval
@@ -27,6 +28,7 @@ ESTIMATES = {
     "mle": replace(QUANTITIES["mle_star"], name="MLE"),
 }
 _LONGEST_GROUP = 30
+_INV, _INTERVAL = QUANTITIES["inv"], "interval of Inv"
 _BESIDE = 0.18  # between two estimates of a category
 
 
@@ -54,15 +56,30 @@ def with_intervals(
     marked = np.ones_like(estimates[chosen], dtype=bool) if above is None else above
     side_by_side = (np.arange(len(estimates)) - (len(estimates) - 1) / 2) * _BESIDE
     x = {name: view.x + offset for name, offset in zip(estimates, side_by_side.tolist(), strict=True)}
-    traces = [_points(name, view.pick(estimates[name]), x[name], view) for name in others]
+    traces = [
+        view.marks(
+            ESTIMATES[name].name,
+            view.pick(estimates[name]),
+            f"{ESTIMATES[name].name}: %{{y:.4~%}}",
+            x=x[name],
+            marker=ESTIMATES[name].marker(8, opacity=0.8),
+        )
+        for name in others
+    ]
     drawn = _chosen(chosen, estimates[chosen], x[chosen], marked, n, view)
     first = int(view.categories[0])
     share = f"{percent(float(estimates[chosen][first]))} by {ESTIMATES[chosen].name}"
     y = axis("Share of users", tickformat=SHARE)
     if interval is None or above is None:
-        return figure([*traces, drawn], view.axis(), y, _without_inv(share), height=430)
+        return figure([*traces, drawn], view.axis(), y, _without_inv(share))
     ends, interval = interval, interval.cut()
-    traces += [_segments(interval, x["inv"], view), drawn]
+    limits = view.pick(interval.low), view.pick(interval.high)
+    width, cap = (2.5, 10) if view.x.size <= 30 else (1.5, 4)
+    words = "the interval of Inv ends at %{y:.4~%}"
+    traces += [
+        interval_trace(_INTERVAL, x["inv"], limits, view.names, words, _INV.colour, width, (cap, 2)),
+        drawn,
+    ]
     outside = ends.wholly(first)
     shown = ends if outside else interval
     scope = "all intervals together are" if interval.simultaneous else "each interval alone is"
@@ -75,7 +92,7 @@ def with_intervals(
     )
     if zoom:
         y["range"] = without_the_largest(view, estimates[chosen], interval)
-    return figure(traces, view.axis(), y, reading, height=430)
+    return figure(traces, view.axis(), y, reading)
 
 
 def by_group(survey: Survey, category: int) -> go.Figure:
@@ -93,33 +110,13 @@ def by_group(survey: Survey, category: int) -> go.Figure:
     traces: list[dict[str, Any]] = []
     limits = [one.interval.cut_unless_outside() for one in survey.analyses if one.interval is not None]
     if len(limits) == len(groups):
-        ends = np.array([[one.low[category], one.high[category], np.nan] for one in limits])
-        colour = QUANTITIES["inv"].colour
+        low, high = (np.array([getattr(one, end)[category] for one in limits]) for end in ("low", "high"))
+        words = "the interval of Inv ends at %{x:.4~%}"
         traces.append(
-            {
-                "type": "scatter",
-                "mode": "lines+markers",
-                "name": "interval of Inv",
-                "x": ends.ravel(),
-                "y": np.repeat(y, 3),
-                "customdata": np.repeat(names, 3),
-                "line": {"color": colour, "width": 2.5},
-                "marker": {"symbol": "line-ns", "size": 10, "line": {"color": colour, "width": 2}},
-                "hovertemplate": "%{customdata}<br>the interval of Inv ends at %{x:.4~%}<extra></extra>",
-            }
+            interval_trace(_INTERVAL, y, (low, high), names, words, _INV.colour, 2.5, (10, 2), lying=True)
         )
-    traces.append(
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "name": quantity.name,
-            "x": shares,
-            "y": y,
-            "customdata": names,
-            "marker": {"color": quantity.colour, "symbol": quantity.symbol, "size": 11},
-            "hovertemplate": "%{customdata}<br>" + quantity.name + ": %{x:.4~%}<extra></extra>",
-        }
-    )
+    hover = f"%{{customdata}}<br>{quantity.name}: %{{x:.4~%}}"
+    traces.append(mark_trace(quantity.name, shares, y, hover, customdata=names, marker=quantity.marker(11)))
     most, least = int(shares.argmax()), int(shares.argmin())
     reading = (
         f"By {quantity.name} the share of “{plain(survey.categories[category])}” is largest in “{groups[most]}”, "
@@ -158,61 +155,46 @@ def is_dominated(view: Bars, estimate: Array, interval: Interval) -> bool:
 
 def reports_floor(found: Floor) -> go.Figure:
     """Reports of the least reported categories, beside the N q that noise alone brings, and the limit of too few."""
-    few = found.ranks.size <= 40
-    observed, expected = QUANTITIES["observed"], QUANTITIES["expected"]
-    traces: list[dict[str, Any]] = [
-        {
-            "type": "scatter",
-            "mode": "markers" if few else "lines",
-            "name": "reports of this rank",
-            "x": found.ranks,
-            "y": found.reports,
-            "marker": {"color": observed.colour, "symbol": observed.symbol, "size": 9},
-            "line": {"color": observed.colour, "width": 3},
-            "hovertemplate": "%{x:,}. least reported: %{y:,} reports<extra></extra>",
-        },
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "name": "too few by chance",
-            "x": found.ranks,
-            "y": np.maximum(found.lowest, 0),
-            "line": {"color": QUANTITIES["truth"].colour, "width": 1.5, "dash": "dot", "shape": "hv"},
-            "fill": "tozeroy",
-            "fillcolor": QUANTITIES["truth"].faded(0.22),
-            "customdata": [
-                f"{low:,} {'report' if low == 1 else 'reports'} or fewer would"
-                if low >= 0
-                else "no number of reports would"
+    observed, expected, truth = (QUANTITIES[name] for name in ("observed", "expected", "truth"))
+    traces = [
+        mark_trace(
+            "reports of this rank",
+            found.ranks,
+            found.reports,
+            "%{x:,}. least reported: %{y:,} reports",
+            mode="markers" if found.ranks.size <= 40 else "lines",
+            marker=observed.marker(9),
+            line={"color": observed.colour, "width": 3},
+        ),
+        line_trace(
+            "too few by chance",
+            found.ranks,
+            np.maximum(found.lowest, 0),
+            "rank %{x:,}: %{customdata} be too few",
+            line={"color": truth.colour, "width": 1.5, "dash": "dot", "shape": "hv"},
+            fill="tozeroy",
+            fillcolor=truth.faded(0.22),
+            customdata=[
+                f"{counted(low, 'report')} or fewer would" if low >= 0 else "no number of reports would"
                 for low in found.lowest.tolist()
             ],
-            "hovertemplate": "rank %{x:,}: %{customdata} be too few<extra></extra>",
-        },
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "name": "N·q, expected if nobody is there",
-            "x": found.ranks[[0, -1]],
-            "y": np.full(2, found.level),
-            "line": {"color": expected.colour, "width": 2, "dash": expected.dash},
-            "hovertemplate": "N·q = %{y:,.4~g} reports<extra></extra>",
-        },
+        ),
+        line_trace(
+            "N·q, expected if nobody is there",
+            found.ranks[[0, -1]],
+            np.full(2, found.level),
+            "N·q = %{y:,.4~g} reports",
+            line=expected.line(2),
+        ),
     ]
     below = found.too_few
     level = number(found.level, 4)
-    ranks = (
-        f"{below:,} of the {found.ranks.size:,} ranks drawn {'lies' if below == 1 else 'lie'}"
+    reading = f"Even a category that nobody has should get about N·q = {level} reports, give or take chance; "
+    reading += (
+        f"{below:,} of the {found.ranks.size:,} ranks drawn {'lies' if below == 1 else 'lie'} in the grey region of too "
+        f"few, where chance alone puts any of them in at most {found.chance:.0%} of collections."
         if below
-        else ""
-    )
-    reading = (
-        f"Even a category that nobody has should get about N·q = {level} reports, give or take chance; "
-        + (
-            f"{ranks} in the grey region of too few, where chance alone puts any of them in at most "
-            f"{found.chance:.0%} of collections."
-            if below
-            else "no rank lies in the grey region of too few."
-        )
+        else "no rank lies in the grey region of too few."
     )
     wide = found.ranks[-1] > 60
     x: dict[str, Any] = {"type": "log", "dtick": 1, "tickformat": ",d"} if wide else {"tickformat": ",d"}
@@ -228,62 +210,20 @@ def reports_floor(found: Floor) -> go.Figure:
     return figure(traces, axis(title, **x), y, reading, height=340)
 
 
-def _points(name: str, values: Array, x: Array, view: Bars) -> dict[str, Any]:
-    quantity = ESTIMATES[name]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": quantity.name,
-        "x": x,
-        "y": values,
-        "customdata": view.names,
-        "marker": {"color": quantity.colour, "symbol": quantity.symbol, "size": 8, "opacity": 0.8},
-        "hovertemplate": "%{customdata}<br>" + quantity.name + ": %{y:.4~%}<extra></extra>",
-    }
-
-
-def _segments(interval: Interval, x: Array, view: Bars) -> dict[str, Any]:
-    """The intervals, as lines with a mark at both ends, so that an interval of length zero is visible as well."""
-    low, high = view.pick(interval.low), view.pick(interval.high)
-    gap = np.full(low.size, np.nan)
-    colour = QUANTITIES["inv"].colour
-    return {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "name": "interval of Inv",
-        "x": np.repeat(x, 3),
-        "y": np.stack([low, high, gap], axis=1).ravel(),
-        "customdata": np.repeat(view.names, 3),
-        "line": {"color": colour, "width": 2.5 if low.size <= 30 else 1.5},
-        "marker": {
-            "symbol": "line-ew",
-            "size": 10 if low.size <= 30 else 4,
-            "line": {"color": colour, "width": 2},
-        },
-        "hovertemplate": "%{customdata}<br>the interval of Inv ends at %{y:.4~%}<extra></extra>",
-    }
-
-
 def _chosen(
     chosen: str, estimate: Array, x: Array, above: NDArray[np.bool_], n: int, view: Bars
 ) -> dict[str, Any]:
     quantity, values = ESTIMATES[chosen], view.pick(estimate)
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": quantity.name,
-        "x": x,
-        "y": values,
-        "customdata": [
+    return mark_trace(
+        quantity.name,
+        x,
+        values,
+        f"%{{customdata[0]}}<br>{quantity.name}: %{{y:.4~%}} (%{{customdata[1]:,.0f}} people)",
+        customdata=[
             [name, float(people)] for name, people in zip(view.names, whole(values * n), strict=True)
         ],
-        "marker": {
+        marker={
+            **quantity.marker(11 if view.x.size <= 60 else 7, line={"color": quantity.colour, "width": 2}),
             "color": np.where(view.pick(above), quantity.colour, "rgba(0,0,0,0)"),
-            "symbol": quantity.symbol,
-            "size": 11 if view.x.size <= 60 else 7,
-            "line": {"color": quantity.colour, "width": 2},
         },
-        "hovertemplate": "%{customdata[0]}<br>"
-        + quantity.name
-        + ": %{y:.4~%} (%{customdata[1]:,.0f} people)<extra></extra>",
-    }
+    )

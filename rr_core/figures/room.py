@@ -16,8 +16,10 @@ from rr_core import streams
 from rr_core._validate import Array
 from rr_core.confidence_sequence import TIGHTEST_AT, anytime_intervals
 from rr_core.estimators import inv, inv_n, inv_p, mle_star
-from rr_core.figures.estimators import estimate_bars, hatched, hover, truth_marks
+from rr_core.figures.estimators import GROUPED, estimate_bars, hover, truth_marks
+from rr_core.figures.inv_negatives import inv_bars
 from rr_core.figures.style import COUNT, QUANTITIES, SHARE, axis, figure, number, percent
+from rr_core.figures.traces import bar_trace, interval_trace, mark_trace, whiskers
 from rr_core.figures.view import Bars, natural_order
 from rr_core.figures.wording import between, counted, off_by
 from rr_core.law import below_zero
@@ -83,14 +85,13 @@ def revealed(asked: Asked, step: int) -> go.Figure:
 def _guesses(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
     """How many guessed what, in tenths."""
     tenths = np.minimum(np.array(asked.guesses) // _TENTH, 9)
-    bars = {
-        "type": "bar",
-        "name": "Guesses",
-        "x": np.arange(10) * _TENTH + _TENTH / 2,
-        "y": np.bincount(tenths, minlength=10),
-        "marker": {"color": _GUESSED["color"]},
-        "hovertemplate": "around %{x}%<br>guesses: %{y}<extra></extra>",
-    }
+    bars = bar_trace(
+        "Guesses",
+        np.arange(10) * _TENTH + _TENTH / 2,
+        np.bincount(tenths, minlength=10),
+        "around %{x}%<br>guesses: %{y}",
+        marker={"color": _GUESSED["color"]},
+    )
     x = axis(f"Guessed share of “{view.names[0]}” (%)", range=[-1, 101], dtick=_TENTH)
     y = _count_axis("Guesses (count)", int(np.bincount(tenths).max()))
     low, middle, high = _quartiles(asked)
@@ -108,15 +109,7 @@ def _quartiles(asked: Asked) -> tuple[float, float, float]:
 
 def _reports(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
     n = int(counts.sum())
-    bars = {
-        "type": "bar",
-        "name": "Reports",
-        "x": view.x,
-        "y": counts,
-        "customdata": view.names,
-        "marker": {"color": QUANTITIES["observed"].colour},
-        "hovertemplate": "%{customdata}<br>reports: %{y:,}<extra></extra>",
-    }
+    bars = view.bars("Reports", counts, "reports: %{y:,}", marker={"color": QUANTITIES["observed"].colour})
     reading = (
         f"{counted(n, 'report')} as they came, chance included: even an answer that nobody has gets about "
         f"{number(n * asked.mechanism.q)}."
@@ -129,16 +122,7 @@ def _inv(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
     """Inv with its anytime intervals, the middle guess and the hands."""
     estimate = inv(counts, asked.mechanism)
     low, high = anytime_intervals(counts, asked.mechanism)
-    bars: dict[str, Any] = {
-        "type": "bar",
-        "name": "Inv (negatives hatched)",
-        "x": view.x,
-        "y": estimate,
-        "customdata": view.names,
-        "marker": {"color": QUANTITIES["inv"].colour, **hatched(estimate)},
-        "hovertemplate": hover("Inv", estimate),
-    }
-    bars |= {"width": 0.56, "offset": -0.32}
+    bars = inv_bars(view, estimate, 0.56, -0.32)
     traces = [bars, _intervals(view.x + 0.33, low, high, view), *_beside(asked, view)]
     below = int(below_zero(estimate, asked.mechanism).sum())
     # Of the first answer, which is named before anybody reports: an interval of the largest share would hold less often.
@@ -172,9 +156,7 @@ def _repairs(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
     if asked.truth is not None:
         off = ", ".join(f"{QUANTITIES[name].name} {off_by(by_name[name], asked.truth)}" for name in names)
         reading += f" Of 100 people, in a wrong bar by the raised hands: {off}."
-    return figure(
-        traces, _answers(view), _share_axis(), reading, barmode="group", bargap=0.18, bargroupgap=0.04
-    )
+    return figure(traces, _answers(view), _share_axis(), reading, **GROUPED)
 
 
 def _more_people(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
@@ -190,16 +172,13 @@ def _more_people(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figu
         low, high = anytime_intervals(room, mechanism, tightest_at=size if place else TIGHTEST_AT)
         estimate = inv(room, mechanism)
         widths.append(percent(float((high.clip(0, 1) - low.clip(0, 1)).max())))
-        points = {
-            "type": "scatter",
-            "mode": "markers",
-            "name": f"{size:,} reports{', simulated' if place else ''}",
-            "x": x,
-            "y": estimate,
-            "customdata": view.names,
-            "marker": {"color": QUANTITIES["inv"].colour, "symbol": symbol, "size": 10 + place},
-            "hovertemplate": hover("Inv", estimate),
-        }
+        points = view.marks(
+            f"{size:,} reports{', simulated' if place else ''}",
+            estimate,
+            hover("Inv", estimate),
+            x=x,
+            marker={"color": QUANTITIES["inv"].colour, "symbol": symbol, "size": 10 + place},
+        )
         traces += [{**_intervals(x, low, high, view), "showlegend": False}, points]
     reading = (
         f"If this room's InvP were the true shares of more people: intervals are up to {widths[0]} wide here, "
@@ -217,42 +196,23 @@ def _beside(asked: Asked, view: Bars) -> list[dict[str, Any]]:
     traces = _hands(asked, view)
     if asked.guesses:
         low, middle, high = (share / 100 for share in _quartiles(asked))
-        guess = {
-            "type": "scatter",
-            "mode": "markers",
-            "name": "Middle guess, and the middle half",
-            "x": [-0.42],
-            "y": [middle],
-            "marker": _GUESSED,
-            "error_y": {
-                "type": "data",
-                "symmetric": False,
-                "array": [high - middle],
-                "arrayminus": [middle - low],
-                "thickness": 3,
-            },
-            "hovertemplate": "middle guess: %{y:.0%}<extra></extra>",
-        }
+        guess = mark_trace(
+            "Middle guess, and the middle half",
+            [-0.42],
+            [middle],
+            "middle guess: %{y:.0%}",
+            marker=_GUESSED,
+            error_y=whiskers([middle - low], [high - middle], thickness=3),
+        )
         traces.append(guess)
     return traces
 
 
 def _intervals(x: NDArray[Any], low: Array, high: Array, view: Bars) -> dict[str, Any]:
     """Intervals as lines, cut to the shares that there can be."""
-    ends = np.clip(np.stack([low, high, np.full(low.size, np.nan)], axis=1), 0, 1).ravel()
+    ends, words = (low.clip(0, 1), high.clip(0, 1)), "the interval ends at %{y:.1%}"
     # A colour that stands out from Inv's bars and from both backgrounds.
-    colour = "#7A7A74"
-    return {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "name": "95% interval",
-        "x": np.repeat(x, 3),
-        "y": ends,
-        "customdata": np.repeat(view.names, 3),
-        "line": {"color": colour, "width": 3},
-        "marker": {"symbol": "line-ew", "size": 14, "line": {"color": colour, "width": 3}},
-        "hovertemplate": "%{customdata}<br>the interval ends at %{y:.1%}<extra></extra>",
-    }
+    return interval_trace("95% interval", x, ends, view.names, words, "#7A7A74", 3, (14, 3))
 
 
 def _count_axis(title: str, most: int) -> dict[str, Any]:

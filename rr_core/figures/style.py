@@ -18,6 +18,7 @@ from rr_core.registry import REGISTRY
 
 GRID = "rgba(128,128,128,0.22)"
 ZERO = "rgba(128,128,128,0.75)"
+LEGEND: dict[str, Any] = {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "font": {"size": 14}}
 _SMALLEST_IN_A_ROOM = 22  # pixels
 _WIDER_IN_A_ROOM = 1.15
 RIM = "#FFFFFF"  # of a marker that may lie on another
@@ -36,6 +37,14 @@ class Quantity:
         """The colour as rgba with this opacity."""
         red, green, blue = (int(self.colour[i : i + 2], 16) for i in (1, 3, 5))
         return f"rgba({red},{green},{blue},{opacity:g})"
+
+    def line(self, width: float) -> dict[str, Any]:
+        """Settings of a line, this wide in pixels."""
+        return {"color": self.colour, "dash": self.dash, "width": width}
+
+    def marker(self, size: float, **more: Any) -> dict[str, Any]:
+        """Settings of a marker, this large in pixels."""
+        return {"color": self.colour, "symbol": self.symbol, "size": size, **more}
 
 
 QUANTITIES = {
@@ -100,7 +109,7 @@ def figure(
     **layout: Any,
 ) -> go.Figure:
     """The common frame. ``reading`` is the chart in one sentence, kept in ``layout.meta["reading"]``;
-    ``frames`` are what an animation goes through.
+    ``frames`` are what an animation goes through; of ``margin`` only what differs from the common one is given.
 
     Built as one dict and not validated again at every rerun, which would take three times as long as all
     the rest of a page; the tests validate every figure instead.
@@ -111,15 +120,7 @@ def figure(
         "height": 430,
         # The smallest text: what is to be read from the back of a room.
         "font": {"size": 14},
-        # Margins by hand: letting Plotly find them makes it lay out every figure twice.
-        "margin": {"l": 84, "r": 14, "t": 56, "b": 62},
-        "legend": {
-            "orientation": "h",
-            "yanchor": "bottom",
-            "y": 1.02,
-            "x": 0,
-            "font": {"size": 14},
-        },
+        "legend": LEGEND,
         "hoverlabel": {"font": {"size": 14}, "align": "left"},
         "hovermode": "closest",
         # A finger on a chart scrolls the page; the toolbar has the zoom.
@@ -128,6 +129,8 @@ def figure(
         # Nothing is left to Plotly's default template, which would be most of what is sent.
         "template": {"layout": {}},
         **layout,
+        # Margins by hand: letting Plotly find them makes it lay out every figure twice.
+        "margin": {"l": 84, "r": 14, "t": 56, "b": 62, **layout.get("margin", {})},
     }
     chart = {"data": traces, "layout": frame}
     return _Film(chart, frames) if frames else go.Figure(chart, _validate=False)

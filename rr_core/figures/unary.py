@@ -9,8 +9,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core._validate import Array
-from rr_core.figures.estimators import estimate_bars, nearest
+from rr_core.figures.estimators import GROUPED, estimate_bars, nearest, without_towers
 from rr_core.figures.style import QUANTITIES, SERIES, SHARE, ZERO, axis, figure, number, percent
+from rr_core.figures.traces import across, bar_trace
 from rr_core.figures.view import Bars
 from rr_core.figures.wording import people
 from rr_core.metrics import total_variation
@@ -19,7 +20,6 @@ from rr_core.protocols.measured import Gain
 _NAMES = {"inv": "Inv", "inv_n": "InvN", "inv_p": "InvP", "mle": "MLE"}
 _LARGEST_GAIN, _A_TENTH = 0.6, 0.001
 _SURE = 4.0  # standard errors of a measured ratio from one: a difference that chance does not make
-_TOWERING, _ROOM_BELOW, _ROOM_ABOVE = 4.0, 1.2, 2.0  # as in the figure of the estimators
 
 
 def unary_estimates(
@@ -42,17 +42,8 @@ def unary_estimates(
     ]
     y, reading = axis("Share of users", tickformat=SHARE), _reading(estimates, ones, truth)
     highest = max(float(estimate.max()) for name, estimate in estimates.items() if name != "inv")
-    if np.abs(estimates["inv"]).max() > _TOWERING * highest:
-        y["range"] = [-_ROOM_BELOW * highest, _ROOM_ABOVE * highest]
-        low, high = (percent(float(end)) for end in (estimates["inv"].min(), estimates["inv"].max()))
-        reading += f" Inv leaves the picture: it goes from {low} to {high}."
-    layout: dict[str, Any] = {
-        "barmode": "group",
-        "bargap": 0.18,
-        "bargroupgap": 0.04,
-        "hovermode": view.hovermode,
-    }
-    return figure(traces, view.axis(), y, reading, **layout)
+    reading += without_towers(y, estimates["inv"], highest)
+    return figure(traces, view.axis(), y, reading, **GROUPED, hovermode=view.hovermode)
 
 
 def _reading(estimates: Mapping[str, Array], ones: Array, truth: Array | None) -> str:
@@ -83,15 +74,14 @@ def one_report(one_hot: Array, bits: Array, names: Sequence[str]) -> go.Figure:
         ("Unary encoding", bits, SERIES[2]["color"]),
     )
     traces: list[dict[str, Any]] = [
-        {
-            "type": "bar",
-            "name": name,
-            "x": x,
-            "y": values,
-            "customdata": np.array(names),
-            "marker": {"color": colour},
-            "hovertemplate": f"%{{customdata}}<br>{name}: %{{y:.4~g}}<extra></extra>",
-        }
+        bar_trace(
+            name,
+            x,
+            values,
+            f"%{{customdata}}<br>{name}: %{{y:.4~g}}",
+            customdata=np.array(names),
+            marker={"color": colour},
+        )
         for name, values, colour in lines
     ]
     low, high = (number(float(end)) for end in (one_hot.min(), one_hot.max()))
@@ -101,7 +91,7 @@ def one_report(one_hot: Array, bits: Array, names: Sequence[str]) -> go.Figure:
         "on average."
     )
     ticks = {"tickmode": "array", "tickvals": x, "ticktext": list(names)}
-    layout: dict[str, Any] = {"barmode": "group", "height": 380, "shapes": [_at_zero()]}
+    layout: dict[str, Any] = {"barmode": "group", "height": 380, "shapes": [across(0, color=ZERO, width=1)]}
     return figure(traces, axis("Category", **ticks, automargin=True), axis("People"), reading, **layout)
 
 
@@ -123,11 +113,7 @@ def gain_map(gains: Sequence[Gain], k: int) -> go.Figure:
         "z": z.astype(np.float32),
         "zmin": -_LARGEST_GAIN,
         "zmax": _LARGEST_GAIN,
-        "colorscale": [
-            [0.0, QUANTITIES["inv_p"].colour],
-            [0.5, "#F7F7F7"],
-            [1.0, QUANTITIES["mle_star"].colour],
-        ],
+        "colorscale": [[0, QUANTITIES["inv_p"].colour], [0.5, "#F7F7F7"], [1, QUANTITIES["mle_star"].colour]],
         "showscale": False,
         "xgap": 2,
         "ygap": 2,
@@ -147,16 +133,4 @@ def gain_map(gains: Sequence[Gain], k: int) -> go.Figure:
         "it is clearly larger."
     )
     x, y = axis("Privacy ε", type="category"), axis("Users per category, N/K", type="category")
-    return figure([trace], x, y, reading, height=330, margin={"l": 84, "r": 14, "t": 14, "b": 62})
-
-
-def _at_zero() -> dict[str, Any]:
-    return {
-        "type": "line",
-        "xref": "paper",
-        "x0": 0,
-        "x1": 1,
-        "y0": 0,
-        "y1": 0,
-        "line": {"color": ZERO, "width": 1},
-    }
+    return figure([trace], x, y, reading, height=330, margin={"t": 14})

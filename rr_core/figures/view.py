@@ -19,6 +19,7 @@ from scipy.sparse import coo_array
 from rr_core._validate import Array
 from rr_core.figures import wording
 from rr_core.figures.style import axis
+from rr_core.figures.traces import Trace, bar_trace, mark_trace
 
 MOST_BARS = 200
 LONGEST_SEARCH = 200  # characters that `find` looks at
@@ -57,6 +58,14 @@ class Bars:
 
     def pick(self, values: ArrayLike) -> NDArray[Any]:
         return np.asarray(values)[self.categories]
+
+    def bars(self, name: str, y: Any, hover: str, **more: Any) -> Trace:
+        """A bar for each category; ``hover`` follows its name under the mouse."""
+        return {**bar_trace(name, self.x, y, f"%{{customdata}}<br>{hover}", customdata=self.names), **more}
+
+    def marks(self, name: str, y: Any, hover: str, **more: Any) -> Trace:
+        """A mark for each category, like `bars`."""
+        return {**mark_trace(name, self.x, y, f"%{{customdata}}<br>{hover}", customdata=self.names), **more}
 
     def from_levels(self, per_level: Array, level_of: Order) -> Array:
         """(..., m) values of the drawn categories, from (..., levels) values per level."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,10 +19,10 @@ from rr_core.populations import SHAPES, TABLES
 from rr_core.rounding import round_up
 
 _ALIKE = 1.005  # a ratio below it is no difference worth a number
-_SAME = 1e-9
 _NEAR_ONE, _THOUSAND, _MILLION = 1.1, 1e3, 1e6
 _PLACES = 14  # of distances, which are the same up to rounding
 _ROUNDING = 1e-12  # of a certificate, which is a difference from 1
+_SAME = 1e-12  # between two ends, or of a ratio: a difference by rounding alone
 _TINY = 1e-6  # a chance below it is not told
 
 SYMBOLS = {"epsilon": "ε", "n": "N", "k": "K", "s": "s"}
@@ -101,8 +101,14 @@ METRIC_NAMES = {
 
 
 def counted(number: int, noun: str) -> str:
-    """1 cell, 8 cells, 1,000 cells."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    """1 cell, 8 cells, 1,000 categories."""
+    several = f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else several}"
+
+
+def capital(text: str) -> str:
+    """The text with a capital at its head."""
+    return text[:1].upper() + text[1:]
 
 
 def people(number: str) -> str:
@@ -114,6 +120,21 @@ def listed(names: Sequence[str]) -> str:
     """One, two and three."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
+
+
+_ALIGNED = {"l": ":--", "c": ":-:", "r": "--:"}
+
+
+def table(heads: Sequence[str], aligned: str, rows: Iterable[Sequence[str]]) -> str:
+    """A markdown table; of each column a letter says whether it is aligned left, in the centre or right.
+
+    >>> print(table(("Name", "Error"), "lr", [("Inv", "0.1")]))
+    | Name | Error |
+    |:--|--:|
+    | Inv | 0.1 |
+    """
+    first, *others = (f"| {' | '.join(line)} |" for line in (heads, *rows))
+    return "\n".join([first, f"|{'|'.join(_ALIGNED[one] for one in aligned)}|", *others])
 
 
 def times(ratio: float, digits: int = 3) -> str:
@@ -159,9 +180,6 @@ def certificate(gap: float) -> str:
 def off_by(estimate: ArrayLike, truth: ArrayLike) -> str:
     """Total variation between two distributions as text; what is rounding is zero."""
     return percent(round(float(total_variation(estimate, truth)), _PLACES))
-
-
-_SAME = 1e-12  # ends that differ by rounding alone
 
 
 def between(low: float, high: float) -> str:

@@ -193,6 +193,8 @@ def ibu_channel(
     phi = scaled / scaled.sum()
     k_in = len(matrix)
     theta = np.full(k_in, 1 / k_in) if start is None else checked_distribution("start", start, k_in)
+    if theta.ndim != 1:
+        raise ValueError(f"start must have shape (k_in,) = ({k_in},), got {theta.shape}")
     for _ in range(n_iterations):
         expected = theta @ matrix
         theta = theta * (matrix @ np.divide(phi, expected, out=np.zeros_like(phi), where=expected > 0))

@@ -2,7 +2,7 @@
 
 `inspect` shows what a file seems to be, `read_distribution` reads it as the truth of a population, and `read_reports`
 reads one or more files as collected reports, in which `odd_names` finds names that are hardly categories, and which
-`within` puts on their domain. `experiments` holds the files of sweeps, `csv_files` writes CSV that no spreadsheet runs.
+`within` puts on their domain. `experiments` holds the files of sweeps, `text` writes CSV that no spreadsheet runs.
 
 A table may be text, Parquet, a spreadsheet (`spreadsheets`), a file of SPSS, Stata or SAS (`statistics_files`), or the
 only one in a ZIP archive; all that follows is the same code.
@@ -13,7 +13,7 @@ made safe where they are shown.
 """
 
 from rr_core.io.columns import BITS_LEAST
-from rr_core.io.decoding import EXTENSIONS, UnreadableFile, WrongDomain
+from rr_core.io.decoding import EXTENSIONS, Stopped, UnreadableFile, WrongDomain
 from rr_core.io.distribution import (
     Distribution,
     Preview,
@@ -33,9 +33,9 @@ from rr_core.io.domain import (
     within,
 )
 from rr_core.io.odd_names import Odd, OddNames, decisions_on, odd_names, too_few
-from rr_core.io.reports import FileRead, Reports, Source, Stopped, inspect_reports, read_reports
+from rr_core.io.reports import FileRead, Reports, Source, inspect_reports, read_reports
 from rr_core.io.sql import group_by
-from rr_core.io.tables import MAX_CATEGORIES, MIN_CATEGORIES, Dropped
+from rr_core.io.tables import MAX_CATEGORIES, MIN_CATEGORIES, Dropped, rows_left_out
 
 __all__ = [
     "AS_WRITTEN",
@@ -68,6 +68,7 @@ __all__ = [
     "read_distribution",
     "read_list",
     "read_reports",
+    "rows_left_out",
     "too_few",
     "within",
     "without",

@@ -12,57 +12,24 @@ from typing import Literal, Protocol
 
 import pyarrow as pa
 
+from rr_core.data import read_toml
 from rr_core.io.decoding import UnreadableFile, quote
 
 Layout = Literal["counts", "values"]
 Row = Sequence[str]
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
+WORDS = {name: frozenset(words) for name, words in read_toml("words.toml").items()}
+CATEGORY_WORDS, COUNT_WORDS, SHARE_WORDS, PERSON_WORDS, WEIGHT_WORDS, REPORT_WORDS = map(
+    WORDS.__getitem__, ("category", "count", "share", "person", "weight", "report")
+)
+"""Words in the names of columns."""
 
-
-CATEGORY_WORDS = _set(
-    "category categories label labels name names item items value values key class group bin word"
-)
-COUNT_WORDS = _set(
-    "count counts cnt freq freqs frequency frequencies n number total weight people persons users "
-    "respondents population votes cases"
-)
-SHARE_WORDS = _set(
-    "probability probabilities prob proportion proportions share shares fraction percent percentage pct p"
-)
 # A one-letter name is a header only when something else says so: "n" may be a value.
 _HEADER_WORDS = {word for word in CATEGORY_WORDS | COUNT_WORDS | SHARE_WORDS if len(word) > 1}
 _NUMBER = re.compile(
     r"[+\-\u2212]?(\d[\d.,' \u00a0\u202f]*|[.,]\d+)([eE][+-]?\d+)?%?|[+-]?(nan|inf(inity)?)",
     re.ASCII | re.IGNORECASE,
-)
-PERSON_WORDS = _set(
-    "user uid userid person respondent participant patient subject client device customer member employee "
-    "student row index uuid guid imei"
-)
-"""Words in the name of a column that numbers people (or rows), one by one."""
-
-WEIGHT_WORDS = _set("weight weights wt wgt weighting fnlwgt")
-"""Words in the name of a column of survey weights."""
-
-# Words that say for sure that numbers are counts, others that say so where they are not a number of something else
-# ("number of children"), and words beside which those still do.
-_COUNTS = _set("count counts cnt freq freqs frequency frequencies")
-_WIDE = _set("population total")
-_OF_REPORTS = _set(
-    "of the in per each a all no observed raw report reports answer answers response responses sum with row rows"
-)
-
-# Words in the name of a column of categories that may as well hold the names or numbers of people.
-_NAMES_OF_PEOPLE = _set("name names key id")
-
-# Names that head a column of answers, and are hardly an answer among different ones.
-_TITLES = _set(
-    "code codes icd icd9 icd10 icd-10 icd11 zip zipcode postcode plz url urls uri link domain website "
-    "site host country city town county region disease diagnosis product brand language browser query "
-    "page id answer response report output question type title date hash token sku isbn"
 )
 _PLAIN_NAME = re.compile(r"[^\W\d_][\w \-]*")
 _UNLIKE_A_NAME = (re.compile(r"\d"), re.compile(r"[./:@]"))
@@ -70,6 +37,7 @@ _SERIAL_LEAST, _MARKED = 8, 0.95
 _SHORTEST_NUMBERING, _CONSTANT_LEAST, _MEETINGS = 5, 30, 7
 _UUID = re.compile(r"(?=.*\d)[0-9a-f]{8}[0-9a-f\-]{4,}|[0-9]{6,}", re.IGNORECASE)
 _WHOLE = re.compile(r"[0-9]{1,18}")
+_THOUSANDS = re.compile(r"[0-9]{3}")
 _BIT_STRING = re.compile(r"[01]{2,}")
 _TIME = re.compile(
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ,]+\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?",
@@ -84,31 +52,19 @@ BITS_LEAST = 3
 class Hint:
     """Properties of a column, judged by the first rows.
 
-    Attributes
-    ----------
-    differs
-        Whether all values are different.
-    looks_like_ids
-        Whether they are also consecutive numbers from 0 or 1, or UUIDs: identifiers of persons.
-    repeats
-        Whether there are at most half as many distinct values as rows: answers rather than counts.
-    bits
-        Whether all values are 0 or 1.
-    constant
-        Whether all of at least `_CONSTANT_LEAST` values are the same.
-    again
-        Whether a value occurs more than once.
-    serial
-        Whether they are consecutive numbers from 0 or 1, in any order: rows that somebody numbered.
-    unlike_counts
-        Whether they are whole numbers, each larger than the one before; or all different in a range in which so many
-        drawn at random would meet `_MEETINGS` times.
-    bit_strings
-        Whether all values are words of 0 and 1, two letters or more, of the same length.
-    empty
-        Whether there is no value.
-    times
-        Whether all values are dates or times of day.
+    Attributes:
+        differs: whether all values are different.
+        looks_like_ids: whether they are also consecutive numbers from 0 or 1, or UUIDs: identifiers of persons.
+        repeats: whether there are at most half as many distinct values as rows: answers rather than counts.
+        bits: whether all values are 0 or 1.
+        constant: whether all of at least `_CONSTANT_LEAST` values are the same.
+        again: whether a value occurs more than once.
+        serial: whether they are consecutive numbers from 0 or 1, in any order: rows that somebody numbered.
+        unlike_counts: whether they are whole numbers, each larger than the one before; or all different in a range in
+            which so many drawn at random would meet `_MEETINGS` times.
+        bit_strings: whether all values are words of 0 and 1, two letters or more, of the same length.
+        empty: whether there is no value.
+        times: whether all values are dates or times of day.
     """
 
     differs: bool = False
@@ -174,7 +130,7 @@ def is_title(cell: str, below: Sequence[str]) -> bool:
     filled = [other for other in below if other]
     if cell in filled or not filled:
         return False
-    if cell.casefold() in _TITLES:
+    if cell.casefold() in WORDS["title"]:
         return True
     if len(filled) < 4 or not _PLAIN_NAME.fullmatch(cell):
         return False
@@ -209,6 +165,8 @@ class Described(Protocol):
     @property
     def hints(self) -> tuple[Hint, ...]: ...
     @property
+    def has_header(self) -> bool | None: ...
+    @property
     def sheets(self) -> tuple[str, ...]:
         """Names of the sheets of a workbook that hold something, the one that was read first; else none."""
         ...
@@ -238,7 +196,7 @@ class ColumnChoice:
     count: int | None
 
 
-ONES, ZEROS = {"1", "true"}, {"0", "false"}  # as programs write bits, in small letters
+ONES, ZEROS = {"1", "true", "1.0"}, {"0", "false", "0.0"}  # as programs write bits, in small letters
 
 
 def looks_numeric(cell: str) -> bool:
@@ -295,12 +253,17 @@ def _are_numbers_of_columns(first: Row, body: Sequence[Row]) -> bool:
     return above_bits and [*names] in begins and ([*names] != ["0", "1"] or len(first) > len(names))
 
 
+def unnamed(index: int) -> str:
+    """What a column without a name is called."""
+    return f"Column {index + 1}"
+
+
 def column_names(header: Row) -> tuple[str, ...]:
     """Names from a header row: empty ones get a number, repeated ones a counter."""
     names: dict[str, None] = {}
     repeats: dict[str, int] = {}
     for number, cell in enumerate(header, 1):
-        stem = name = cell.strip() or f"Column {number}"
+        stem = name = cell.strip() or unnamed(number - 1)
         while name in names:
             repeats[stem] = repeats.get(stem, 1) + 1
             name = f"{stem} ({repeats[stem]})"
@@ -317,21 +280,23 @@ def suggest(table: Described) -> ColumnChoice:
     """The layout and columns to propose.
 
     Counts when a column of numbers is called count (or similar), or when one of exactly two columns
-    holds numbers or is called so; else one value per row. Two columns of which one numbers people (or rows), or of which
+    holds numbers or is called so; else one value per row. Columns without name and values, which spreadsheets leave at
+    the side, do not count. Two columns of which one numbers people (or rows), or of which
     one holds values that come again and the other is not called count, are one value per row as well.
     """
-    width = len(table.columns)
-    if width == 1:
-        return ColumnChoice("values", 0, None)
-    numbers = [i for i in range(width) if table.numeric[i]]
+    filled = [i for i, name in enumerate(table.columns) if not (table.hints[i].empty and name == unnamed(i))]
+    width = len(filled)
+    if width < 2:
+        return ColumnChoice("values", filled[0] if filled else 0, None)
+    numbers = [i for i in filled if table.numeric[i]]
     # With two columns the name is enough: if its numbers are bad, the error tells where.
     named = [
         i
-        for i in count_columns(table, range(width) if width == 2 else numbers)
+        for i in count_columns(table, filled if width == 2 else numbers)
         if not (_may_be_of_a_row(table, i) and table.hints[likely_category(table, i)].repeats)
     ]
     count = named[0] if named else numbers[-1] if width == 2 and numbers else None
-    people = [i for i in range(width) if is_person_id(table, i) or (i == count and _numbers_rows(table, i))]
+    people = [i for i in filled if is_person_id(table, i) or (i == count and _numbers_rows(table, i))]
     if count is None:
         return ColumnChoice("values", likely_category(table, None, people), None)
     category = likely_category(table, count)
@@ -358,13 +323,13 @@ def _remoteness(name: str) -> int:
     if is_share_name(name):
         return 3
     words = _words(name)
-    return 0 if words & (_COUNTS | {"n"}) else 2 if words & _WIDE else 1
+    return 0 if words & (WORDS["sure_count"] | {"n"}) else 2 if words & WORDS["wide_count"] else 1
 
 
 def _is_loose(name: str) -> bool:
     """Whether a name with a word for counts may mean a number of something else, as "number of children" does."""
     words = _words(name) - {""}
-    return not (words & _COUNTS or words <= COUNT_WORDS | SHARE_WORDS | _OF_REPORTS)
+    return not (words & WORDS["sure_count"] or words <= COUNT_WORDS | SHARE_WORDS | WORDS["beside_count"])
 
 
 def _may_be_of_a_row(table: Described, index: int) -> bool:
@@ -389,6 +354,9 @@ def _numbers_rows(table: Described, index: int) -> bool:
     )
 
 
+NOT_COUNTS = " were not taken for counts."
+
+
 def unused_numbers(table: Described, choice: ColumnChoice) -> tuple[str, ...]:
     """A sentence where the other one of two columns holds numbers that were not taken for counts, and does not number
     people."""
@@ -399,7 +367,7 @@ def unused_numbers(table: Described, choice: ColumnChoice) -> tuple[str, ...]:
     if not table.numeric[other] or names_people or _numbers_rows(table, other):
         return ()
     return (
-        f"Each row was counted once: the numbers in the column {quote(table.columns[other])} were not taken for counts.",
+        f"Each row was counted once: the numbers in the column {quote(table.columns[other])}{NOT_COUNTS}",
     )
 
 
@@ -428,11 +396,9 @@ def choose(
 ) -> ColumnChoice:
     """The layout and columns that the user chose, completed by `suggest`.
 
-    Raises
-    ------
-    UnreadableFile
-        A column that is not there, the same column twice, counts asked for where no column can hold
-        them, or nothing chosen and only words to choose from.
+    Raises:
+        UnreadableFile: a column that is not there, the same column twice, counts asked for where no column can hold
+            them, or nothing chosen and only words to choose from.
     """
     picked = None if category is None else find(table, category)
     counted = None if count is None else find(table, count)
@@ -494,22 +460,22 @@ def is_no_answer(table: Described, index: int, among: Sequence[int]) -> bool:
     """Whether a column is empty, has one value in all rows or holds times; or has names or numbers of people, all
     different, beside columns ``among`` which values come again."""
     hint, words = table.hints[index], _words(table.columns[index])
-    of_people = hint.differs and (hint.looks_like_ids or not words.isdisjoint(_NAMES_OF_PEOPLE))
+    of_people = hint.differs and (hint.looks_like_ids or not words.isdisjoint(WORDS["name_of_person"]))
     return hint.empty or hint.constant or hint.times or (of_people and len(among) > 0)
 
 
-def refuse_sideways(table: Described, has_header: bool) -> None:
+def refuse_sideways(table: Described) -> None:
     """Raise UnreadableFile for counts that are laid sideways: names of categories above a single row of counts."""
     names, rows = table.columns, table.sample
     first = 0 if table.numeric[0] else 1  # what the row is called
-    if (
-        not has_header
-        or len(rows) != 1
-        or len(names) - first < MIN_SIDEWAYS
-        or not all(table.numeric[first:])
-    ):
+    if not table.has_header or len(rows) != 1:
         return
-    if any(is_count_name(name) or _words(name) & (CATEGORY_WORDS | PERSON_WORDS) for name in names[first:]):
+    if len(names) - first < MIN_SIDEWAYS or not all(table.numeric[first:]):
+        return
+    if any(_words(name) & (CATEGORY_WORDS | PERSON_WORDS) for name in names[first:]):
+        return
+    counts = [i for i in range(first, len(names)) if is_count_name(names[i])]
+    if counts and not (len(counts) == 1 and _is_sum(rows[0], counts[0])):
         return
     if all(cell.strip() in ("0", "1") for cell in rows[0][first:]):  # one report of unary encoding
         return
@@ -519,13 +485,46 @@ def refuse_sideways(table: Described, has_header: bool) -> None:
     )
 
 
+def counts_beside(table: Described, category: int) -> str:
+    """A sentence where words that are all different stand beside whole numbers, as the names in a table of counts, or
+    beside the parts of numbers with commas; else ""."""
+    rows = table.sample
+    if table.hints[category].again or table.numeric[category] or len(rows) < MIN_SIDEWAYS:
+        return ""
+    width = range(len(table.columns))
+    cells = {i: ["".join(row[i : i + 1]).strip() for row in rows] for i in width if i != category}
+    counts = [
+        i
+        for i, column in cells.items()
+        if all(map(_WHOLE.fullmatch, column))
+        and not (is_person_id(table, i) or _words(table.columns[i]) & {"id", *WEIGHT_WORDS})
+        and not (table.hints[i].serial or table.hints[i].bits)
+    ]
+    if not counts:
+        return ""
+    end = "If none holds counts, take these columns out."
+    in_parts = counts == [1, 2] == [*cells] and all(map(_THOUSANDS.fullmatch, cells[2]))
+    if in_parts and all(table.columns[i] == unnamed(i) for i in counts):
+        one, other = cells[1][0], cells[2][0]
+        end = f"If {one},{other} is one number, write it without the comma: {one}{other}."
+    return (
+        f"Each name in the column {quote(table.columns[category])} is there once, as in a table of counts: choose “a "
+        f"count per category”, and the column of counts ({_named(table, counts)}). {end}"
+    )
+
+
+def _is_sum(row: Row, index: int) -> bool:
+    """Whether a cell of whole numbers is the sum of the others, with or without the first, which may number the row."""
+    amounts = [int(cell) if _WHOLE.fullmatch(cell.strip()) else 0 for cell in row]
+    others = sum(amounts) - amounts[index]
+    return len(row) > MIN_SIDEWAYS and amounts[index] in (others, others - amounts[0])
+
+
 def find(table: Described, column: str | int) -> int:
     """The position of a column given by its name or position.
 
-    Raises
-    ------
-    UnreadableFile
-        There is none.
+    Raises:
+        UnreadableFile: there is none.
     """
     if isinstance(column, int):
         column = int(column)  # True is a position, not the name of a column
@@ -550,8 +549,12 @@ def _of_sheet(table: Described) -> str:
 
 
 def _listed(table: Described) -> str:
-    names = [quote(name, 20) for name in table.columns[:6]]
-    return ", ".join(names) + (", …" if len(table.columns) > 6 else "")
+    return _named(table, range(len(table.columns)))
+
+
+def _named(table: Described, columns: Sequence[int]) -> str:
+    names = [quote(table.columns[i], 20) for i in columns[:6]]
+    return ", ".join(names) + (", …" if len(columns) > 6 else "")
 
 
 def _words(name: str) -> set[str]:

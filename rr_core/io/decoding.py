@@ -4,53 +4,36 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import gzip
 import io
 import re
-import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Literal
 
-from rr_core.limits import MAX_UPLOAD_BYTES, READ_TEXT_BYTES_MAX
+from rr_core.limits import MAX_UPLOAD_BYTES
 from rr_core.plain_text import plain
 
-TEXT_EXTENSIONS = ("csv", "tsv", "txt")
-PARQUET_EXTENSIONS = ("parquet",)
-SPREADSHEET_EXTENSIONS = ("xlsx", "xlsm", "xls", "ods")
-STATISTICS_EXTENSIONS = ("sav", "zsav", "dta", "sas7bdat")
-ARCHIVE_EXTENSIONS = ("gz", "zip")
-EXTENSIONS = (
-    *TEXT_EXTENSIONS,
-    *PARQUET_EXTENSIONS,
-    *SPREADSHEET_EXTENSIONS,
-    *STATISTICS_EXTENSIONS,
-    *ARCHIVE_EXTENSIONS,
-)
+_SPREADSHEETS = ("xlsx", "xlsm", "xls", "ods")
+EXTENSIONS = ("csv", "tsv", "txt", "parquet", *_SPREADSHEETS, "sav", "zsav", "dta", "sas7bdat", "gz", "zip")
 """What a file-upload widget should let people choose."""
 
 MAX_UNPACKED_BYTES = MAX_UPLOAD_BYTES
 """The same limit after decompression: a bomb is a small file."""
 
 COUNT_FIRST = "Count the values first and upload one line per category with its count."
+_DAMAGED_ZIP = "The {what} is damaged or cut short. Save or pack it again, or upload the table as CSV."
 
 _CHUNK = 1 << 20
-_GZIP, _GZIP_FORMAT = b"\x1f\x8b", 16 + zlib.MAX_WBITS
-# What is behind an archive is copied for the next one: pieces are small, and archives not too many.
-_PACKED_CHUNK, _MOST_MEMBERS = 1 << 14, 100_000
-_PARQUET = b"PAR1"
-_ZIP, _EMPTY_ZIP, _ZIP_ENTRY, _MOST_ZIPPED = b"PK\x03\x04", b"PK\x05\x06", b"PK\x01\x02", 10_000
-_ZIP_METHODS, _ZIP_ENCRYPTED = (
-    (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED),
-    1,
-)  # of a bit among a member's flags
+_GZIP, _PARQUET, _ZIP, _EMPTY_ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04", b"PK\x05\x06"
+_ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_ZIP_ENCRYPTED = 1  # a bit among a member's flags
 # Excel's old format is a file system, as are old Word files and workbooks with a password; names in it are in UTF-16.
-_OLE, _OF_WORKBOOKS = (
-    b"\xd0\xcf\x11\xe0",
-    tuple(name.encode("utf-16-le") for name in ("Workbook", "Book", "EncryptedPackage")),
-)
+_OLE = b"\xd0\xcf\x11\xe0"
+_OF_WORKBOOKS = tuple(name.encode("utf-16-le") for name in ("Workbook", "Book", "EncryptedPackage"))
 _SPSS, _STATA = (b"$FL2", b"$FL3"), b"<stata_dta>"
 _SAS = b"\x00" * 12 + b"\xc2\xea\x81\x60\xb3\x14\x11\xcf\xbd\x92\x08\x00\x09\xc7\x31\x8c\x18\x1f\x10\x11"
 _OLD_STATA = re.compile(rb"[h-s][\x01\x02]")  # the version, and the order of bytes
@@ -106,6 +89,10 @@ class NoRows(UnreadableFile):
     """A file without a row: of a folder that a program wrote in parts, one may be so."""
 
 
+class Stopped(Exception):
+    """Raised when the user stops the reading; nothing was read."""
+
+
 class WrongDomain(ValueError):
     """Reports and a domain that contradict each other.
 
@@ -116,6 +103,21 @@ class WrongDomain(ValueError):
 def quote(text: str, max_length: int = 40) -> str:
     """The offending text, shortened and in quotation marks."""
     return f"“{plain(text, max_length)}”"
+
+
+@contextlib.contextmanager
+def faults_as(sentence: str) -> Iterator[None]:
+    """Whatever the reader of a format raises on a damaged file, which is nearly anything, as UnreadableFile."""
+    try:
+        yield
+    except (UnreadableFile, Stopped):
+        raise
+    except MemoryError:
+        raise UnreadableFile(
+            f"Reading the file takes more memory than there is, or it is damaged. {COUNT_FIRST}"
+        ) from None
+    except Exception as error:
+        raise UnreadableFile(sentence) from error
 
 
 def megabytes(size: int) -> str:
@@ -132,14 +134,26 @@ Compression = Literal["gzip", "zip"]
 
 
 @dataclass(frozen=True)
-class Content:
-    """What an upload holds once it is unpacked; a text is still to be decoded. `notes` say what was left in a ZIP
-    archive."""
+class Decoded:
+    """An upload that was unpacked: Parquet, or text in UTF-8 with ``\n`` line ends and the encoding that it had; before
+    that a file that is still to be decoded.
 
-    data: bytes
+    What a spreadsheet or a statistics package wrote becomes one of the two; `program` says so in words. Such a text has
+    `separator` between its cells, and its first line is below so many rows of `above`. `missing` counts, for each
+    column of Parquet, the rows with a value that the file declares as missing. `sheets` are as in
+    `rr_core.io.columns.Described`. `notes` say what was left in an archive or assumed.
+    """
+
+    data: bytes = field(repr=False)
     kind: Kind
-    compression: Compression | None
+    compression: Compression | None = None
+    encoding: str | None = None
     notes: tuple[str, ...] = ()
+    program: str = ""
+    separator: str | None = None
+    above: int = 0
+    missing: tuple[int, ...] = ()
+    sheets: tuple[str, ...] = ()
 
 
 def ignore(_: float) -> None:
@@ -148,15 +162,13 @@ def ignore(_: float) -> None:
 
 def unpack(
     data: bytes, name: str, limit: int | None = None, advice: str = "", tick: Tick = ignore
-) -> Content:
+) -> Decoded:
     """Check the size and the name, decompress to at most `limit` bytes, and tell what the bytes really are. `advice` is
     what to do with more.
 
-    Raises
-    ------
-    UnreadableFile
-        Too large, before or after decompression; wrong extension; empty; a damaged archive, or one of several tables; a
-        picture, a document, a web page or JSON under a table's name.
+    Raises:
+        UnreadableFile: too large, before or after decompression; wrong extension; empty; a damaged archive, or one of
+            several tables; a picture, a document, a web page or JSON under a table's name.
     """
     if len(data) > MAX_UPLOAD_BYTES:
         raise UnreadableFile(
@@ -181,64 +193,42 @@ def unpack(
             f"The name ends in .{extension} but the content is not {_PROMISED[extension]}. Export it again, or rename"
             " it to .csv if it is a text table."
         )
-    return Content(data, kind or "text", compression, notes)
+    return Decoded(data, kind or "text", compression, notes=notes)
 
 
 def gunzip(data: bytes, limit: int | None = None, advice: str = "", tick: Tick = ignore) -> bytes:
-    """Decompress gzip piece by piece and stop at `limit` bytes (default: MAX_UNPACKED_BYTES), or at more than
-    _MOST_MEMBERS archives in one file.
-
-    Its own loop over zlib: Python's gzip module reads the name in a header one byte at a time.
-    """
+    """Decompress gzip piece by piece and stop at `limit` bytes (default: MAX_UNPACKED_BYTES)."""
     limit = MAX_UNPACKED_BYTES if limit is None else limit
-    unpacked = io.BytesIO()
-    member, members = zlib.decompressobj(_GZIP_FORMAT), 1
-    at, rest = 0, b""
+    packed, unpacked = io.BytesIO(data), io.BytesIO()
     try:
-        while rest or at < len(data):
-            if not rest:
-                tick(at / len(data))
-                rest, at = data[at : at + _PACKED_CHUNK], at + _PACKED_CHUNK
-            if member.eof:
-                rest = rest.lstrip(b"\x00")  # which may pad an archive
-                if not rest:
-                    continue
-                member, members = zlib.decompressobj(_GZIP_FORMAT), members + 1
-                if members > _MOST_MEMBERS:
+        with gzip.GzipFile(fileobj=packed) as file:
+            while piece := file.read(_CHUNK):
+                tick(packed.tell() / len(data))
+                unpacked.write(piece)
+                if unpacked.tell() > limit:
                     raise UnreadableFile(
-                        f"The file is more than {_MOST_MEMBERS:,} compressed files behind one another. Compress the"
-                        " whole table once, or upload it without compression."
+                        f"The file unpacks to more than {megabytes(limit)}. {advice or COUNT_FIRST}"
                     )
-            unpacked.write(member.decompress(rest, _CHUNK))
-            rest = member.unused_data if member.eof else member.unconsumed_tail
-            if unpacked.tell() > limit:
-                raise UnreadableFile(
-                    f"The file unpacks to more than {megabytes(limit)}. {advice or COUNT_FIRST}"
-                )
-        while not member.eof and (piece := member.decompress(b"", _CHUNK)):  # what zlib still held back
-            unpacked.write(piece)
-    except zlib.error:
+    except EOFError:
+        raise UnreadableFile(
+            "The compressed file is cut short. Compress the table again, or upload it without compression."
+        ) from None
+    except (OSError, zlib.error):
         raise UnreadableFile(
             "The compressed file is damaged. Compress the table again, or upload it without compression."
         ) from None
-    if not member.eof:
-        raise UnreadableFile(
-            "The compressed file is cut short. Compress the table again, or upload it without compression."
-        )
     return unpacked.getvalue()
 
 
 def decode(data: bytes, tick: Tick = ignore) -> tuple[bytes, str]:
-    """Text in whatever encoding -> UTF-8 with ``\\n`` line ends, and the name of the encoding.
+    """Text in whatever encoding -> UTF-8 with ``\n`` line ends, and the name of the encoding.
 
     Tried in this order: byte-order marks, UTF-16 without one (half of its bytes are NUL), UTF-8,
     Windows-1252 (a superset of Latin-1's printable part, so it is called Latin-1 when it makes no
     difference). The work is done in pieces: a str of 200 MB could take 800 MB.
 
-    Raises
-    ------
-    UnreadableFile
-        Binary data, an unknown encoding, an empty text, a picture or the like, more than READ_TEXT_BYTES_MAX in UTF-8.
+    Raises:
+        UnreadableFile: binary data, an unknown encoding, an empty text, a picture or the like.
     """
     if data.startswith(codecs.BOM_UTF8):
         text, encoding = _decode_utf8(data[3:], tick), "UTF-8 with BOM"
@@ -280,10 +270,8 @@ def _extension(name: str) -> str:
 def _kind(data: bytes, extension: str) -> Kind | None:
     """What the bytes are; None for a ZIP archive that is no spreadsheet.
 
-    Raises
-    ------
-    UnreadableFile
-        A damaged ZIP archive, or an office document other than a spreadsheet.
+    Raises:
+        UnreadableFile: a damaged ZIP archive, or an office document other than a spreadsheet.
     """
     if data.startswith(_PARQUET):
         return "parquet"
@@ -294,7 +282,7 @@ def _kind(data: bytes, extension: str) -> Kind | None:
         return "spreadsheet"
     if not data.startswith((_ZIP, _EMPTY_ZIP)):
         return "text"
-    is_named_so = extension in SPREADSHEET_EXTENSIONS or b"xl/" in data[:_CHUNK]
+    is_named_so = extension in _SPREADSHEETS or b"xl/" in data[:_CHUNK]
     names = _zipped(data, "workbook" if is_named_so else "ZIP archive").namelist()
     if "xl/workbook.xml" in names or (
         "content.xml" in names and b"opendocument.spreadsheet" in data[:_CHUNK]
@@ -312,14 +300,12 @@ def unzipped(
     counted while they unpack: what the archive says of their sizes is not relied on. `what` names the archive, and
     `advice` is what to do with more.
 
-    Raises
-    ------
-    UnreadableFile
-        Damaged, encrypted, too large, or compressed in an uncommon way.
+    Raises:
+        UnreadableFile: damaged, encrypted, too large, or compressed in an uncommon way.
     """
     limit = MAX_UNPACKED_BYTES if limit is None else limit
     members, size = dict[str, bytes](), 0
-    with _zipped(data, what) as archive, _faults_as_damage(what):
+    with _zipped(data, what) as archive, faults_as(_DAMAGED_ZIP.format(what=what)):
         for about in archive.infolist():
             if about.is_dir() or not wanted(about.filename):
                 continue
@@ -350,9 +336,7 @@ def zipped(members: dict[str, bytes]) -> bytes:
 
 def _zipped(data: bytes, what: str) -> zipfile.ZipFile:
     """The archive, its list of members read."""
-    if data.count(_ZIP_ENTRY) > _MOST_ZIPPED:
-        raise UnreadableFile(f"The {what} has more than {_MOST_ZIPPED:,} members. Upload the table alone.")
-    with _faults_as_damage(what):
+    with faults_as(_DAMAGED_ZIP.format(what=what)):
         archive = zipfile.ZipFile(io.BytesIO(data))
         if any(about.compress_type not in _ZIP_METHODS for about in archive.infolist()):
             raise UnreadableFile(
@@ -361,35 +345,11 @@ def _zipped(data: bytes, what: str) -> zipfile.ZipFile:
         return archive
 
 
-@contextlib.contextmanager
-def _faults_as_damage(what: str) -> Iterator[None]:
-    """Turn what `zipfile` raises on a damaged archive into UnreadableFile."""
-    try:
-        yield
-    except UnreadableFile:
-        raise
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        EOFError,
-        OSError,
-        RuntimeError,
-        ValueError,
-        LookupError,
-        struct.error,
-    ):
-        raise UnreadableFile(
-            f"The {what} is damaged or cut short. Save or pack it again, or upload the table as CSV."
-        ) from None
-
-
 def _unzip(data: bytes, limit: int | None, advice: str) -> tuple[bytes, str, tuple[str, ...]]:
     """The only table in a ZIP archive, the extension of its name, and a note on what else there is.
 
-    Raises
-    ------
-    UnreadableFile
-        None, or several; or as in `unzipped`.
+    Raises:
+        UnreadableFile: none, or several; or as in `unzipped`.
     """
     names, tables = _members(data)
     if len(tables) != 1:
@@ -429,10 +389,8 @@ def _members(data: bytes) -> tuple[list[str], list[str]]:
 def parts_of_zip(data: bytes) -> dict[str, bytes]:
     """The tables in a ZIP archive of several, by name and in its order; else none.
 
-    Raises
-    ------
-    UnreadableFile
-        As in `unzipped`.
+    Raises:
+        UnreadableFile: as in `unzipped`.
     """
     if not data.startswith(_ZIP) or _kind(data, "") is not None:
         return {}
@@ -496,10 +454,6 @@ def _recode(data: bytes, codec: str, tick: Tick, begin: int = 0) -> bytes | None
     try:
         for chunk in _chunks(data, tick, begin):
             recoded.write(decoder.decode(chunk).encode())
-            if recoded.tell() > READ_TEXT_BYTES_MAX:
-                raise UnreadableFile(
-                    f"The text of the file is longer than {megabytes(READ_TEXT_BYTES_MAX)} in UTF-8. {COUNT_FIRST}"
-                )
         recoded.write(decoder.decode(b"", final=True).encode())
     except UnicodeError:
         return None

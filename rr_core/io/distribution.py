@@ -27,11 +27,13 @@ from rr_core.io.tables import (
     add_up,
     check_size,
     count_values,
+    decoded,
     left_out,
     likely_total,
     number_columns,
     open_table,
     sum_of_others,
+    table_in,
     totals_of_groups,
 )
 from rr_core.io.text import TextTable
@@ -74,30 +76,19 @@ class Preview:
 class Distribution:
     """Categories and their weights, read from a file.
 
-    Attributes
-    ----------
-    labels
-        (k,) distinct str, dtype object, read-only.
-    weights
-        (k,) read-only: int64 counts, or float64 shares with sum 1 when `kind` is "shares".
-    kind
-        "counts" and "shares" come from a column of numbers, "values" were counted here.
-    rows
-        Rows with a category that were used; the others are in `dropped`.
-    total
-        Sum of the numbers in the file: the number of people for counts and values, and for shares their sum
-        before rescaling.
-    merged
-        Rows added to an earlier row of the same category (0 for values).
-    notes
-        Sentences about everything that was assumed or changed.
-    has_header
-        Whether the first line names the columns; None for Parquet.
-    sum_of_others, is_total
-        A category whose number is the sum of all others, None where there is none; and whether its place at an end of
-        the file makes it their total rather than a category.
-    left_out
-        Categories that `without` took out.
+    Attributes:
+        labels: (k,) distinct str, dtype object, read-only.
+        weights: (k,) read-only: int64 counts, or float64 shares with sum 1 when `kind` is "shares".
+        kind: "counts" and "shares" come from a column of numbers, "values" were counted here.
+        rows: rows with a category that were used; the others are in `dropped`.
+        total: sum of the numbers in the file: the number of people for counts and values, and for shares their sum
+            before rescaling.
+        merged: rows added to an earlier row of the same category (0 for values).
+        notes: sentences about everything that was assumed or changed.
+        has_header: whether the first line names the columns; None for Parquet.
+        sum_of_others, is_total: a category whose number is the sum of all others, None where there is none; and whether
+            its place at an end of the file makes it their total rather than a category.
+        left_out: categories that `without` took out.
     """
 
     labels: npt.NDArray[np.object_]
@@ -125,35 +116,28 @@ class Distribution:
 def inspect(data: bytes, name: str, *, has_header: bool | None = None, sheet: str | None = None) -> Preview:
     """Look at the first lines of an uploaded file.
 
-    Parameters
-    ----------
-    data, name
-        The bytes and the file name of the upload.
-    has_header
-        Overrides what is detected; ignored for Parquet.
-    sheet
-        Of a workbook; None for the first that seems to be a table.
+    Args:
+        data, name: the bytes and the file name of the upload.
+        has_header: overrides what is detected; ignored for Parquet.
+        sheet: of a workbook; None for the first that seems to be a table.
 
-    Raises
-    ------
-    UnreadableFile
-        When the file is no table at all. Bad lines further down are found by `read_distribution`.
+    Raises:
+        UnreadableFile: when the file is no table at all. Bad lines further down are found by `read_distribution`.
 
     >>> found = inspect(b"town;people\\nRome;1.200\\nOslo;800\\n", "towns.csv")
     >>> found.columns, found.layout, found.separator
     (('town', 'people'), 'counts', ';')
     """
-    opened = open_table(data, name, has_header, sheet=sheet)
-    table = opened.table
-    refuse_sideways(table, table.has_header if isinstance(table, TextTable) else True)
+    found = decoded(data, name, sheet=sheet)
+    table = table_in(found, has_header)
+    refuse_sideways(table)
     suggested = suggest(table)
-    is_text = isinstance(table, TextTable)
     return Preview(
         name=name,
         sha256=hashlib.sha256(data).hexdigest(),
-        format="text" if is_text else "parquet",
-        compression=opened.compression,
-        encoding=opened.encoding,
+        format="parquet" if found.kind == "parquet" else "text",
+        compression=found.compression,
+        encoding=found.encoding,
         separator=table.separator if isinstance(table, TextTable) else None,
         has_header=table.has_header if isinstance(table, TextTable) else None,
         columns=table.columns,
@@ -163,7 +147,7 @@ def inspect(data: bytes, name: str, *, has_header: bool | None = None, sheet: st
         layout=suggested.layout,
         category=suggested.category,
         count=suggested.count,
-        program=opened.program,
+        program=found.program,
         sheets=table.sheets,
     )
 
@@ -182,33 +166,21 @@ def read_distribution(
 ) -> Distribution:
     """Read an uploaded file as a distribution over its categories.
 
-    Parameters
-    ----------
-    data, name
-        The bytes and the file name of the upload.
-    layout
-        "counts": one row per category, with a number. "values": one row per person; the values of one column
-        are counted. None follows the suggestion of `inspect`.
-    category, count
-        Columns, by name or position from 0; None follows the suggestion. `count` is not used for values.
-    has_header
-        Overrides what is detected; ignored for Parquet.
-    order
-        "file": of first appearance. "count": largest first, ties as in the file. "name": see `name_order`.
-    leave_out
-        Names that are no categories, such as a total.
-    sheet
-        Of a workbook; None for the first that seems to be a table.
+    Args:
+        data, name: the bytes and the file name of the upload.
+        layout: "counts": one row per category, with a number. "values": one row per person; the values of one column
+            are counted. None follows the suggestion of `inspect`.
+        category, count: columns, by name or position from 0; None follows the suggestion. `count` is not used for
+            values.
+        has_header: overrides what is detected; ignored for Parquet.
+        order: "file": of first appearance. "count": largest first, ties as in the file. "name": see `name_order`.
+        leave_out: names that are no categories, such as a total.
+        sheet: of a workbook; None for the first that seems to be a table.
 
-    Raises
-    ------
-    UnreadableFile
-        With one sentence for the person who uploaded the file.
-    ValueError
-        Unknown `layout` or `order`.
+    Raises:
+        UnreadableFile: with one sentence for the person who uploaded the file.
+        ValueError: unknown `layout` or `order`.
 
-    Notes
-    -----
     Time and memory are O(rows); 1.5 million categories take about two seconds.
 
     >>> read = read_distribution(b"town;people\\nRome;1.200\\nOslo;800\\n", "towns.csv")
@@ -221,9 +193,9 @@ def read_distribution(
         raise ValueError(f"layout must be 'counts', 'values' or None, got {layout!r}")
     if order not in ("file", "count", "name"):
         raise ValueError(f"order must be 'file', 'count' or 'name', got {order!r}")
-    table = open_table(data, name, has_header, sheet=sheet).table
+    table = open_table(data, name, has_header, sheet=sheet)
     if layout is None:
-        refuse_sideways(table, table.has_header if isinstance(table, TextTable) else True)
+        refuse_sideways(table)
     choice = choose(table, layout, category, count)
     if choice.count is None:
         read = _from_values(table, choice.category)
@@ -232,7 +204,10 @@ def read_distribution(
     added = np.flatnonzero(sum_of_others(read.weights)) if read.kind != "values" else np.zeros(0, np.int64)
     total = read.labels.names[int(added[0])].as_py() if added.size else None
     is_total = bool(added.size and likely_total(read.weights)[added[0]])
-    names, weights = _sorted(as_objects(read.labels.names), read.weights, order)
+    names, weights = as_objects(read.labels.names), read.weights
+    if order != "file":
+        positions = name_order(names) if order == "name" else np.argsort(-weights, kind="stable")
+        names, weights = names[positions], weights[positions]
     names.setflags(write=False)
     weights.setflags(write=False)
     whole = Distribution(
@@ -257,10 +232,8 @@ def read_distribution(
 def without(read: Distribution, names: Collection[str]) -> Distribution:
     """A distribution without some of its categories, such as a total.
 
-    Raises
-    ------
-    UnreadableFile
-        When fewer than two categories are left.
+    Raises:
+        UnreadableFile: when fewer than two categories are left.
     """
     kept = np.array([label not in names for label in read.labels]) if names else np.ones(read.k, dtype=bool)
     if kept.all():
@@ -295,18 +268,20 @@ class _Weighted:
 
 def _from_values(table: AnyTable, category: int) -> _Weighted:
     counted = count_values(table, category)
-    tallied = counted.tallied
-    codes = np.arange(len(tallied.names), dtype=np.int32)
-    labels = _labels(tallied.names, codes, table.columns[category])
-    tallies = add_up(labels.codes, tallied.rows, len(labels.names))
-    rows, notes = int(tallies.sum()), (*counted.notes, *_note_unrepeated(tallies))
+    codes = np.arange(len(counted.names), dtype=np.int32)
+    labels = _labels(counted.names, codes, table.columns[category])
+    tallies = add_up(labels.codes, counted.rows, len(labels.names))
+    rows, notes = int(tallies.sum()), counted.notes
+    if tallies.max() == 1:
+        notes += (
+            "Every value occurs exactly once. If another column holds counts, choose “category and count”.",
+        )
     return _Weighted(labels, tallies, "values", rows, rows, counted.dropped, notes)
 
 
 def _from_numbers(table: AnyTable, category: int, count: int) -> _Weighted:
-    columns = number_columns(table, [category, count])
-    distinct, number_codes = columns.columns[1]
-    labels = _labels(*columns.columns[0], table.columns[category])
+    (names, (distinct, number_codes)), blank = number_columns(table, [category, count])
+    labels = _labels(*names, table.columns[category])
     named = labels.codes >= 0
     is_share = is_share_name(table.columns[count])
     parsed = numbers.parse(distinct, shares=is_share)
@@ -322,14 +297,19 @@ def _from_numbers(table: AnyTable, category: int, count: int) -> _Weighted:
             " needs a count above 0."
         )
     nameless = np.flatnonzero(~named)
-    dropped = left_out(table, columns.blank, nameless.size, int(nameless[0]) if nameless.size else 0)
+    dropped = left_out(table, blank, nameless.size, int(nameless[0]) if nameless.size else 0)
     sums = np.asarray(np.bincount(labels.codes[used], values, len(labels.names)), dtype=np.float64)
-    rows = int(np.count_nonzero(kept))
+    # Each number is at most 2^53: the sum does not overflow, and of whole numbers it is exact as far as it is allowed.
+    rows, total, notes = int(np.count_nonzero(kept)), float(sums.sum()), (*parsed.notes, *found)
     if values.dtype.kind == "i" and not (parsed.percent or is_share):
-        counts, total = _counts(sums)
-        return _Weighted(labels, counts, "counts", rows, total, dropped, (*parsed.notes, *found))
-    shares, total_share, notes = _shares(sums)
-    return _Weighted(labels, shares, "shares", rows, total_share, dropped, (*parsed.notes, *found, *notes))
+        if total > numbers.MAX_COUNT:
+            raise UnreadableFile(
+                f"The counts add up to more than {numbers.MAX_COUNT:,}. Divide all of them by the same number."
+            )
+        return _Weighted(labels, sums.astype(np.int64), "counts", rows, int(total), dropped, notes)
+    shares = sums / sums.max()  # first, which keeps denormal numbers from losing their digits
+    shares /= shares.sum()
+    return _Weighted(labels, shares, "shares", rows, total, dropped, (*notes, *_rescaled(total)))
 
 
 def _labels(distinct: Any, codes: Codes, column: str) -> Labels:
@@ -339,44 +319,7 @@ def _labels(distinct: Any, codes: Codes, column: str) -> Labels:
     return labels
 
 
-def _counts(sums: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int64], int]:
-    # Sums of doubles are exact as long as the total is at most 2^53.
-    if sums.sum() > numbers.MAX_COUNT:
-        raise UnreadableFile(
-            f"The counts add up to more than {numbers.MAX_COUNT:,}. Divide all of them by the same number."
-        )
-    counts = sums.astype(np.int64)
-    return counts, int(counts.sum())
-
-
-def _shares(sums: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], float, tuple[str, ...]]:
-    # Each number is at most 2^53, so neither sum overflows; dividing by the largest first keeps
-    # denormal numbers from losing their digits.
-    total = float(sums.sum())
-    shares = sums / sums.max()
-    shares /= shares.sum()
-    return shares, total, _rescaled(total)
-
-
 def _rescaled(total: float) -> tuple[str, ...]:
     if abs(total - 1) <= 1e-6:
         return ()
     return (f"The numbers add up to {total:,.6g}; they were taken as shares and rescaled to add up to 1.",)
-
-
-def _note_unrepeated(tallies: npt.NDArray[np.int64]) -> tuple[str, ...]:
-    if tallies.max() > 1:
-        return ()
-    return ("Every value occurs exactly once. If another column holds counts, choose “category and count”.",)
-
-
-def _sorted(
-    names: npt.NDArray[np.object_], weights: Weights, order: Order
-) -> tuple[npt.NDArray[np.object_], Weights]:
-    if order == "count":
-        positions = np.argsort(-weights, kind="stable")
-    elif order == "name":
-        positions = name_order(names)
-    else:
-        return names, weights
-    return names[positions], weights[positions]

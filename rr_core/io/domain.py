@@ -48,12 +48,10 @@ def read_list(text_or_source: str | Source) -> Listed:
     marks around names and blanks go. Of a file the likeliest column is read, in any format that reports may
     have. Repeated names are one category.
 
-    Raises
-    ------
-    WrongDomain
-        An empty list, one category only, more than K_MAX, or a text of more than TYPED_LETTERS_MAX characters.
-    UnreadableFile
-        A file that is no table.
+    Raises:
+        WrongDomain: an empty list, one category only, more than K_MAX, or a text of more than TYPED_LETTERS_MAX
+            characters.
+        UnreadableFile: a file that is no table.
 
     >>> read_list("bus, car, on foot").labels.tolist()
     ['bus', 'car', 'on foot']
@@ -116,9 +114,9 @@ def _unquoted(cell: str) -> str:
 def _column(source: Source) -> tuple[Any, Codes, tuple[str, ...]]:
     data = bytes(source.data)
     try:
-        table = open_table(data, source.name, None, sheet=source.sheet).table
+        table = open_table(data, source.name, None, sheet=source.sheet)
     except NoRows:  # one line, which is no header
-        table = open_table(data, source.name, False, sheet=source.sheet).table
+        table = open_table(data, source.name, False, sheet=source.sheet)
     if isinstance(table, TextTable) and not table.has_header and len(table.columns) > 1 == len(table.sample):
         cells, notes = _cells(table.data.decode())
         return (*factorize(pa.chunked_array([pa.array(cells, pa.large_string())])), (*table.notes, *notes))
@@ -128,7 +126,7 @@ def _column(source: Source) -> tuple[Any, Codes, tuple[str, ...]]:
         notes += (f"The list was read from the column {quote(table.columns[index])}.",)
     elif isinstance(table, TextTable) and table.has_header:
         notes += (f"The first line of the list, {quote(table.columns[index])}, was taken for its title.",)
-    return (*number_columns(table, [index]).columns[0], notes)
+    return (*number_columns(table, [index])[0][0], notes)
 
 
 def _column_of_list(table: AnyTable) -> int:
@@ -191,12 +189,10 @@ Domain = AllSeen | Size | Listed
 class Names:
     """Decisions on single names, applied before the analysis.
 
-    Attributes
-    ----------
-    left_out
-        Names that are no categories. Their reports are not counted.
-    counted_as
-        Pairs of a name and the one under which its reports are counted; that may in turn be counted as another.
+    Attributes:
+        left_out: names that are no categories. Their reports are not counted.
+        counted_as: pairs of a name and the one under which its reports are counted; that may in turn be counted as
+            another.
     """
 
     left_out: tuple[str, ...] = ()
@@ -210,24 +206,16 @@ AS_WRITTEN = Names()
 class Collected:
     """Reports counted over their domain: the input of the estimators.
 
-    Attributes
-    ----------
-    labels
-        (k,) distinct str, dtype object, read-only: in the order of the list, else of first appearance and then
-        the categories without a name ("not reported 1", ...).
-    counts
-        (k,) read-only int64, reports of each category; not all zero.
-    unreported
-        Categories with no report.
-    outside
-        Reported labels that are not in the domain, and names that were left out, with their reports, most reported
-        first. They are not in `counts`.
-    outside_total
-        Number of reports in `outside`.
-    notes
-        Sentences about the domain.
-    too_few
-        Categories of the files with fewer reports than noise alone brings, each with its reports.
+    Attributes:
+        labels: (k,) distinct str, dtype object, read-only: in the order of the list, else of first appearance and then
+            the categories without a name ("not reported 1", ...).
+        counts: (k,) read-only int64, reports of each category; not all zero.
+        unreported: categories with no report.
+        outside: reported labels that are not in the domain, and names that were left out, with their reports, most
+            reported first. They are not in `counts`.
+        outside_total: number of reports in `outside`.
+        notes: sentences about the domain.
+        too_few: categories of the files with fewer reports than noise alone brings, each with its reports.
     """
 
     labels: npt.NDArray[np.object_]
@@ -253,11 +241,9 @@ def within(reports: Reports, domain: Domain, names: Names = AS_WRITTEN) -> Colle
     """Count reports over their domain. Everything left out is listed in `Collected.outside` and
     `Collected.notes`.
 
-    Raises
-    ------
-    WrongDomain
-        K out of range or smaller than the number of categories reported; a list that does not fit the
-        reports, or holds none of them.
+    Raises:
+        WrongDomain: K out of range or smaller than the number of categories reported; a list that does not fit the
+            reports, or holds none of them.
 
     >>> from rr_core.io.reports import read_reports
     >>> reports = read_reports([Source("answers.txt", b"bus\\ncar\\nbus\\n")])
@@ -269,7 +255,7 @@ def within(reports: Reports, domain: Domain, names: Names = AS_WRITTEN) -> Colle
     if isinstance(domain, Listed):
         return _on_list(reports, labels, counts, domain, notes)
     kept = ~among(labels, names.left_out)
-    outside = _most_first(labels, counts, ~kept)
+    outside = most_first(labels, counts, ~kept)
     labels, counts = labels[kept], counts[kept]
     seen = len(labels)
     k = seen if isinstance(domain, AllSeen) else domain.k
@@ -318,7 +304,7 @@ def _renamed_note(reports: Reports, names: Names) -> tuple[str, ...]:
     )
 
 
-def _most_first(
+def most_first(
     labels: npt.NDArray[np.object_], counts: Counts, chosen: npt.NDArray[np.bool_]
 ) -> tuple[tuple[str, int], ...]:
     """The chosen labels with their reports, in decreasing order of reports."""
@@ -335,7 +321,7 @@ def _on_list(
     places = pc.index_in(pa.array(labels, pa.large_string()), pa.array(listed.labels, pa.large_string()))
     positions = pc.fill_null(places, -1).to_numpy(zero_copy_only=False)
     inside = positions >= 0
-    outside = _most_first(labels, seen, ~inside & (seen > 0))
+    outside = most_first(labels, seen, ~inside & (seen > 0))
     alike = similar_labels(np.array([name for name, _ in outside], dtype=object), listed.labels)
     if not inside.any():
         raise _nothing_shared(labels, listed.labels, alike)

@@ -89,10 +89,9 @@ def check(
     `codes` gives for each row the position of its number among the distinct ones. Rows that are not `kept`
     are ignored.
 
-    Raises
-    ------
-    UnreadableFile
-        With the place and the text of the first missing, non-numeric, infinite, negative or too large number.
+    Raises:
+        UnreadableFile: with the place and the text of the first missing, non-numeric, infinite, negative or too large
+            number.
     """
     good = (values >= 0) & (values <= MAX_COUNT)
     if people:

@@ -16,10 +16,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rr_core.io.domain import Domain, Listed, Names, Size, among, renamed
+from rr_core.io.columns import WORDS
+from rr_core.io.domain import Domain, Listed, Names, Size, among, most_first, renamed
 from rr_core.io.labels import caseless_form, similar_labels, value_form, visible_form
 from rr_core.io.reports import Reports
-from rr_core.io.tables import TOTALS, Counts, likely_total, sum_of_others, total_form
+from rr_core.io.tables import Counts, likely_total, sum_of_others, total_form
 from rr_core.mechanism import RandomizedResponse
 from rr_core.reports.low_counts import strays
 
@@ -38,44 +39,6 @@ Mechanism = Callable[[int], RandomizedResponse]
 Labels = npt.NDArray[np.object_]
 Mask = npt.NDArray[np.bool_]
 
-# What programs write where there is no value, in their spelling; in another it may be a name, as Nan and Nil are.
-_MISSING = frozenset(
-    {
-        *(
-            "NA",
-            "N/A",
-            "n/a",
-            "N.A.",
-            "n.a.",
-            "#N/A",
-            "#NA",
-            "<NA>",
-            "NaN",
-            "nan",
-            "NAN",
-            "-nan",
-            "NaT",
-            "null",
-            "NULL",
-        ),
-        *(
-            "#NULL!",
-            "#VALUE!",
-            "#REF!",
-            "#DIV/0!",
-            "\\N",
-            "undefined",
-            "(null)",
-            "(blank)",
-            "(empty)",
-            "(none)",
-        ),
-        # Excel's name of an empty cell in a pivot table, in other languages.
-        *("(leer)", "(Leer)", "(vide)", "(en blanco)", "(vuoto)", "(leeg)", "(vazio)", "(puste)"),
-        *("-", "--", "---", "\u2013", "\u2014", ".", ".."),
-    }
-)
-_PERHAPS_MISSING = frozenset({"none", "?", "missing", "empty", "blank", "na", "nan", "nat", "nil", "null"})
 _IN_GROUP = re.compile(r"\s*[:/|>,;\u2013\u2014-]\s*(?=\S)")  # between the names of a group and of one of it
 _MOST_LISTS = 10_000  # names that are looked at
 _NEARLY_ALL = 0.9  # of the rest: a total may be rounded, or lack a category
@@ -85,16 +48,11 @@ _NEARLY_ALL = 0.9  # of the rest: a total may be rounded, or lack a category
 class Odd:
     """A name that looks odd.
 
-    Attributes
-    ----------
-    label, reports
-        The name, and its reports.
-    reason
-        Why it looks odd.
-    twin
-        The category of which it may be a spelling; None where it is probably no category.
-    by_default
-        Whether it is, unless the user decides otherwise, counted as its twin or (without one) left out.
+    Attributes:
+        label, reports: the name, and its reports.
+        reason: why it looks odd.
+        twin: the category of which it may be a spelling; None where it is probably no category.
+        by_default: whether it is, unless the user decides otherwise, counted as its twin or (without one) left out.
     """
 
     label: str
@@ -108,14 +66,10 @@ class Odd:
 class OddNames:
     """All odd names, and the listed categories with too few reports.
 
-    Attributes
-    ----------
-    names
-        Most reported first.
-    level
-        N q, the expected reports of an empty category; None while epsilon or K is unknown.
-    listed_too_few
-        Categories on a list, with their reports, that got far fewer.
+    Attributes:
+        names: most reported first.
+        level: N q, the expected reports of an empty category; None while epsilon or K is unknown.
+        listed_too_few: categories on a list, with their reports, that got far fewer.
     """
 
     names: tuple[Odd, ...]
@@ -139,32 +93,27 @@ def decisions_on(odd: list[Odd]) -> Names:
 def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = None) -> OddNames:
     """Find the odd names among reports.
 
-    Parameters
-    ----------
-    reports, domain
-        What was collected. What is on a list is a category.
-    mechanism
-        The randomized response for a number of categories, when it is known: names with far fewer reports than
-        noise alone brings are odd then (`rr_core.reports.low_counts`). May raise ValueError.
+    Args:
+        reports, domain: what was collected. What is on a list is a category.
+        mechanism: the randomized response for a number of categories, when it is known: names with far fewer reports
+            than noise alone brings are odd then (`rr_core.reports.low_counts`). May raise ValueError.
 
-    Notes
-    -----
     O(m log m) for m names: two seconds for a million.
     """
     if isinstance(domain, Listed):
         return _beside_list(reports, domain, mechanism)
     labels, counts = reports.labels, reports.counts
     written = pa.array(labels, pa.large_string())
-    text, missing = pc.utf8_lower(written), _one_of(written, _MISSING)
+    text, missing = pc.utf8_lower(written), _one_of(written, WORDS["missing"])
     none = np.zeros(len(labels), dtype=bool)
     of_counts = reports.layout == "counts"
     grouped = _sums_of_groups(labels, counts) if of_counts else none
-    total = _one_of(total_form(written), TOTALS) | grouped if of_counts else none
+    total = _one_of(total_form(written), WORDS["total"]) | grouped if of_counts else none
     rest = counts[~missing & ~total].sum()
     sums = total & (counts >= _NEARLY_ALL * rest) & (counts > 0)
     added = sum_of_others(np.where(missing, 0, counts)) if of_counts and not sums.any() else none
     # At an end of the table a sum is its total; amid the others it may be one by chance.
-    sums |= (added & likely_total(counts)) | grouped
+    sums |= (added & likely_total(counts)) | grouped | _sums_so_far(total, counts)
     declared = none if of_counts else counts == 0
     same, nearly, values = _twins(labels, counts)
     own = ~missing & ~sums & ~declared & (same < 0)
@@ -184,38 +133,40 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
         if of_counts or not reports.has_header
         else _one_of(text, frozenset({reports.category_name.lower()}))
     )
-    perhaps = _one_of(text, _PERHAPS_MISSING) | total | added | several | declared | header
+    perhaps = _one_of(text, WORDS["perhaps_missing"]) | total | added | several | declared | header
+    others: tuple[tuple[Reason, Mask], ...] = (
+        ("a total", total),
+        ("the sum of the others", added),
+        ("several answers", several),
+        ("declared by the file", declared),
+        ("the name of the column", header),
+    )
     odd = []
     for i in np.flatnonzero(missing | perhaps | rare | (same >= 0) | (nearly >= 0)).tolist():
-        twin = (
-            None
-            if missing[i] or sums[i]
-            else same[i]
-            if same[i] >= 0
-            else nearly[i]
-            if nearly[i] >= 0
-            else None
-        )
-        reason: Reason = "no answer"
+        twin = same[i] if same[i] >= 0 else nearly[i]
+        is_twin = twin >= 0 and not (missing[i] or sums[i])
         again = bool(header[i]) and 2 * int(counts[i]) * len(labels) < reports.total
-        settled = bool(again or missing[i] or sums[i] or (rare[i] and (outweighed or twin is not None)))
-        if twin is not None:
+        settled = bool(again or missing[i] or sums[i] or (rare[i] and (outweighed or is_twin)))
+        reason: Reason = "too few reports"
+        if is_twin:
             reason = "looks the same" if same[i] >= 0 else "nearly the same"
             settled = settled or bool(same[i] >= 0 or values[i])
-        elif total[i]:
-            reason = "a total"
-        elif added[i]:
-            reason = "the sum of the others"
-        elif several[i]:
-            reason = "several answers"
-        elif declared[i]:
-            reason = "declared by the file"
-        elif header[i]:
-            reason = "the name of the column"
-        elif not missing[i] and (rare[i] or not perhaps[i]):
-            reason = "too few reports"
-        odd.append(Odd(labels[i], int(counts[i]), reason, None if twin is None else labels[twin], settled))
-    return OddNames(_most_first(odd), level)
+        elif named := [name for name, mask in others if mask[i]]:
+            reason = named[0]
+        elif missing[i] or (perhaps[i] and not rare[i]):
+            reason = "no answer"
+        odd.append(Odd(labels[i], int(counts[i]), reason, labels[twin] if is_twin else None, settled))
+    return OddNames(_by_reports(odd), level)
+
+
+def _sums_so_far(total: Mask, counts: Counts) -> Mask:
+    """Whether a name with a word for a total has the sum of two or more names that come before it, back to the last such
+    word: a subtotal."""
+    found, start = np.zeros(len(counts), dtype=bool), 0
+    for i in np.flatnonzero(total).tolist():
+        found[i] = i > start + 1 and counts[i] == counts[start:i].sum() > 0
+        start = i + 1
+    return found
 
 
 def _sums_of_groups(labels: Labels, counts: Counts) -> Mask:
@@ -261,7 +212,7 @@ def too_few(
     kept = ~among(labels, names.left_out)
     labels, counts = labels[kept], counts[kept]
     found = strays(counts, mechanism, domain.k if isinstance(domain, Size) else None)
-    return _pairs(labels, counts, found.below)
+    return most_first(labels, counts, found.below)
 
 
 def _beside_list(reports: Reports, domain: Listed, mechanism: Mechanism | None) -> OddNames:
@@ -276,7 +227,7 @@ def _beside_list(reports: Reports, domain: Listed, mechanism: Mechanism | None) 
         Odd(one, number[one], "looks the same" if sure else "nearly the same", other, sure or numbers)
         for (one, other), sure in zip(alike, equal, strict=True)
     ]
-    names = OddNames(_most_first(odd), None)
+    names = OddNames(_by_reports(odd), None)
     if mechanism is None:
         return names
     labels, counts = renamed(reports, names.default_decisions())
@@ -292,7 +243,7 @@ def _listed_too_few(
     positions = pc.fill_null(places, -1).to_numpy(zero_copy_only=False)
     counts = np.where(positions >= 0, seen[positions], 0)
     found = strays(counts, mechanism, k)
-    return _pairs(domain.labels, counts, found.below), found.level
+    return most_first(domain.labels, counts, found.below), found.level
 
 
 def _twins(labels: Labels, counts: Counts) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Mask]:
@@ -329,10 +280,5 @@ def _one_of(text: Any, words: frozenset[str]) -> Mask:
     return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
 
 
-def _pairs(labels: Labels, counts: Counts, chosen: Mask) -> tuple[tuple[str, int], ...]:
-    pairs = zip(labels[chosen].tolist(), counts[chosen].tolist(), strict=True)
-    return tuple(sorted(pairs, key=lambda pair: -pair[1]))
-
-
-def _most_first(odd: list[Odd]) -> tuple[Odd, ...]:
+def _by_reports(odd: list[Odd]) -> tuple[Odd, ...]:
     return tuple(sorted(odd, key=lambda one: -one.reports))

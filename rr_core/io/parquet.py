@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -12,12 +11,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from rr_core.io.columns import Columns, Hint, hints, numeric_columns
-from rr_core.io.decoding import NoRows, UnreadableFile, quote
+from rr_core.io.decoding import NoRows, UnreadableFile, faults_as, quote
 from rr_core.io.text import DETECT_ROWS, MAX_COLUMNS, SAMPLE_ROWS
-from rr_core.limits import READ_ROWS_MAX
-
-MAX_ROWS = READ_ROWS_MAX
-"""A Parquet file of a few bytes can claim any number of rows; a text of 200 MB has at most this."""
 
 _PIECE_ROWS = 1 << 18
 # The encodings that Arrow can read as a dictionary, and that of levels.
@@ -44,16 +39,15 @@ class ParquetTable:
     missing: tuple[int, ...] = ()
     unit: Literal["line", "row"] = "row"
     sheets: tuple[str, ...] = ()
+    has_header: bool = True
 
     def pieces(self, indices: Sequence[int]) -> Iterator[Columns]:
         """The columns at `indices`, some rows at a time, text still dictionary-encoded.
 
-        Raises
-        ------
-        UnreadableFile
-            A column of lists or records, too large a column, damage.
+        Raises:
+            UnreadableFile: a column of lists or records, too large a column, damage.
         """
-        with _faults_as_damage():
+        with faults_as(_DAMAGED):
             file = _open(self.data)
             names = [_readable(file, index) for index in indices]
             file, rows = _open(self.data, _as_dictionary(file, indices), file.metadata), 0
@@ -72,17 +66,15 @@ class ParquetTable:
 def open_parquet(data: bytes) -> ParquetTable:
     """Read the schema and a sample.
 
-    Raises
-    ------
-    UnreadableFile
-        Cut short, damaged, no rows, too many rows or columns.
+    Raises:
+        UnreadableFile: cut short, damaged, no rows, too many columns.
     """
     if not data.endswith(b"PAR1") or len(data) < 12:
         raise UnreadableFile(
             "The Parquet file is cut short: its end is missing. Copy or export it again and wait until it"
             " is complete."
         )
-    with _faults_as_damage():
+    with faults_as(_DAMAGED):
         file = _open(data)
         _check_shape(file)
         sample = _sample(data, file)
@@ -110,30 +102,6 @@ def is_text(kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
-@contextlib.contextmanager
-def _faults_as_damage() -> Iterator[None]:
-    """Turn any exception that Arrow raises on a damaged file into UnreadableFile."""
-    try:
-        yield
-    except UnreadableFile:
-        raise
-    except MemoryError:
-        raise UnreadableFile(
-            "Reading the Parquet file takes more memory than there is, or it is damaged. Export the columns category and"
-            " count alone, or save the table as CSV."
-        ) from None
-    except (
-        pa.ArrowException,
-        OSError,
-        ValueError,
-        LookupError,
-        ArithmeticError,
-        StopIteration,
-        TypeError,
-    ) as error:
-        raise UnreadableFile(_DAMAGED) from error
-
-
 def _open(data: bytes, as_dictionary: Sequence[str] = (), about: Any = None) -> pq.ParquetFile:
     """The file; its metadata is read again unless it is given."""
     return pq.ParquetFile(pa.BufferReader(data), metadata=about, read_dictionary=list(as_dictionary))
@@ -143,11 +111,6 @@ def _check_shape(file: pq.ParquetFile) -> None:
     names = file.schema_arrow.names
     if file.metadata.num_rows == 0 or not names:
         raise NoRows("The Parquet file has no rows. Export a table with one row per category.")
-    if file.metadata.num_rows > MAX_ROWS:
-        raise UnreadableFile(
-            f"The Parquet file has more than {MAX_ROWS:,} rows. Count the values first and upload one row per"
-            " category with its count."
-        )
     if len(names) > MAX_COLUMNS:
         raise UnreadableFile(
             f"The Parquet file has {len(names):,} columns; at most {MAX_COLUMNS:,} are read. Keep the columns"
@@ -226,12 +189,10 @@ def _usual(values: Any) -> Any:
 
 
 def to_text(values: Any) -> Any:
-    """An Arrow array of any flat type as text: 17 and 17.0 are "17", missing values are "".
+    """An Arrow array of any flat type as text: 17 and 17.0 are "17", missing values are "", and midnight is the day.
 
-    Raises
-    ------
-    UnreadableFile
-        Bytes that are not text.
+    Raises:
+        UnreadableFile: bytes that are not text.
     """
     if isinstance(values.type, pa.BaseExtensionType):
         values = values.storage
@@ -240,7 +201,12 @@ def to_text(values: Any) -> Any:
     if pa.types.is_floating(values.type):
         values = pc.if_else(pc.is_nan(values), None, values)
     try:
-        return pc.fill_null(pc.cast(values, pa.large_string()), "")
+        text = pc.fill_null(pc.cast(values, pa.large_string()), "")
+        return (
+            pc.replace_substring_regex(text, r"( 00:00:00)?(\.0+)?$", "")
+            if pa.types.is_timestamp(values.type)
+            else text
+        )
     except pa.ArrowException:
         raise UnreadableFile(
             "A column of the Parquet file holds values that are not text or numbers. Save it as a column of"

@@ -22,7 +22,6 @@ from rr_core.io.reports import Reports, Source
 from rr_core.io.tables import AnyTable, open_table
 from rr_core.reports.survey import MOST_GROUPS, Tallies
 
-MOST_ROWS = 20_000_000
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
 
@@ -78,7 +77,7 @@ def read_people(
     )
     for one in sources:
         try:
-            table = open_table(bytes(one.data), one.name, read.has_header, sheet=one.sheet).table
+            table = open_table(bytes(one.data), one.name, read.has_header, sheet=one.sheet)
         except NoRows:
             continue  # a part without rows, which was skipped before
         sums += _sums(table, read, keys, by, weights, inverse)
@@ -115,12 +114,12 @@ def _sums(
             missing = np.isnan(weight)
             _check(weight[~missing], table.columns[of_weights[0]], inverse)
             weight = np.where(missing, 0.0, 1 / weight if inverse else weight)
-        summed |= {"weights": weight, "squares": weight**2, "missing": missing.astype(np.int64)}
+        with np.errstate(over="ignore"):  # sums that are too large are refused later
+            squares = weight**2
+        summed |= {"weights": weight, "squares": squares, "missing": missing.astype(np.int64)}
         summed["people"] = np.where(missing, 0, summed["people"])
         sums.append(_add_up(pa.table(summed), keys))
         rows += n
-        if rows > MOST_ROWS:
-            raise UnreadableFile(f"The file has more than {MOST_ROWS:,} rows: count its reports first.")
     return sums
 
 

@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rr_core.io.csv_files import csv_bytes
 from rr_core.io.report_results import ReportsInUse, Results
+from rr_core.io.text import csv_bytes
 from rr_core.plain_text import csv_columns
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.reports.analysis import ALL_ROWS

@@ -21,7 +21,7 @@ from rr_core.protocols import Channel
 from rr_core.reports.analysis import ALL_ROWS, Analysis, Collecting, Rows
 from rr_core.reports.epsilon_fit import FitTest, Simulations
 from rr_core.reports.intervals import Interval
-from rr_core.reports.survey import Survey
+from rr_core.reports.survey import Survey, report_of_each
 
 DomainKind = Literal["seen", "size", "listed"]
 PrivacyKind = Literal["epsilon", "p", "redraw"]
@@ -132,8 +132,7 @@ class ReportsInUse:
     @property
     def report_of_category(self) -> tuple[int, ...] | None:
         """(k,) for each category the report of the same name; None where there are no such."""
-        names = [str(name) for name in self.collected.labels]
-        return tuple(map(names.index, self.labels)) if {*names} == {*self.labels} else None
+        return report_of_each(self.labels, [str(name) for name in self.collected.labels])
 
     @property
     def counted(self) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import hashlib
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,11 +24,14 @@ from rr_core.io import decoding, numbers
 from rr_core.io.columns import (
     CATEGORY_WORDS,
     COUNT_WORDS,
+    NOT_COUNTS,
+    REPORT_WORDS,
     WEIGHT_WORDS,
     ColumnChoice,
     Described,
     Layout,
     choose,
+    counts_beside,
     is_count_name,
     is_no_answer,
     is_person_id,
@@ -38,7 +40,7 @@ from rr_core.io.columns import (
     suggest,
     unused_numbers,
 )
-from rr_core.io.decoding import NoRows, Tick, UnreadableFile, megabytes, quote
+from rr_core.io.decoding import NoRows, Stopped, Tick, UnreadableFile, megabytes, quote
 from rr_core.io.distribution import Preview, inspect
 from rr_core.io.labels import Codes, Labels, as_objects, clean, factorize
 from rr_core.io.parquet import to_text
@@ -47,7 +49,6 @@ from rr_core.io.tables import (
     Counted,
     Counts,
     Dropped,
-    Tallied,
     add_up,
     check_size,
     count_values,
@@ -59,45 +60,6 @@ from rr_core.io.tables import (
 )
 from rr_core.io.text import TextTable, open_text
 from rr_core.limits import MAX_UPLOAD_BYTES
-
-REPORT_WORDS = frozenset({"report", "reported", "answer", "response", "output", "randomized", "randomised"})
-"""Names of a column of reports, not of counts, even when all its values are numbers."""
-
-EVERY_SECONDS = 0.05
-"""The least time between two calls: more often is more than an eye, or a browser, can follow."""
-
-
-class Stopped(Exception):
-    """Raised when the user stops the reading; nothing was read."""
-
-
-class Meter:
-    """Reports progress, 0 to 1, to a callback at most once in EVERY_SECONDS.
-
-    Raises
-    ------
-    Stopped
-        When `progress` returns True.
-    """
-
-    def __init__(self, progress: Callable[[float], bool] | None) -> None:
-        self._progress = progress
-        self._done = 0.0
-        self._told = time.monotonic()
-
-    def tell(self, done: float) -> None:
-        """Report the completed part; it never decreases."""
-        self._done = min(1.0, max(self._done, done))
-        now = time.monotonic()
-        if self._progress is not None and (done >= 1 or now - self._told >= EVERY_SECONDS):
-            self._told = now
-            if self._progress(self._done):
-                raise Stopped
-
-    def part(self, start: float, stop: float) -> Tick:
-        """A callback for one part of the work, whose 0 to 1 corresponds to `start` to `stop` of the whole."""
-        return lambda done: self.tell(start + (stop - start) * done)
-
 
 _ONE_LINE = 1 << 16
 # Lines of tables that programs print: a rule between or below them, and a name with its number beside it.
@@ -129,30 +91,18 @@ class FileRead:
 class Reports:
     """Collected reports, counted.
 
-    Attributes
-    ----------
-    labels
-        (m,) distinct str, dtype object, read-only, in order of first appearance over all files.
-    counts
-        (m,) read-only int64: reports of each label. 0 only where a table of counts says so.
-    total
-        Number of reports N, 0 to 2^53.
-    rows
-        Rows that were used; the others are in `dropped`.
-    files
-        What each file held, in the order given.
-    merged
-        Rows of a table of counts that were added to an earlier row of the same file (0 for values).
-    notes
-        Sentences about everything that was assumed, changed or looks odd.
-    has_header
-        Whether the first line of a text names the columns; those of Parquet have names (True).
-    sha256
-        One file: of its bytes. Several: of the hexadecimal SHA-256 of each, one after the other, in order.
-    columns
-        Names of the columns of bits of unary encoding; else none.
-    sheet
-        That was asked for, of a workbook; else None.
+    Attributes:
+        labels: (m,) distinct str, dtype object, read-only, in order of first appearance over all files.
+        counts: (m,) read-only int64: reports of each label. 0 only where a table of counts says so.
+        total: number of reports N, 0 to 2^53.
+        rows: rows that were used; the others are in `dropped`.
+        files: what each file held, in the order given.
+        merged: rows of a table of counts that were added to an earlier row of the same file (0 for values).
+        notes: sentences about everything that was assumed, changed or looks odd.
+        has_header: whether the first line of a text names the columns; those of Parquet have names (True).
+        sha256: one file: of its bytes. Several: of the hexadecimal SHA-256 of each, one after the other, in order.
+        columns: names of the columns of bits of unary encoding; else none.
+        sheet: that was asked for, of a workbook; else None.
     """
 
     labels: npt.NDArray[np.object_]
@@ -189,7 +139,8 @@ class Reports:
 
 @dataclass(frozen=True)
 class Shape:
-    """Columns of the first file and their roles, which all other files must share."""
+    """Columns of the first file and their roles, which all other files must share; ``counts_beside`` is the sentence that
+    refuses it where no report comes again."""
 
     name: str
     columns: tuple[str, ...]
@@ -197,6 +148,7 @@ class Shape:
     choice: ColumnChoice
     numeric: tuple[bool, ...]
     notes: tuple[str, ...] = ()
+    counts_beside: str = ""
 
 
 @dataclass(frozen=True)
@@ -214,7 +166,7 @@ def unite(
 ) -> Reports:
     """The reports of all files; those without rows are only named. Names are cleaned once, so that a name is the same
     category in each file. ``all_zero`` as in `read_reports`."""
-    tallied = [file.counted.tallied for file in read]
+    tallied = [file.counted for file in read]
     distinct, codes = _united([one.names for one in tallied])
     written = len(distinct)
     cleaned = clean(distinct, codes)
@@ -225,6 +177,8 @@ def unite(
     check_total(people)
     if shape.choice.count is None:
         _refuse_printed(cleaned.names, int(people.max(initial=0)))
+        if shape.counts_beside and people.max(initial=0) == 1:
+            raise UnreadableFile(shape.counts_beside)
     if not (people.any() or all_zero):
         raise UnreadableFile(
             f"All counts in the column {quote(shape.columns[shape.choice.count or 0])} are zero: choose another column "
@@ -356,7 +310,7 @@ def _not_used(weights: str) -> str:
 
 def as_weighted(notes: Iterable[str]) -> tuple[str, ...]:
     """What was noted of a file, when its people are weighted: by whichever column, nobody counts just once."""
-    return tuple(note for note in notes if not note.endswith(_NOT_USED))
+    return tuple(note for note in notes if not note.endswith((_NOT_USED, NOT_COUNTS)))
 
 
 OF_BIT_VECTORS = (
@@ -396,10 +350,8 @@ class Source:
 def inspect_reports(source: Source, *, has_header: bool | None = None) -> Preview:
     """What the first of the files seems to be; its suggestion is what `read_reports` does by default.
 
-    Raises
-    ------
-    UnreadableFile
-        When the file is no table at all.
+    Raises:
+        UnreadableFile: when the file is no table at all.
     """
     data = bytes(source.data)
     preview = inspect(data, source.name, has_header=has_header, sheet=source.sheet)
@@ -421,35 +373,23 @@ def read_reports(
 ) -> Reports:
     """Count the reports in one or more files of the same columns.
 
-    Parameters
-    ----------
-    files
-        At least one. Together at most MAX_UPLOAD_BYTES, packed and unpacked.
-    layout
-        "values": one report per row. "counts": one row per category, with a whole number. None follows
-        `inspect_reports` of the first file.
-    category, count
-        Columns, by name or position from 0; None follows the suggestion. `count` is not used for values.
-    has_header
-        Overrides what is detected in the first file, which holds for all of them; ignored for Parquet.
-    all_zero
-        Accept a table of counts that are all zero, as the ones of unary encoding may be.
-    progress
-        Told the done part, 0 to 1, every 50 ms or a little more while pieces are read, and 1 at the end. True
-        asks to stop. Single steps cannot be stopped: cleaning a million names, or adding up a table of counts
-        with millions of rows, takes seconds.
+    Args:
+        files: at least one. Together at most MAX_UPLOAD_BYTES, packed and unpacked.
+        layout: "values": one report per row. "counts": one row per category, with a whole number. None follows
+            `inspect_reports` of the first file.
+        category, count: columns, by name or position from 0; None follows the suggestion. `count` is not used for
+            values.
+        has_header: overrides what is detected in the first file, which holds for all of them; ignored for Parquet.
+        all_zero: accept a table of counts that are all zero, as the ones of unary encoding may be.
+        progress: told the done part, 0 to 1, after each piece. True asks to stop. Single steps cannot be stopped:
+            cleaning a million names, or adding up a table of counts with millions of rows, takes seconds.
 
-    Raises
-    ------
-    UnreadableFile
-        With one sentence for the person who uploaded the files; it names the file when there are several.
-    Stopped
-        `progress` asked for it.
-    ValueError
-        Unknown `layout`, no files.
+    Raises:
+        UnreadableFile: with one sentence for the person who uploaded the files; it names the file when there are
+            several.
+        Stopped: `progress` asked for it.
+        ValueError: unknown `layout`, no files.
 
-    Notes
-    -----
     Time O(rows). Memory: the upload, one unpacked file and the distinct values; for a table of counts also
     its two columns.
 
@@ -461,22 +401,23 @@ def read_reports(
         raise ValueError(f"layout must be 'counts', 'values' or None, got {layout!r}")
     if not files:
         raise ValueError("files must hold at least one file, got none")
-    meter = Meter(progress)
-    ends = np.cumsum([len(source.data) for source in files])
-    _check_together(int(ends[-1]), MAX_UPLOAD_BYTES, "are larger")
-    ends = ends / max(1, ends[-1])
+    ordered = _rows_first(files, has_header)
+    sizes = np.cumsum([0, *(len(source.data) for source in ordered)])
+    _check_together(int(sizes[-1]), MAX_UPLOAD_BYTES, "are larger")
+    parts = (sizes / max(1, sizes[-1])).tolist()
     shape: Shape | None = None
     read: list[ReadFile] = []
     empty: list[tuple[str, UnreadableFile]] = []
     unpacked = 0
-    for source, start, end in _rows_first(files, ends.tolist(), has_header):
+    for source, start, end in zip(ordered, parts, parts[1:], strict=False):
         with _naming(source.name if len(files) > 1 else None):
-            meter.tell(start)
             opened = start + _OPENING * (end - start)
+            tell = _part(progress, start, opened)
+            tell(0.0)
             data = source.data if isinstance(source.data, bytes) else bytes(source.data)
             header = shape.has_header if shape else has_header
             try:
-                table = open_table(data, source.name, header, meter.part(start, opened), source.sheet).table
+                table = open_table(data, source.name, header, tell, source.sheet)
             except NoRows as error:
                 if len(files) == 1:
                     raise
@@ -485,12 +426,15 @@ def read_reports(
             if shape is None:
                 table = _headed(table, has_header)
                 if layout is None:
-                    refuse_sideways(table, _has_header(table))
+                    refuse_sideways(table)
                 choice = pick(table, layout, category, count)
                 assumed = _assumed(table, choice)
-                shape = Shape(source.name, table.columns, _has_header(table), choice, table.numeric, assumed)
+                beside = counts_beside(table, choice.category) if choice.count is None else ""
+                shape = Shape(
+                    source.name, table.columns, table.has_header, choice, table.numeric, assumed, beside
+                )
             _check_shape(table, shape)
-            counted = count_reports(table, shape.choice, meter.part(opened, end))
+            counted = count_reports(table, shape.choice, _part(progress, opened, end))
             about = f"{quote(source.name)}: " if len(files) > 1 else ""
             notes = (*(f"{about}{note}" for note in table.notes), *counted.notes)
             sha256 = hashlib.sha256(data).hexdigest()
@@ -503,26 +447,32 @@ def read_reports(
     given = [source.name for source in files]
     read.sort(key=lambda file: given.index(file.name))
     reports = unite(read, shape, [name for name, _ in empty], all_zero)
-    reports = dataclasses.replace(reports, sheet=files[0].sheet)
-    meter.tell(1.0)
-    return reports
+    return dataclasses.replace(reports, sheet=files[0].sheet)
 
 
-def _rows_first(
-    files: Sequence[Source], ends: list[float], has_header: bool | None
-) -> Iterator[tuple[Source, float, float]]:
-    """Each file with the parts of the work before and after it. One of a single line, which may be the header of an
-    empty part, comes after the others unless it is known whether files have one."""
-    parts = list(zip(files, [0.0, *ends], ends, strict=False))
-    if has_header is None and len(files) > 1:
-        parts.sort(key=lambda part: _has_one_line(bytes(part[0].data)))
-    yield from parts
+def _part(progress: Callable[[float], bool] | None, start: float, stop: float) -> Tick:
+    """A callback for one part of the work, whose 0 to 1 corresponds to `start` to `stop` of the whole."""
+
+    def tell(done: float) -> None:
+        if progress is not None and progress(start + (stop - start) * done):
+            raise Stopped
+
+    return tell
+
+
+def _rows_first(files: Sequence[Source], has_header: bool | None) -> list[Source]:
+    """The files, of which one of a single line, which may be the header of an empty part, comes after the others unless
+    it is known whether files have one."""
+    if has_header is not None or len(files) == 1:
+        return list(files)
+    return sorted(files, key=lambda source: _has_one_line(bytes(source.data)))
 
 
 def _has_one_line(data: bytes) -> bool:
-    if data.startswith(b"\x1f\x8b") and len(data) < _ONE_LINE:
-        with contextlib.suppress(UnreadableFile):
-            data = decoding.gunzip(data, _ONE_LINE)
+    try:
+        data = decoding.gunzip(data, _ONE_LINE) if data.startswith(b"\x1f\x8b") else data
+    except UnreadableFile:  # of more, or damaged
+        return False
     return len(data) < _ONE_LINE and data.strip().count(b"\n") == 0
 
 
@@ -601,10 +551,8 @@ def pick(
 def count_reports(table: AnyTable, choice: ColumnChoice, tick: Tick) -> Counted:
     """Read the chosen columns.
 
-    Raises
-    ------
-    UnreadableFile
-        A broken line, too many categories, a count that is missing or no whole number of people.
+    Raises:
+        UnreadableFile: a broken line, too many categories, a count that is missing or no whole number of people.
     """
     if choice.count is None:
         return count_values(table, choice.category, tick, declared=True)
@@ -612,8 +560,8 @@ def count_reports(table: AnyTable, choice: ColumnChoice, tick: Tick) -> Counted:
 
 
 def _sum_counts(table: AnyTable, category: int, count: int, tick: Tick) -> Counted:
-    read = number_columns(table, [category, count], tick)
-    (distinct, codes), (distinct_amounts, amount_codes) = read.columns
+    columns, blank = number_columns(table, [category, count], tick)
+    (distinct, codes), (distinct_amounts, amount_codes) = columns
     names = to_text(distinct)
     named = has_name(names)
     kept = named[codes]
@@ -635,8 +583,8 @@ def _sum_counts(table: AnyTable, category: int, count: int, tick: Tick) -> Count
     check_total(people)
     k = len(names)
     rows = np.bincount(codes[~totals], minlength=k)
-    tallied = Tallied(names, rows, add_up(codes, people, k))
-    return with_names(table, tallied, named, read.blank, int(np.argmin(kept)), (*parsed.notes, *notes))
+    counted = Counted(names, rows, add_up(codes, people, k), notes=(*parsed.notes, *notes))
+    return with_names(table, counted, named, blank, int(np.argmin(kept)))
 
 
 def check_total(people: Counts) -> None:
@@ -667,10 +615,6 @@ def _naming(name: str | None) -> Iterator[None]:
         raise UnreadableFile(f"{quote(name)}: {error}") from error
 
 
-def _has_header(table: AnyTable) -> bool:
-    return table.has_header if isinstance(table, TextTable) else True
-
-
 def _headed(table: AnyTable, has_header: bool | None) -> AnyTable:
     """The first table, with its first row as header if that says "report"."""
     if has_header is None and isinstance(table, TextTable) and not table.has_header and is_headed(table):
@@ -689,7 +633,7 @@ def _check_shape(table: AnyTable, shape: Shape) -> None:
             f"it has {_columns(len(mine))}, and {quote(shape.name)} has {len(theirs)}. Upload files with the"
             " same columns, in the same order."
         )
-    if not (shape.has_header and _has_header(table)):
+    if not (shape.has_header and table.has_header):
         if table.numeric != shape.numeric and sorted(table.numeric) == sorted(shape.numeric):
             raise UnreadableFile(
                 f"its columns of numbers are not those of {quote(shape.name)}, and no header says which is which. Upload "

@@ -6,13 +6,22 @@ import datetime
 import io
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import python_calamine as calamine
 
-from rr_core.io.decoding import COUNT_FIRST, Tick, UnreadableFile, ignore, megabytes, quote, unzipped, zipped
-from rr_core.limits import HELD_ROWS_MAX, READ_TEXT_BYTES_MAX
+from rr_core.io.decoding import (
+    COUNT_FIRST,
+    Decoded,
+    Tick,
+    UnreadableFile,
+    faults_as,
+    ignore,
+    quote,
+    unzipped,
+    zipped,
+)
+from rr_core.limits import HELD_ROWS_MAX
 
 MAX_CELLS = HELD_ROWS_MAX
 """Of one sheet, from its first used cell to its last: all of them are held, the empty ones too."""
@@ -36,51 +45,32 @@ _EVERY_ROWS = 10_000
 _MOST_NAMED = 6
 
 
-@dataclass(frozen=True)
-class Sheet:
-    """A table as text: cells between tabs, every row a line of as many; `above` empty rows come before the first. `names`
-    are those of all sheets that hold something, the one that was read first."""
-
-    text: bytes = field(repr=False)
-    above: int
-    program: str
-    notes: tuple[str, ...]
-    names: tuple[str, ...]
-
-
-def read_sheet(data: bytes, tick: Tick = ignore, wanted: str | None = None) -> Sheet:
+def read_sheet(data: bytes, tick: Tick = ignore, wanted: str | None = None) -> Decoded:
     """The sheet with the wanted name; else the first visible one with two rows or more, or if there is none, the first
-    with any cell. Hidden ones come last.
+    with any cell, as text: cells between tabs, every row a line of as many. Hidden ones come last.
 
     Cells are written as they are shown: dates as 2024-12-31, truth values as TRUE and FALSE, whole numbers without a
     point, formulas as the value that was saved with them.
 
-    Raises
-    ------
-    UnreadableFile
-        Damaged, protected by a password, without cells or the wanted sheet, or more than can be held.
+    Raises:
+        UnreadableFile: damaged, protected by a password, without cells or the wanted sheet, or more than can be held.
     """
     program = _OPEN_DOCUMENT if b"opendocument" in data[:1000] else _EXCEL
     if _ENCRYPTED_EXCEL in data:
         raise UnreadableFile(_PASSWORD)
     if data.startswith(_ZIP):
         data = _checked(data)
-    try:
-        with calamine.CalamineWorkbook.from_filelike(io.BytesIO(data)) as book:
-            return _table(book, program, tick, wanted)
-    except UnreadableFile:
-        raise
-    except calamine.PasswordError:
-        raise UnreadableFile(_PASSWORD) from None
-    except (calamine.CalamineError, ValueError, OverflowError, OSError):
-        raise UnreadableFile(_DAMAGED) from None
-    except MemoryError:
-        raise UnreadableFile(f"Reading the workbook takes more memory than there is. {COUNT_FIRST}") from None
-    except BaseException as error:
-        # A panic in Rust, which is no Exception and whose class cannot be imported.
-        if type(error).__name__ != "PanicException":
-            raise
-        raise UnreadableFile(_DAMAGED) from None
+    with faults_as(_DAMAGED):
+        try:
+            with calamine.CalamineWorkbook.from_filelike(io.BytesIO(data)) as book:
+                return _table(book, program, tick, wanted)
+        except calamine.PasswordError:
+            raise UnreadableFile(_PASSWORD) from None
+        except BaseException as error:
+            # A panic in Rust, which is no Exception and whose class cannot be imported.
+            if type(error).__name__ != "PanicException":
+                raise
+            raise UnreadableFile(_DAMAGED) from None
 
 
 def as_shown(value: Any) -> str:
@@ -108,10 +98,8 @@ def as_shown(value: Any) -> str:
 def _checked(data: bytes) -> bytes:
     """The parts that are read, packed again: nothing but what was counted while it was unpacked is ever read.
 
-    Raises
-    ------
-    UnreadableFile
-        More than MAX_UNPACKED_BYTES of them, more than MAX_CELLS cells in a sheet, or a password.
+    Raises:
+        UnreadableFile: more than MAX_UNPACKED_BYTES of them, more than MAX_CELLS cells in a sheet, or a password.
     """
     parts = unzipped(data, lambda name: name.endswith((".xml", ".rels", "mimetype")), "workbook")
     if b"encryption-data" in parts.get("META-INF/manifest.xml", b""):
@@ -158,7 +146,7 @@ def _spans_of_tables(part: bytes) -> Iterator[int]:
     yield height * width
 
 
-def _table(book: calamine.CalamineWorkbook, program: str, tick: Tick, wanted: str | None) -> Sheet:
+def _table(book: calamine.CalamineWorkbook, program: str, tick: Tick, wanted: str | None) -> Decoded:
     about = [one for one in book.sheets_metadata if one.typ == calamine.SheetTypeEnum.WorkSheet]
     about.sort(key=lambda one: one.visible != calamine.SheetVisibleEnum.Visible)
     sheets = {one.name: book.get_sheet_by_name(one.name) for one in about}
@@ -174,9 +162,9 @@ def _table(book: calamine.CalamineWorkbook, program: str, tick: Tick, wanted: st
                 f"A sheet of the workbook spans more than {MAX_CELLS:,} cells. {COUNT_FIRST}"
             )
         above, text, rows = _as_text(sheet, tick)
-        if rows and (read is None or rows > 1):
+        if rows and (read is None or rows > 1 >= read[3] or _is_table(text)):
             read = name, above, text, rows
-        if rows > 1:
+        if _is_table(text):
             break
     if read is None:
         raise UnreadableFile(
@@ -189,7 +177,13 @@ def _table(book: calamine.CalamineWorkbook, program: str, tick: Tick, wanted: st
         if wanted or len(names) == 1
         else (f"The table was read from the sheet {quote(name)}; {_rest(names)}.",)
     )
-    return Sheet(text, above, program, notes, names)
+    return Decoded(text, "text", notes=notes, program=program, separator="\t", above=above, sheets=names)
+
+
+def _is_table(text: bytes) -> bool:
+    """Whether there are two rows, and columns or values that come again: else they may be remarks."""
+    rows = [line for line in text.split(b"\n") if line.strip()]
+    return len(rows) > 1 and (b"\t" in text or len({*rows}) < len(rows))
 
 
 def _rest(names: Sequence[str]) -> str:
@@ -205,7 +199,7 @@ def _as_text(sheet: calamine.CalamineSheet, tick: Tick) -> tuple[int, bytes, int
     """How many empty rows there are above, the rows from there on to the last that is not empty, as text, and how many of
     them are not."""
     first, last, rows = 0, 0, list[list[str]]()
-    left, right, size, filled = sheet.width, 0, 0, 0
+    left, right, filled = sheet.width, 0, 0
     for number, cells in enumerate(sheet.iter_rows()):
         if number % _EVERY_ROWS == 0:
             tick(number / max(1, sheet.total_height))
@@ -217,11 +211,6 @@ def _as_text(sheet: calamine.CalamineSheet, tick: Tick) -> tuple[int, bytes, int
         rows.append(row if used else [])
         if used:
             left, right, last, filled = min(left, used[0]), max(right, used[-1] + 1), len(rows), filled + 1
-        size += sum(map(len, row)) + len(row)
-        if size > READ_TEXT_BYTES_MAX:
-            raise UnreadableFile(
-                f"The text of the workbook is longer than {megabytes(READ_TEXT_BYTES_MAX)}. {COUNT_FIRST}"
-            )
     return first, "".join(_line(row[left:right]) for row in rows[:last]).encode(), filled
 
 

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import re
 
+from rr_core.io.columns import WORDS
+
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PART = re.compile(r'"(?:[^"]|"")*"|[^."]+')
 _DOTTED = re.compile(rf"(?:{_PART.pattern})(?:\.(?:{_PART.pattern}))*")
-# Names of columns and tables that people do use and that are words of SQL, somewhere.
-_WORDS = """
-all and any as asc between by case cast check column count create cross current_date current_time
-current_timestamp current_user date default delete desc distinct else end except exists false fetch for from
-full grant group having in index inner insert intersect interval into is join key language left like limit
-natural not null offset on option or order outer primary public range references result return right row rows
-select session_user set some sum table then time timestamp to true union unique update user using value values
-when where window with year
-"""
-_RESERVED = frozenset(_WORDS.split())
+_RESERVED = WORDS["sql"]
 
 
 def group_by(table: str, column: str) -> dict[str, str]:
@@ -26,17 +19,12 @@ def group_by(table: str, column: str) -> dict[str, str]:
     missing (NULL) come out as one line without a category, so that they can be seen. Names are quoted where
     they need it, and only there: in many engines a quoted name must match upper and lower case.
 
-    Parameters
-    ----------
-    table
-        A name, with its schema before a dot if it has one. A dot inside a name needs double quotes around it.
-    column
-        The name as it is; everything in it belongs to it.
+    Args:
+        table: a name, with its schema before a dot if it has one. A dot inside a name needs double quotes around it.
+        column: the name as it is; everything in it belongs to it.
 
-    Raises
-    ------
-    ValueError
-        An empty name, or one with a NUL character.
+    Raises:
+        ValueError: an empty name, or one with a NUL character.
     """
     for argument, value in (("table", table), ("column", column)):
         if not value.strip() or "\0" in value:

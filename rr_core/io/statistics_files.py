@@ -5,15 +5,14 @@ from __future__ import annotations
 import io
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pyreadstat
-from pyreadstat import PyreadstatError, ReadstatError
+from pyreadstat import ReadstatError
 
-from rr_core.io.decoding import COUNT_FIRST, NoRows, Tick, UnreadableFile, ignore
+from rr_core.io.decoding import Decoded, NoRows, Tick, UnreadableFile, faults_as, ignore
 from rr_core.io.spreadsheets import MAX_CELLS, as_shown
 from rr_core.io.text import MAX_COLUMNS
 
@@ -28,26 +27,17 @@ _SPSS_LAYOUT, _SPSS_HEADER, _SPSS_END = 64, 176, 999
 _OLD_ENCODING = "CP1252"  # tried where the one that the file states is not the one it has
 
 
-@dataclass(frozen=True)
-class StatisticsFile:
-    """A table as Parquet. `missing` counts, for each column, the rows with a value that the file declares as missing."""
-
-    data: bytes = field(repr=False)
-    program: str
-    notes: tuple[str, ...]
-    missing: tuple[int, ...]
-
-
-def read_statistics(data: bytes, tick: Tick = ignore) -> StatisticsFile:
+def read_statistics(data: bytes, tick: Tick = ignore) -> Decoded:
     """The table with labels in place of the values they stand for, also labels that no row has; dates as 2024-12-31.
 
-    Raises
-    ------
-    UnreadableFile
-        Damaged, without rows, or more rows and columns than can be held.
+    Raises:
+        UnreadableFile: damaged, without rows, or more rows and columns than can be held.
     """
     program, reader = next((name, reader) for magic, name, reader in _PROGRAMS if data.startswith(magic))
-    try:
+    with faults_as(
+        f"The {program} file is damaged, or uses something that cannot be read here. Save it again, or export the table"
+        " as CSV."
+    ):
         if program == "SPSS":
             _check_variables(data)
         notes = tuple[str, ...]()
@@ -65,24 +55,7 @@ def read_statistics(data: bytes, tick: Tick = ignore) -> StatisticsFile:
             missing.append(number)
         sink = io.BytesIO()
         pq.write_table(pa.table(arrays), sink)
-    except MemoryError:
-        raise UnreadableFile(
-            f"Reading the {program} file takes more memory than there is. {COUNT_FIRST}"
-        ) from None
-    except (ReadstatError, PyreadstatError, pa.ArrowException, ValueError, TypeError, LookupError) as error:
-        if isinstance(error, UnreadableFile):
-            raise
-        raise _damaged(program) from None
-    except (OverflowError, OSError, struct.error):
-        raise _damaged(program) from None
-    return StatisticsFile(sink.getvalue(), f"{program} file", notes, tuple(missing))
-
-
-def _damaged(program: str) -> UnreadableFile:
-    return UnreadableFile(
-        f"The {program} file is damaged, or uses something that cannot be read here. Save it again, or export the table"
-        " as CSV."
-    )
+    return Decoded(sink.getvalue(), "parquet", notes=notes, program=f"{program} file", missing=tuple(missing))
 
 
 def _check_variables(data: bytes) -> None:
@@ -91,11 +64,8 @@ def _check_variables(data: bytes) -> None:
 
     A variable takes one record, or one for each eight letters; labels belong to variables by number.
 
-    Raises
-    ------
-    ValueError
-    struct.error
-        It does, or is cut short.
+    Raises:
+        ValueError, struct.error: it does, or is cut short.
     """
     order = "<" if data[_SPSS_LAYOUT] else ">"
     at, first, more = _SPSS_HEADER, list[bool](), 0
@@ -140,12 +110,9 @@ def _read(
 ) -> tuple[dict[str, Sequence[Any]], Any]:
     """The values of each column, and what the file says about them. Its size is looked at before any row is read.
 
-    Raises
-    ------
-    UnicodeError
-        The encoding is another one.
-    UnreadableFile
-        No rows or columns, or too many.
+    Raises:
+        UnicodeError: the encoding is another one.
+        UnreadableFile: no rows or columns, or too many.
     """
     options: dict[str, Any] = {"encoding": encoding, "output_format": "dict"}
     try:

@@ -5,7 +5,7 @@ Distributions and collected reports are both read from here. Counting holds only
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -14,15 +14,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rr_core.io.columns import Columns
+from rr_core.io.columns import WORDS, Columns
 from rr_core.io.decoding import (
     COUNT_FIRST,
-    Compression,
+    Decoded,
     Tick,
     UnreadableFile,
     decode,
     ignore,
-    megabytes,
     quote,
     unpack,
 )
@@ -31,7 +30,8 @@ from rr_core.io.parquet import ParquetTable, open_parquet, to_text
 from rr_core.io.spreadsheets import read_sheet
 from rr_core.io.statistics_files import read_statistics
 from rr_core.io.text import TextTable, open_text
-from rr_core.limits import HELD_BYTES_MAX, HELD_ROWS_MAX, K_MAX, K_MIN, READ_ROWS_MAX
+from rr_core.limits import HELD_ROWS_MAX, K_MAX, K_MIN
+from rr_core.plain_text import plain
 
 AnyTable = TextTable | ParquetTable
 Counts = npt.NDArray[np.int64]
@@ -39,57 +39,12 @@ Counts = npt.NDArray[np.int64]
 MIN_CATEGORIES, MAX_CATEGORIES = K_MIN, K_MAX
 
 _FEWEST_SUMMED, _ROUNDED = 3, 1e-9  # rows, of which one is the sum of the others
-# Words for a total, in small letters; and of a table with groups: bytes that are looked at, and groups.
-TOTALS = frozenset(
-    {
-        *(
-            "total",
-            "totals",
-            "grand total",
-            "sum",
-            "subtotal",
-            "overall",
-            "all",
-            "gesamt",
-            "insgesamt",
-            "summe",
-        ),
-        *(
-            "gesamtsumme",
-            "gesamtergebnis",
-            "total général",
-            "total general",
-            "total geral",
-            "suma",
-            "suma total",
-        ),
-        *(
-            "totale",
-            "totale complessivo",
-            "totaal",
-            "eindtotaal",
-            "alle",
-            "tous",
-            "todos",
-            "both",
-            "both sexes",
-        ),
-    }
-)
+TOTALS = WORDS["total"]
+# Of a table with groups: bytes that are looked at, and groups.
 _WITH_GROUPS, _MOST_GROUPS, _MOST_GROUPINGS = 1 << 22, 1000, 5
 _PENDING, _PENDING_BYTES = 1 << 20, 1 << 26
 # Cleaning may unite a few names, not every two of them: with more, do not wait for the end.
 _DISTINCT = 2
-
-
-@dataclass(frozen=True)
-class Opened:
-    """An opened table, and how its bytes were decoded: no encoding, but a program, where they were no text or Parquet."""
-
-    table: AnyTable
-    compression: Compression | None
-    encoding: str | None
-    program: str = ""
 
 
 @dataclass(frozen=True)
@@ -105,128 +60,98 @@ class Dropped:
     file: str | None = None
 
 
-@dataclass(frozen=True)
-class Tallied:
-    """Distinct names as written, in order of first appearance, with the number of rows and of people of each."""
+def rows_left_out(dropped: Iterable[Dropped], merged: int) -> list[str]:
+    """A sentence on the rows left out for each reason, and one on those that were added to others.
 
-    names: Any
-    rows: Counts
-    people: Counts
+    >>> rows_left_out([Dropped("no category name", 1, 7)], 0)
+    ['Left out: 1 row (no category name), the first in line 7.']
+    """
+    sentences = [
+        f"Left out: {_rows(drop.rows)} ({drop.reason}), the first in line {drop.first_line:,}"
+        + (f" of {plain(drop.file, 80)}." if drop.file else ".")
+        for drop in dropped
+    ]
+    if merged:
+        sentences.append(f"{_rows(merged)} of a category that came before: added to its first row.")
+    return sentences
+
+
+def _rows(number: int) -> str:
+    return f"{number:,} {'row' if number == 1 else 'rows'}"
 
 
 @dataclass(frozen=True)
 class Counted:
-    """A file after counting: names that are not blank but not yet cleaned, and the rows that were left out."""
+    """Distinct names, in order of first appearance, with the number of rows and of people of each; and the rows that were
+    left out. Of a file the names are those that are not blank, not yet cleaned."""
 
-    tallied: Tallied
-    dropped: tuple[Dropped, ...]
+    names: Any
+    rows: Counts
+    people: Counts
+    dropped: tuple[Dropped, ...] = ()
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Decoded:
-    """An upload that was unpacked: Parquet, or text in UTF-8 with ``\n`` line ends and the encoding that it had.
-
-    What a spreadsheet or a statistics package wrote has become one of the two; `program` says so in words. Such a text
-    has `separator` between its cells, and its first line is below so many rows of `above`. `missing` counts, for each
-    column of Parquet, the rows with a value that the file declares as missing. `sheets` are as in `Described`.
-    """
-
-    data: bytes
-    kind: Literal["text", "parquet"]
-    compression: Compression | None
-    encoding: str | None
-    notes: tuple[str, ...] = ()
-    program: str = ""
-    separator: str | None = None
-    above: int = 0
-    missing: tuple[int, ...] = ()
-    sheets: tuple[str, ...] = ()
 
 
 def decoded(
     data: bytes,
     name: str,
     limit: int | None = None,
-    lines: int = READ_ROWS_MAX,
     advice: str = COUNT_FIRST,
     tick: Tick = ignore,
     sheet: str | None = None,
 ) -> Decoded:
     """Unpack and decode an upload: every reader gets its text from here. At most `limit` bytes (None: MAX_UNPACKED_BYTES)
-    and so many `lines` of text; `advice` is what to do with more. `sheet` is as `wanted` of `read_sheet`.
+    are unpacked; `advice` is what to do with more. `sheet` is as `wanted` of `read_sheet`.
 
-    Raises
-    ------
-    UnreadableFile
-        As in `unpack`, `decode`, `read_sheet` and `read_statistics`, or for more lines.
+    Raises:
+        UnreadableFile: as in `unpack`, `decode`, `read_sheet` and `read_statistics`.
     """
-    content = unpack(data, name, limit, advice, lambda done: tick(done / 2))
-    compression, rest = content.compression, lambda done: tick((1 + done) / 2)
-    if content.kind == "parquet":
-        return Decoded(content.data, "parquet", compression, None, content.notes)
-    if content.kind == "statistics":
-        file = read_statistics(content.data, rest)
-        return Decoded(
-            file.data,
-            "parquet",
-            compression,
-            None,
-            content.notes + file.notes,
-            file.program,
-            missing=file.missing,
-        )
-    if content.kind == "spreadsheet":
-        read = read_sheet(content.data, rest, sheet)
-        notes = content.notes + read.notes
-        found = Decoded(read.text, "text", compression, None, notes, read.program, "\t", read.above)
-        found = replace(found, sheets=read.names)
+    packed = unpack(data, name, limit, advice, lambda done: tick(done / 2))
+    if packed.kind == "parquet":
+        return packed
+
+    def rest(done: float) -> None:
+        tick((1 + done) / 2)
+
+    if packed.kind == "statistics":
+        found = read_statistics(packed.data, rest)
+    elif packed.kind == "spreadsheet":
+        found = read_sheet(packed.data, rest, sheet)
     else:
-        text, encoding = decode(content.data, rest)
-        found = Decoded(text, "text", compression, encoding, content.notes)
-    if found.data.count(b"\n") > lines:
-        raise UnreadableFile(f"The file has more than {lines:,} lines. {advice}")
-    return found
+        text, encoding = decode(packed.data, rest)
+        found = Decoded(text, "text", encoding=encoding)
+    return replace(found, compression=packed.compression, notes=packed.notes + found.notes)
 
 
 def open_table(
     data: bytes, name: str, has_header: bool | None, tick: Tick = ignore, sheet: str | None = None
-) -> Opened:
-    """Unpack and decode an upload and find its columns. `tick` hears of the unpacking; `sheet` is the one of a workbook,
-    None for the first that seems to be a table.
+) -> AnyTable:
+    """The table in an upload. `tick` hears of the unpacking; `sheet` is the one of a workbook, None for the first that
+    seems to be a table.
 
-    Raises
-    ------
-    UnreadableFile
-        When the file is no table at all.
+    Raises:
+        UnreadableFile: when the file is no table at all.
     """
-    found = decoded(data, name, tick=tick, sheet=sheet)
-    table: AnyTable
+    return table_in(decoded(data, name, tick=tick, sheet=sheet), has_header)
+
+
+def table_in(found: Decoded, has_header: bool | None) -> AnyTable:
+    """The table with its columns; errors as in `open_parquet` and `open_text`."""
     if found.kind == "parquet":
-        table = replace(open_parquet(found.data), notes=found.notes, missing=found.missing)
-    else:
-        table = open_text(found.data, has_header, found.separator, found.above)
-        unit: Literal["row", "line"] = "row" if found.program else "line"
-        table = replace(table, notes=found.notes + table.notes, unit=unit, sheets=found.sheets)
-    return Opened(table, found.compression, found.encoding, found.program)
+        return replace(open_parquet(found.data), notes=found.notes, missing=found.missing)
+    table = open_text(found.data, has_header, found.separator, found.above)
+    unit: Literal["row", "line"] = "row" if found.program else "line"
+    return replace(table, notes=found.notes + table.notes, unit=unit, sheets=found.sheets)
 
 
-@dataclass(frozen=True)
-class NumberedColumns:
-    """Whole columns, each as its distinct values and for each row the position of its value among them; and the blank
-    lines that were skipped."""
+def number_columns(
+    table: AnyTable, indices: Sequence[int], tick: Tick = ignore
+) -> tuple[list[tuple[Any, Codes]], Columns]:
+    """The columns at `indices`, whole, each as its distinct values and for each row the position of its value among them;
+    and the blank lines that were skipped. Errors as in `TextTable.pieces` and `ParquetTable.pieces`.
 
-    columns: tuple[tuple[Any, Codes], ...]
-    blank: Columns
-
-
-def number_columns(table: AnyTable, indices: Sequence[int], tick: Tick = ignore) -> NumberedColumns:
-    """The columns at `indices`, whole. Errors as in `TextTable.pieces` and `ParquetTable.pieces`.
-
-    Raises
-    ------
-    UnreadableFile
-        Also for more than HELD_ROWS_MAX rows, and for far more or longer values than can be used.
+    Raises:
+        UnreadableFile: also for more than HELD_ROWS_MAX rows, and for far more or longer values than can be used.
     """
     numbered = [Numbered(table.columns[index]) for index in indices]
     blank, rows = Columns(()), 0
@@ -241,38 +166,15 @@ def number_columns(table: AnyTable, indices: Sequence[int], tick: Tick = ignore)
             )
         blank = piece
         tick(piece.done)
-    return NumberedColumns(tuple(column.result() for column in numbered), blank)
-
-
-def read_columns(table: AnyTable, indices: Sequence[int]) -> tuple[Any, ...]:
-    """The columns at `indices` as they are, for tables known to be short. Errors as above.
-
-    Raises
-    ------
-    UnreadableFile
-        Also for more than HELD_BYTES_MAX bytes.
-    """
-    chunks: list[list[Any]] = [[] for _ in indices]
-    size = 0
-    for piece in table.pieces(indices):
-        for column, array in zip(chunks, piece.arrays, strict=False):
-            column += array.chunks
-            size += array.nbytes
-        if size > HELD_BYTES_MAX:
-            raise UnreadableFile(
-                f"The columns of the table unpack to more than {megabytes(HELD_BYTES_MAX)}. Save it with shorter texts."
-            )
-    return tuple(map(pa.chunked_array, chunks))
+    return [column.result() for column in numbered], blank
 
 
 def count_values(table: AnyTable, category: int, tick: Tick = ignore, *, declared: bool = False) -> Counted:
     """How many rows hold each value of a column; with `declared` also the categories without a row that the file
     declares for it, after the others.
 
-    Raises
-    ------
-    UnreadableFile
-        A broken line, or far more values than categories can be used.
+    Raises:
+        UnreadableFile: a broken line, or far more values than categories can be used.
     """
     tally, blank = Tally(table.columns[category]), Columns(())
     declares = declared and isinstance(table, ParquetTable) and table.declares[category]
@@ -287,7 +189,8 @@ def count_values(table: AnyTable, category: int, tick: Tick = ignore, *, declare
     tallied = tally.result()
     named = has_name(tallied.names)
     first = 0 if named.all() else _first_of(table, category, pc.filter(tallied.names, pa.array(~named)))
-    counted = with_names(table, tallied, named, blank, first, _declared_missing(table, category))
+    notes = _declared_missing(table, category)
+    counted = with_names(table, replace(tallied, notes=notes), named, blank, first)
     return counted if listed is None else _with_declared(counted, listed)
 
 
@@ -297,30 +200,25 @@ def _declared_missing(table: AnyTable, column: int) -> tuple[str, ...]:
     if not rows:
         return ()
     return (
-        f"In the column {quote(table.columns[column])}, {rows:,} {'row has a value' if rows == 1 else 'rows have values'}"
-        f" that the file declares as missing: {'it was' if rows == 1 else 'they were'} left out.",
+        f"Of the rows left out, {rows:,} {'has a value' if rows == 1 else 'have values'} in the column "
+        f"{quote(table.columns[column])} that the file declares as missing.",
     )
 
 
 def _with_declared(counted: Counted, listed: Any) -> Counted:
     """Also the listed categories, with no rows."""
-    names = counted.tallied.names
-    unused = pc.unique(pc.filter(listed, pc.invert(pc.is_in(listed, names))))
+    unused = pc.unique(pc.filter(listed, pc.invert(pc.is_in(listed, counted.names))))
     unused = pc.filter(unused, pa.array(has_name(unused)))
     if not len(unused):
         return counted
-    none = np.zeros(len(unused), dtype=np.int64)
-    tallied = Tallied(
-        pa.concat_arrays([names, unused]),
-        np.concatenate([counted.tallied.rows, none]),
-        np.concatenate([counted.tallied.people, none]),
-    )
+    names, none = pa.concat_arrays([counted.names, unused]), np.zeros(len(unused), dtype=np.int64)
     shown = ", ".join(quote(name) for name in unused[:3].to_pylist()) + (", …" if len(unused) > 3 else "")
     note = (
-        f"The file declares {len(tallied.names):,} categories, of which {shown} {'has' if len(unused) == 1 else 'have'}"
+        f"The file declares {len(names):,} categories, of which {shown} {'has' if len(unused) == 1 else 'have'}"
         " no report: a category that people could choose counts all the same."
     )
-    return Counted(tallied, counted.dropped, (*counted.notes, note))
+    rows, people = (np.concatenate([part, none]) for part in (counted.rows, counted.people))
+    return Counted(names, rows, people, counted.dropped, (*counted.notes, note))
 
 
 class Distinct:
@@ -337,11 +235,6 @@ class Distinct:
         self._bytes = self._most_bytes = 0
         self._set_limits(0, 0)
 
-    @property
-    def nbytes(self) -> int:
-        """The size of the values that are held."""
-        return self._bytes
-
     def _hold(self, values: Any) -> None:
         """Keep the distinct values of one more piece."""
         self._parts.append(values)
@@ -353,10 +246,8 @@ class Distinct:
     def _unite(self) -> None:
         """Unite the distinct values of all pieces.
 
-        Raises
-        ------
-        UnreadableFile
-            Far more than categories can be used, or too long ones.
+        Raises:
+            UnreadableFile: far more than categories can be used.
         """
         if not self._parts:
             return
@@ -373,18 +264,13 @@ class Distinct:
                 f"The column {quote(self._column)} holds more than {most:,} different values, and at most"
                 f" {MAX_CATEGORIES:,} categories can be used. Pick another column, or put rare categories together."
             )
-        if self._bytes > HELD_BYTES_MAX + 16 * self._waiting:
-            raise UnreadableFile(
-                f"The different values of the column {quote(self._column)} take more than"
-                f" {megabytes(HELD_BYTES_MAX)}. Pick another column, or shorten the values."
-            )
         self._set_limits(self._waiting, self._bytes)
 
     def _set_limits(self, distinct: int, size: int) -> None:
         """How many values, and of how many bytes, are held before they are united again: twice as many, but not many
         more than are refused."""
         self._most = max(distinct + _PENDING, min(2 * distinct + _PENDING, _DISTINCT * MAX_CATEGORIES))
-        self._most_bytes = max(size + _PENDING_BYTES, min(2 * size + _PENDING_BYTES, HELD_BYTES_MAX))
+        self._most_bytes = 2 * size + _PENDING_BYTES
 
     def _renumber(self, codes: Codes, sizes: list[int], k: int) -> None:
         """Told, for each value held, in pieces of these sizes, which of the k united values it is."""
@@ -405,12 +291,12 @@ class Tally(Distinct):
             self._rows.append(found.field("counts").to_numpy())
             self._hold(to_text(found.field("values")))
 
-    def result(self) -> Tallied:
+    def result(self) -> Counted:
         """The counts so far."""
         self._unite()
         names = self._parts[0] if self._parts else pa.array([], pa.large_string())
         rows = self._rows[0] if self._rows else np.zeros(0, np.int64)
-        return Tallied(names, rows, rows)
+        return Counted(names, rows, rows)
 
     def _renumber(self, codes: Codes, sizes: list[int], k: int) -> None:
         self._rows = [add_up(codes, np.concatenate(self._rows), k)]
@@ -476,10 +362,8 @@ def totals_of_groups(
     beside "m" and "f"), which have, in every category, the sum of the rows with other words. And a sentence on each such
     word, also where the sums differ, and on the first or last of three or more groups that has the sums without the word.
 
-    Parameters
-    ----------
-    codes, amounts
-        (n,) the category of each row, -1 for none, and its number.
+    Args:
+        codes, amounts: (n,) the category of each row, -1 for none, and its number.
     """
     left_out, notes = codes < 0, list[str]()
     nameless = left_out.copy()
@@ -492,7 +376,7 @@ def totals_of_groups(
         return left_out & ~nameless, ()
     for column in columns:
         try:
-            ((names, groups),) = number_columns(table, [column]).columns
+            ((names, groups),), _ = number_columns(table, [column])
         except UnreadableFile:  # a column that nobody chose is no reason to refuse the table
             continue
         if not 2 <= len(names) <= _MOST_GROUPS:
@@ -544,18 +428,12 @@ def has_name(names: Any) -> npt.NDArray[np.bool_]:
 
 
 def with_names(
-    table: AnyTable,
-    tallied: Tallied,
-    named: npt.NDArray[np.bool_],
-    blank: Columns,
-    first: int,
-    notes: tuple[str, ...] = (),
+    table: AnyTable, counted: Counted, named: npt.NDArray[np.bool_], blank: Columns, first: int
 ) -> Counted:
-    """The tallied values with a name; the rows without one, of which row `first` is the first, are listed as
-    dropped."""
-    dropped = left_out(table, blank, int(tallied.rows[~named].sum()), first)
-    names = pc.filter(tallied.names, pa.array(named))
-    return Counted(Tallied(names, tallied.rows[named], tallied.people[named]), dropped, notes)
+    """The counted values with a name; the rows without one, of which row `first` is the first, are listed as dropped."""
+    dropped = left_out(table, blank, int(counted.rows[~named].sum()), first)
+    names = pc.filter(counted.names, pa.array(named))
+    return Counted(names, counted.rows[named], counted.people[named], dropped, counted.notes)
 
 
 def left_out(table: AnyTable, columns: Columns, nameless: int, first_nameless: int) -> tuple[Dropped, ...]:

@@ -1,13 +1,15 @@
-"""Tables in text files: separator, header, and columns read by Arrow's parallel CSV reader."""
+"""Tables in text files: separator, header, and columns read by Arrow's parallel CSV reader; and CSV files, such that
+spreadsheets show them as they are, and do not run them."""
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import csv
 import io
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -27,6 +29,7 @@ from rr_core.io.columns import (
     numeric_columns,
 )
 from rr_core.io.decoding import NoRows, UnreadableFile, quote
+from rr_core.plain_text import csv_columns
 
 MAX_COLUMNS = 1000
 SAMPLE_ROWS = 8
@@ -92,10 +95,8 @@ class TextTable:
     def pieces(self, indices: Sequence[int]) -> Iterator[Columns]:
         """The columns at `indices` as text, one block after another, blank lines left out.
 
-        Raises
-        ------
-        UnreadableFile
-            A line with more or fewer fields than the first, an endless quotation or line.
+        Raises:
+            UnreadableFile: a line with more or fewer fields than the first, an endless quotation or line.
         """
         ragged, records = _Ragged(self._delimiter), 0
         try:
@@ -133,8 +134,6 @@ class TextTable:
     def place(self, row: int) -> int:
         """The line of the file, from 1, on which a row of `pieces` starts."""
         remaining = row + self.has_header
-        if b'"' not in self.data:
-            return self._line(remaining)
         for line, rows in self._stretches():
             if remaining >= len(rows) and set(map(len, rows)) == {len(self.columns)}:
                 remaining -= len(rows)
@@ -146,31 +145,6 @@ class TextTable:
                     remaining -= 1
         # Python's reader sees fewer records than Arrow's: no such file is known, but do not fail.
         return self.above + row + self.has_header + 1
-
-    def _line(self, remaining: int) -> int:
-        """The line of the record after so many others, where each line is a record unless it is skipped.
-
-        Lines are counted a piece at a time, and looked at one by one only where a piece may hold a blank one, or
-        the record.
-        """
-        seen = {*range(ord("!"), ord("~") + 1)} - {ord(self._delimiter)}
-        unseen = bytes({*range(256)} - seen - {ord("\n")})
-        line, start = self.above, 0
-        while start < len(self.data):
-            end = self.data.rfind(b"\n", start, start + _BLOCK) + 1 or len(self.data)
-            piece = self.data[start:end].removesuffix(b"\n")
-            records = piece.count(b"\n") + 1
-            if remaining >= records and b"\n\n" not in b"\n" + piece.translate(None, unseen) + b"\n":
-                line, remaining = line + records, remaining - records
-            else:
-                for text in piece.split(b"\n"):
-                    line += 1
-                    if text and not self._skips(text.decode().split(self._delimiter)):
-                        if not remaining:
-                            return line
-                        remaining -= 1
-            start = end
-        return line + 1
 
     def _options(self, indices: Sequence[int], ragged: _Ragged) -> dict[str, Any]:
         """How Arrow is to read the columns at `indices`."""
@@ -232,10 +206,8 @@ class TextTable:
     def _lines(self) -> Iterator[str]:
         """The lines, with their ends. Only some megabytes are made text at a time.
 
-        Raises
-        ------
-        csv.Error
-            A line that does not fit in a block.
+        Raises:
+            csv.Error: a line that does not fit in a block.
         """
         start = 0
         while start < len(self.data):
@@ -301,16 +273,13 @@ def open_text(
     file were taken away before.
 
     Remarks above it that begin with ``#``, and Excel's line ``sep=;``, are skipped. What follows a blank line and does
-    not fit the columns is another table, which is not read. R's names of rows, above which there is no name, get one.
-    What Qualtrics and SurveyMonkey write between the header and the answers is skipped, and MySQL's quotation marks are
-    read.
+    not fit the columns is another table or a remark, which is not read. R's names of rows, above which there is no name,
+    get one. What Qualtrics and SurveyMonkey write between the header and the answers is skipped, and MySQL's quotation
+    marks are read.
 
-    Raises
-    ------
-    NoRows
-        Nothing below the header.
-    UnreadableFile
-        More than MAX_COLUMNS columns, an endless first line.
+    Raises:
+        NoRows: nothing below the header.
+        UnreadableFile: more than MAX_COLUMNS columns, an endless first line.
     """
     whole, notes = data, list[str]()
     data, said = _below_remarks(data, notes)
@@ -412,7 +381,8 @@ def _below_remarks(data: bytes, notes: list[str]) -> tuple[bytes, str | None]:
 
 def _first_table(data: bytes, separator: str, rows: list[list[str]], above: int, notes: list[str]) -> bytes:
     """The text up to where another table begins: after a blank line, with titles where the first has numbers, or with
-    two or more fields but not as many, in the lines that follow neither. All else is a broken line, and refused."""
+    two or more fields but not as many, in the lines that follow neither; or where nothing but remarks follow. All else is
+    a broken line, and refused."""
     numeric = numeric_columns(rows[1:], len(rows[0]))
     if not any(numeric):
         return data
@@ -450,7 +420,25 @@ def _first_table(data: bytes, separator: str, rows: list[list[str]], above: int,
                 " what follows were not read. Take the blank line out if all of it is one table."
             )
             return data[: found.start() + 1]
+        if remarks := _remarks_below(data[found.end() :], separator):
+            notes.append(_skipped("Below", remarks))
+            return data[: found.start() + 1]
     return data
+
+
+def _remarks_below(data: bytes, separator: str) -> list[str]:
+    """The lines at the end of a file, where all of them are remarks: words without a number in a cell of its own."""
+    if len(data) > _NEXT_BYTES:
+        return []
+    rows = _parse(data.decode(errors="replace"), separator)
+    of_words = all(" " in row[0].strip() and not any(map(looks_numeric, row)) for row in rows)
+    return [" ".join(filter(None, map(str.strip, row))) for row in rows] if of_words else []
+
+
+def _skipped(where: str, lines: Sequence[str]) -> str:
+    """The sentence on titles or remarks beside a table."""
+    named = ", ".join(map(quote, lines[:2]))
+    return f"{where} the table: {named}{', …' if len(lines) > 2 else ''}. That was skipped."
 
 
 def _explanations(rows: list[list[str]]) -> int:
@@ -516,8 +504,7 @@ def _titles(data: bytes, separator: str | None, notes: list[str]) -> int:
     titles = [row[0] for row in cells[:first] if row]
     if not titles or cells[first - 1]:
         return 0
-    named = ", ".join(quote(title) for title in titles[:2])
-    notes.append(f"Above the table: {named}{', …' if len(titles) > 2 else ''}. That was skipped.")
+    notes.append(_skipped("Above", titles))
     return first
 
 
@@ -563,3 +550,24 @@ def _is_blank(fields: Row) -> bool:
 
 def _fields(number: int) -> str:
     return "1 field" if number == 1 else f"{number:,} fields"
+
+
+def by_category(labels: Sequence[str] | None, k: int, columns: Mapping[str, Any]) -> bytes:
+    """A CSV file with a row for each of k categories: its name, or its number where the categories have no names, and
+    these columns."""
+    return csv_bytes(csv_columns({"category": labels or [*map(str, range(1, k + 1))], **columns}))
+
+
+def csv_bytes(columns: Mapping[str, Any]) -> bytes:
+    """A CSV file of named columns in UTF-8, numbers at full precision.
+
+    With more than ASCII in it, it begins with a byte-order mark: Excel takes it for Windows-1252 otherwise.
+
+    >>> csv_bytes({"category": ["bus", "car"], "share": [0.25, 0.75]})
+    b'"category","share"\\n"bus",0.25\\n"car",0.75\\n'
+    """
+    table = pa.table(dict(columns))
+    out = io.BytesIO()
+    arrow_csv.write_csv(table, out, arrow_csv.WriteOptions(quoting_style="needed", quoting_header="needed"))
+    data = out.getvalue()
+    return data if data.isascii() else codecs.BOM_UTF8 + data

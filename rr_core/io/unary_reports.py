@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from rr_core.io import numbers
 from rr_core.io.columns import (
     ONES,
+    WORDS,
     ZEROS,
     ColumnChoice,
     Described,
@@ -48,9 +49,6 @@ _NAMES_OF_ONES = ("one", "ones", "support")
 _MISSING = {"", "na", "n/a", "nan", "null", "none"}  # among bits: to be told, with their place
 _FEWEST = 2  # categories
 _SHORTEST_BESIDE = 3  # bits of a string beside columns of bits: 10 may as well be a number
-# Columns of 0 and 1 with such a word in their name are rather about the person; those of sex, if there is one alone.
-_OF_SEX = {"female", "male", "woman", "man", "sex", "gender"}
-_OF_PERSON = {"consent", "consented", "complete", "completed", "finished", "valid"}
 
 
 class OneBit(UnreadableFile):
@@ -169,11 +167,11 @@ def _counts_ones(preview: Preview, index: int, bits: Sequence[int], strings: Seq
 def _categories(preview: Preview, bits: Sequence[int]) -> Sequence[int]:
     """The columns of 0 and 1 without those that are rather about the person: by their name, or all 1."""
     words = {i: {*re.split(r"[\W\d_]+", preview.columns[i].casefold())} for i in bits}
-    of_sex = [i for i in bits if words[i] & _OF_SEX]
+    of_sex = [i for i in bits if words[i] & WORDS["sex"]]
     left = [
         i
         for i in bits
-        if not (words[i] & _OF_PERSON or of_sex == [i])
+        if not (words[i] & WORDS["about_person"] or of_sex == [i])
         and not (
             preview.hints[i].constant
             and {row[i].casefold().strip() for row in preview.sample if i < len(row)} <= ONES
@@ -252,7 +250,7 @@ def read_bit_columns(
     Raises:
         UnreadableFile: one plain sentence.
     """
-    table = open_table(bytes(source.data), source.name, None, sheet=source.sheet).table
+    table = open_table(bytes(source.data), source.name, None, sheet=source.sheet)
     if columns is None:
         columns = [name for index, name in enumerate(table.columns) if _seems_bits(table, index)]
     if len(set(columns)) < _FEWEST:

@@ -32,6 +32,7 @@ from rr_core.lesson.survey import EPSILONS, PEOPLE, LessonStep, lesson
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import inv_variance, negative_log_likelihood, total_variation
 from rr_core.populations import zipf
+from rr_core.registry import ESTIMATORS
 from rr_core.repeats import Repeats, repeat
 from rr_core.scenario import Scenario
 from rr_core.streams import Stream
@@ -66,12 +67,15 @@ def _points(difference: float) -> str:
     return _per_cent(difference).replace("%", " points")
 
 
-def _compared(said: int, answer: int, unit: str = "", few: str = "too few", many: str = "too many") -> str:
-    """The beginning of each sentence about a number."""
+def _compared(
+    said: int, answer: int, near: int, unit: str = "", few: str = "too few", many: str = "too many"
+) -> str:
+    """The beginning of each sentence about a number; up to ``near`` from the answer is close."""
     told = with_unit(said, unit)
     if said == answer:
         return f"You said {told}, and so it is."
-    return f"You said {told}, {many if said > answer else few}: it is {with_unit(answer, unit)}."
+    how = "close" if abs(said - answer) <= near else many if said > answer else few
+    return f"You said {told}, {how}: it is {with_unit(answer, unit)}."
 
 
 def _bars(names: Sequence[str], *series: tuple[str, str, Sequence[float]], **lines: object) -> Picture:
@@ -140,8 +144,8 @@ def coin(seed: int) -> Posed:
         guessed = _per_cent(picture["chances"][0] + picture["chances"][1])
         caption = (
             f"At ε = {_at(epsilon)} the coin {leans}; {heads + accidents} of the 100 reports are true. Taking your "
-            f"report for your answer is right with chance {guessed}, guessing with 20%. The odds, right : wrong, grow "
-            f"from 1 : 4 to at most {_fold(epsilon)} : 4: eᵋ-fold, here {_fold(epsilon)}."
+            f"report for your answer is right with chance {guessed}, guessing with 20%. The odds grow from 1 to 4 to at "
+            f"most {_fold(epsilon)} to 4: eᵋ times."
         )
         frames.append(Frame(_at(epsilon), picture, caption))
     picture, heads, accidents = people(fair)
@@ -151,7 +155,7 @@ def coin(seed: int) -> Posed:
         how = "Counting heads alone gives" if nearer else "Heads made"
         rest = f"{accidents} of the other {100 - heads} drew the truth by accident"
         return (
-            f"{_compared(said[0], heads + accidents)} {how} "
+            f"{_compared(said[0], heads + accidents, 10)} On average it is 60. {how} "
             f"{heads}{', but' if nearer else ' people tell the truth;'} {rest}. "
             "A report does not show which it is: that is the protection."
         )
@@ -211,9 +215,10 @@ def crowd(seed: int) -> Posed:
             else "is no longer the tallest alone"
         )
         return (
-            f"Of 100 people your bars put {100 * total_variation(drawn, reports):.0f} in a wrong place. They span "
-            f"{100 * span:.0f} points; the reports {100 * real:.1f}, from {_per_cent(min(reports))} to "
-            f"{_per_cent(max(reports))}. Chance pulls each bar towards 20%; “{_NAMES[tallest]}” {seen}."
+            f"Of 100 people your bars put {100 * total_variation(drawn, reports):.0f} in a wrong place. From your lowest "
+            f"to your highest it is {100 * span:.0f} points; of the reports {100 * real:.1f}, from "
+            f"{_per_cent(min(reports))} to {_per_cent(max(reports))}. Chance pulls each bar towards 20%; "
+            f"“{_NAMES[tallest]}” {seen}."
         )
 
     return Posed(
@@ -278,7 +283,7 @@ def subtract(seed: int) -> Posed:
             raw - q: "Subtracted, and not yet stretched. ",
         }.get(nearest, "")
         left = (float(f"{100 * raw:.1f}") - float(f"{100 * q:.1f}")) / 100  # of the numbers on screen
-        start = f"{_compared(said[0], round(100 * estimate), '%', 'too little', 'too much')} "
+        start = f"{_compared(said[0], round(100 * estimate), 2, '%', 'too little', 'too much')} "
         return (
             f"{start}{why}{_per_cent(raw)} − {_per_cent(q)} = {_per_cent(left)} is left, and stands for the "
             f"{_per_cent(step.keep)} who were told to say the truth: stretch it {1 / step.keep:.2f} times. This "
@@ -322,7 +327,8 @@ _SIZES = {200: 0.3, 2000: 0.1, 20_000: 0.05, 200_000: 0.03, 2_000_000: 0.03}
     "not cure it.",
     belief="A negative share is a mistake in the program, and more people cure it.",
     ask="Its true share is zero, and the estimates scatter about the truth: where do they fall?",
-    remember="A share below zero is chance, no mistake; more people make it small, but an empty answer keeps it.",
+    remember="A share below zero is chance, no mistake; more people cure it where somebody has the answer, else they "
+    "only make it small.",
     more="inv_negatives?part=users",
 )
 def below(seed: int) -> Posed:
@@ -359,10 +365,11 @@ def below(seed: int) -> Posed:
 
     def after(said: Prediction) -> str:
         return (
-            f"{_compared(said[0], answer)} Where nobody has an answer, the sign stays chance; only the size "
+            f"{_compared(said[0], answer, 5)} Where nobody has an answer, the sign stays chance; only the size "
             f"shrinks: the lowest was {_per_cent(found[few].min(axis=0)[1])} with {few:,} people, "
             f"{_per_cent(found[many].min(axis=0)[1], 2)} with {many:,} (the picture zooms in). Where somebody has it, "
-            f"more people are a cure: of 2%, {negatives(few)[1]} of 100 were below zero, now {negatives(many)[1]}."
+            f"more people are a cure: where 2% have it, {negatives(few)[1]} of 100 were below zero, now "
+            f"{negatives(many)[1]}."
         )
 
     return Posed(
@@ -418,6 +425,13 @@ def repairs(seed: int) -> Posed:
     lowered = max(a - b for a, b in zip(step.inv, step.inv_p, strict=True) if b > 0)
     zeros = step.mle_star.count(0)
     struck = "one answer" if zeros == 1 else f"{zeros} answers"
+    # Inv of the others' reports, of which the tallest has the most.
+    rest = sum(count for count, share in zip(step.counts, step.mle_star, strict=True) if share)
+    odds = math.exp(step.epsilon)
+    parts = (
+        odds + 4 - zeros
+    )  # of the others' reports: one for each answer by chance, and odds - 1 that tell the truth
+    chance = f"{rest / parts:.0f}"
 
     def after(said: Prediction) -> str:
         right = all(values[a] <= values[b] + 1e-12 for a, b in pairwise(said))
@@ -426,7 +440,8 @@ def repairs(seed: int) -> Posed:
         return (
             f"{'Right' if right else 'Not so'}: {told}. InvN scales, which costs the tallest bar most: "
             f"{_points(step.inv[tallest] - step.inv_n[tallest])}. InvP takes {_points(lowered)} from each bar that "
-            f"stays. MLE* strikes out {struck}; after it no shares make the reports likelier. "
+            f"stays. MLE* strikes out {struck}: chance brings each other {chance} of the {rest:,} reports left, and "
+            f"{step.counts[tallest]} − {chance}, stretched {parts / (odds - 1):.2f} times, is its bar. "
             f"In truth it is {_per_cent(truth[tallest])}."
         )
 
@@ -481,23 +496,26 @@ def closest(seed: int) -> Posed:
     """In which population InvN wins more often."""
     populations = ("All about equally common", "A few are very common")
     where = ("all are about equally common", "a few are very common")
-    exponents = (0.0, 1.5)
+    exponents = (0.0, 3.0)
 
-    def wins(epsilon: float) -> list[dict[str, float]]:
+    def surveys(epsilon: float) -> list[Repeats]:
         results: list[Repeats] = []
         for s in exponents:
             scenario = Scenario(k=12, s=s, epsilon=epsilon, n=2000, seed=seed)
             *_, last = repeat(scenario.draw(), _SURVEYS)
             results.append(last)
-        return [result.best["tv"] for result in results]
+        return results
 
     def picture(won: list[dict[str, float]]) -> Picture:
         series = [(key, name, [one[key] / _SURVEYS for one in won]) for key, name in _REPAIRS.items()]
         return {**_bars(populations, *series), "unit": "of 100 surveys"}
 
-    counted = {epsilon: wins(epsilon) for epsilon in _CLOSEST}
+    made = {epsilon: surveys(epsilon) for epsilon in _CLOSEST}
+    counted = {epsilon: [result.best["tv"] for result in results] for epsilon, results in made.items()}
     first = _CLOSEST.index(0.5)
     won = counted[0.5]
+    errors = made[0.5][1].errors["tv"].mean(axis=0)
+    off = [f"{100 * errors[list(ESTIMATORS).index(name)]:.0f}" for name in ("inv_n", "inv_p")]
     more = 0 if won[0]["inv_n"] >= won[1]["inv_n"] else 1
 
     def told(one: dict[str, float]) -> str:
@@ -508,9 +526,8 @@ def closest(seed: int) -> Posed:
         verdict = "Right." if right else f"No, more often where {where[more]}."
         return (
             f"{verdict} InvN wins {won[0]['inv_n']:g} of 100 where {where[0]}, {won[1]['inv_n']:g} where {where[1]}. "
-            "Advice: report InvP, unless you expect all to be about equally common: then InvN. It rests on the average "
-            "error, not on wins: in all 381 settings with moderate noise InvP's was at most 1.46 times the best, InvN's "
-            "up to 2,410 times."
+            f"There it puts {off[0]} of 100 people in a wrong bar on average, InvP {off[1]}. So report InvP, unless you "
+            "expect all to be about equally common: then InvN."
         )
 
     frames = [
@@ -603,8 +620,8 @@ def likeliest(seed: int) -> Posed:
         verdict = "Right" if said[0] == 2 else "Many more"
         return (
             f"{verdict}: {ratio(10)} times, {ratio(1)} multiplied by itself ten times, as chances of reports multiply. "
-            "The hill gets steep, and the reports of more people would bring its summit nearer to the truth. MLE*, the "
-            "maximum likelihood estimate, is this summit; its star means: computed exactly, in one step."
+            "The hill gets steep. MLE*, the maximum likelihood estimate, is its summit; its star means: computed "
+            "exactly, in one step."
         )
 
     frames = [
@@ -617,9 +634,8 @@ def likeliest(seed: int) -> Posed:
         for n in times
     ]
     return Posed(
-        f"Any shares make these 2,000 reports more or less likely. Under the best ones they are {ratio(1)} times "
-        "as likely as under the "
-        "true ones. Imagine ten times as many people who report in the same proportions.",
+        f"The shares decide how likely these 2,000 reports are. Under the best shares they are {ratio(1)} times as "
+        "likely as under the true ones. Imagine ten times as many people who report in the same proportions.",
         ChoiceQuestion("How many times less likely does the truth make the reports then?", options),
         picture(1),
         (2,),
@@ -702,10 +718,9 @@ def line(seed: int) -> Posed:
         on_the_line = ("inv_p", "mle_star", "inv_n")
         outside = "" if 0 <= said[0] <= 100 else "It lies between them. "
         return (
-            f"{_compared(said[0], answer, few='too little', many='too much')} {outside}MLE* strikes out C and does Inv "
-            "again with the others' reports alone. Each repair stretches the bars of A and B and shifts both alike to "
-            "make 100%: one number to choose, so one line. MLE*, between the others, is never farther from the truth "
-            "than both. Of 100 people in a wrong bar: "
+            f"{_compared(said[0], answer, 5, few='too little', many='too much')} {outside}InvN scales A and "
+            "B down, InvP lowers both by the same amount, MLE* does some of both: scales less than InvN, then lowers. So "
+            "it lies between, never farther from the truth than the farther of the two. Of 100 people in a wrong bar: "
             f"{', '.join(f'{_REPAIRS[key]} {_wrong(getattr(step, key), truth)}' for key in on_the_line)}."
         )
 
@@ -821,12 +836,12 @@ def patience(seed: int) -> Posed:
         close = "close" if ratio < 1.1 else much
         how = f"You said {said[0]:,}, {close}: it takes {least(answer)}."
         right = f"You said {answer:,}, and so it is."
-        more = math.ceil(10_000 * math.expm1(_CERTAIN * survey.n)) / 100
         return (
             f"{right if said[0] == answer else how} At ε = 0.5 a report says little, so the factors are close to 1. "
             f"They also tell when to stop: while one is well above 1, its bar can gain. Once none is more than a "
-            f"millionth above 1, after {least(stop)} steps, no shares make the {survey.n:,} reports more than "
-            f"{more:.2f}% likelier. That is IBU's certificate; it needs no MLE*."
+            f"millionth above 1, after {least(stop)} steps, other shares make a report at most a millionth likelier, "
+            f"all {survey.n:,} about {100 * math.expm1(_CERTAIN * survey.n):.1f}%. That is IBU's certificate; it needs "
+            "no MLE*."
         )
 
     frames = [
@@ -839,7 +854,7 @@ def patience(seed: int) -> Posed:
     ]
     return Posed(
         "IBU starts from equal bars. Each step multiplies every bar by a factor: above 1 if the reports speak for more, "
-        "below 1 if for less. In the end it stands on the summit, MLE*. Our 2,000 reports, ε = 0.5.",
+        "below 1 if for less. So it comes nearer and nearer to the summit, MLE*. Our 2,000 reports, ε = 0.5.",
         NumberQuestion(
             "After how many steps is every bar within half a percentage point of MLE*?",
             1,
@@ -894,7 +909,7 @@ def price(seed: int) -> Posed:
         return _curve(
             curve,
             marks,
-            ("budget ε", [(math.log(e), _at(e)) for e in (0.1, 0.2, 0.5, 1, 2, 5)]),
+            ("privacy ε", [(math.log(e), _at(e)) for e in (0.1, 0.2, 0.5, 1, 2, 5)]),
             ("people needed", [(float(i), f"{10**i:,}") for i in range(1, 7)]),
         )
 

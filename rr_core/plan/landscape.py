@@ -245,8 +245,8 @@ def simulate_curve(
         replicates: collections per point, an integer >= 1.
         users: "fixed": the same users each time, n theta rounded to whole people, and errors are against their own
             shares; "sampled": drawn afresh from theta, and errors are against theta.
-        seed: collection i at point j is the same for the same seed, whatever ``replicates`` and however the run
-            was cut into pieces.
+        seed: an integer >= 0; collection i at point j is the same for the same seed, whatever ``replicates`` and
+            however the run was cut into pieces.
         progress: called with the number of collections done at all points together, about every 50 ms and at the
             end; returning True stops the run, which then returns what it has. One block of collections is
             never cut: a single one from k = 50,000.
@@ -262,7 +262,7 @@ def simulate_curve(
     weights = _validate.histogram(theta, k)
     if weights.ndim != 1:
         raise ValueError(f"theta must have shape (k,) = ({k},), got {weights.shape}")
-    replicates = _validate.integer("replicates", replicates, 1)
+    replicates, seed = _validate.integer("replicates", replicates, 1), _validate.integer("seed", seed, 0)
     epsilon, n = _settings(along, points, fixed_value)
     rows, shares = min(max(_CELLS_PER_BLOCK // k, 1), _MOST_PER_BLOCK), _validate.shares(weights)
     collectors = [

@@ -146,6 +146,7 @@ def flip_epsilon(k: int, against: Key = "oue", theta_share: float = 0.0) -> floa
     epsilon, and for shares above zero the two may change places several times around the number given.
     """
     k, theta = _validate.integer("k", k, 2, K_MAX), checked_share("theta_share", theta_share)
+    _validate.one_of("against", against, ("sue", "oue", "olh"))
     if against == "oue":
         return math.log(max(_odds_at_flip(k, theta), 1.0))
     if flip_k(EPSILON_MIN, against, theta) >= k:

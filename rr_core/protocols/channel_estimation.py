@@ -140,6 +140,9 @@ def _solve(phi: Array, channel: Channel, total: float = 1.0) -> Array:
     if channel.m > channel.k:
         along = linalg.solve_triangular(r, linalg.solve_triangular(r, np.ones(channel.k), trans="T"))
         x += np.outer(along / along.sum(), total - x.sum(axis=0))
+    if total:  # of shares, what rounding makes of a zero is zero
+        pivots = np.abs(np.diag(r))
+        x[np.abs(x) < 4 * np.finfo(float).eps * pivots.max() / pivots.min()] = 0.0
     solution: Array = x.T.reshape(*phi.shape[:-1], channel.k)
     return solution
 

@@ -18,7 +18,7 @@ from rr_core.registry import REGISTRY
 from rr_core.reports import analyse, fit_test, plausible_epsilon
 from rr_core.reports.analysis import Analysis
 from rr_core.reports.designs import DESIGNS
-from rr_core.reports.survey import analyse_tallies
+from rr_core.reports.survey import analyse_groups, report_of_each
 
 if TYPE_CHECKING:
     from rr_core.io import Source
@@ -185,7 +185,7 @@ def _together(
     """The analysis of all people as one."""
     if people is None or weights is None:
         return analyse(counts, protocol, level, users)
-    return analyse_tallies(people.tallies.together(), protocol, names, level=level).analyses[0]
+    return analyse_groups(people.tallies.together(), protocol, names, level=level).analyses[0]
 
 
 def _groups(
@@ -200,8 +200,8 @@ def _groups(
     """Numbers about the groups, and their table."""
     if people is None or not by:
         return {}, None
-    order = [reports.index(name) for name in names] if set(names) == set(reports) else None
-    survey = analyse_tallies(people.tallies, protocol, names, people.groups, level, users, order)
+    order = report_of_each(names, reports)
+    survey = analyse_groups(people.tallies, protocol, names, people.groups, level, users, order)
     return {"all groups are alike: p": survey.alike}, survey.table()
 
 

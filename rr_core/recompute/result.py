@@ -53,7 +53,7 @@ class Recomputed:
         if self.groups is not None:
             Recomputed({}, self.groups).save(path.with_stem(f"{path.stem}_groups"))
         try:
-            from rr_core.io.csv_files import csv_bytes  # the page's own, to the byte
+            from rr_core.io.text import csv_bytes  # the page's own, to the byte
         except ImportError:  # without pyarrow
             # Excel knows UTF-8 by its mark, and needs it only where there is more than ASCII.
             ascii_only = all(map(str.isascii, map(str, self.table.get("category", ()))))

@@ -4,10 +4,9 @@ designs       ways of randomizing answers by the names that people know, and the
 analysis      everything in closed form about one set of reports, whatever design made them
 nearest       which of the four estimates of k-RR's reports is nearest to the truth
 intervals     intervals of Inv, of each category and of all at once; exact tests: which categories somebody has,
-              and whether the largest or the smallest count speaks against epsilon
+              and whether the largest or the smallest count speaks against epsilon; both where there are two reports
 epsilon_fit   the simulated test of a stated epsilon, and the smallest epsilon that is plausible
 low_counts    categories, and names in a file, with fewer reports than noise alone brings
-two_reports   the exact test and intervals where there are two reports
 protocol_fit  tests of fit of the other designs
 measured      how often intervals and test were right in simulated collections
 """

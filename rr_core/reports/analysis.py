@@ -18,26 +18,26 @@ from rr_core.protocols.channel import Channel
 from rr_core.protocols.channel_estimation import inv_channel, inv_covariance_channel, mle_channel
 from rr_core.protocols.unary import Bits, UnaryEncoding, inv_n_unary, inv_p_unary, inv_unary
 from rr_core.protocols.unary_estimation import mle_unary
-from rr_core.registry import RULES
+from rr_core.registry import REGISTRY, RULES
 from rr_core.reports.intervals import (
     AboveZero,
     Interval,
     above_zero,
     checked_counts,
     checked_level,
-    holm,
+    interval_of_two,
     inv_interval,
     too_few_reports,
     upper_tail,
 )
-from rr_core.reports.nearest import Nearest, nearest
+from rr_core.reports.nearest import SAME_WITHIN, Nearest, nearest
 from rr_core.reports.protocol_fit import LEAST_EXPECTED, Fit, fit_of_channel, fit_of_unary
-from rr_core.reports.two_reports import interval_of_two
 
 Rows = NDArray[np.intp] | slice
 ALL_ROWS = slice(None)
 Collecting = RandomizedResponse | Channel | UnaryEncoding
 _ROUNDING = 1e-9
+ALIKE = 1e-6  # shares that the maximum of the likelihood is not found more closely than
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +85,11 @@ class Analysis:
         return self.protocol.epsilon
 
     @property
+    def close(self) -> float:
+        """By how much shares may differ that are the same: the maximum of the likelihood is found no more closely."""
+        return SAME_WITHIN if isinstance(self.protocol, RandomizedResponse) else ALIKE
+
+    @property
     def leading(self) -> str:
         """The estimate shown first. k-RR: the one estimated to be nearest to the truth, but Inv where no share is
         significantly above zero, because the other three can then be far more even than the truth. Else that of maximum
@@ -112,6 +117,34 @@ class Analysis:
             columns["p_holm"] = self.above.adjusted[rows]
             columns["above_zero"] = self.above.above[rows]
         return columns
+
+
+def outside_interval(found: Analysis, limits: Interval | None, name: str) -> str:
+    """A warning where an estimate lies outside the interval of Inv, because the repair moved it; else ""."""
+    if limits is None or name == "inv":
+        return ""
+    estimate, close = found.estimates[name], found.close
+    missed = int(((estimate < limits.low - close) | (estimate > limits.high + close)).sum())
+    if not missed:
+        return ""
+    label = next((entry.label for entry in REGISTRY if entry.name == name), "MLE")
+    return (
+        f"For {missed:,} of {found.k:,} categories {label} lies outside the interval of Inv: the repair moved it that "
+        "far. Where it matters, use Inv there."
+    )
+
+
+def intervals_outside(limits: Interval | None) -> str:
+    """How many intervals of Inv lie wholly outside 0 to 100%; "" where none does."""
+    if limits is None:
+        return ""
+    below, above = int((limits.high < 0).sum()), int((limits.low > 1).sum())
+    if not below + above:
+        return ""
+    return (
+        f"Intervals of Inv wholly below 0%, where no share can be: {below:,} of {limits.low.size:,}; wholly above 100%: "
+        f"{above:,}. These are not cut in the table: cut, each of them is a point."
+    )
 
 
 def analyse(
@@ -195,7 +228,7 @@ def _of_channel(counts: ArrayLike, channel: Channel, level: float, users: Users)
             variance = _variance(best.theta, n, channel, users)
             interval, together = _intervals(estimates["inv"], variance, level)
             p_values = _above_of_channel(estimates["inv"], best.theta, n, channel)
-        above = _above(p_values, 1 - level)
+        above = AboveZero.of(p_values, 1 - level)
     fit = fit_of_channel(reports, channel, expected)
     few = bool(expected.min() < LEAST_EXPECTED) and not exact
     certificate = max(best.gap, 0.0)
@@ -270,11 +303,6 @@ def _above_of_channel(inv: Array, theta: Array, n: int, channel: Channel) -> Arr
     return np.where(variance > 0, chance, np.where(inv > _ROUNDING, 0.0, 1.0))
 
 
-def _above(p_values: Array, level: float) -> AboveZero:
-    adjusted = holm(p_values)
-    return AboveZero(p_values, adjusted, adjusted <= level, level)
-
-
 def _of_unary(
     support: ArrayLike,
     protocol: UnaryEncoding,
@@ -304,7 +332,7 @@ def _of_unary(
         per_report = np.sum(bits[0], axis=1, dtype=np.int64)
         of_each = np.bincount(per_report, np.asarray(bits[1], dtype=float), protocol.k + 1).astype(float)
     # Of a category that nobody has, the ones are Binomial(N, q) exactly.
-    above = _above(upper_tail(ones.astype(float), n, protocol.q), 1 - level)
+    above = AboveZero.of(upper_tail(ones.astype(float), n, protocol.q), 1 - level)
     fit = fit_of_unary(ones, protocol, n, of_each)
     few = n * protocol.q < LEAST_EXPECTED
     interval, together = _intervals(estimates["inv"], variance, level)

@@ -16,7 +16,7 @@ from rr_core.metrics import Users
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.unary import UnaryEncoding
 from rr_core.reports import analysis
-from rr_core.reports.survey import Sample, Survey, analyse_groups, analyse_sample
+from rr_core.reports.survey import Sample, Survey, analyse_groups, report_of_each
 
 
 def analyse(
@@ -72,7 +72,8 @@ def analyse(
         if labels is not None:
             names = tuple(map(str, labels))
         names = names or tuple(map(str, range(m)))
-        return _survey_of_counts(counts, names, design, level, truths, users)
+        categories, order = _categories(names, truths, design)
+        return analyse_groups(counts[None], design, categories, ("",), level, users, order)
     codes, names = _codes(counts_or_series, labels, m, ordered=isinstance(design, Channel))
     there, groups, n = codes >= 0, None, codes.size
     group_names: tuple[str, ...] = ("",)
@@ -99,19 +100,7 @@ def analyse(
         *(None if layer is None else np.unique(layer[there], return_inverse=True)[1] for layer in layers),
     )
     categories, order = _categories(names, truths, design)
-    return analyse_sample(sample, design, categories, group_names, level, users, order)
-
-
-def _survey_of_counts(
-    counts: NDArray[Any],
-    names: tuple[str, ...],
-    design: RandomizedResponse | Channel,
-    level: float,
-    truths: Sequence[Any] | None,
-    users: Users,
-) -> Survey:
-    categories, order = _categories(names, truths, design)
-    return analyse_groups(counts[None], design, categories, ("",), level, users, order)
+    return analyse_groups(sample, design, categories, group_names, level, users, order)
 
 
 def _categories(
@@ -125,8 +114,7 @@ def _categories(
     categories = tuple(map(str, truths))
     if len(categories) != design.k:
         raise ValueError(f"truths must be k = {design.k} names, got {len(categories)}")
-    same = set(categories) == set(names)
-    return categories, tuple(names.index(name) for name in categories) if same else None
+    return categories, report_of_each(categories, names)
 
 
 def _counts(given: Any, m: int, alone: bool) -> tuple[tuple[str, ...], NDArray[Any] | None]:

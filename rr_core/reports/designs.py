@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +17,14 @@ from scipy import stats
 
 from rr_core import typed
 from rr_core._validate import Array
+from rr_core.data import read_toml
 from rr_core.limits import EPSILON_MAX, EPSILON_MIN
 from rr_core.plain_text import plain
 from rr_core.protocols import Channel, UnaryEncoding
 
 MOST_FORCED = 12  # answers that are entered one by one
 MOST_DRAWS = 50
-YES = frozenset({"yes", "y", "1", "true", "ja", "oui", "si", "sí", "sim", "tak"})
+YES = frozenset(read_toml("words.toml")["yes"])
 _LONGEST_NAME = 40
 
 
@@ -120,83 +122,26 @@ def kuk(p: float, p2: float, draws: int) -> Channel:
     return Channel(np.stack([stats.binom.pmf(red, int(draws), share) for share in (p2, p)]))
 
 
-_DESIGNS = (
-    Design(
-        "k_rr",
-        "k-ary randomized response",
-        "Each person told the truth with some chance, and else named one of the other categories, each as likely.",
-        "P. Kairouz, K. Bonawitz and D. Ramage, ICML 2016",
-    ),
-    Design(
-        "warner",
-        "Warner's two questions",
-        "A coin picked which of two questions a person answered: “Are you …?” or “Are you not …?”.",
-        "S. L. Warner, JASA 60, 1965",
-        (Parameter("p", "Chance that a person was asked “Are you …?”", "1/6 or 0.2"),),
-        Channel.warner,
-        "Which answer means yes?",
-    ),
-    Design(
-        "crosswise",
-        "Crosswise model",
-        "Each person had two questions, one delicate and one about something like a birthday, and told only whether "
-        "**both answers are the same** or not.",
-        "J.-W. Yu, G.-L. Tian and M.-L. Tang, Metrika 67, 2008",
-        (Parameter("p", "Share of people who would say yes to the other question", "1/4 or 0.25"),),
-        Channel.warner,
-        "Which answer means that both are the same?",
-        ("no", "yes"),
-    ),
-    Design(
-        "unrelated",
-        "Unrelated question",
-        "A coin picked whether a person answered the delicate question or an innocent one, of which it is known how many "
-        "would say yes.",
-        "B. G. Greenberg, A.-L. Abul-Ela, W. R. Simmons and D. G. Horvitz, JASA 64, 1969",
-        (
-            Parameter("p", "Chance that the delicate question was picked", "0.7"),
-            Parameter("prevalence", "Share of people who say yes to the innocent one", "1/4 or 0.25"),
-        ),
-        unrelated,
-        "Which answer means yes?",
-    ),
-    Design(
-        "forced",
-        "Forced answers",
-        "A die told some people to give a fixed answer, whatever the truth. The others told the truth.",
-        "R. F. Boruch, American Sociologist 6, 1971",
-    ),
-    Design(
-        "kuk",
-        "Kuk's cards",
-        "Each person drew cards from one of two decks, by the own truth, and told how many were red. The answers are "
-        "these **numbers**.",
-        "A. Y. C. Kuk, Biometrika 77, 1990",
-        (
-            Parameter("p", "Share of red cards in the deck of those who have it", "0.8"),
-            Parameter("p2", "Share of red cards in the other deck", "0.2"),
-            Parameter("draws", "Cards that each person drew", "5", whole=True),
-        ),
-        kuk,
-        "",
-        ("no", "yes"),
-    ),
-    Design(
-        "table",
-        "Another table of chances",
-        "For each truth, the chance of each report: PRAM, noise between neighbours, or any other.",
-        "J. M. Gouweleeuw, P. Kooiman, L. C. R. J. Willenborg and P.-P. de Wolf, Journal of Official Statistics 14, 1998",
-    ),
-    Design(
-        "unary",
-        "Unary encoding (RAPPOR)",
-        "One **bit** for each category: 1 for one's own, 0 for all others, then a coin flips some.",
-        "Ú. Erlingsson, V. Pihur and A. Korolova, CCS 2014; T. Wang, J. Blocki, N. Li and S. Jha, USENIX Security 2017",
-        file=" The file has a **column of 0 and 1** for each category, or **bit strings** like 0110, or only the "
-        "**number of ones** of each category.",
-    ),
-)
-DESIGNS: Mapping[str, Design] = {design.key: design for design in _DESIGNS}
+_CHANCES: Mapping[str, Callable[..., Channel]] = {
+    "warner": Channel.warner,
+    "crosswise": Channel.warner,
+    "unrelated": unrelated,
+    "kuk": kuk,
+}
+
+
+def _design(key: str, parameters: Sequence[Mapping[str, Any]] = (), **told: Any) -> Design:
+    if "truths" in told:
+        told["truths"] = tuple(told["truths"])
+    return Design(
+        key, parameters=tuple(Parameter(**one) for one in parameters), chances=_CHANCES.get(key), **told
+    )
+
+
+_WRITTEN = read_toml("designs.toml")
+DESIGNS: Mapping[str, Design] = {one["key"]: _design(**one) for one in _WRITTEN["designs"]}
+WHICH: list[Any] = _WRITTEN["which"]
+"""A question and its answers, each a list: the answer, and the key of a design or the next question and its answers."""
 ENCODINGS: Mapping[str, str] = {
     "rappor": "Symmetric (basic RAPPOR)",
     "oue": "Optimised (OUE)",
@@ -209,34 +154,8 @@ _FORCED = tuple(
 )
 # Designs of which a table for one share, yes or no, follows from numbers alone; of unary encoding that of one bit.
 OF_ONE_SHARE = tuple(
-    design for design in _DESIGNS if design.chances is not None or design.key in ("forced", "unary")
+    design for design in DESIGNS.values() if design.chances is not None or design.key in ("forced", "unary")
 )
-
-_Questions = Mapping[str, "Mapping[str, _Questions | str]"]
-WHICH: _Questions = {
-    "What did a person report?": {
-        "Yes or no": {
-            "What did chance decide?": {
-                "Which of two opposite questions was answered": "warner",
-                "Whether the question was answered, or an innocent one": "unrelated",
-                "Whether a fixed answer was given, as by a die": "forced",
-                "Whether the own answer was turned round": "warner",
-                "No coin or die: a person told whether the own two answers were the same": "crosswise",
-            }
-        },
-        "One of several answers": {
-            "Of those who did not tell their own, what did they report?": {
-                "One of the others, each as likely": "k_rr",
-                "Any answer, their own too, each as likely": "k_rr",
-                "A fixed answer, as by a die": "forced",
-                "Another one, by a table of chances": "table",
-            }
-        },
-        "How many red cards were drawn": "kuk",
-        "A row of zeros and ones": "unary",
-    }
-}
-"""Questions that lead to the key of a design: to each its answers, and behind an answer the next question or the key."""
 
 
 def parameter(asked: Parameter, text: str) -> float:
@@ -352,9 +271,20 @@ def chance(text: str) -> float:
 
 
 def likely_yes(labels: Sequence[str]) -> str | None:
-    """The one answer that means yes in one of several languages; None where there is no one such."""
-    known = [label for label in labels if label.casefold() in YES]
+    """The one answer that means yes in one of several languages; None where there is no one such. 1 means yes beside 0
+    only: beside 2 it may be the no."""
+    known = [label for label in labels if label.casefold() in YES and (label != "1" or "0" in labels)]
     return known[0] if len(known) == 1 else None
+
+
+def by_number(
+    labels: tuple[str, ...], counts: NDArray[np.int64]
+) -> tuple[tuple[str, ...], NDArray[np.int64], bool]:
+    """Answers and how many there are of each, by size where all are whole numbers; and whether they are."""
+    if not all(label.isdecimal() and len(label) < 19 for label in labels):
+        return labels, counts, False
+    order = sorted(range(len(labels)), key=lambda i: int(labels[i]))
+    return tuple(labels[i] for i in order), counts[order], True
 
 
 def of_yes_and_no(
@@ -399,7 +329,10 @@ def check_two(design: Design, labels: Sequence[str]) -> None:
     """Raise Unclear where there are not two answers."""
     if len(labels) != 2:
         of = "yes and no" if design.truths is None else "same and different"
-        raise Unclear(f"{design.name}: there are two answers, {of}; these reports have {len(labels):,}.")
+        rest = " Take what is neither out of the file." if len(labels) > 2 else ""
+        raise Unclear(
+            f"{design.name}: there are two answers, {of}; these reports have {len(labels):,}: {_listed(labels)}.{rest}"
+        )
 
 
 def _of_numbers(

@@ -33,9 +33,9 @@ from rr_core.reports.intervals import (
     checked_level,
     counts_profile,
     extremes,
+    fit_of_two,
     upper_tail,
 )
-from rr_core.reports.two_reports import fit_of_two
 from rr_core.simulate import Collector, Progress, rescaled_reports, simulate
 from rr_core.streams import Stream
 

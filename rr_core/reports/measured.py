@@ -17,14 +17,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast
 
-import numpy as np
-from numpy.typing import NDArray
-
-from rr_core._validate import Array
 from rr_core.data import read_csv
-from rr_core.mechanism import RandomizedResponse
-from rr_core.metrics import Users, variance_at
-from rr_core.populations import uniform, zipf
+from rr_core.metrics import Users
 
 CATEGORIES = ("empty", "small", "large", "all")
 NOMINAL_COVERAGE = 95.0  # percent
@@ -37,7 +31,7 @@ class Coverage:
     """One number of the table of coverage.
 
     Attributes:
-        population: "falling" (`falling_shares`), "zipf 1.3" or "zipf 2.5" (Zipf with that exponent).
+        population: "falling" (1/rank in the first half, else empty), "zipf 1.3" or "zipf 2.5" (Zipf with that exponent).
         k, n, epsilon, users: the setting.
         categories: "empty", "small" or "large" shares, each on its own; or "all" of them at once.
         percent: of COVERAGE_COLLECTIONS in which the intervals held the truth; NOMINAL_COVERAGE is intended.
@@ -58,7 +52,8 @@ class Rejections:
 
     Attributes:
         k, n, epsilon, users: the setting; epsilon is the true one.
-        population: "half", "point", "zipf" or "uniform" (`shares`).
+        population: "half" of the categories equal and the others empty, all users at one "point", "zipf" with s = 2.5, or
+            "uniform".
         stated: the tested epsilon as a multiple of the true one.
         percent: of the collections in which it was rejected.
         collections: how many were simulated.
@@ -72,33 +67,6 @@ class Rejections:
     stated: float
     percent: float
     collections: int
-
-
-def falling_shares(k: int) -> Array:
-    """(k,) shares of the population "falling": proportional to 1/rank in the first half, zero in the second."""
-    weights = np.zeros(k)
-    weights[: k // 2] = 1 / np.arange(1, k // 2 + 1)
-    shares: Array = weights / weights.sum()
-    return shares
-
-
-def category_kinds(shares: Array, n: int, mechanism: RandomizedResponse) -> NDArray[np.intp]:
-    """(k,) index in CATEGORIES of each share: 0 empty, 1 small, 2 large."""
-    deviation = np.sqrt(variance_at(np.zeros(1), n, mechanism))
-    return np.where(shares == 0, 0, np.where(shares < 3 * deviation, 1, 2))
-
-
-def shares(population: str, k: int) -> Array:
-    """(k,) shares of a population of REJECTIONS: "half" of the categories equal and the others empty, all users at one
-    "point", "zipf" with s = 2.5, or "uniform"."""
-    if population == "zipf":
-        return zipf(k, 2.5)
-    if population == "uniform":
-        return uniform(k)
-    theta = np.zeros(k)
-    theta[: k // 2 if population == "half" else 1] = 1.0
-    theta /= theta.sum()
-    return theta
 
 
 def credible_coverage_of_large(prior: float) -> tuple[float, float]:
@@ -117,18 +85,21 @@ def coverage_range() -> tuple[float, float]:
     return min(percents), max(percents)
 
 
-def _coverage(row: dict[str, str]) -> Coverage:
-    users = cast("Users", row["users"])
-    k, n, epsilon = int(row["k"]), int(row["n"]), float(row["epsilon"])
-    return Coverage(row["population"], k, n, epsilon, users, row["categories"], float(row["percent"]))
+def _setting(row: dict[str, str]) -> tuple[int, int, float, Users]:
+    return int(row["k"]), int(row["n"]), float(row["epsilon"]), cast("Users", row["users"])
 
 
-def _rejections(row: dict[str, str]) -> Rejections:
-    users = cast("Users", row["users"])
-    k, n, epsilon = int(row["k"]), int(row["n"]), float(row["epsilon"])
-    stated, percent = float(row["stated"]), float(row["percent"])
-    return Rejections(k, n, epsilon, users, row["population"], stated, percent, int(row["collections"]))
-
-
-COVERAGE: tuple[Coverage, ...] = tuple(map(_coverage, read_csv("reports_interval_coverage.csv")))
-REJECTIONS: tuple[Rejections, ...] = tuple(map(_rejections, read_csv("reports_fit_test.csv")))
+COVERAGE = tuple(
+    Coverage(row["population"], *_setting(row), row["categories"], float(row["percent"]))
+    for row in read_csv("reports_interval_coverage.csv")
+)
+REJECTIONS = tuple(
+    Rejections(
+        *_setting(row),
+        row["population"],
+        float(row["stated"]),
+        float(row["percent"]),
+        int(row["collections"]),
+    )
+    for row in read_csv("reports_fit_test.csv")
+)

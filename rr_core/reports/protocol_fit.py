@@ -1,7 +1,7 @@
 """Tests of fit of reports that other protocols than k-RR made: the chance of what was seen, or a bound of it, whatever
 the truth is. (That of k-RR is `epsilon_fit`.)
 
-- Two reports: exact (`two_reports.fit_of_two`).
+- Two reports: exact (`intervals.fit_of_two`).
 - k-RR as a table: that of k-RR (`epsilon_fit.fit_test`), so that reports are judged alike on both ways.
 - Any other channel: the likelihood ratio G = 2 sum_j Y_j log(Y_j/(N mu_j)) of the reports Y against the best fit
   mu = theta C is at most that against the truth, which is chi-squared with (possible reports - 1) degrees of freedom
@@ -32,7 +32,7 @@ from rr_core.mechanism import RandomizedResponse
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.unary import UnaryEncoding
 from rr_core.reports.epsilon_fit import REJECTION_LEVEL, fit_test
-from rr_core.reports.two_reports import fit_of_two
+from rr_core.reports.intervals import fit_of_two
 from rr_core.streams import Stream, generator
 
 # Where the limits of the intervals and of the tests rest on the normal law: this many reports of each kind.

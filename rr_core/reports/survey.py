@@ -45,6 +45,7 @@ from rr_core.streams import Stream, generator
 
 MOST_GROUPS = 200
 _MOST_OF_UNITS = 50_000_000  # numbers that are held: primary units times reports
+_LARGEST = 1e100  # sum of weights
 _DRAWN = 2000
 # Entries of tables: of one above which only chi-squared is asked, and of those that are drawn at once.
 _MOST_CELLS, _CELLS_AT_ONCE = 20_000, 2_000_000
@@ -89,7 +90,10 @@ class Sample:
         counts = self._sums(m, None).astype(np.int64)
         if self.weights is None:
             return Tallies(counts)
-        return Tallies(counts, self._sums(m, self.weights), self._sums(m, self.weights**2))
+        with np.errstate(
+            over="ignore", under="ignore"
+        ):  # sums that are too large or too small are refused later
+            return Tallies(counts, self._sums(m, self.weights), self._sums(m, self.weights**2))
 
     def _sums(self, m: int, of: Array | None) -> Array:
         groups = 1 if self.groups is None else int(self.groups.max(initial=0)) + 1
@@ -253,9 +257,9 @@ def _variance(found: Analysis) -> Array:
     return variance_at(found.estimates["inv_p"], found.n, found.protocol, found.users)
 
 
-def analyse_sample(
-    sample: Sample,
-    protocol: RandomizedResponse | Channel,
+def analyse_groups(
+    people: Sample | Tallies | ArrayLike,
+    protocol: Collecting,
     categories: Sequence[str],
     groups: Sequence[str] = ("",),
     level: float = 0.95,
@@ -265,8 +269,8 @@ def analyse_sample(
     """Analyse people's reports, in all groups.
 
     Args:
-        sample: who reported what.
-        protocol: the design.
+        people: who reported what, the sums of that, or (g, m) counted reports.
+        protocol: the design; unary encoding has no weights.
         categories: k names of the truths.
         groups: g names.
         level: probability of the intervals, between 0 and 1.
@@ -278,66 +282,35 @@ def analyse_sample(
         ValueError: naming the argument; also for more than `MOST_GROUPS` groups, or one without reports.
 
     >>> people = Sample(np.repeat([0, 1, 0, 1], [360, 640, 500, 500]), np.repeat([0, 1], 1000))
-    >>> found = analyse_sample(people, Channel.warner(0.2), ("no", "yes"), ("north", "south"))
+    >>> found = analyse_groups(people, Channel.warner(0.2), ("no", "yes"), ("north", "south"))
     >>> [one.estimates["inv"].round(3).tolist() for one in found.analyses], found.alike < 1e-8
     ([[0.733, 0.267], [0.5, 0.5]], True)
     """
-    tallies = sample.tallies(protocol.m if isinstance(protocol, Channel) else protocol.k)
-    layers = sample.weights is not None and (sample.strata is not None or sample.units is not None)
-    if not layers:
-        return analyse_tallies(tallies, protocol, categories, groups, level, users, order)
-    _check_groups(tallies.counts, groups)
-    weighed = _Weighed.of(sample, tallies)
-    return _weighted_survey(weighed, tallies.counts, protocol, categories, groups, level, order)
-
-
-def analyse_tallies(
-    tallies: Tallies,
-    protocol: RandomizedResponse | Channel,
-    categories: Sequence[str],
-    groups: Sequence[str] = ("",),
-    level: float = 0.95,
-    users: Users = "fixed",
-    order: Sequence[int] | None = None,
-) -> Survey:
-    """As `analyse_sample`, of people that are summed up already."""
-    if tallies.weights is None or tallies.squares is None:
-        return analyse_groups(tallies.counts, protocol, categories, groups, level, users, order)
-    _check_groups(tallies.counts, groups)
-    weighed = _Weighed.of_people(tallies)
-    return _weighted_survey(weighed, tallies.counts, protocol, categories, groups, level, order)
-
-
-def _weighted_survey(
-    weighed: _Weighed,
-    counts: NDArray[np.int64],
-    protocol: RandomizedResponse | Channel,
-    categories: Sequence[str],
-    groups: Sequence[str],
-    level: float,
-    order: Sequence[int] | None,
-) -> Survey:
-    found = [_weighted(weighed, group, protocol, counts[group], level) for group in range(len(groups))]
-    of_reports = weighed.shares(), np.array([variance for _, variance in found])
-    return _survey(counts, [one for one, _ in found], categories, groups, order, of_reports)
-
-
-def analyse_groups(
-    counts: ArrayLike,
-    protocol: Collecting,
-    categories: Sequence[str],
-    groups: Sequence[str] = ("",),
-    level: float = 0.95,
-    users: Users = "fixed",
-    order: Sequence[int] | None = None,
-) -> Survey:
-    """As `analyse_sample`, of (g, m) reports that are counted already."""
-    table = _validate.numbers("counts", counts)
-    if table.ndim != 2:
-        raise ValueError(f"counts must have shape (g, m), got {table.shape}")
-    _check_groups(table, groups)
-    analyses = [analyse(row, protocol, level, users) for row in table]
-    return _survey(table.astype(np.int64), analyses, categories, groups, order, None)
+    if isinstance(people, Sample):
+        tallies = people.tallies(protocol.m if isinstance(protocol, Channel) else protocol.k)
+    else:
+        tallies = people if isinstance(people, Tallies) else Tallies(_validate.numbers("counts", people))
+    counts: NDArray[Any] = tallies.counts
+    if counts.ndim != 2:
+        raise ValueError(f"counts must have shape (g, m), got {counts.shape}")
+    _check_groups(counts, groups)
+    analyses, weighted = list[Analysis](), None
+    if tallies.weights is None:
+        analyses += [analyse(row, protocol, level, users) for row in counts]
+    else:
+        assert not isinstance(protocol, UnaryEncoding)
+        if isinstance(people, Sample) and not (people.strata is None and people.units is None):
+            weighed = _Weighed.of(people, tallies)
+        else:
+            weighed = _Weighed.of_people(tallies)
+        found = [_weighted(weighed, group, protocol, row, level) for group, row in enumerate(counts)]
+        analyses += [one for one, _ in found]
+        weighted = weighed.shares(), np.array([variance for _, variance in found])
+    counts, alike, simulated = counts.astype(np.int64), None, 0
+    if len(groups) > 1 and getattr(protocol, "identified", True):
+        alike, simulated = _alike(counts, weighted)
+    names = None if order is None else tuple(order)
+    return Survey(tuple(categories), tuple(groups), tuple(analyses), counts, alike, simulated, names)
 
 
 def _check_groups(counts: NDArray[Any], groups: Sequence[str]) -> None:
@@ -351,19 +324,14 @@ def _check_groups(counts: NDArray[Any], groups: Sequence[str]) -> None:
         )
 
 
-def _survey(
-    counts: NDArray[np.int64],
-    analyses: Sequence[Analysis],
-    categories: Sequence[str],
-    groups: Sequence[str],
-    order: Sequence[int] | None,
-    weighted: tuple[Array, Array] | None,
-) -> Survey:
-    alike, simulated = None, 0
-    if len(groups) > 1 and getattr(analyses[0].protocol, "identified", True):
-        alike, simulated = _alike(counts, weighted)
-    names = None if order is None else tuple(order)
-    return Survey(tuple(categories), tuple(groups), tuple(analyses), counts, alike, simulated, names)
+def report_of_each(categories: Sequence[str], reports: Sequence[str]) -> tuple[int, ...] | None:
+    """(k,) for each category the report of the same name; None where the two are other names.
+
+    >>> report_of_each(("no", "yes"), ("yes", "no")), report_of_each(("no", "yes"), ("same", "different"))
+    ((1, 0), None)
+    """
+    places = {name: place for place, name in enumerate(reports)}
+    return tuple(places[name] for name in categories) if places.keys() == {*categories} else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -443,24 +411,24 @@ class _Weighed:
         sums = _residuals(self.of_units[group], shares, added)
         if self.stratum_of is None:
             squared = _squared(self.squares_of[group], shares, added)
-            centred = (
-                squared - np.where(self.units > 1, 1 / np.maximum(self.units, 1), 0.0)[:, None] * sums**2
-            )
         else:
-            h = self.units.size
-            squared, whole = np.zeros((h, sums.shape[1])), np.zeros((h, sums.shape[1]))
-            np.add.at(squared, self.stratum_of, sums**2)
-            np.add.at(whole, self.stratum_of, sums)
-            centred = (
-                squared - np.where(self.units > 1, 1 / np.maximum(self.units, 1), 0.0)[:, None] * whole**2
-            )
+            units, (squared, sums) = sums, np.zeros((2, self.units.size, sums.shape[1]))
+            np.add.at(squared, self.stratum_of, units**2)
+            np.add.at(sums, self.stratum_of, units)
+        shared = np.where(self.units > 1, 1 / np.maximum(self.units, 1), 0.0)
+        centred = squared - shared[:, None] * sums**2
         variance: Array = np.maximum(factor @ centred, 0.0) / total**2
         return variance
 
 
 def _check_weights(sums: Array) -> None:
-    if not sums.sum(axis=1).all():
+    totals = sums.sum(axis=1)
+    if not totals.all():
         raise ValueError("weights must have a positive sum in each group, got all zeros in one")
+    if not ((totals >= 1 / _LARGEST) & (totals <= _LARGEST)).all():  # their squares are divided by
+        raise ValueError(
+            f"weights must have a sum from {1 / _LARGEST:g} to {_LARGEST:g} in each group, got another"
+        )
 
 
 def _residuals(sums: Array, shares: Array, added: Array | None) -> Array:
@@ -490,8 +458,8 @@ def _weighted(
     shares, of_reports = weights / weights.sum(), weighed.variance(group)
     kish = weights.sum() ** 2 / weighed.squares[group].sum()
     df = max(weighed.degrees_of_freedom, 1)
-    intervals = list[Interval]()
-    certificate = variance = p_values = None
+    quantiles = [stats.t.isf((1 - level) / 2 / of, df) for of in (1, protocol.k)]
+    ends, certificate, variance, p_values = list[tuple[Array, Array]](), None, None, None
     if isinstance(protocol, RandomizedResponse):
         estimates = {
             name: rule(weights, protocol)
@@ -502,35 +470,31 @@ def _weighted(
         variance = of_reports / keep**2
         some = of_reports > 0
         effective = np.where(some, shares * (1 - shares) / np.where(some, of_reports, 1.0), kish)
-        for many in (False, True):
-            ends = _wilson(shares, effective, stats.t.isf((1 - level) / 2 / (protocol.k if many else 1), df))
-            low, high = ((end - q) / keep for end in ends)
-            intervals.append(Interval(low, high, level, many))
+        for low, high in (_wilson(shares, effective, quantile) for quantile in quantiles):
+            ends.append(((low - q) / keep, (high - q) / keep))
         p_values = stats.t.sf((shares - q) / np.sqrt(q * (1 - q) / effective), df)
     else:
         best = mle_channel(weights, protocol)
         estimates, certificate = {"mle": best.theta}, max(best.gap, 0.0)
         least = float(kish * protocol.expected(best.theta)[protocol.possible].min())
         if protocol.identified:
-            estimates = {"inv": inv_channel(weights, protocol), "mle": best.theta}
-            added = inv_channel(np.eye(protocol.m), protocol)
-            variance = weighed.variance(group, added)
+            by_inv = inv_channel(weights, protocol)
+            estimates = {"inv": by_inv, "mle": best.theta}
+            variance = weighed.variance(group, inv_channel(np.eye(protocol.m), protocol))
             even = np.full(protocol.k, 1 / protocol.k)
             more = np.diag(
                 inv_covariance_channel((n * best.theta + 2 * even) / (n + 2), kish, protocol, users="sampled")
             )
             variance = np.where(variance > 0, variance, more)
             spread = np.sqrt(variance)
-            for many in (False, True):
-                half = stats.t.isf((1 - level) / 2 / (protocol.k if many else 1), df) * spread
-                intervals.append(Interval(estimates["inv"] - half, estimates["inv"] + half, level, many))
-            p_values = stats.t.sf(estimates["inv"] / np.where(spread > 0, spread, 1.0), df)
+            ends += [(by_inv - quantile * spread, by_inv + quantile * spread) for quantile in quantiles]
+            p_values = stats.t.sf(by_inv / np.where(spread > 0, spread, 1.0), df)
     above = effects = None
     if variance is not None and p_values is not None:
-        adjusted = holm(p_values)
-        above = AboveZero(p_values, adjusted, adjusted <= 1 - level, 1 - level)
+        above = AboveZero.of(p_values, 1 - level)
         plain = _plain_variance(shares, n, protocol)
         effects = np.where(plain > 0, variance / np.where(plain > 0, plain, 1.0), 1.0)
+    alone, together = [Interval(*limits, level, many > 0) for many, limits in enumerate(ends)] or (None, None)
     found = WeightedAnalysis(
         counts,
         protocol,
@@ -538,8 +502,8 @@ def _weighted(
         level,
         "sampled",
         estimates,
-        intervals[0] if intervals else None,
-        intervals[1] if intervals else None,
+        alone,
+        together,
         above,
         least < LEAST_EXPECTED,
         certificate=certificate,

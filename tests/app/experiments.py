@@ -32,6 +32,12 @@ def started(house, query=OWN):
     return press(opened("experiments", query), "Run")
 
 
+def finished(house, page, number=0, key="own"):
+    """The page after the run on screen, for which the server has its gate of this number, came to its end."""
+    house.finish(number, seen(page, key).job)
+    return checked(page.run())
+
+
 def press(page, label):
     return checked(widget(page, label).click().run())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from functools import cache
 from pathlib import Path
@@ -50,6 +51,19 @@ def open_part(page: AppTest, name: str, part: str) -> AppTest:
     """The page of this name after its reader opened another part, by its key in a link."""
     page.session_state[f"_part_of_{name}"] = (part, ())
     return checked(page.run())
+
+
+def parts_of(name: str) -> list[str | None]:
+    """Keys of the parts of a page; [None] where it has none."""
+    path = ROOT / navigation.BY_ADDRESS[name].file
+    for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Parts":
+            return list(ast.literal_eval(call.args[1]))
+    return [None]
+
+
+# Every page with each of its parts.
+PLACES = [(name, part) for name in navigation.BY_ADDRESS for part in parts_of(name)]
 
 
 class Dial:

@@ -3,6 +3,7 @@ counts: binomial laws of SciPy, plain formulas, dense matrices."""
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
 from dataclasses import replace
@@ -19,14 +20,16 @@ from pages._ui.reports import html_report, results, sentences
 from rr_core import RandomizedResponse, zipf
 from rr_core.data import read_csv
 from rr_core.figures.reports import reports_floor, with_intervals
-from rr_core.figures.style import QUANTITIES, reading
+from rr_core.figures.style import QUANTITIES, reading, whole
 from rr_core.figures.view import bars
+from rr_core.io import AllSeen, Size, read_list
 from rr_core.io.domain import Collected
 from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
 from rr_core.registry import ESTIMATORS, VALID
-from rr_core.reports.analysis import analyse
+from rr_core.reports.analysis import analyse, outside_interval
 from rr_core.reports.epsilon_fit import PlausibleEpsilon, Simulations, fit_test, plausible_epsilon
 from rr_core.reports.low_counts import floor
+from tests.app.analysed import analysed, counts_csv
 from tests.sentences import recomputes
 from tests.sentences.spoken import (
     Down,
@@ -71,6 +74,9 @@ CORNERS = [
     ([*[900] * 6, *[3] * 7], 1.0),
     ([2, 1, 1, 1, 1, 1, *[0] * 49], 0.18108285679143898),  # many collections have the very same score
     ([10**9, 0], 16.0),  # the interval of Inv lies above 100% by less than a millionth
+    ([11, *([6, 11] * 30)], 2.0),  # nothing is told from zero
+    # N q = 0.25: only all that got few or none, taken together, are too few
+    ([72, *np.random.default_rng(5).multinomial(228, np.full(999, 1 / 999)).tolist()], 5.3033),
 ]
 SIMULATED = 100
 
@@ -260,7 +266,7 @@ def extreme_chances(found: Results) -> tuple[float, float]:
 
 @recomputes(sentences.data_and_mechanism)
 def test_the_data_and_the_mechanism(many):
-    for found in analyses(many):
+    for found in [*analyses(many), of([7, 2, 1], 700.0, ran=0)]:
         about, text = setting(found), sentences.data_and_mechanism(found)
         p, q = p_and_q(about)
         truth = (1, (about.k - 1) * q) if "p = 1 − " in text else (p,)
@@ -302,6 +308,7 @@ def test_the_answer_by_every_estimator_with_both_intervals(many):
             *([found.used.collected.outside_total] if found.used.collected.outside else []),
         )
         assert text.startswith("None of") == (above == 0)
+        assert f"“{letters(top)}”" in text
         if abs(one - 1) > 1e-12:
             assert (", about " in text) == (found.target == "users" and one < 1)
         off = max(low - share, share - high)
@@ -406,48 +413,22 @@ def test_a_category_without_a_report_makes_a_smaller_domain_possible(many):
             assert ("category got" in text) == (empty == 1)
 
 
-def stein(found: Results):
-    """By dense matrices: expected squared error of Inv; and of two estimates how much farther one is from the truth,
-    with its standard error."""
-    counts, about, shares = found.used.collected.counts, setting(found), estimates(found)
-    (_, q), n, k = p_and_q(about), about.n, about.k
-    keep, x = math.expm1(about.epsilon) * q, shares["inv"]
-    phi = counts / n
-    rows = np.full((k, k), q) + keep * np.eye(k)
-    given = found.target == "users"
-    spread = rows.T @ (x[:, None] * rows) if given else np.outer(phi, phi)
-    covariance = (np.diag(phi) - spread) / n / keep**2
-    derivative, edge = {"inv": np.eye(k)}, {"inv": 0.0}
-    for name in VALID:
-        e = shares[name]
-        held = (e > 0).astype(float)
-        m, total = held.sum(), counts @ held
-        slope, fall = {
-            "inv_n": (1 / np.maximum(x, 0).sum(), e),
-            "inv_p": (1.0, held / m),
-            "mle_star": (n * (keep + m * q) / total, counts * held / total),
-        }[name]
-        derivative[name] = slope * (np.diag(held) - np.outer(fall, held))
-        step = np.where(counts > 0, e - np.maximum(e - slope / (n * keep) * held, 0), 0.0) * n * keep
-        # One report less than a share of zero is no share either.
-        edge[name] = float((phi * (step - slope * held)).sum()) * (1 - q) / (n * keep**2)
-
-    def beyond(name, other):
-        gap, jacobian = shares[name] - shares[other], derivative[name] - derivative[other]
-        product = jacobian @ covariance
-        value = gap @ (shares[name] + shares[other] - 2 * x) + 2 * (
-            np.trace(product) + edge[name] - edge[other]
-        )
-        return value, 2 * math.sqrt(max(gap @ covariance @ gap + (product * product.T).sum(), 0.0))
-
-    return float(np.trace(covariance)), beyond
+def noise_of_inv(found: Results) -> float:
+    """Its expected squared error, summed over categories."""
+    about, phi = setting(found), found.used.collected.counts / found.used.n
+    p, q = p_and_q(about)
+    given = p * (1 - p) + (about.k - 1) * q * (1 - q)
+    spread = given if found.target == "users" else 1 - float(phi @ phi)
+    return spread / about.n / (math.expm1(about.epsilon) * q) ** 2
 
 
 @recomputes(sentences.advice, sentences._distances)
 def test_which_estimate_to_report_and_how_much_farther_the_others_are(many):
+    """Distances, their errors and what is tied: by dense matrices in tests/core/test_reports_analysis.py."""
     told_of = 0
     for found in analyses(many):
         about, shares, verdict = setting(found), estimates(found), rejected(found)
+        compared = found.analysis.nearest
         first, *more = sentences.advice(found)
         floor_ = about.n * p_and_q(about)[1]
         if verdict:
@@ -468,23 +449,14 @@ def test_which_estimate_to_report_and_how_much_farther_the_others_are(many):
             continue
         assert "nothing to choose" not in first
         tells(first, *([4] if "standard errors" in first else []))
-        noise, beyond = stein(found)
-        blind = floor_ < 1 or noise >= 2
-        errors = {name: beyond(name, "inv")[0] for name in VALID}
-        best = min(VALID, key=lambda name: round(errors[name], 13))
-        farther = {}
-        for name in VALID:
-            if not same[name, best] and not blind:
-                plus, give = beyond(name, best)
-                one, two = shares[name], shares[best]
-                largest = one @ one - two @ two - 2 * (one - two).min()
-                if max(4 * give, 0.2 * noise) < plus <= largest:
-                    farther[name] = (plus, give)
+        blind = floor_ < 1 or noise_of_inv(found) >= 2
+        tied, best = compared.tied, compared.best
+        farther = [name for name in VALID if name not in tied]
+        assert not blind or not farther
         if not above_zero(found).any():
             assert named == ["inv"]
             assert "no share is larger than chance alone" in first
         else:
-            tied = [name for name in VALID if name not in farther]
             lead = next((name for name in ("inv_p", "mle_star") if name in tied), best)
             others = [name for name in tied if name != lead]
             if all(same[a, b] for a in VALID for b in VALID):
@@ -513,7 +485,8 @@ def test_which_estimate_to_report_and_how_much_farther_the_others_are(many):
             assert [QUANTITIES[name].name for name in farther] == [
                 x[0] for x in re.findall(pattern, distance)
             ]
-            tells(distance, *(number for name in farther for number in farther[name]))
+            told = ((compared.differences[name], compared.standard_errors[name]) for name in farther)
+            tells(distance, *(number for both in told for number in both))
             whose = "these people" if found.target == "users" else "their population"
             assert f"shares of {whose}, summed" in distance
         else:
@@ -521,7 +494,7 @@ def test_which_estimate_to_report_and_how_much_farther_the_others_are(many):
     assert told_of
 
 
-@recomputes(sentences.intervals, sentences.few_reports, sentences.outside_interval)
+@recomputes(sentences.intervals, sentences.few_reports, outside_interval)
 def test_how_to_read_the_intervals(many):
     for number, found in enumerate(analyses(many)):
         about, shares = setting(found), estimates(found)
@@ -530,6 +503,7 @@ def test_how_to_read_the_intervals(many):
         one = found.level
         tells(told[0], one, one, *(() if simultaneous else (0, 1)))
         assert ("drawn from" in told[0]) == (found.target == "population")
+        assert ("interval is meant to hold its own share" in told[0]) != simultaneous
         tells(told[2], about.k, lambda told, one=one: told == pytest.approx(one, abs=1e-12))
         floor_ = about.n * p_and_q(about)[1]
         few = [text for text in told if "coarse scale" in text]
@@ -550,6 +524,58 @@ def test_how_to_read_the_intervals(many):
                 tells(warning, lambda number, told=told: told.append(number) is None, about.k)
                 assert f"categories {QUANTITIES[name].name} lies" in warning
             assert abs(told[-1] - (outside if name != "inv" else 0)) <= near, (warning, outside)
+
+
+@recomputes(sentences.intervals_outside)
+def test_intervals_that_no_share_lies_in_are_counted(many):
+    seen = set()
+    for found in [*analyses(many), of([520, 310, 170], 1.0, 0, 0), of([900, 60, 40], 1.0, 0, 0)]:
+        columns, k = found.columns(), found.used.protocol.k
+        for simultaneous in (False, True):
+            ending = "_all" if simultaneous else ""
+            low, high = (columns[f"inv_{end}{ending}"] for end in ("low", "high"))
+            points = columns[f"inv_low{ending}_cut"] == columns[f"inv_high{ending}_cut"]
+            below, above = int((points & (high < 0)).sum()), int((points & (low > 1)).sum())
+            text = sentences.intervals_outside(found, simultaneous=simultaneous)
+            seen.add((below > 0, above > 0))
+            if below + above:
+                tells(text, 0.0, below, k, 1.0, above)
+                assert text in sentences.intervals(found, "inv", simultaneous=simultaneous)
+            else:
+                assert text == ""
+    assert seen >= {(False, False), (True, False), (True, True)}
+
+
+def test_half_a_person_is_rounded_alike_by_the_answer_the_table_and_the_chart():
+    # K = 2 and p = 3/4: Inv is (4c - N) / 2N, here 2.5 people.
+    found = analysed([("r.csv", counts_csv(["a", "b"], [2, 1]))], Size(2), p=0.75)
+    assert 3 * found.analysis.estimates["inv"][0] == 2.5
+    assert "about 3 of these 3 people" in sentences.answer(found, "inv")
+    assert sentences.table_columns(found, "inv", np.array([0, 1]), simultaneous=False)["People"][0] == 3
+    assert not np.signbit(whole([-0.2, -0.0, 0.4])).any()
+    assert whole([0.5, 1.5, 2.5, -0.5, -1.6]).tolist() == [1, 2, 3, 0, -2]
+
+
+def test_an_epsilon_beyond_those_of_the_app_is_found_too():
+    counts = [10**13, 100, 50]  # N q is 139 at 25, 31 at 26.5
+    found = analysed(
+        [("r.csv", counts_csv(["a", "b", "c"], counts))], AllSeen(), epsilon=25.0, replicates=100, seek=True
+    )
+    low = found.simulated.plausible.low
+    assert 25 < low < 26.5
+    assert all(stats.poisson.cdf([50, 100], sum(counts) / (np.exp(26.5) + 2)) > 0.9)
+    verdict = sentences.fit(found)[0]
+    assert verdict.endswith(f"plausible under ε of about {low:.2f}.")
+    # Nor does the count seem to be what is expected at most.
+    assert "“a” got 10,000,000,000,000 reports" in verdict
+    assert "N·p = 9,999,999,999,872" in verdict
+
+
+def test_reports_that_are_left_out_are_named_unless_names_are_not_wanted():
+    data = [("reports.csv", counts_csv(list("abcde"), [290, 250, 170, 150, 1]))]
+    found = analysed(data, read_list("a\nb\nc\nd"))
+    assert "“e” (1)" in sentences.left_out(found)[0]
+    assert "“e”" not in sentences.left_out(found, named=False)[0]
 
 
 @pytest.fixture
@@ -683,3 +709,19 @@ def test_how_many_ranks_are_too_few(many):
             # Of m ranks any is too low in 5%: each in 5%/m or more.
             assert min(chances) > 0.05 / ranks.size * 0.7
         assert low == [below > 0]
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        test_the_data_and_the_mechanism,
+        test_the_answer_by_every_estimator_with_both_intervals,
+        test_whether_the_stated_epsilon_fits,
+        test_the_epsilon_under_which_the_reports_are_plausible,
+        test_which_estimate_to_report_and_how_much_farther_the_others_are,
+        test_how_to_read_the_intervals,
+    ],
+)
+def test_the_corners_of_all_ranges(test):
+    """What the quick run has of the tests above."""
+    inspect.unwrap(test)(0)

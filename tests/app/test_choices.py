@@ -10,11 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from pages._ui.reports import k_rr, results
 from rr_core.reports.designs import DESIGNS
-from tests.app.opening import ROOT, charts, checked, opened
-from tests.app.test_every_view import PLACES
-from tests.app.test_reports_designs import CSV, YES_NO, entered, given, typed
-from tests.app.test_reports_designs import opened as reports
-from tests.app.test_reports_page import analysed, give, one
+from tests.app.opening import PLACES, ROOT, charts, checked, opened
+from tests.app.reports import CSV, YES_NO, answered, entered, given, one, typed
+from tests.app.reports import opened as reports
 
 BUTTONS = ("segmented_control", "pills")
 # Nothing chosen is a choice here: nothing is drawn beside the estimates, no regions are coloured.
@@ -123,14 +121,9 @@ STATES = {
     "table": lambda: typed(reports("table"), typed=YES_NO, table="no yes\n0.9 0.1\n0.2 0.8"),
     "table that tells nothing": lambda: typed(reports("table"), typed="a, 640\nb, 360", table=ALIKE),
     "table from a file": lambda: with_table_file(entered(reports("table"), typed=YES_NO)),
-    "k-RR of three": lambda: analysed(
-        give(reports("k_rr"), ("a.csv", "category,count\na,500\nb,320\nc,90\n"))
-    ),
-    "k-RR of twenty-five": lambda: analysed(
-        give(
-            reports("k_rr"),
-            ("a.csv", "category,count\n" + "".join(f"c{i},{90 + 7 * i}\n" for i in range(25))),
-        )
+    "k-RR of three": lambda: answered(given(reports(), "category,count\na,500\nb,320\nc,90\n")),
+    "k-RR of twenty-five": lambda: answered(
+        given(reports(), "category,count\n" + "".join(f"c{i},{90 + 7 * i}\n" for i in range(25)))
     ),
 }
 

@@ -3,7 +3,6 @@ ends of the scenario. No view may say what cannot be, or say it in broken words.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests import LENGTHY
-from tests.app.opening import ABOUT_SCENARIO, ROOT, charts, checked, opened
+from tests.app.opening import ABOUT_SCENARIO, PLACES, charts, checked, opened, parts_of
 from tests.documents import ADDRESSES
 
 ENDS = (
@@ -40,33 +39,10 @@ IMPOSSIBLE = {
 }
 
 
-def parts_of(name: str) -> list[str | None]:
-    """Keys of the parts of a page; [None] where it has none."""
-    path = ROOT / ("pages" if name else ".") / f"{name or 'app'}.py"
-    for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Parts":
-            return list(ast.literal_eval(call.args[1]))
-    return [None]
-
-
-NAMES = ["", *sorted(path.stem for path in (ROOT / "pages").glob("[a-z]*.py"))]
-PLACES = [(name, part) for name in NAMES for part in parts_of(name)]
-
-
 def words(page: AppTest) -> str:
     """All that is said on screen and to those who do not see the figures."""
-    kinds = (
-        "title",
-        "header",
-        "subheader",
-        "markdown",
-        "caption",
-        "text",
-        "info",
-        "warning",
-        "error",
-        "success",
-    )
+    headings, boxes = ("title", "header", "subheader"), ("info", "warning", "error", "success")
+    kinds = (*headings, "markdown", "caption", "text", *boxes)
     said = [str(one.value) for kind in kinds for one in getattr(page, kind)]
     said += [f"{one.label}: {one.value}" for one in page.metric]
     said += [one.label for kind in ("selectbox", "button", "expander") for one in getattr(page, kind)]

@@ -29,10 +29,11 @@ from rr_core.figures import experiments_curves
 from rr_core.figures.experiments_sentences import paper_says
 from rr_core.populations import DISTRIBUTIONS, TABLES, UPLOAD
 from server.sweeps import Job
+from tests.core.exact import histogram_law
 from tests.core.sweeps import THREE, made
 from tests.sentences import recomputes
 from tests.sentences.drawn import drawn, said, texts
-from tests.sentences.spoken import clipped, mle, numbers, projected, tells
+from tests.sentences.spoken import clipped, mle, numbers, p_and_q, projected, tells
 
 HERE = Scenario("zipf", 10, 1.0, 1.0, 100, 1)
 
@@ -103,12 +104,9 @@ def test_what_a_sweep_says_of_the_claims(many):
         brief = results._verdicts_in_brief(result)
         total, *counts = numbers(brief)
         assert total == sum(counts) == sum(tested.values()) == verdicts.total()
-        words = {"does not hold": "do(?:es)? not hold", "not settled": "(?:is|are) not settled"}
-        words |= {"not contradicted": "(?:is|are) not contradicted", "mostly holds": "mostly holds?"}
-        words |= {"holds": "holds?", "depends": "depends? on the setting"}
-        for verdict, pattern in words.items():
-            told = re.search(rf"(\d+) {pattern}(?=[,:]| and)", brief)
-            assert (int(told[1]) if told else 0) == verdicts[verdict], brief
+        for verdict, (one, more) in results._IN_BRIEF.items():
+            count = verdicts[verdict]
+            assert (f"{count} {one if count == 1 else more}" in brief) == bool(count), brief
 
 
 @recomputes(results._meaning_of_words)
@@ -126,23 +124,18 @@ def test_what_the_words_of_the_claims_mean(many):
 def errors_of_ten():
     """Mean squared errors of InvN, InvP and MLE* for counts (8, 1, 1, 0) at epsilon 2.13, over all that ten people can
     report, person by person; and how many histograms these are."""
-    about = SimpleNamespace(k=4, epsilon=2.13, n=10)
-    p, q = math.exp(2.13) / (math.exp(2.13) + 3), 1 / (math.exp(2.13) + 3)
-    chances = {(0, 0, 0, 0): 1.0}
-    for person in [0] * 8 + [1, 2]:
-        after: Counter = Counter()
-        for counts, chance in chances.items():
-            for to in range(4):
-                after[(*counts[:to], counts[to] + 1, *counts[to + 1 :])] += chance * (
-                    p if to == person else q
-                )
-        chances = after
-    truth, errors = np.array([0.8, 0.1, 0.1, 0.0]), np.zeros(3)
-    for counts, chance in chances.items():
+    about, truth, errors = (
+        SimpleNamespace(k=4, epsilon=2.13, n=10),
+        np.array([0.8, 0.1, 0.1, 0.0]),
+        np.zeros(3),
+    )
+    p, q = p_and_q(about)
+    law = histogram_law((8, 1, 1, 0), (np.full((4, 4), q) + (p - q) * np.eye(4)).tolist())
+    for counts, chance in law.items():
         c = np.array(counts)
         found = (clipped(c, about), projected(c, about)[0], mle(c, about)[0])
-        errors += [chance * ((one - truth) ** 2).sum() for one in found]
-    return errors, len(chances)
+        errors += [float(chance) * ((one - truth) ** 2).sum() for one in found]
+    return errors, len(law)
 
 
 @recomputes(results._counterexample)
@@ -214,6 +207,7 @@ def test_what_does_not_fit_is_named(monkeypatch):
         elements = drawn(results.compare_runs, view, {name: lacking})
         (text,) = (text for text in texts(elements) if "did not measure" in text)
         assert text == f"“{name}” did not measure what is shown above, so there is nothing to compare."
+        assert not any("<b>" in getattr(one, "body", "") for one in elements)
         assert not said(drawn(results.compare_runs, view_of(lacking), {name: lacking}), "did not measure")
         problem = f"The file {name} has no column named cell."
         held = {"_exp_broken": problem}

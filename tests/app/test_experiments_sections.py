@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import gc
-import re
 from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages._ui import state
-from pages._ui.experiments import results
 from pages._ui.experiments import runs as module
 from pages._ui.experiments import winner_map as map_section
 from pages._ui.experiments.runs import cached
 from pages._ui.experiments.winner_map import MapSelection, from_query, to_query
-from rr_core.experiments.claims import claims
 from rr_core.experiments.grid import MAIN_GRID, POINT, Cell, Sweep, over
 from rr_core.experiments.winner_map import fixed_axes, winner_map
 from rr_core.figures.experiments_map import map_figure
@@ -32,7 +29,7 @@ UPLOADED = Population.from_weights([5, 3, 2])
 PAGE = """
 import numpy as np
 import streamlit as st
-from pages._ui import link, messages
+from pages._ui import link
 from pages._ui.experiments import winner_map
 from pages._ui.experiments.runs import SWEEP, SweepView
 from rr_core.experiments.grid import MAIN_GRID, over
@@ -48,7 +45,7 @@ cells = {"main": MAIN_GRID, "again": MAIN_GRID, "point": over(dist="point", k=5,
 means = np.random.default_rng(1).lognormal(size=(len(cells), 3)).tolist()
 view = SweepView(which, which, made(cells, means, 0.1), None, {}, "")
 if whole:
-    messages.show(winner_map.notes(view))
+    link.show_notes(winner_map.notes(view))
 winner_map.section(view, link.current(), True)
 link.write()
 """
@@ -300,9 +297,6 @@ def test_verdicts_words_and_the_cells_against():
         "| InvP is best where the population is concentrated. | ◐ depends. In 2 of 3 cells InvP is surely best"
         in said
     )
-    assert "About Your own sweep: 3 of 4 cells, 40 collections in each." in said
-    assert "chance of a single wrong call over the 4 cells of the whole sweep" in said
-    assert "the squared shares sum to 0.5 or more" in said
     assert "| InvP is best where the population is concentrated. | ◐ depends |" in said
     assert [one.label for one in page.expander] == [
         "The numbers behind the verdicts",
@@ -311,38 +305,20 @@ def test_verdicts_words_and_the_cells_against():
     assert "| Zipf s = 2.5 | 10 | 1 | 30 |" in said
 
 
-def test_the_verdicts_in_brief_count_those_of_the_table():
-    result = made(
-        over(s=2.5, k=10, epsilon=1.0, n=(10, 20, 30, 40)), [(3, 1, 2), (3, 1, 2), (1, 3, 2)], 0.01, THREE
-    )
-    verdicts = [claim.verdict for claim in claims(result) if claim.verdict in results._IN_BRIEF]
-    said = results._verdicts_in_brief(result)
-    assert f"Of **{len(verdicts)} claims** of the paper that this run tests, " in said
-    for verdict, (one, more) in results._IN_BRIEF.items():
-        count = verdicts.count(verdict)
-        assert (f"{count} {one if count == 1 else more}" in said) == bool(count)
-    assert sum(map(int, re.findall(r"\b\d+\b", said.partition("tests,")[2]))) == len(verdicts)
-    assert not results._verdicts_in_brief(made(over(s=2.5, k=10, epsilon=1.0, n=(10, 20)), [], 0.01, THREE))
-
-
 def test_one_collection_settles_nothing_and_is_one():
     page = with_claims(1, seeds=1)
-    said = words(page)
-    assert "1 of 4 cells, 1 collection in each." in said
-    assert "? not settled. In 0 of 1 cell InvP is surely best, in 1 it is too close to call" in said
+    assert "? not settled. In 0 of 1 cell InvP is surely best, in 1 it is too close to call" in words(page)
     assert [one.label for one in page.expander] == ["The numbers behind the verdicts"]
     assert "No cell of this sweep is computed yet." in words(with_claims(0))
 
 
 def test_never_the_worst_is_told_to_be_false_with_its_numbers_and_the_way_there(monkeypatch):
-    """The exact means are those of tests/core/test_misprints_paper.py; the link opens that very scenario."""
+    """The means: tests/app/test_experiments_said.py; the link opens that very scenario."""
     links = []
     monkeypatch.setattr(map_section.navigation, "link_to", lambda *link: links.append(link))
     page = with_claims(3)
     said = words(page)
     assert "“Never the worst” is false, though no cell of the paper's grid contradicts it." in said
-    assert "(8, 1, 1, 0) and ε = 2.13" in said
-    assert "InvN 0.06947, InvP 0.06944, MLE* 0.07025" in said
     assert "| MLE* is never the worst of the three on average. | ○ not contradicted" in said
     (to_ten_users,) = (link for link in links if "ten users" in link[1])
     assert (to_ten_users[0], to_ten_users[3]) == ("pages/estimators.py", WORST_AVERAGE.to_query())

@@ -38,9 +38,6 @@ def shown(values):
     "query",
     [
         "k=2&n=1&eps=0.01",
-        "k=2&n=1000000000&eps=0.01",
-        "k=3&n=1&eps=20",
-        "k=12&n=1000000000&eps=1",
         "k=500&n=10&eps=0.01&s=1.3",
         "k=1423000&n=1000000000&eps=20&s=0",
     ],
@@ -214,9 +211,9 @@ def test_a_pick_outlives_epsilon_and_layers_and_nothing_else():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("text", ["a,b,c", "0,0,0", "1e400,1,1"])
-def test_a_wrong_phi_in_the_link_is_said_once(text):
-    page = opened("geometry", f"{WORKED}&phi={text}")
+def test_a_wrong_phi_in_the_link_is_said_once():
+    """Whatever it is: tests/app/test_hostile_texts.py."""
+    page = opened("geometry", f"{WORKED}&phi=0,0,0")
     (error,) = page.error
     assert "left out" in error.value
     assert rows_of(page) == rows_of(opened("geometry", WORKED))

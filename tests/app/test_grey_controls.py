@@ -12,7 +12,6 @@ import pytest
 
 from pages._ui import sidebar
 from pages._ui.experiments.settings import CELLS
-from pages._ui.parts import Parts
 from pages._ui.protocols import channel, over_time
 from rr_core import Scenario
 from rr_core.metrics import Users
@@ -20,7 +19,7 @@ from rr_core.plan.targets import KINDS
 from rr_core.populations import TABLES, UPLOAD
 from rr_core.protocols import settings
 from tests import LENGTHY
-from tests.app.opening import ABOUT_SCENARIO, charts, dials, opened
+from tests.app.opening import ABOUT_SCENARIO, charts, dials, opened, parts_of
 from tests.sentences import holds, recomputes
 from tests.sentences.spoken import tells
 
@@ -36,22 +35,6 @@ MOVES = {
 PARAMETER = {"epsilon": "eps"}
 
 
-def parts() -> dict[str, tuple[str, ...]]:
-    """Keys of the parts of every page that has some, found as it is opened."""
-    found: dict[str, tuple[str, ...]] = {}
-    with pytest.MonkeyPatch.context() as patch:
-        made = Parts.__init__
-
-        def init(self: Parts, page: str, names: dict[str, str]) -> None:
-            found[page] = tuple(names)
-            made(self, page, names)
-
-        patch.setattr(Parts, "__init__", init)
-        for name in ABOUT_SCENARIO:
-            opened(name)
-    return found
-
-
 CHOICES: dict[tuple[str, str], list[str]] = {
     ("protocols", "channel"): [f"channel={design}" for design in settings.DESIGNS],
     ("protocols", "unary"): [f"bits={encoding}" for encoding in settings.ENCODINGS],
@@ -64,7 +47,7 @@ CHOICES: dict[tuple[str, str], list[str]] = {
 def views() -> Iterator[tuple[str, str]]:
     """Every page with the query of every view."""
     for name in ABOUT_SCENARIO:
-        for part in PARTS.get(name, ("",)):
+        for part in PARTS[name]:
             for choice in CHOICES[name, part] if name == "protocols" else [""]:
                 yield name, "&".join(filter(None, (f"part={part}" if part else "", choice)))
     plans = itertools.product(KINDS, Users.__args__, ("sidebar", "worst"))
@@ -84,7 +67,7 @@ def views() -> Iterator[tuple[str, str]]:
     yield "protocols", "part=posterior&n=2000000"
 
 
-PARTS = parts()
+PARTS = {name: tuple(part or "" for part in parts_of(name)) for name in ABOUT_SCENARIO}
 VIEWS = list(dict.fromkeys(views()))
 
 

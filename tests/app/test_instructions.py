@@ -3,7 +3,6 @@ it, as is what is on screen, so that neither is listed here."""
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 
@@ -13,7 +12,7 @@ from streamlit.testing.v1.element_tree import Block
 
 from pages._ui import navigation
 from tests import LENGTHY
-from tests.app.opening import ROOT, charts, dials, opened
+from tests.app.opening import charts, dials, opened, parts_of
 
 # A verb and the name of what to do it with, in bold; one more may follow.
 _TOLD = re.compile(
@@ -23,12 +22,9 @@ _TOLD = re.compile(
 _ESCAPED = re.compile(r"\\(.)")
 # Blocks whose contents are out of sight until they are opened.
 _FOLDED = ("popover", "dialog")
-PAGES = {address: entry.file for address, entry in navigation.BY_ADDRESS.items()}
-SETTINGS = {
-    "first": "",
-    "nothing to repair": "dist=uniform&k=3&eps=8&n=100000&seed=1",
-}
+NOTHING_TO_REPAIR = "dist=uniform&k=3&eps=8&n=100000&seed=1"
 FAR = {
+    "nothing to repair": NOTHING_TO_REPAIR,
     "hidden": "truth=hidden",
     "smallest": "dist=zipf&k=2&eps=0.01&n=1&seed=1",
     "largest noise-free": "dist=zipf&k=300&s=0&eps=20&n=1000000000&seed=1",
@@ -37,14 +33,6 @@ FAR = {
     "large epsilon": "dist=exam&eps=20&n=1",
     "three": "dist=uniform&k=3&eps=1&n=100&seed=2",
 }
-
-
-def parts_of(file: str) -> list[str]:
-    """Keys of the parts of a page: those of the `Parts` that its file makes; "" for a page without."""
-    for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Parts":
-            return list(ast.literal_eval(node.args[1]))
-    return [""]
 
 
 def on_screen(block: Block, part: str) -> Iterator[object]:
@@ -58,10 +46,10 @@ def on_screen(block: Block, part: str) -> Iterator[object]:
                 yield from on_screen(child, part)
 
 
-def open_tab(page: AppTest, key: str, file: str) -> str:
+def open_tab(page: AppTest, name: str, part: str | None) -> str:
     """The label of the open tab: the parts' keys and their tabs stand in one order."""
     labels = [tab.label for tab in page.tabs]
-    return labels[parts_of(file).index(key)] if labels and key else ""
+    return labels[parts_of(name).index(part)] if labels and part else ""
 
 
 def seen(page: AppTest, part: str) -> tuple[list[str], set[str]]:
@@ -98,10 +86,10 @@ def told(text: str) -> list[str]:
 
 def missing(name: str, query: str) -> list[str]:
     """What the parts of a page tell their reader to use and do not show."""
-    found, file = [], PAGES[name]
-    for key in parts_of(file):
+    found = []
+    for key in parts_of(name):
         page = opened(name, "&".join(filter(None, (query, key and f"part={key}"))))
-        said, names = seen(page, open_tab(page, key, file))
+        said, names = seen(page, open_tab(page, name, key))
         found += [
             f"/{name}?{query}&part={key}: {one!r} in {text[:300]!r}"
             for text in said
@@ -111,8 +99,14 @@ def missing(name: str, query: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize("query", SETTINGS.values(), ids=SETTINGS)
+@pytest.mark.parametrize(
+    ("name", "query"),
+    [
+        *((name, "") for name in navigation.BY_ADDRESS),
+        ("inv_negatives", NOTHING_TO_REPAIR),
+        ("geometry", NOTHING_TO_REPAIR),
+    ],
+)
 def test_what_a_reader_is_told_to_use_is_on_screen(name, query):
     assert missing(name, query) == []
 
@@ -122,7 +116,7 @@ def test_what_a_reader_is_told_to_use_is_on_screen(name, query):
     ("name", "query"),
     [
         (name, query)
-        for i, name in enumerate(PAGES)
+        for i, name in enumerate(navigation.BY_ADDRESS)
         for j, query in enumerate(FAR.values())
         if LENGTHY or (i + j) % 3 == 0
     ],

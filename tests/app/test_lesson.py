@@ -1,4 +1,4 @@
-"""The story at the head of the home page and the lesson's scenes: what the pages hand to the browser, and when."""
+"""The story on the home page, its hill, and the lesson's scenes: what the pages hand to the browser, and when."""
 
 from __future__ import annotations
 
@@ -20,17 +20,7 @@ from tests.sentences.spoken import tells
 END = len(SCENES) + 1
 # All that is sent of a scene before its reader has predicted something.
 BEFORE = {
-    "number",
-    "of",
-    "key",
-    "draw",
-    "title",
-    "before",
-    "question",
-    "picture",
-    "said",
-    "colours",
-    "answered",
+    *("number", "of", "key", "draw", "title", "before", "question", "picture", "said", "colours", "answered")
 }
 
 
@@ -52,6 +42,19 @@ def test_home_hands_the_cores_survey_to_the_browser():
     assert data["steps"][data["first"]]["epsilon"] == 0.5
     assert data["colours"]["mle_star"] == QUANTITIES["mle_star"].colour
     assert (data["query"]["eps"], data["query"]["n"]) == ("2", "3000")
+
+
+def test_the_hill_has_the_storys_reports_and_their_best_shares_whatever_the_scenario():
+    page, survey = opened("estimators", "part=hill&eps=2&n=3000&truth=hidden"), lesson()
+    (data,) = [data for _, data in components(page) if "people" in data]
+    assert data["answers"] == list(survey.answers)
+    assert data["people"] == [survey.n / 20, survey.n, 20 * survey.n]
+    for sent, step in zip(data["steps"], survey.steps, strict=True):
+        assert (sent["epsilon"], sent["keep"], sent["p"]) == (step.epsilon, step.keep, step.p)
+        assert sent["counts"] == list(step.counts)
+        assert sent["mle_star"] == list(step.mle_star)
+    assert data["steps"][data["first"]]["epsilon"] == 1
+    assert data["colours"]["mle_star"] == QUANTITIES["mle_star"].colour
 
 
 def shown(page):
@@ -78,25 +81,24 @@ def other_than_answer(posed):
 
 @pytest.mark.parametrize("number", range(1, END))
 def test_nothing_of_the_answer_is_sent_before_the_prediction(number):
-    about = SCENES[number - 1]
-    for draw in (0, 3):
-        page, posed = opened("lesson", f"scene={number}&draw={draw}"), about.pose(SEED + draw)
-        _, sent = shown(page)
-        assert set(sent) == BEFORE
-        assert (sent["answered"], sent["said"]) == (None, None)
-        text = json.dumps(sent, ensure_ascii=False)
-        hidden = [posed.after(posed.answer), *(frame.caption for frame in posed.frames)]
-        hidden += [json.dumps(frame.picture) for frame in posed.frames if frame.picture != posed.picture]
-        assert not [one for one in hidden if one in text]
-        on_page = [one.value for one in (*page.main.markdown, *page.main.caption)]
-        assert not [one for one in hidden if any(one in line for line in on_page)]
-        address = PROGRESS.write(progress(page))
-        assert {name: text for name, text in address.items() if text} == {"scene": str(number)} | (
-            {"draw": "3"} if draw else {}
-        )
-        assert posed.question.words(posed.answer) not in kept_page(progress(page)) or isinstance(
-            posed.question, NumberQuestion
-        )
+    draw = 3 * (number % 2)
+    page, posed = opened("lesson", f"scene={number}&draw={draw}"), SCENES[number - 1].pose(SEED + draw)
+    _, sent = shown(page)
+    assert set(sent) == BEFORE
+    assert (sent["answered"], sent["said"]) == (None, None)
+    text = json.dumps(sent, ensure_ascii=False)
+    hidden = [posed.after(posed.answer), *(frame.caption for frame in posed.frames)]
+    hidden += [json.dumps(frame.picture) for frame in posed.frames if frame.picture != posed.picture]
+    assert not [one for one in hidden if one in text]
+    on_page = [one.value for one in (*page.main.markdown, *page.main.caption)]
+    assert not [one for one in hidden if any(one in line for line in on_page)]
+    address = PROGRESS.write(progress(page))
+    assert {name: text for name, text in address.items() if text} == {"scene": str(number)} | (
+        {"draw": "3"} if draw else {}
+    )
+    assert posed.question.words(posed.answer) not in kept_page(progress(page)) or isinstance(
+        posed.question, NumberQuestion
+    )
 
 
 @pytest.mark.parametrize("number", range(1, END))

@@ -28,8 +28,7 @@ SCENARIOS = [
 CONTROLS = ["days=1", "days=365&day=5&change=1", "days=30&day=95&change=365", "days=2&day=50&change=3"]
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
-@pytest.mark.parametrize("controls", CONTROLS)
+@pytest.mark.parametrize(("scenario", "controls"), [(SCENARIOS[i % 5], CONTROLS[i % 4]) for i in range(10)])
 def test_the_ends_of_every_control(scenario, controls):
     page = opened("protocols", f"part=time&dist=zipf&{scenario}&{controls}&schemes={ALL}")
     assert not page.error
@@ -91,23 +90,17 @@ def test_while_the_truth_is_hidden_nothing_depends_on_the_population():
         for dist in ("exam", "zipf&k=12&s=3")
     ]
     assert texts[0] == texts[1]
-    page = opened("protocols", "part=time&dist=zipf&k=1000&truth=hidden")
-    assert "100 of 1,000 categories are shown, as if they were equally common" in said(page)
 
 
 def test_the_sentence_about_one_person():
-    assert "rose by the factor **20.1**" in over_time._in_words(("a", "b"), (7, 4), 30, 1.0)
-    assert "fell by the factor **2.72**" in over_time._in_words(("a", "b"), (1, 2), 3, 1.0)
+    """Its numbers: tests/sentences/test_protocols.py."""
     assert "are what they were before" in over_time._in_words(("a", "b"), (0, 0), 1, 1.0)
     assert "**3.77·10²⁶⁰**" in over_time._in_words(("a", "b"), (30, 0), 30, 20.0)
     same = over_time._in_words(("a", "b"), (1, 0), 1, 20.0)
     assert "rose by the factor **4.85·10⁸**" in same  # not above what memoised noise allows
     assert "at most eᵋ = **4.86·10⁸**" in same
     assert over_time._power(15 * np.log(10) - 1e-9) == "**1·10¹⁵**"
-    text = over_time._in_words(("a", "b"), (5, 6), 11, 1.0)
-    assert "reported it **5** times. No other category came more often than **b**: **6** times." in text
     assert "**1** time." in over_time._in_words(("a", "b"), (1, 0), 1, 1.0)
-    assert "eᵋ = **2.72**" in text
     assert "<i>" not in over_time._in_words(("<i>a</i>", "b"), (1, 2), 3, 1.0).replace("\\<", "")
 
 

@@ -21,7 +21,7 @@ from rr_core.plan.targets import Guess
 from rr_core.scenario import PRESETS
 from tests.app.opening import checked, opened
 from tests.app.test_experiments_said import errors_of_ten
-from tests.sentences import recomputes
+from tests.sentences import holds, recomputes
 from tests.sentences.drawn import drawn, said, texts
 from tests.sentences.spoken import numbers, tells
 
@@ -167,6 +167,7 @@ def test_a_plan_beyond_the_app_is_not_offered(many):
         Scenario("zipf", 2, 1.0, 1.0, 10**9 + 1, 1)
 
 
+@holds(", the most users that the app has")
 @recomputes(sections.simulated_errors)
 def test_as_many_collections_are_simulated_as_is_said(many, monkeypatch):
     monkeypatch.setattr(long_run, "start_button", lambda *_: True)

@@ -140,8 +140,7 @@ def test_points_are_percentage_points():
     assert [points(share) for share in (0.01, 0.03, 0.005)] == ["1 point", "3 points", "0.5 points"]
 
 
-@pytest.mark.parametrize("goal", GOALS)
-@pytest.mark.parametrize("design", STATED)
+@pytest.mark.parametrize(("design", "goal"), list(zip(STATED, [*GOALS, *GOALS], strict=True)))
 def test_a_link_restores_the_view_and_a_shell_has_the_same_numbers(design, goal, capsys):
     assert set(STATED) == {one.key for one in OF_ONE_SHARE}
     settings = settings_of(design, goal)

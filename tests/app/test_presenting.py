@@ -10,9 +10,19 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests import LENGTHY
-from tests.app.opening import ABOUT_SCENARIO, ROOT, charts, checked, components, dials, opened, widget
-from tests.app.test_every_view import PLACES, parts_of
-from tests.app.test_grey_controls import CHOICES
+from tests.app.opening import (
+    ABOUT_SCENARIO,
+    PLACES,
+    ROOT,
+    charts,
+    checked,
+    components,
+    dials,
+    opened,
+    parts_of,
+    widget,
+)
+from tests.app.test_grey_controls import CHOICES, MOVES, PARAMETER, link
 
 VALUES = {
     *("checkbox", "multiselect", "number_input", "pills", "radio", "segmented_control", "select_slider"),
@@ -113,20 +123,23 @@ VIEWS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("name", "part", "choice"),
-    [pytest.param(*one, marks=() if "memoised" in one[2] else pytest.mark.slow) for one in VIEWS],
-)
-def test_what_can_be_moved_while_presenting_changes_the_picture(name, part, choice):
-    def link(**moved: str) -> str:
-        own = {"dist": "zipf", "k": "12", "s": "1.5", "eps": "1", "n": "2000", "seed": "7", **moved}
-        query = "&".join(f"{key}={text}" for key, text in own.items())
-        return "&".join(filter(None, (query, part and f"part={part}", choice)))
+MOVED = ("epsilon", "n", "seed")
 
-    shown, grey = presented(name, link())
-    for control, moves in {"epsilon": ("2", "0.1"), "n": ("500", "300000"), "seed": ("8", "9")}.items():
-        parameter = {"epsilon": "eps"}.get(control, control)
-        changes = any(presented(name, link(**{parameter: to}))[0] != shown for to in moves)
+
+@pytest.mark.parametrize(
+    ("name", "part", "choice", "turn"),
+    [
+        pytest.param(*one, i % 3, marks=() if "memoised" in one[2] else pytest.mark.slow)
+        for i, one in enumerate(VIEWS)
+    ],
+)
+def test_what_can_be_moved_while_presenting_changes_the_picture(name, part, choice, turn):
+    """One control in each view, in turns; all of them while it is not presented: tests/app/test_grey_controls.py."""
+    query = "&".join(filter(None, (part and f"part={part}", choice)))
+    shown, grey = presented(name, link(query))
+    for control in MOVED if LENGTHY else MOVED[turn : turn + 1]:
+        links = (link(query, **{PARAMETER.get(control, control): to}) for to in MOVES[control])
+        changes = any(presented(name, one)[0] != shown for one in links)
         assert changes == (control not in grey), f"{control}: {grey.get(control, 'nothing changes')}"
 
 

@@ -145,12 +145,8 @@ def test_search_finds_across_the_parts_and_leaves_with_a_choice():
     assert any("Toss a coin" in text for text in texts(page))
 
 
-@pytest.mark.parametrize(
-    "question",
-    ["which should I use", "Which should I use?", "what should i use", "which estimator should I choose?"],
-)
-def test_the_question_that_the_pages_answer_is_found(question):
-    page = run(reference_search=question)
+def test_the_question_that_the_pages_answer_is_found():
+    page = run(reference_search="which estimator should I choose?")
     assert page.subheader[0].value == "Questions"
     assert any(
         one.value.startswith("**Which should I use?** InvP, the safe one") for one in page.markdown[:2]

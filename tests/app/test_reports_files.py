@@ -8,7 +8,6 @@ import hashlib
 import io
 import json
 import re
-from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 
@@ -27,7 +26,6 @@ from rr_core.figures.view import bars
 from rr_core.io import AllSeen, Size, read_list, report_files
 from rr_core.io.report_results import Results
 from rr_core.plain_text import csv_cell
-from rr_core.reports.epsilon_fit import PlausibleEpsilon, Simulations
 from tests.app.analysed import COUNTS, HOSTILE, analysed, counts_csv, json_of, parquet_of
 from tests.sentences import holds
 
@@ -132,6 +130,7 @@ def test_json_says_all_there_is_to_say():
     assert told["simulations"] == {"seed": 0, "asked": 120, "done": 120}
     fit, plausible = told["fit"], told["plausible_epsilon"]
     assert fit["p_value"] == found.simulated.fit.p_value == 1 / 121
+    assert fit["rejected"]
     assert (fit["floor"], fit["lowest"], fit["done"]) == (n * mechanism.q, 0, 120)
     assert plausible["low"] == found.simulated.plausible.low > 0.7
     assert plausible["high"] is None  # infinite
@@ -281,23 +280,6 @@ def test_report_of_many_categories_holds_the_most_reported_and_says_so():
     assert page.cells[:: len(told[0][0])] == [f"c{i}" for i in range(50)]
     assert "2,000 most reported of 2,105; the CSV file holds the rest" in page.words
     assert "50 of 2,000 shown" in page.words
-
-
-def test_what_the_simulations_say_in_words():
-    assert "was not tested" in sentences.fit(plain())[0]
-    assert "finds nothing against" in sentences.fit(plain(100))[0]
-    few = plain(20)  # stopped early: they decide nothing
-    assert "was not tested: the simulations were stopped after 20 of 20." in sentences.fit(few)[0]
-    assert not few.rejects_epsilon
-    found = hostile()
-    said = " ".join(sentences.fit(found))
-    assert "The test rejects" in said
-    assert f"plausible under ε of about {found.simulated.plausible.low:.4g}." in said
-    none = PlausibleEpsilon(20.0, float("inf"), 0.05, True, True)
-    rough = PlausibleEpsilon(2.0, float("inf"), 0.05, False, False)
-    for plausible, wanted in ((none, "No ε up to 20"), (rough, "roughly"), (None, "The test rejects")):
-        again = replace(found, simulated=Simulations(found.simulated.fit, plausible))
-        assert wanted in " ".join(sentences.fit(again))
 
 
 @pytest.mark.parametrize(("name", "simultaneous"), [("inv", False), ("mle_star", True)])

@@ -18,11 +18,9 @@ from rr_core.io.people import read_people
 from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
 from rr_core.protocols import Channel
 from rr_core.reports.designs import DESIGNS, kuk, unrelated
-from rr_core.reports.survey import Sample, analyse_groups, analyse_sample, analyse_tallies
+from rr_core.reports.survey import Sample, analyse_groups
 from tests.app.opening import charts, checked
-from tests.app.test_reports_designs import given, opened
-from tests.app.test_reports_page import one, press, said
-from tests.app.test_reports_script import run
+from tests.app.reports import given, held, one, opened, press, said, same_files
 from tests.sentences import recomputes
 from tests.sentences.spoken import tells
 
@@ -55,14 +53,13 @@ def in_groups(made="warner", by=("region",), weights=None, rows=ROWS):
 
 
 def results_of(page):
-    held = page.session_state["_held"]
-    return held.get("reports_used"), held.get("latest_analysis")[1], held.get("latest_groups")
+    results = held(page)
+    return results.used, results.analysis, results.survey
 
 
 def test_groups_are_compared():
     page = in_groups()
-    used, found, groups = results_of(page)
-    survey = groups[1]
+    used, found, survey = results_of(page)
     counts = np.array([[((r == REGION) & (a == ANSWER)).sum() for a in ("no", "yes")] for r in survey.groups])
     assert survey.reports.tolist() == counts.tolist()
     np.testing.assert_array_equal(found.counts, counts.sum(axis=0))
@@ -91,7 +88,7 @@ def test_weights_are_those_of_the_population():
     page = in_groups("k_rr", (), "weight")
     used, found, groups = results_of(page)
     assert (used.weights, groups) == ("weight", None)
-    wanted = analyse_sample(
+    wanted = analyse_groups(
         Sample((ANSWER[0] == ANSWER).astype(int) ^ 1, None, WEIGHT), used.protocol, used.labels
     )
     np.testing.assert_allclose(found.estimates["inv"], wanted.estimates["inv"], atol=1e-12)
@@ -99,13 +96,7 @@ def test_weights_are_those_of_the_population():
     assert (row.disabled, row.value) == (True, "population")
     assert "To compare groups, press" in said(page)
     assert not any("were not used" in note for note in used.reports.notes)
-    assert "by linearisation with the weights" in "".join(sentences.intervals(results_in(page), "inv"))
-
-
-def results_in(page):
-    from tests.app.test_reports_designs import held
-
-    return held(page)
+    assert "by linearisation with the weights" in "".join(sentences.intervals(held(page), "inv"))
 
 
 def test_several_columns_are_crossed_and_rows_without_a_value_are_told():
@@ -114,27 +105,20 @@ def test_several_columns_are_crossed_and_rows_without_a_value_are_told():
     )
     page = in_groups(by=("region", "sex"), rows=rows + ",f,yes\n")
     used, _, groups = results_of(page)
-    assert len(groups[1].groups) == 6
+    assert len(groups.groups) == 6
     assert used.n == N
     assert any(
         "1 row left out: no value in the column “region, sex”." in note for note in used.collected.notes
     )
 
 
-def same_files(results, folder, rows=ROWS):
-    """Run the script of these results: what it saves is what the page gives, to the byte."""
-    (folder / "reports.csv").write_text(rows)
-    run(report_files.script(results), folder)
-    assert (folder / "recomputed.csv").read_bytes() == report_files.csv_file(results)
-    if results.survey is not None:
-        assert (folder / "recomputed_groups.csv").read_bytes() == report_files.groups_file(results)
-
-
-@pytest.mark.parametrize("made", ["warner", "k_rr"])
-@pytest.mark.parametrize(("by", "weights"), [(("region",), None), (("region",), "weight"), ((), "weight")])
+@pytest.mark.parametrize(
+    ("made", "by", "weights"),
+    [("warner", ("region",), "weight"), ("k_rr", ("region",), None), ("k_rr", (), "weight")],
+)
 def test_the_script_has_the_groups_and_the_weights(made, by, weights, tmp_path):
     page = in_groups(made, by, weights)
-    same_files(results_in(page), tmp_path)
+    same_files(held(page), tmp_path, ROWS)
 
 
 TABLES = {
@@ -177,9 +161,9 @@ def test_the_script_has_them_in_every_design(made, tmp_path):
         by=("region",),
         weights="weight",
     )
-    together = analyse_tallies(people.tallies.together(), channel, used.labels).analyses[0]
+    together = analyse_groups(people.tallies.together(), channel, used.labels).analyses[0]
     order = used.report_of_category
-    survey = analyse_tallies(people.tallies, channel, used.labels, people.groups, order=order)
+    survey = analyse_groups(people.tallies, channel, used.labels, people.groups, order=order)
     results = Results(used, 0.95, "population", together, None, survey)
     same_files(results, tmp_path, rows)
     assert "'=north" in (tmp_path / "recomputed_groups.csv").read_text()
@@ -187,31 +171,26 @@ def test_the_script_has_them_in_every_design(made, tmp_path):
 
 def test_two_answers_that_are_swapped_are_swapped_in_all_groups(tmp_path):
     page = given(opened("k_rr"), ROWS)
-    one(page.selectbox, "Report column").set_value(1)
-    checked(page.run())
+    checked(one(page.selectbox, "Report column").set_value(1).run())
     one(page.multiselect, "Compare groups (optional)").set_value(["region"])
-    one(page.button_group, "Privacy given as").set_value("p")
-    checked(page.run())
+    checked(one(page.button_group, "Privacy given as").set_value("p").run())
     one(page.text_input, "Value of p").set_value("0.3")
-    one(page.radio, "Which categories could people choose from?").set_value("seen")
-    checked(page.run())
+    checked(one(page.radio, "Which categories could people choose from?").set_value("seen").run())
     one(page.toggle, "Swap the two answers").set_value(True)
     used, found, groups = results_of(press(checked(page.run()), "Analyse these reports"))
     assert used.settings.swapped
-    same_files(results_in(page), tmp_path)
-    np.testing.assert_array_equal(found.counts, groups[1].reports.sum(axis=0))
+    same_files(held(page), tmp_path, ROWS)
+    np.testing.assert_array_equal(found.counts, groups.reports.sum(axis=0))
     yes = used.labels.index("yes")
-    north = groups[1].groups.index("north")
-    assert groups[1].reports[north, yes] == ((REGION == "north") & (ANSWER == "no")).sum()
+    north = groups.groups.index("north")
+    assert groups.reports[north, yes] == ((REGION == "north") & (ANSWER == "no")).sum()
 
 
 def test_the_file_of_groups_and_the_picture():
     page = in_groups()
-    results = results_in(page)
-    used, _, groups = results_of(page)
-    results = type(results)(used, 0.95, "users", results.analysis, None, groups[1])
+    results = held(page)
     rows = list(csv.DictReader(io.StringIO(report_files.groups_file(results).decode())))
-    assert [row["group"] for row in rows] == [name for name in groups[1].groups for _ in range(2)]
+    assert [row["group"] for row in rows] == [name for name in results.survey.groups for _ in range(2)]
     assert sum(int(row["reports"]) for row in rows) == N
     assert len(charts(page)) == 2
     assert "Groups (CSV)" in [button.label for button in page.get("download_button")]
@@ -256,7 +235,7 @@ def test_the_form_is_opened_as_it_was_left_with_its_file():
     one(page.selectbox, "Survey weights (optional)").set_value("weight")
     used, found, groups = results_of(press(checked(page.run()), "Analyse these reports"))
     assert (used.by, used.weights) == (("region",), "weight")
-    assert groups[1].reports.sum() == N
+    assert groups.reports.sum() == N
     wanted = WEIGHT[ANSWER == "yes"].sum() / WEIGHT.sum()
     assert found.estimates["inv"][1] == pytest.approx((wanted - 0.2) / 0.6)
     press(page, "Other reports or settings")
@@ -272,8 +251,7 @@ def test_another_file_begins_without_the_groups_and_weights_of_the_one_before():
     page = in_groups(weights="weight")
     press(page, "Other reports or settings")
     given(page, ROWS.replace("north", "east"), "other.csv")
-    one(page.selectbox, "Report column").set_value(1)
-    checked(page.run())
+    checked(one(page.selectbox, "Report column").set_value(1).run())
     (box,) = page.multiselect
     assert (box.value, one(page.selectbox, "Survey weights (optional)").value) == ([], None)
 
@@ -281,12 +259,12 @@ def test_another_file_begins_without_the_groups_and_weights_of_the_one_before():
 def test_where_the_server_let_go_of_the_file_groups_stay_as_long_as_the_names_do(monkeypatch):
     rows = ROWS + "west,NA,1\n"
     page = in_groups("k_rr", rows=rows)
-    before = results_of(page)[2][1]
+    before = results_of(page)[2]
     monkeypatch.setattr(state, "are_held", lambda files: not files)
     press(page, "Other reports or settings")
     assert "Groups: region." in said(page)
     used, _, groups = results_of(press(page, "Analyse these reports"))
-    np.testing.assert_array_equal(groups[1].reports, before.reports)
+    np.testing.assert_array_equal(groups.reports, before.reports)
     press(page, "Other reports or settings")
     (box,) = page.multiselect
     box.set_value([])

@@ -8,17 +8,26 @@ import dataclasses
 import gzip
 import io
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rr_core.io import AllSeen, Listed, Names, Size, Source, read_list, read_reports, report_files, within
+from rr_core.io import (
+    AllSeen,
+    Domain,
+    Listed,
+    Names,
+    Size,
+    Source,
+    read_list,
+    read_reports,
+    report_files,
+    within,
+)
 from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import csv_cell
@@ -26,35 +35,8 @@ from rr_core.recompute.result import plain, same_file
 from rr_core.registry import REGISTRY
 from rr_core.reports.analysis import analyse
 from tests.app.analysed import HOSTILE, analysed, counts_csv
+from tests.app.scripts import printed
 from tests.io.workbook_files import excel_parts, excel_rows, zipped
-
-ROOT = Path(__file__).parents[2]
-WALL = (
-    "import sys, runpy\n"
-    "class Wall:\n"
-    "    def find_spec(self, name, path=None, target=None):\n"
-    "        if name.partition('.')[0] in {forbidden}:\n"
-    "            raise ImportError(name)\n"
-    "sys.meta_path.insert(0, Wall())\n"
-    "runpy.run_path('recompute.py', run_name='__main__')\n"
-)
-FORBIDDEN = ("streamlit", "plotly", "pandas", "pages", "tests")
-
-
-def run(script: str, folder: Path, *arguments: str) -> list[str]:
-    """Lines printed by a script in ``folder``, where of this project only rr_core can be imported."""
-    (folder / "recompute.py").write_text(script, "utf-8")
-    wall = WALL.format(forbidden=FORBIDDEN)
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", wall, *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split("\n")
 
 
 def check_table(lines: list[str], found: Results, chosen: np.ndarray) -> None:
@@ -79,8 +61,8 @@ def check(lines: list[str], found: Results, folder: Path) -> None:
     mechanism, simulated, compared = found.used.protocol, found.simulated, found.analysis.nearest
     start = next(i for i, line in enumerate(lines) if line.startswith("category,"))
     top = found.order[:20]
-    assert lines[-2:] == [f"({top.size} of {mechanism.k} rows)", ""]
-    check_table(lines[start:-2], found, top)
+    assert lines[-1] == f"({top.size} of {mechanism.k} rows)"
+    check_table(lines[start:-1], found, top)
     told = dict(line.split(" = ", 1) for line in lines[:start])
     expected: dict[str, object] = {
         "the files": "as the app saw",
@@ -116,112 +98,99 @@ def check(lines: list[str], found: Results, folder: Path) -> None:
     assert (folder / "recomputed.csv").read_bytes() == report_files.csv_file(found)
 
 
-def save(folder: Path, *sources: tuple[str, bytes]) -> None:
+def ran(found: Results, folder: Path, *sources: tuple[str, bytes]) -> list[str]:
+    """What the script prints beside these files, after it was compared with the page."""
     for name, data in sources:
         (folder / name).write_bytes(data)
+    lines = printed(report_files.script(found), folder, files=True)
+    check(lines, found, folder)
+    return lines
 
 
-@pytest.mark.slow
-def test_table_of_counts_with_a_list_of_hostile_names(tmp_path):
-    file = ('it\'s "x" <b>.csv', counts_csv() + b"\nelsewhere,1\n")
-    listed = Listed(np.array([*HOSTILE, "nobody"], dtype=object))
-    found = analysed([file], listed, epsilon=0.7, replicates=100, seek=True)
-    save(tmp_path, file)
-    check(run(report_files.script(found), tmp_path), found, tmp_path)
-
-
-@pytest.mark.slow
-def test_raw_reports_in_two_packed_files_with_k_given(tmp_path):
+def packed_parts() -> list[tuple[str, bytes]]:
     rng = np.random.default_rng(3)
     names = [" apple ", "pl\x07um", "", "\u00a0fig", "y" * 230, "y" * 240, "not reported 2"]
-    cells = [names[i] for i in rng.integers(0, len(names), 400)]
-    texts = [
-        "user\treport\n" + "".join(f"{i}\t{c}\n" for i, c in enumerate(part))
-        for part in (cells[:150], cells[150:])
-    ]
-    sources = [(f"part{i}.tsv.gz", gzip.compress(text.encode(), mtime=0)) for i, text in enumerate(texts)]
-    found = analysed(
-        sources, Size(26), p=0.3, level=0.9, target="population", replicates=100, layout="values", category=1
-    )
-    assert sorted(found.used.collected.labels)[:6] == [
-        "apple",
-        "fig",
-        "not reported 1",
-        *(f"not reported {i}" for i in (10, 11, 12)),
-    ]
-    save(tmp_path, *sources)
-    check(run(report_files.script(found), tmp_path), found, tmp_path)
+    cells = [f"{i}\t{names[rng.integers(0, len(names))]}\n" for i in range(400)]
+    texts = ("user\treport\n" + "".join(part) for part in (cells[:150], cells[150:]))
+    return [(f"part{i}.tsv.gz", gzip.compress(text.encode(), mtime=0)) for i, text in enumerate(texts)]
 
 
-@pytest.mark.slow
-def test_all_seen_in_a_list_without_a_header(tmp_path):
-    text = "\ufeff" + '7\r\n12, north\r\n7\r\n\r\n"hi there\r\n=1+1\r\n7\r\n' * 9
-    source = ("reports.txt", text.encode())
-    found = analysed([source], AllSeen(), has_header=False)
-    assert set(found.used.collected.labels) == {"7", "12, north", '"hi there', "=1+1"}
-    save(tmp_path, source)
-    script = report_files.script(found)
-    assert "'has_header': False" in script
-    check(run(script, tmp_path), found, tmp_path)
-
-
-@pytest.mark.slow
-def test_parquet(tmp_path):
+def as_parquet() -> bytes:
     values = pa.array(["b", None, "a", "b", " c", "c", "b"] * 7).dictionary_encode()
     out = io.BytesIO()
     pq.write_table(pa.table({"n": pa.array([3.0, 1.0, 0.0, 2.0, 5.0, 8.0, 1.0] * 7), "report": values}), out)
-    source = ("reports.parquet", out.getvalue())
-    found = analysed([source], AllSeen(), layout="counts", category="report", count="n")
-    assert found.used.n == 19 * 7
-    save(tmp_path, source)
-    check(run(report_files.script(found), tmp_path), found, tmp_path)
+    return out.getvalue()
+
+
+LINES = "\ufeff" + '7\r\n12, north\r\n7\r\n\r\n"hi there\r\n=1+1\r\n7\r\n' * 9
+ODD = counts_csv(["=1+1", "Bus", "NA", "bus ", "car", "it's"], [300, 20, 41, 500, 400, 3])
+# Files, the domain, and how they are analysed.
+FILES: dict[str, tuple[list[tuple[str, bytes]], Domain, dict[str, Any]]] = {
+    "counts with a list of hostile names": (
+        [('it\'s "x" <b>.csv', counts_csv() + b"\nelsewhere,1\n")],
+        Listed(np.array([*HOSTILE, "nobody"], dtype=object)),
+        {"epsilon": 0.7, "replicates": 100, "seek": True},
+    ),
+    "rows in two packed files with K given": (
+        packed_parts(),
+        Size(26),
+        {
+            "p": 0.3,
+            "level": 0.9,
+            "target": "population",
+            "replicates": 100,
+            "layout": "values",
+            "category": 1,
+        },
+    ),
+    "lines without a header": ([("reports.txt", LINES.encode())], AllSeen(), {"has_header": False}),
+    "parquet": (
+        [("reports.parquet", as_parquet())],
+        AllSeen(),
+        {"layout": "counts", "category": "report", "count": "n"},
+    ),
+    "names left out and counted as others": (
+        [("r.csv", ODD)],
+        Size(7),
+        {"names": Names(("NA", "it's"), (("Bus", "bus"),))},
+    ),
+    "a wrong epsilon": (
+        [("r.csv", counts_csv([f"c{i}" for i in range(8)], [5000, 300, 10, 200, 20, 15, 12, 30]))],
+        AllSeen(),
+        {"replicates": 100},
+    ),
+}
 
 
 @pytest.mark.slow
-def test_names_left_out_and_counted_as_others_and_swapped_answers(tmp_path):
-    data = counts_csv(["=1+1", "Bus", "NA", "bus ", "car", "it's"], [300, 20, 41, 500, 400, 3])
-    found = analysed([("r.csv", data)], Size(7), names=Names(("NA", "it's"), (("Bus", "bus"),)))
-    assert found.used.collected.outside_total == 44
-    save(tmp_path, ("r.csv", data))
-    check(run(report_files.script(found), tmp_path), found, tmp_path)
+@pytest.mark.parametrize("name", FILES)
+def test_the_script_prints_and_saves_what_the_page_holds(name, tmp_path):
+    files, domain, how = FILES[name]
+    lines = ran(analysed(files, domain, **how), tmp_path, *files)
+    assert name != "a wrong epsilon" or "nearest to the truth = settle epsilon first" in lines
+
+
+@pytest.mark.slow
+def test_swapped_answers_are_swapped_again(tmp_path):
     source = ("r.csv", counts_csv(["yes", "no"], [620, 380]))
-    found = analysed([source], AllSeen(), p=1 - 0.3)
-    turned = np.array([380, 620])
+    found, turned = analysed([source], AllSeen(), p=1 - 0.3), np.array([380, 620])
     collected = dataclasses.replace(found.used.collected, counts=turned)
     settings = dataclasses.replace(found.used.settings, swapped=True)
     used = dataclasses.replace(found.used, collected=collected, settings=settings)
     swapped = dataclasses.replace(found, used=used, analysis=analyse(turned, used.protocol))
-    save(tmp_path, source)
-    lines = run(report_files.script(swapped), tmp_path)
-    check(lines, swapped, tmp_path)
-    assert "no,620," in "\n".join(lines)
-
-
-@pytest.mark.slow
-def test_nothing_is_called_nearest_where_epsilon_is_rejected(tmp_path):
-    counts = [5000, 300, 10, 200, 20, 15, 12, 30]
-    data = counts_csv([f"c{i}" for i in range(8)], counts)
-    found = analysed([("reports.csv", data)], AllSeen(), replicates=100)
-    save(tmp_path, ("reports.csv", data))
-    lines = run(report_files.script(found), tmp_path)
-    check(lines, found, tmp_path)
-    assert "nearest to the truth = settle epsilon first" in lines
+    assert "no,620," in "\n".join(ran(swapped, tmp_path, source))
 
 
 @pytest.mark.slow
 def test_long_list_is_a_file_of_its_own(tmp_path):
     names = [f"c{i}" for i in range(200)] + ["=x\u2028y"]
-    found = analysed([("r.csv", counts_csv(names, range(201)))], Listed(np.array(names, dtype=object)))
-    script = report_files.script(found)
-    assert report_files.categories_file(found).decode().split("\n") == [*names, ""]
+    source = ("r.csv", counts_csv(names, range(201)))
+    found = analysed([source], Listed(np.array(names, dtype=object)))
+    script, listed = report_files.script(found), report_files.categories_file(found)
+    assert listed.decode().split("\n") == [*names, ""]
     assert "listed='categories.txt',\n" in script
     assert "c150" not in script
-    save(
-        tmp_path,
-        ("r.csv", counts_csv(names, range(201))),
-        ("categories.txt", report_files.categories_file(found)),
-    )
-    check(run(script, tmp_path), found, tmp_path)
+    ran(found, tmp_path, source, ("categories.txt", listed))
 
 
 def test_script_holds_names_as_literals_only():
@@ -248,16 +217,16 @@ def test_script_says_in_one_sentence_what_it_cannot_read(tmp_path):
     script = report_files.script(found)
     (tmp_path / "r.csv").write_text("a,b\n1,2\n2,3\n", "utf-8")
     with pytest.raises(AssertionError, match="There is no column"):
-        run(script, tmp_path)
+        printed(script, tmp_path, files=True)
 
 
+@pytest.mark.slow
 def test_the_script_of_a_workbook_reads_the_sheet_that_was_chosen(tmp_path):
     rows = [["answer"], *([name] for name in "abbc" * 30)]
-    data = zipped(excel_parts({"Info": excel_rows([["note"], ["x"]]), "Data": excel_rows(rows)}))
-    (tmp_path / "two.xlsx").write_bytes(data)
+    data = zipped(excel_parts({"Info": excel_rows([["note"], ["x"], ["x"]]), "Data": excel_rows(rows)}))
     read = read_reports([Source("two.xlsx", data, "Data")])
     collected = within(read, AllSeen())
     settings = ReportSettings(privacy="2", domain="seen")
     used = ReportsInUse(read, collected, RandomizedResponse(collected.k, 2.0), settings, name="two.xlsx")
     found = Results(used, 0.95, "users", analyse(collected.counts, used.protocol), None)
-    check(run(report_files.script(found), tmp_path), found, tmp_path)
+    ran(found, tmp_path, ("two.xlsx", data))

@@ -7,10 +7,7 @@ import csv
 import gzip
 import io
 import json
-import os
 import re
-import subprocess
-import sys
 import tomllib
 from collections.abc import Callable
 from dataclasses import asdict
@@ -50,35 +47,11 @@ from rr_core.protocols.settings import (
 )
 from rr_core.recompute.pages import PAGES
 from rr_core.script import script
+from tests.app.opening import ROOT
+from tests.app.scripts import printed
 
-ROOT = Path(__file__).parents[2]
 COLUMNS = ("category", "true", "observed", "inv", "inv_n", "inv_p", "mle_star")
 NAMES = ["plain", "=1+1", 'say "hi", twice', "<b>bold</b>", "naïve 👩‍👧", "-5", "@cmd"]
-ONLY_THE_CORE = (
-    "import sys\n"
-    "class Wall:\n"
-    "    def find_spec(self, name, path=None, target=None):\n"
-    "        if name.partition('.')[0] in ('streamlit', 'plotly', 'pandas', 'pyarrow', 'pages'):\n"
-    "            raise ImportError(name)\n"
-    "sys.meta_path.insert(0, Wall())\n"
-)
-
-
-def printed(script: str, folder: Path, *, upload: bool = False) -> list[str]:
-    """Lines that a script prints when it runs in ``folder`` with rr_core (and pyarrow for an upload) alone."""
-    wall = ONLY_THE_CORE.replace("'pyarrow', ", "") if upload else ONLY_THE_CORE
-    path = folder / "downloaded.py"
-    path.write_text(script, "utf-8")
-    run = subprocess.run(
-        [sys.executable, "-W", "error", "-c", wall + "import runpy; runpy.run_path('downloaded.py')"],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    return run.stdout.splitlines()
 
 
 def rows_of(data: bytes) -> tuple[list[str], list[list[str]]]:
@@ -99,7 +72,7 @@ def same_table(ours: bytes, pages: bytes) -> None:
 
 def check(text: str, folder: Path, draw, *, upload: bool = False) -> None:
     """What a script prints and saves are the numbers of the draw."""
-    lines = printed(text, folder, upload=upload)
+    lines = printed(text, folder, files=upload)
     result, mechanism = compare(draw), draw.mechanism
     found = negatives(result.estimates["inv"], draw.true_counts, draw.mechanism)
     for line in (
@@ -235,7 +208,10 @@ def test_a_link_without_numbers_is_told_in_one_sentence(link, words):
 
 @pytest.mark.parametrize(
     "scenario",
-    [Scenario("zipf", 1000, 1.3, 2.0, 100_000, 7), Scenario("letters", 26, 1.0, 1.0986122886681098, 1000, 3)],
+    [
+        pytest.param(Scenario("zipf", 1000, 1.3, 2.0, 100_000, 7), marks=pytest.mark.slow),
+        Scenario("letters", 26, 1.0, 1.0986122886681098, 1000, 3),
+    ],
     ids=lambda scenario: f"{scenario.dist}-{scenario.k}",
 )
 def test_script_prints_the_pages_numbers_with_the_core_alone(scenario, tmp_path):
@@ -293,7 +269,7 @@ def test_script_of_an_upload_says_what_it_cannot_find(tmp_path):
     (tmp_path / "a.csv").write_text("x,y\na,1\nb,2\n", "utf-8")
     text = of_upload(Scenario("upload", 2, n=10), "a.csv", category="fruit", count="y")
     with pytest.raises(AssertionError, match="There is no column “fruit”") as told:
-        printed(text, tmp_path, upload=True)
+        printed(text, tmp_path, files=True)
     assert "Traceback" not in str(told.value)
 
 

@@ -22,6 +22,7 @@ from rr_core.io import (
     odd_names,
     read_list,
     read_reports,
+    rows_left_out,
     within,
 )
 from rr_core.io.distribution import inspect, read_distribution
@@ -47,13 +48,12 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return texts
 
 
-@recomputes(upload.left_out)
 def test_what_was_left_out_is_told_with_its_place(many):
     rng = np.random.default_rng(5)
     for i in range(many):
         rows, line, merged = (int(10 ** rng.uniform(0, 7)) for _ in range(3))
         file = (None, "a.csv")[i % 2]
-        sentences = upload.left_out((Dropped("blank line", rows, line, file),), merged * (i % 3 > 0))
+        sentences = rows_left_out((Dropped("blank line", rows, line, file),), merged * (i % 3 > 0))
         tells(sentences[0], rows, line)
         assert ("1 row (" in sentences[0]) == (rows == 1)
         assert ("of a.csv" in sentences[0]) == (file is not None)

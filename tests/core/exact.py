@@ -41,15 +41,22 @@ class Channel:
         return [[self.p if i == j else self.q for j in range(self.k)] for i in range(self.k)]
 
 
+def binomial(n: int, chance: Fraction) -> list[Fraction]:
+    """Pr(Binomial(n, chance) = 0..n)."""
+    return [math.comb(n, x) * chance**x * (1 - chance) ** (n - x) for x in range(n + 1)]
+
+
 def histogram_law(people: Sequence[int], rows: Sequence[Sequence]) -> dict[tuple[int, ...], Fraction]:
     """The probability of every histogram of the reports of ``people``, user by user: ``rows[i]`` is the law of the report
     of a user of category i."""
-    law: dict[tuple[int, ...], Fraction] = {(0,) * len(rows): Fraction(1)}
+    law: dict[tuple[int, ...], Fraction] = {(0,) * len(rows[0]): Fraction(1)}
     for row, users in zip(rows, people, strict=True):
         for _ in range(users):
             after: dict[tuple[int, ...], Fraction] = {}
             for counts, weight in law.items():
                 for i, chance in enumerate(row):
+                    if not chance:
+                        continue
                     key = (*counts[:i], counts[i] + 1, *counts[i + 1 :])
                     after[key] = after.get(key, 0) + weight * chance
             law = after

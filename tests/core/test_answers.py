@@ -95,25 +95,5 @@ def test_unary_encoding_takes_its_bits_with_their_names():
         rr_core.analyse(bits, protocol, weights=np.ones(100))
 
 
-@pytest.mark.parametrize(
-    ("given", "options", "says"),
-    [
-        ([1, 2], {}, "must be 3 counts"),
-        ({"a": 1, "b": 2}, {}, "the 3 reports of the design, got 2"),
-        (ANSWERS, {"by": ["x"]}, "by must have shape"),
-        (ANSWERS, {"weights": [1.0]}, "weights must have shape"),
-        (ANSWERS, {"weights": -np.ones(200)}, "weights must have shape"),
-        (ANSWERS, {"strata": ["x"] * 200}, "strata and units need weights"),
-        (COUNTS, {"truths": ["x"]}, "truths must be k = 3 names"),
-        (COUNTS, {"level": 2}, "level must be"),
-    ],
-)
-def test_what_cannot_be_is_refused_by_the_name_of_its_argument(given, options, says):
-    with pytest.raises(ValueError, match=says):
-        rr_core.analyse(given, K_RR, **options)
-    with pytest.raises(ValueError, match="design must be"):
-        rr_core.analyse(given, "warner", **options)
-
-
 def test_the_version_is_that_of_the_scripts():
     assert rr_core.__version__ == VERSION

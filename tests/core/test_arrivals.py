@@ -44,25 +44,6 @@ def test_every_possible_order_of_a_small_collection_is_as_likely_as_any():
     assert stats.chisquare(list(seen.values()), expected).pvalue > 1e-6
 
 
-@pytest.mark.parametrize("n", [1, 7, 50, 99])
-@pytest.mark.slow
-def test_one_count_is_hypergeometric(n):
-    counts = np.array([40, 0, 25, 35])
-    sizes = [1, 7, 50, 99]
-    drawn = np.array([forwards(counts, sizes, rng)[sizes.index(n)] for rng in generators(2, DRAWS)])
-    assert not drawn[:, 1].any()
-    law = stats.hypergeom(100, 40, n)
-    low, high = law.support()
-    possible = np.arange(low, high + 1)
-    cells = np.bincount(drawn[:, 0], minlength=41)[possible]
-    assert cells.sum() == DRAWS
-    expected = law.pmf(possible) * DRAWS
-    often = expected >= 5
-    merged = [np.append(one[often], one[~often].sum()) for one in (cells, expected)]
-    keep = merged[1] > 0
-    assert stats.chisquare(merged[0][keep], merged[1][keep]).pvalue > 1e-6
-
-
 def test_mean_and_covariance_of_a_large_collection():
     """Sample without replacement: mean n c/N, covariance n (N-n)/(N-1) (diag(f) - f f')."""
     counts = np.array([500_000_000, 300_000_000, 199_999_999, 1])  # the largest that the app takes
@@ -105,23 +86,6 @@ def test_nobody_and_everybody_in_one_category():
     ]
 
 
-@pytest.mark.parametrize(
-    ("counts", "sizes", "words"),
-    [
-        ([3, 2], [2, 2], "sizes must increase"),
-        ([3, 2], [4, 2], "sizes must increase"),
-        ([3, 2], [6], "at most 5"),
-        ([3, 2], [-1, 2], "got -1"),
-        ([3, -2], [1], "counts must be non-negative"),
-        ([3.5, 2], [1], "counts must be whole numbers"),
-        ([10**9, 1], [1], "the sum of counts"),
-    ],
-)
-def test_what_is_refused_is_named(counts, sizes, words):
-    with pytest.raises(ValueError, match=words):
-        list(first_reports(counts, sizes, generator(1, Stream.ARRIVALS)))
-
-
 @pytest.mark.parametrize("n", [1, 2, 9, 10, 11, 99, 100, 101, 2000, 10**9])
 def test_moments_come_one_by_one_and_then_in_steps_of_at_most_a_quarter(n):
     found = moments(n)
@@ -148,11 +112,3 @@ def test_what_is_followed_is_measured_by_the_definitions():
             whole = estimate(part, draw.mechanism)
             np.testing.assert_allclose(seen.estimates[name][i], whole[chosen], rtol=1e-12, atol=1e-15)
             assert seen.squared_error[name][i] == pytest.approx(squared_error(whole, truth), rel=1e-9)
-
-
-def test_both_films_show_the_same_reports():
-    draw = Scenario(n=500).draw()
-    everything = np.arange(draw.scenario.k)
-    reports, seen = follow_reports(draw, everything), follow_estimates(draw, draw.theta, everything)
-    keep, q = draw.mechanism.keep, draw.mechanism.q
-    np.testing.assert_allclose(seen.estimates["inv"], (reports.shares - q) / keep, rtol=1e-9, atol=1e-12)

@@ -14,7 +14,7 @@ from rr_core import (
     squared_error,
     total_variation,
 )
-from rr_core.comparison import METRICS, RANKED, compare, measure, ranks, truth_of
+from rr_core.comparison import METRICS, RANKED, compare, measure, ranks
 from rr_core.registry import ESTIMATORS, RULES, VALID
 from tests.core import exact
 
@@ -72,14 +72,6 @@ def test_mle_star_is_never_less_likely_than_the_other_repairs(draw):
     # Inv answers to nobody: without the constraint it fits the reports at least as well.
     assert likelihood["inv"] <= likelihood["mle_star"] + 1e-13
     assert "mle_star" in compare(draw).best("above")
-
-
-@pytest.mark.parametrize("target", ["user", "", None])
-def test_wrong_target(target):
-    draw = SCENARIOS["few users"].draw()
-    for call in (compare, truth_of):
-        with pytest.raises(ValueError, match=f"^target must be 'users' or 'population', got {target!r}$"):
-            call(draw, target)
 
 
 @pytest.mark.parametrize(

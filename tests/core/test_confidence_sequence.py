@@ -16,16 +16,6 @@ from rr_core.reports.intervals import inv_interval
 
 BOUNDS = ("exact", "sub_gaussian")
 Z = float(special.ndtri(0.975))
-# k, epsilon, and the true counts of N people, who arrive in the order of their categories: the shares are as far from the
-# final ones as they can be, for as long as they can be.
-SETTINGS = [
-    (2, 0.5, (200, 200)),
-    (2, 4.0, (40, 360)),
-    (5, 1.0, (0, 250, 0, 50, 100)),
-    (5, 2.0, (80, 80, 80, 80, 80)),
-    (12, 0.5, (100, 0, 0, 0, 200, 100, 0, 0, 0, 0, 0, 0)),
-    (12, 4.0, (300, 50, 25, 12, 6, 3, 2, 1, 1, 0, 0, 0)),
-]
 
 
 def intervals_of(mechanism, n, **options):
@@ -99,37 +89,14 @@ def test_nobody_who_chooses_the_people_makes_it_miss_more_often(k, epsilon, leve
 
 @pytest.mark.slow
 @pytest.mark.parametrize("bound", BOUNDS)
-@pytest.mark.parametrize(("k", "epsilon", "true_counts"), SETTINGS)
-def test_in_a_class_of_400_nothing_makes_it_miss_more_often(k, epsilon, true_counts, bound):
+@pytest.mark.parametrize(("k", "epsilon"), [(2, 0.5), (2, 4.0), (5, 1.0), (5, 2.0), (12, 0.5), (12, 4.0)])
+def test_in_a_class_of_400_nothing_makes_it_miss_more_often(k, epsilon, bound):
     mechanism = RandomizedResponse(k, epsilon)
     ends = intervals_of(mechanism, 400, bound=bound)
     worst = worst_chance_of_a_miss(ends, mechanism)
     assert worst <= 0.05
-    people = np.repeat(np.arange(k), true_counts)
-    for category in range(k):
-        for order in (people, people[::-1], np.random.default_rng(category).permutation(people)):
-            assert chance_of_a_miss(ends, mechanism, order == category) <= worst
     if bound == "exact":  # and not by being far too wide
         assert worst > 0.03
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("bound", BOUNDS)
-@pytest.mark.parametrize(("k", "epsilon", "true_counts"), SETTINGS)
-def test_simulated_people_are_ever_missed_as_often_as_computed(k, epsilon, true_counts, bound):
-    """Each report drawn by the mechanism itself; the teacher stops where a category is missed for the first time."""
-    mechanism, runs = RandomizedResponse(k, epsilon), 2_000
-    ends = intervals_of(mechanism, 400, bound=bound)
-    people = np.repeat(np.arange(k), true_counts)
-    reports = mechanism.randomize(np.broadcast_to(people, (runs, 400)), 1)
-    t = np.arange(1, 401)
-    for category in range(k):
-        share = np.cumsum(people == category) / t
-        low, high = ends[:, t, np.cumsum(reports == category, axis=1)]
-        ever = ((share < low) | (share > high)).any(axis=1).mean()
-        chance = chance_of_a_miss(ends, mechanism, people == category)
-        assert ever <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / runs)
-        assert abs(ever - chance) <= 5 * math.sqrt(chance * (1 - chance) / runs) + 1 / runs
 
 
 def test_a_usual_interval_that_is_watched_ever_misses_far_more_often():
@@ -370,37 +337,3 @@ def test_extremes_are_finite_with_inv_between_the_ends(k, epsilon, bound):
 def test_hardly_any_noise_leaves_less_than_a_person_in_doubt():
     low, high = anytime_intervals([30, 10, 0], RandomizedResponse(3, 700.0))
     assert (40 * np.maximum(high - [0.75, 0.25, 0], [0.75, 0.25, 0] - low) < 2).all()
-
-
-def test_a_mechanism_may_be_told_by_its_p():
-    one, two = RandomizedResponse(4, 1.0), RandomizedResponse.from_p(4, RandomizedResponse(4, 1.0).p)
-    for bound in BOUNDS:
-        np.testing.assert_allclose(
-            anytime_intervals([5, 3, 1, 1], one, bound=bound),
-            anytime_intervals([5, 3, 1, 1], two, bound=bound),
-            rtol=1e-12,
-        )
-
-
-@pytest.mark.parametrize(
-    ("counts", "options", "words"),
-    [
-        ([0, 0, 0], {}, "counts must have a total >= 1, got all zeros"),
-        ([[1, 0, 0], [0, 0, 0]], {}, "counts must have a total >= 1"),
-        ([1, 2], {}, "counts must have a last axis of length k = 3"),
-        ([1, -2, 3], {}, "counts must be non-negative"),
-        ([1, 0.5, 3], {}, "counts must be whole numbers"),
-        ([1, math.nan, 3], {}, "counts must be finite"),
-        (["a", "b", "c"], {}, "counts must be a numeric array"),
-        ([1, 2, 3], {"level": 1}, "level must be a number between 0 and 1, got 1"),
-        ([1, 2, 3], {"level": 0.0}, "level must be a number between 0 and 1, got 0"),
-        ([1, 2, 3], {"level": "95%"}, "level must be a number between 0 and 1, got '95%'"),
-        ([1, 2, 3], {"tightest_at": 0}, "tightest_at must be an integer from 1 to 1000000000000000, got 0"),
-        ([1, 2, 3], {"tightest_at": 2.5}, "tightest_at must be an integer"),
-        ([1, 2, 3], {"tightest_at": 10**16}, "tightest_at must be an integer"),
-        ([1, 2, 3], {"bound": "normal"}, "bound must be 'exact' or 'sub_gaussian', got 'normal'"),
-    ],
-)
-def test_what_is_refused_is_named(counts, options, words):
-    with pytest.raises(ValueError, match=words):
-        anytime_intervals(counts, RandomizedResponse(3, 1.0), **options)

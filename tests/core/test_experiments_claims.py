@@ -60,18 +60,6 @@ def answers(count):
     return count.yes, count.no, count.undecided, count.equal
 
 
-def test_who_is_surely_better(real):
-    result = made(real, [(1.0, 2.0, 1.5), (1.0, 1.0, 1.0)], error=0.1)
-    first, second = result.cells
-    assert sign(result, first, "mse", "inv_n", "inv_p") == -1
-    assert sign(result, first, "mse", "inv_p", "inv_n") == 1
-    assert sign(result, second, "mse", "inv_p", "inv_n") == 0
-    with pytest.raises(ValueError, match="metric must be one of the sweep's, mse, nll, got 'tv'"):
-        sign(result, first, "tv", "inv_n", "inv_p")
-    with pytest.raises(ValueError, match="estimator must be one of the sweep's, inv_n"):
-        sign(result, first, "mse", "inv", "inv_p")
-
-
 def test_sure_is_a_t_test_over_all_cells_together(real):
     """Three pairs of estimators in each of the sweep's 18 cells, two sides, 5% in all; however many are asked about."""
     limit = stats.t.isf(0.05 / (2 * 3 * 18), df=39)
@@ -137,32 +125,6 @@ def test_a_shared_best_is_best_and_a_shared_worst_is_not_settled(real):
 )
 def test_the_verdict_on_never_worst(real, means, error, verdict):
     assert mle_never_worst(made(real, means, error)).verdict == verdict
-
-
-def test_the_evidence_names_its_numbers(real):
-    worst = np.array([[30.0, 2.0, 8.0], [0.0, 0.0, 0.0]])
-    claim = mle_never_worst(made(real, [(1, 3, 2)] * 3 + [(1, 2, 3), (1, 1, 1)], 0.01, worst=worst))
-    assert evidence(claim) == (
-        "In 3 of 4 cells MLE* is surely not the worst, in 1 it surely is. In 1 more the three are equal. In single "
-        "collections it is the worst in 20.00% of 200."
-    )
-    assert claim.count.no == 1
-    unsure = mle_never_worst(made(real, [(1, 3, 2)] * 3 + [(2, 3, 2.99)], 0.1))
-    assert "In 3 of 4 cells MLE* is surely not the worst, in 1 it is too close to call." in evidence(unsure)
-    assert evidence(mle_never_worst(made(real, [(1, 3, 2)], 0.01))).startswith(
-        "In 1 of 1 cell MLE* is surely"
-    )
-
-
-@pytest.mark.parametrize(
-    ("worst", "words"), [(0.0, "none"), (0.003, "less than 0.01%"), (0.5, "1.25%"), (0.004, "0.01%")]
-)
-def test_a_rate_of_single_collections(real, worst, words):
-    """Of 40; those that two share count half."""
-    counts = np.array([[0.0, 0.0, worst], [0.0, 0.0, 0.0]])
-    assert evidence(mle_never_worst(made(real, [(1, 3, 2)], worst=counts))).endswith(
-        f"the worst in {words} of 40."
-    )
 
 
 def test_lowest_nll_is_about_single_draws(real):

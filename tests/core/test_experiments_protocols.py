@@ -109,24 +109,6 @@ def test_a_stop_keeps_what_was_done_and_fewer_are_the_first_of_more():
     assert stopped[0].collections == 7
 
 
-@pytest.mark.parametrize(
-    ("change", "word"),
-    [
-        ({"protocol": "olh"}, "protocol"),
-        ({"population": "taxi"}, "population"),
-        ({"users": "fixed"}, "users"),
-        ({"n": 0}, "n"),
-        ({"k": 1}, "k"),
-        ({"epsilon": 0.0}, "epsilon"),
-        ({"population": "work", "users": "fixed"}, "k"),
-    ],
-)
-def test_a_bad_setting_is_refused(change, word):
-    good = {"protocol": "oue", "population": JEFFREYS, "k": 5, "epsilon": 1.0, "n": 50}
-    with pytest.raises(ValueError, match=f"^{word} must be"):
-        Setting(**{**good, **change})
-
-
 def test_people_are_needed_for_ages_alone():
     ages = Setting("k_rr", AGE, 3, 1.0, 60, "fixed")
     with pytest.raises(ValueError, match=r"^people must be"):
@@ -162,7 +144,7 @@ def test_the_paper_s_numbers_of_people_and_categories():
 CHEAP = [
     row
     for row in ROWS
-    if row.truth == "fixed" and row.setting.population != AGE and row.setting.epsilon in (0.2, 1.0, 2.0, 4.0)
+    if row.truth == "fixed" and row.setting.population != AGE and row.setting.epsilon in (0.2, 2.0)
     and (row.setting.protocol == "k_rr" or row.setting.n <= 1000)
 ]  # fmt: skip
 

@@ -118,17 +118,3 @@ def test_a_single_report_moves_to_another_category():
     found = push_down([0, 1], 1, RandomizedResponse(2, 1.0))
     assert found.counts.tolist() == [0, 1]
     assert found.collinearity.length.tolist() == [0, 0]
-
-
-@pytest.mark.parametrize(
-    ("histogram", "category", "message"),
-    [
-        ([3, 0, 1], 1, "category must be one that has reports"),
-        ([3, 0, 1], 3, "category must be an integer from 0 to 2"),
-        ([0.5, 0.2, 0.3], 0, "histogram must be whole numbers"),
-        ([[3, 0, 1]], 0, r"histogram must have shape \(k,\)"),
-    ],
-)
-def test_wrong_arguments_are_named(histogram, category, message):
-    with pytest.raises(ValueError, match=message):
-        push_down(histogram, category, RandomizedResponse(3, 1.0))

@@ -131,11 +131,6 @@ def test_results_grow_step_by_step_and_can_be_left():
     assert next(steps).n_collections == 4
 
 
-def test_times_must_be_positive():
-    with pytest.raises(ValueError, match="times must be an integer >= 1"):
-        next(count_alignment(Scenario().draw(), 0))
-
-
 @holds(
     "*Chance alone*: its standard error; an unbiased estimator shows a bias of about this length by chance, now and then twice as much or more.",  # noqa: E501
 )

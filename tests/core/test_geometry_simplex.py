@@ -3,8 +3,6 @@ categories, and what a person may type."""
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -35,7 +33,6 @@ from rr_core.geometry.simplex import (
     zero_regions,
 )
 from rr_core.registry import ESTIMATORS
-from tests.core import exact
 from tests.core.histograms import everyday_epsilons
 
 REPAIRS = ("inv_n", "mle_star", "inv_p")
@@ -120,28 +117,6 @@ def test_inside_each_region_the_estimator_sets_that_many_zeros(name, epsilon):
         x, y = to_plane(region.corners).T
         area += abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2
     assert area == pytest.approx(np.sqrt(3) / 2)  # the seven cover the triangle, and overlap nowhere
-
-
-@pytest.mark.parametrize("name", REPAIRS)
-def test_borders_of_regions_in_exact_arithmetic(name):
-    """On a border the estimate is exactly zero (so it counts as cut off), and a hair inside it is positive."""
-    p = Fraction(1, 2)
-    channel, q = exact.channel_from_p(3, p), Fraction(1, 4)
-    cut = {"inv_n": 1 - q, "mle_star": p / (p + q), "inv_p": (1 + p - q) / 2}[name]
-    mechanism, hair = RandomizedResponse.from_p(3, 0.5), Fraction(1, 10**6)
-    estimate = exact.ESTIMATORS[name]
-    for share, zeros in ((cut, 2), (cut - hair, 1), (cut + hair, 2)):
-        found = estimate([share, 1 - share, Fraction(0)], channel)
-        assert sum(value == 0 for value in found) == zeros
-    inner = [p, q, q]  # where all the borders meet
-    assert sum(value == 0 for value in estimate(inner, channel)) == 2
-    inside = [p - 2 * hair, q + hair, q + hair]
-    assert sum(value == 0 for value in estimate(inside, channel)) == 0
-    drawn = {
-        tuple(np.round(corner, 12)) for region in zero_regions(name, mechanism) for corner in region.corners
-    }
-    assert tuple(np.round([float(cut), float(1 - cut), 0.0], 12)) in drawn
-    assert tuple(float(value) for value in inner) in drawn
 
 
 def test_more_categories_give_the_three_most_frequent_alone():

@@ -57,16 +57,6 @@ def test_a_batch_of_mixed_mechanisms_is_its_rows_one_by_one(start):
             np.testing.assert_array_equal(taken.estimate(index), together.estimate(index)[row])
 
 
-def test_rows_with_as_many_levels_are_the_same_bit_for_bit():
-    rng = np.random.default_rng(2)
-    histograms = np.stack([rng.permutation(50) + 3 for _ in range(4)])
-    mechanisms = [RandomizedResponse(50, epsilon) for epsilon in (0.1, 1.0, 4.0, 9.0)]
-    together = ibu_paths(histograms, mechanisms, [500])
-    for row in range(4):
-        alone = ibu(histograms[row], mechanisms[row], 500)
-        np.testing.assert_array_equal(together.estimate(0)[row], alone)
-
-
 def test_padding_cuts_nothing_off():
     """The second row starts at zero in a category that MLE* keeps, and the first, with fewer levels, nowhere."""
     start = [[0.25] * 4, [0.4, 0.3, 0.3, 0.0]]
@@ -200,20 +190,6 @@ def test_a_run_from_a_zero_ends_at_the_limit_and_not_at_mle_star():
 def test_the_limit_where_a_start_leaves_next_to_nothing_of_the_reports(epsilon):
     path = ibu_path([0, 2.0**62, 5e-324, 5e-324], RandomizedResponse(4, epsilon), [1], [0.5, 0, 0.2, 0.3])
     assert path.by_category(path.limit).tolist() == [0, 0, 0.5, 0.5]
-
-
-def test_wrong_batches_are_refused():
-    mechanism = RandomizedResponse(3, 1.0)
-    with pytest.raises(ValueError, match="mechanisms must be one or more with the same k, got k = none"):
-        ibu_paths([[1, 2, 3]], [], [1])
-    with pytest.raises(ValueError, match=r"mechanisms must be .* got k = \[3, 4\]"):
-        ibu_paths([[1, 2, 3]], [mechanism, RandomizedResponse(4, 1.0)], [1])
-    with pytest.raises(
-        ValueError, match=r"histograms must have one row of k = 3 .* 2 mechanisms, got shape \(1, 3\)"
-    ):
-        ibu_paths([[1, 2, 3]], [mechanism, mechanism], [1])
-    with pytest.raises(ValueError, match="start must have shape"):
-        ibu_paths([[1, 2, 3]] * 2, [mechanism] * 2, [1], np.full((3, 3), 1 / 3))
 
 
 def test_progress_is_told_the_iterations_done_and_the_last(monkeypatch):

@@ -24,15 +24,11 @@ from tests.sentences import holds
 MECHANISM = RandomizedResponse(3, 1.0)
 
 
-def binomial(n, chance):
-    return [math.comb(n, i) * chance**i * (1 - chance) ** (n - i) for i in range(n + 1)]
-
-
 def exact_law(t, n, channel):
     """Pr(reports = 0..n) by convolving the two binomials term by term."""
     law = [Fraction(0)] * (n + 1)
-    for i, own in enumerate(binomial(t, channel.p)):
-        for j, other in enumerate(binomial(n - t, channel.q)):
+    for i, own in enumerate(exact.binomial(t, channel.p)):
+        for j, other in enumerate(exact.binomial(n - t, channel.q)):
             law[i + j] += own * other
     return law
 
@@ -59,24 +55,6 @@ def test_the_law_of_long_binomials_is_the_exact_convolution():
     values, pmf = distribution(80, 200, RandomizedResponse.from_p(4, 0.5))
     np.testing.assert_allclose(pmf, [float(law[value]) for value in values], rtol=1e-10, atol=1e-16)
     assert sum(law[value] for value in range(201) if value not in values) < 1e-30
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("t", "k", "epsilon"), [(90, 4, 1.0), (200, 30, 3.0)])
-def test_the_law_is_that_of_randomizing_user_by_user(t, k, epsilon):
-    """The empirical distribution function stays within the Dvoretzky-Kiefer-Wolfowitz bound for 1 in 10^6."""
-    mechanism, n, runs = RandomizedResponse(k, epsilon), 300, 20_000
-    users = np.broadcast_to(np.repeat([1, 0], [t, n - t]), (runs, n))
-    seen = (mechanism.randomize(users, 1) == 1).sum(axis=1)
-    values, pmf = distribution(t, n, mechanism)
-    assert values[0] <= seen.min()
-    assert seen.max() <= values[-1]
-    empirical = np.searchsorted(np.sort(seen), values, side="right") / runs
-    assert np.abs(empirical - np.cumsum(pmf)).max() < math.sqrt(math.log(2e6) / 2 / runs)
-    variance = float(report_variance(t, n, mechanism))
-    assert seen.var() == pytest.approx(variance, rel=6 * math.sqrt(2 / runs))
-    own, others = t * mechanism.p * (1 - mechanism.p), (n - t) * mechanism.q * (1 - mechanism.q)
-    assert variance == pytest.approx(own + others, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +146,7 @@ def test_the_chance_of_a_negative_is_the_exact_sum(k, epsilon):
     mechanism, channel = RandomizedResponse(k, epsilon), exact.channel_from_epsilon(k, epsilon)
     users = [n for n in range(1, 41) if abs(n * channel.q - round(n * channel.q)) > 1e-12]
     expected = [
-        float(sum(chance for c, chance in enumerate(binomial(n, channel.q)) if c < n * channel.q))
+        float(sum(chance for c, chance in enumerate(exact.binomial(n, channel.q)) if c < n * channel.q))
         for n in users
     ]
     np.testing.assert_allclose(negative_chance(users, mechanism), expected, rtol=1e-12)
@@ -297,40 +275,3 @@ def test_negatives_by_hand():
     none = negatives([0.5, 0.5], [2, 1], MECHANISM)
     assert (none.count, none.total, none.lowest, none.share) == (0, 0.0, 0.5, 0.0)
     assert (none.empty, none.empty_negative) == (0, 0)
-
-
-@pytest.mark.parametrize(
-    ("call", "said"),
-    [
-        (lambda: report_distribution(-1, 5, MECHANISM), "t must be an integer from 0 to 5, got -1"),
-        (lambda: report_distribution(6, 5, MECHANISM), "t must be an integer from 0 to 5, got 6"),
-        (lambda: report_distribution(1, 0, MECHANISM), "n must be an integer from 1 to 1000000000000000, got 0"),
-        (lambda: report_band([1, 6], 5, MECHANISM), "true_counts must be whole numbers from 0 to 5, got 6"),
-        (lambda: report_band([-1], 5, MECHANISM), "true_counts must be whole numbers from 0 to 5, got -1"),
-        (lambda: report_band([1.5], 5, MECHANISM), "true_counts must be whole numbers from 0 to 5, got 1.5"),
-        (lambda: report_band(["a"], 5, MECHANISM), "true_counts must be whole numbers from 0 to 5, got ['a']"),
-        (lambda: report_band([1], 2.5, MECHANISM), "n must be an integer from 1 to 1000000000000000, got 2.5"),
-        (lambda: report_band([1], 5, MECHANISM, 1.0), "level must be a number between 0 and 1, got 1.0"),
-        (lambda: report_band([1], 5, MECHANISM, 0), "level must be a number between 0 and 1, got 0.0"),
-        (lambda: report_band([1], 5, MECHANISM, "a"), "level must be a number between 0 and 1, got 'a'"),
-        (lambda: report_variance([9], 5, MECHANISM), "true_counts must be whole numbers from 0 to 5, got 9"),
-        (lambda: negative_chances([6], 5, MECHANISM), "true_counts must be whole numbers from 0 to 5, got 6"),
-        (lambda: negatives([0.5, 0.5], [1, -1], MECHANISM), "true_counts must be whole numbers >= 0, got -1"),
-        (lambda: negatives([0.5], [1, 1], MECHANISM), "estimate must have a last axis of length k = 2, got shape (1,)"),
-        (lambda: negatives([[1, 2]], [1, 1], MECHANISM), "estimate must have shape (2,) like true_counts, got (1, 2)"),
-        (lambda: negatives([math.nan, 1], [1, 1], MECHANISM), "estimate must be finite, got nan at index [0]"),
-    ],
-)  # fmt: skip
-def test_wrong_arguments(call, said):
-    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the whole message is compared
-        call()
-    assert str(caught.value) == said
-
-
-@pytest.mark.parametrize("n", [0, -3, 2.5, math.nan, math.inf, "a", None, True], ids=repr)
-def test_wrong_numbers_of_users(n):
-    for call in (negative_chance, most_negative):
-        with pytest.raises(
-            ValueError, match=f"^n must be whole numbers from 1 to 1000000000000000, got {n!r}$"
-        ):
-            call(n, MECHANISM)

@@ -53,7 +53,7 @@ def test_neighbouring_epsilon_share_their_dice():
     assert lesson() == SURVEY
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("epsilon", [EPSILONS[0], EPSILONS[-1]])
 def test_reports_of_many_seeds_follow_the_law(epsilon):
     mechanism = RandomizedResponse(5, epsilon)
     counts = np.array([lesson((epsilon,), seed).steps[0].counts for seed in range(400)])
@@ -70,7 +70,7 @@ def test_reports_of_many_seeds_follow_the_law(epsilon):
 
 def test_the_survey_is_a_typical_one():
     """At each epsilon the estimate's distance from the truth lies in the middle half of that of many surveys."""
-    surveys = [lesson(seed=seed).steps for seed in range(1000, 1100)]
+    surveys = [lesson(seed=seed).steps for seed in range(1000, 1050)]
     distances = np.array([[total_variation(s.mle_star, TRUTH) for s in steps] for steps in surveys])
     low, high = np.quantile(distances, (0.25, 0.75), axis=0)
     here = np.array([total_variation(step.mle_star, TRUTH) for step in SURVEY.steps])

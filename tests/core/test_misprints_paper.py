@@ -449,17 +449,6 @@ def test_the_preset_and_its_link_restore_the_counterexample():
     assert (restored.k, restored.epsilon, restored.n) == (4, 2.13, 10)
 
 
-def test_the_law_of_a_histogram_is_the_one_that_is_drawn():
-    true_counts, mechanism, draws = [3, 0, 2], RandomizedResponse(3, 0.7), 50_000
-    law = exact.histogram_law(true_counts, mechanism.matrix().tolist())
-    histograms, chance = np.array([*law]), np.array([*law.values()])
-    assert len(histograms) == 21
-    assert chance.sum() == pytest.approx(1, rel=1e-12)
-    drawn = mechanism.randomize_histogram(np.broadcast_to(true_counts, (draws, 3)), 1)
-    seen = np.array([(drawn == one).all(axis=1).sum() for one in histograms])
-    assert (np.abs(seen - draws * chance) < 5 * np.sqrt(draws * chance * (1 - chance))).all()
-
-
 @holds(
     "Not always: it can be the smallest of the three, or the largest (the entry above).",
 )

@@ -51,26 +51,3 @@ def test_the_last_step_is_mle_star(counts, epsilon):
     assert (found.theta[-1] >= -1e-12).all()
     for theta in found.theta[:-1]:
         assert theta.min() < 0
-
-
-@given(st.lists(st.integers(0, 50), min_size=2, max_size=12).filter(any), st.floats(0.05, 6))
-def test_lemma_4_once_none_is_negative_setting_more_to_zero_fits_no_better(counts, epsilon):
-    k, mechanism = len(counts), RandomizedResponse(len(counts), epsilon)
-    phi, before = np.sort(counts) / sum(counts), None
-    for n in range(k):
-        left = phi[n:]
-        expected = np.r_[np.full(n, mechanism.q), (1 - n * mechanism.q) * left / left.sum()]
-        if before is not None:
-            assert expected.min() >= mechanism.q - 1e-12  # Lemma 3b
-            seen = phi > 0
-            fit = float(phi[seen] @ np.log(expected[seen]))
-            assert fit <= before + 1e-12
-            before = fit
-        elif expected[n] >= mechanism.q:
-            seen = phi > 0
-            before = float(phi[seen] @ np.log(expected[seen]))
-
-
-def test_wrong_shapes_are_refused():
-    with pytest.raises(ValueError, match=r"histogram must have shape \(k,\)"):
-        mle_search([[1, 2], [3, 4]], RandomizedResponse(2, 1.0))

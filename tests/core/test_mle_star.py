@@ -10,13 +10,11 @@ from rr_core import (
     inv_n,
     inv_p,
     mle_star,
-    negative_log_likelihood,
     optimality_gap,
     sampling,
     update_factors,
     zipf,
 )
-from tests.core import listing
 from tests.core.histograms import both_ways, counts, epsilons, everyday_epsilons, families
 from tests.sentences import holds
 
@@ -24,32 +22,6 @@ from tests.sentences import holds
 def noisy(k, n, s, mechanism, seed):
     rng = np.random.default_rng(seed)
     return mechanism.randomize_histogram(sampling.multinomial(n, zipf(k, s), rng), rng)
-
-
-@pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
-@pytest.mark.parametrize("histogram", [(5, 3, 1), (9, 1, 0), (4, 4, 1), (7, 0, 0), (1, 1, 1), (30, 20, 19)])
-def test_no_point_of_a_fine_grid_is_more_likely(histogram, epsilon):
-    mechanism, steps = RandomizedResponse(3, epsilon), 300
-    a, b = np.meshgrid(np.arange(steps + 1), np.arange(steps + 1))
-    inside = a + b <= steps
-    grid = np.stack([a, b, steps - a - b], axis=-1)[inside] / steps
-    losses = negative_log_likelihood(histogram, grid, mechanism)
-    theta = mle_star(histogram, mechanism)
-    assert negative_log_likelihood(histogram, theta, mechanism) <= losses.min() + 1e-12
-    assert np.abs(grid[losses.argmin()] - theta).max() <= 2 / steps
-
-
-@holds(
-    "The distribution under which the reports are most likely, in closed form.",
-)
-@pytest.mark.parametrize("k", [2, 3, 20, 400])
-def test_the_supplements_listing_agrees(k):
-    for seed in range(20):
-        epsilon = np.random.default_rng(seed).uniform(0.1, 9)
-        mechanism = RandomizedResponse(k, epsilon)
-        histogram = noisy(k, 30 * k, 1.3, mechanism, seed)
-        expected = listing.mle(histogram / histogram.sum(), mechanism.p)
-        np.testing.assert_allclose(mle_star(histogram, mechanism), expected, atol=1e-10)
 
 
 def check_optimality_conditions(histogram, mechanism):

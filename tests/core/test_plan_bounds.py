@@ -206,21 +206,3 @@ def test_curves_mark_the_place():
     assert curves.floor == float(bounds.equal_shares(12, 3.0, 1e5))
     np.testing.assert_array_equal(curves.inv, rr_error(12, EPSILONS, 1e5, "sampled"))
     assert math.isnan(bounds.against_epsilon(EPSILONS, 1000, 0.01, 100).floor)
-
-
-@pytest.mark.parametrize(
-    ("call", "named"),
-    [
-        (lambda: bounds.theorem(1, 1.0, 10), "k must be an integer >= 2, got 1"),
-        (lambda: bounds.theorem(3, [1.0, 0.0], 10), "epsilon must be a number from 1e-06 to 700"),
-        (lambda: bounds.limit(3, 701, 10), "epsilon must be a number from 1e-06 to 700, got 701"),
-        (lambda: bounds.limit(3, "much", 10), "epsilon must be a numeric array, got dtype <U4"),
-        (lambda: bounds.known(3, 1.0, [5, 0]), "n must be a number >= 1e-60"),
-        (lambda: bounds.theorem(3, 1.0, 10, "all"), "users must be 'fixed' or 'sampled', got 'all'"),
-        (lambda: bounds.binary(1.0, 10, "sampled", 0.3), "product must be a number from 0 to 1/4, got 0.3"),
-        (lambda: bounds.protocol_error("grr", 3, 1.0, 1), "key must be one of"),
-    ],
-)
-def test_errors_name_the_argument(call, named):
-    with pytest.raises(ValueError, match=named):
-        call()

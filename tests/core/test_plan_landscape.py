@@ -170,20 +170,6 @@ def test_rounded_people_are_n_in_all_and_off_by_less_than_one(weights, n):
     assert (people >= 0).all()
 
 
-def test_wrong_arguments_are_named():
-    for arguments, words in (
-        ((3, [1, 2, 3], "k", [1], 1, 5), "along must be"),
-        ((3, [1, 2], "n", [1], 1, 5), "histogram must have"),
-        ((3, [1, 2, 3], "n", [0], 1, 5), "n must be an integer from 1"),
-        ((3, [1, 2, 3], "epsilon", [30], 10, 5), "epsilon must be"),
-        ((3, [1, 2, 3], "epsilon", [1], 10, 0), "replicates must be"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            simulate_curve(*arguments)
-    with pytest.raises(ValueError, match="users must be"):
-        simulate_curve(3, [1, 2, 3], "n", [5], 1, 5, users="new")
-
-
 def test_mean_and_standard_error_of_five_collections_by_hand():
     collector = module._collector(RandomizedResponse(4, 1.0), uniform(4), 90, "fixed", 64, 8, 0)
     errors = module._errors(collector, collector.draw(0, 5).reports)[..., :5]

@@ -195,18 +195,9 @@ def test_with_several_truths_the_others_are_divided_as_takes_most():
         people_needed(table, Goal("power"), 0.2)
 
 
-def test_what_cannot_be_asked_is_refused():
-    table = Channel.warner(0.7)
-    assert people_needed(Channel.warner(0.5 + 1e-8), Goal("power"), 0.1) == np.inf
-    assert people_needed(Channel.warner(0.5 + 1e-8), Goal("half_width"), 0.1) == np.inf
-    with pytest.raises(ValueError, match="categories apart"):
-        people_needed(Channel.warner(0.5), Goal("half_width"), 0.1)
-    for goal, share in ((Goal("half_width"), 1.1), (Goal("power"), 0.0), (Goal("difference", 0.2), 0.81)):
-        with pytest.raises(ValueError, match="shares must be"):
-            people_needed(table, goal, share)
-    for bad in ({"kind": "width"}, {"value": 0.0}, {"value": 1.0}, {"power": 0.3}, {"power": 1.0}):
-        with pytest.raises(ValueError, match=f"{next(iter(bad))} must be"):
-            Goal(**{"kind": "power", **bad})
+@pytest.mark.parametrize("kind", ["power", "half_width"])
+def test_answers_that_tell_next_to_nothing_take_endlessly_many(kind):
+    assert people_needed(Channel.warner(0.5 + 1e-8), Goal(kind), 0.1) == np.inf
 
 
 def test_the_formulas_have_the_numbers_of_the_normal_law():

@@ -3,6 +3,7 @@ simulated: at the suggested N the target is met in at least the promised share o
 
 import math
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -29,6 +30,7 @@ TARGETS = (
 )
 
 
+@holds("the estimate of a category is typically **{} of users** off")
 @pytest.mark.parametrize("users", ["fixed", "sampled"])
 @pytest.mark.parametrize("theta", [uniform(50), zipf(50, 2.5), dominant(50)])
 def test_the_rmse_is_that_of_the_variances(theta, users):
@@ -142,38 +144,18 @@ def test_the_exact_chance_of_a_wrong_ranking_at_k_3():
     assert got >= 1 - 1.3 * (1 - float(right))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "known"),
     [(t, known) for t in TARGETS for known in (True, False) if known or not t.about.needs_population],
     ids=lambda value: value if isinstance(value, bool) else value.kind,
 )
-@pytest.mark.parametrize(("k", "epsilon", "n"), [(4, 1.0, 5000), (1000, 5.0, 123_456_789)])
-@pytest.mark.parametrize("users", ["fixed", "sampled"])
-def test_each_of_the_three_follows_from_the_other_two(target, known, k, epsilon, n, users):
-    theta = Guess.of(k, zipf(k, 1.1)) if known else None
-    value = achieved(target, k, epsilon, n, theta, users=users)
-    if target.kind == "top":
-        if not 0.5 <= value <= 0.9999:
-            n = required_n(target, k, epsilon, theta, users=users)
-            value = achieved(target, k, epsilon, n, theta, users=users)
-        asked = Target("top", 2, value)
-    else:
-        assert value <= 1
-        asked = Target(target.kind, value)
-    needed = required_n(asked, k, epsilon, theta, users=users)
-    if (target.kind, users) == ("top", "fixed"):
-        # The same number of whole people apart at the least: 1/gap users more or fewer.
-        assert n - 1 / -np.diff(theta.shares[:4]).max() <= needed <= n
-    else:
-        assert needed == n
-    assert required_epsilon(asked, k, n, theta, users=users) == pytest.approx(epsilon, rel=1e-8)
-
-
-@pytest.mark.parametrize("target", TARGETS, ids=lambda t: t.kind)
-@pytest.mark.parametrize("k", [3, 10_000])
-def test_the_answers_meet_the_target_and_less_does_not(target, k):
-    theta = Guess.of(k, zipf(k, 1.1))  # no N shares it out in whole people
+@pytest.mark.parametrize(("k", "users"), [(3, "fixed"), (10_000, "fixed"), (1000, "sampled")])
+def test_the_answers_meet_the_target_and_less_does_not(target, known, k, users):
+    theta = Guess.of(k, zipf(k, 1.1)) if known else None  # no N shares it out in whole people
+    achieved, required_n, required_epsilon = (
+        partial(function, users=users)
+        for function in (solve.achieved, solve.required_n, solve.required_epsilon)
+    )
     n = required_n(target, k, 2.0, theta)
     slack = 1e-9
     goal = target.goal
@@ -234,7 +216,7 @@ def test_what_cannot_be_reached_says_why():
 
 
 def test_nothing_is_searched_for_where_not_even_a_trillion_users_are_enough():
-    channels, asked = solve.Channels.of(12, np.geomspace(0.1, 10, 33)), []
+    channels, asked = solve.Channels.of(12, [0.1, 1.0, 10.0]), []
     function = solve.shortfall_function(Target("max", 1e-9), Guess.of(12, None), "sampled")
 
     def short(channels, n):
@@ -242,26 +224,7 @@ def test_nothing_is_searched_for_where_not_even_a_trillion_users_are_enough():
         return function(channels, n)
 
     assert np.isinf(solve.least_users(short, channels)).all()
-    assert sum(asked) == 2 * 33  # at one user, and at a trillion; a search took a minute
-
-
-def test_wrong_arguments_are_named():
-    target = Target("rmse", 0.1)
-    for call, words in (
-        (lambda: Target("mse", 1), "kind must be one of rmse"),
-        (lambda: Target("max", 0), "value must be a number from 1e-09"),
-        (lambda: Target("top", 2.5), "value must be an integer from 1 to 50"),
-        (lambda: Target("max", 0.1, 1), "confidence must be a number from 0.5"),
-        (lambda: achieved(target, 3, 30, 10, None), "epsilon must be a number from 0.01 to 20"),
-        (lambda: achieved(target, 3, 1, 0, None), "n must be a number from 1"),
-        (lambda: achieved(target, 3, 1, 10, None, users="new"), "users must be"),
-        (lambda: achieved(Target("max", 0.1), 3, 1, 10, None, users="new"), "users must be"),
-        (lambda: required_n(target, 3, 1, [1, 2]), "histogram must have a last axis"),
-        (lambda: required_n(Target("top", 3), 3, 1, [1, 2, 3]), "value must be below k = 3"),
-        (lambda: required_n(Target("top", 2), 3, 1, None), "theta must be a population"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            call()
+    assert sum(asked) == 2 * 3  # at one user, and at a trillion; a search took a minute
 
 
 @holds(
@@ -280,11 +243,11 @@ def test_the_users_for_the_rmse_are_enough_in_exact_arithmetic_and_one_fewer_is_
     assert required_n(Target("rmse", value), k, epsilon, None, users=users) == exact
 
 
-def misses(target, k, epsilon, people, runs=4000, seed=1):
+def misses(target, k, epsilon, people):
     """Share of simulated collections of these people that miss the target about the errors of Inv."""
     mechanism, n = RandomizedResponse(k, epsilon), int(people.sum())
-    rng = np.random.default_rng(seed)
-    reports = sampling.noisy_histogram(np.broadcast_to(people, (runs, k)), mechanism.keep, rng)
+    rng = np.random.default_rng(1)
+    reports = sampling.noisy_histogram(np.broadcast_to(people, (RUNS, k)), mechanism.keep, rng)
     off = np.abs(inv(reports, mechanism) - people / n)
     return ((off.max(axis=1) if target.kind == "max" else off[:, 0]) > target.value).mean()
 
@@ -304,15 +267,14 @@ PLANS = [
 
 @holds(
     "with probability {} the estimate of a category that {} of users have is at most {} of users off",
+    "with probability {} no category's estimate is more than {} of users off",
 )
-@pytest.mark.slow
 @pytest.mark.parametrize(("target", "k", "epsilon", "guess"), PLANS)
 def test_a_plan_for_these_people_is_kept_and_hardly_more_than_needed(target, k, epsilon, guess):
-    """Measured with 4,000 to 12,000 collections: 95.1% to 96.1% are within the target, and N is 0% to 6% above the
-    smallest that would do. Here: at most 5% are not, and with a tenth of the users less more than 5% are not; each with
-    room for four standard errors of the simulation."""
+    """At most 5% of collections are not within the target, and with a tenth of the users less more than 5% are not; each
+    with room for four standard errors of the simulation."""
     n = required_n(target, k, epsilon, guess)
-    error = 4 * math.sqrt(0.05 * 0.95 / 4000)
+    error = 4 * math.sqrt(0.05 * 0.95 / RUNS)
     for users, kept in ((n, True), (int(0.9 * n), False)):
         share = np.eye(1, k)[0] if guess is None else guess
         if target.kind == "share":
@@ -412,18 +374,6 @@ CASES = [
 
 
 @holds(
-    "with probability {} no category's estimate is more than {} of users off",
-)
-@pytest.mark.parametrize(("name", "k", "epsilon", "users"), CASES)
-def test_the_largest_error_is_within_the_target(name, k, epsilon, users):
-    theta = POPULATIONS[name](k)
-    n = required_n(Target("max", 0.05), k, epsilon, theta, users=users)
-    reports, truth = collections(k, epsilon, n, theta, users, 1)
-    off = np.abs(inv(reports, RandomizedResponse(k, epsilon)) - truth).max(axis=1)
-    assert (off > 0.05).sum() <= MOST_MISSES
-
-
-@holds(
     "The test looks at the numbers of reports, whatever the estimate.",
     "A category with this share is found to be present with the given probability, while any empty one is called present in at most 5% of collections.",  # noqa: E501
 )
@@ -472,21 +422,6 @@ def test_the_promise_of_a_ranking_is_not_far_below_what_happens(users):
     wrong = (reports[:, 0] <= reports[:, 1:].max(axis=1)).sum()
     # The bound on one pair is at most a sixth too large, and four errors of the simulation.
     assert wrong >= RUNS * 0.05 / 1.17 - 4 * math.sqrt(RUNS * 0.05)
-
-
-@holds(
-    "the estimate of a category is typically at most {} of users off",
-    "the estimate of a category is typically **{} of users** off",
-)
-@pytest.mark.parametrize(("name", "k", "epsilon", "users"), CASES)
-def test_the_rmse_is_what_is_simulated(name, k, epsilon, users):
-    n = 1000
-    theta = POPULATIONS[name](k)
-    reports, truth = collections(k, epsilon, n, theta, users, 6)
-    squares = ((inv(reports, RandomizedResponse(k, epsilon)) - truth) ** 2).mean(axis=1)
-    error = squares.std() / math.sqrt(RUNS)
-    exact = achieved(Target("rmse", 0.1), k, epsilon, n, truth, users=users)
-    assert squares.mean() == pytest.approx(exact**2, abs=4 * error)
 
 
 def test_shares_too_small_for_a_person_are_nobody() -> None:

@@ -12,13 +12,12 @@ from scipy import stats
 
 from rr_core import RandomizedResponse
 from rr_core.plan import tails
+from tests.core import exact
 
 
 def exact_tail(n: int, m: Fraction, least: int) -> Fraction:
     """Pr(c >= least) for c of Binomial(n, m)."""
-    return sum(
-        (math.comb(n, c) * m**c * (1 - m) ** (n - c) for c in range(max(least, 0), n + 1)), start=Fraction(0)
-    )
+    return sum(exact.binomial(n, m)[max(least, 0) :], Fraction(0))
 
 
 def over(n, m, distance):

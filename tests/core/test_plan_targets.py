@@ -42,12 +42,6 @@ def test_few_shares_are_their_own_levels():
     assert weights.sum() == pytest.approx(249)
 
 
-def test_a_guess_says_what_is_wrong_with_it():
-    with pytest.raises(ValueError, match="theta must be a guess of k = 3"):
-        Guess.of(3, Guess.of(4, np.ones(4)))
-    with pytest.raises(ValueError, match="shape"):
-        Guess.of(2, np.ones((3, 2)))
-    with pytest.raises(ValueError, match="worst case"):
-        Guess.of(3, None).levels()
+def test_the_sum_of_squares_of_a_guess():
     assert Guess.of(3, None).sum_of_squares is None
     assert Guess.of(4, np.ones(4)).sum_of_squares == pytest.approx(0.25)

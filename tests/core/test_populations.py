@@ -110,25 +110,3 @@ def test_a_population_does_not_follow_its_source_array():
     weights[:] = 99
     assert made.counts.tolist() == [3, 1]
     assert made.probabilities.tolist() == [0.75, 0.25]
-
-
-@pytest.mark.parametrize(
-    ("weights", "labels", "said"),
-    [
-        ([5], None, r"weights must have shape \(k,\) with k >= 2"),
-        ([[1, 2]], None, r"weights must have shape \(k,\)"),
-        ([1, -2], None, "non-negative"),
-        ([0, 0], None, "positive total"),
-        ([1, 2], ["a"], "labels must be k = 2 names, got 1"),
-        (["a", "b"], None, "numeric"),
-    ],
-)
-def test_wrong_weights(weights, labels, said):
-    with pytest.raises(ValueError, match=said):
-        Population.from_weights(weights, labels)
-
-
-@pytest.mark.parametrize("name", ["", "Zipf", "upload", "<b>", None, 3])
-def test_an_unknown_distribution(name):
-    with pytest.raises(ValueError, match=r"dist must be one of zipf, .*, got "):
-        populations.build(name, 5, 1.0)

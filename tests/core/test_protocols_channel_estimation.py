@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
-from rr_core import RandomizedResponse, ibu_channel, inv_variance, mle_star, optimality_gap, update_factors
-from rr_core import inv as inv_of_k_rr
+from rr_core import RandomizedResponse, ibu_channel, mle_star
 from rr_core.ibu import figure4
 from rr_core.protocols import (
     Channel,
@@ -23,8 +22,9 @@ from rr_core.protocols import (
     optimality_gap_channel,
     update_factors_channel,
 )
+from tests.core import exact
 from tests.core.histograms import counts, everyday_epsilons
-from tests.core.test_protocols_channel import channel, histogram_law, rational_rows
+from tests.core.test_protocols_channel import channel, rational_rows
 
 
 def log_likelihood(histogram, theta, made) -> float:
@@ -82,7 +82,7 @@ def test_inv_is_unbiased_over_all_reports(rows, data):
         ):
             inv([1] * made.m, made)
         return
-    law = histogram_law(people, rows)
+    law = exact.histogram_law(people, rows)
     chances = np.array([float(chance) for chance in law.values()])
     estimates = inv(list(law), made)
     scale = 1e-13 * made.condition_number**2
@@ -94,18 +94,7 @@ def test_inv_is_unbiased_over_all_reports(rows, data):
     np.testing.assert_allclose(covariance, spread, atol=scale * made.condition_number)
 
 
-def test_the_covariance_of_k_rr_has_the_variances_of_the_closed_form():
-    mechanism, theta = RandomizedResponse(5, 1.0), np.array([0.5, 0.3, 0.1, 0.1, 0.0])
-    made = Channel.k_rr(mechanism)
-    for users in ("fixed", "sampled"):
-        variances = np.diag(inv_covariance_channel(theta, 1000, made, users=users))
-        np.testing.assert_allclose(variances, inv_variance(theta, 1000, mechanism, users=users), rtol=1e-12)
-
-
-def test_inv_solves_the_square_system_and_is_least_squares_beyond():
-    square = Channel([[0.8, 0.1, 0.1], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]])
-    phi = np.array([0.3, 0.45, 0.25])
-    np.testing.assert_allclose(inv(phi, square) @ square.matrix, phi, rtol=1e-13)
+def test_inv_is_least_squares_where_there_are_more_reports_than_truths():
     wide = Channel([[0.5, 0.3, 0.1, 0.1], [0.1, 0.2, 0.3, 0.4]])
     reports = np.array([30, 40, 10, 20])
     share = optimize.minimize_scalar(
@@ -114,34 +103,14 @@ def test_inv_solves_the_square_system_and_is_least_squares_beyond():
     np.testing.assert_allclose(inv(reports, wide), [share, 1 - share], atol=1e-7)
 
 
-@pytest.mark.parametrize("epsilon", [1e-4, 0.5, 3.0, 20.0])
-def test_inv_of_k_rr_is_the_closed_form(epsilon):
-    mechanism = RandomizedResponse(5, epsilon)
-    batch = np.random.default_rng(1).integers(0, 100, (2, 3, 5))
-    by_matrix = inv(batch, Channel.k_rr(mechanism))
-    np.testing.assert_allclose(
-        by_matrix, inv_of_k_rr(batch, mechanism), rtol=1e-10, atol=1e-12 / mechanism.keep
-    )
-    np.testing.assert_array_equal(inv(batch, mechanism), inv_of_k_rr(batch, mechanism))
+@pytest.mark.parametrize("p", [0.2, 0.55, 0.6, 0.7, 0.9])
+def test_a_share_of_zero_is_no_rounding(p):
+    """Of 200 people 60 said yes where 3 in 10 would if nobody had it: the page showed a share of −4.06·10⁻¹⁵%."""
+    assert inv([200 * p, 200 * (1 - p)], Channel.warner(p))[1] == 0
+    assert inv([1e6 * p + 1, 1e6 * (1 - p) - 1], Channel.warner(p))[1] != 0
 
 
-@pytest.mark.parametrize("p", [1 / 6, 0.3, 0.7, 1.0])
-@pytest.mark.parametrize("yes", [0, 250, 500, 900])
-def test_warner_has_the_closed_form_of_the_literature(p, yes):
-    """theta = (lambda + p - 1)/(2 p - 1), where lambda is the share of "yes"; clipped to [0, 1] it is the MLE."""
-    made, share = Channel.warner(p), yes / 1000
-    theta = (share + p - 1) / (2 * p - 1)
-    assert inv([1000 - yes, yes], made)[1] == pytest.approx(theta, rel=1e-12, abs=1e-14)
-    assert mle([1000 - yes, yes], made).theta[1] == pytest.approx(min(max(theta, 0), 1), abs=1e-9)
-
-
-def test_unequal_forcing_has_its_closed_form():
-    """theta = (lambda - Pr(forced yes))/(1 - Pr(forced yes) - Pr(forced no))."""
-    assert inv([600, 400], Channel.forced_response([0.1, 0.3]))[1] == pytest.approx(
-        (0.4 - 0.3) / 0.6, rel=1e-12
-    )
-
-
+@settings(max_examples=30)
 @given(channels_with_reports(), st.integers(0, 2**32 - 1), st.sampled_from([0.05, 0.3, 1.0, 30.0]))
 def test_the_certificate_is_at_least_the_true_gap(case, seed, spread):
     made, reports = case
@@ -156,31 +125,19 @@ def test_update_factors_are_those_of_exact_arithmetic(rows, data):
     weights = data.draw(st.lists(st.integers(0, 5), min_size=made.k, max_size=made.k).filter(any))
     theta = [Fraction(weight, sum(weights)) for weight in weights]
     reports = [3 * int(possible) + int(possible) * j for j, possible in enumerate(made.possible)]
-    exact = []
+    wanted = []
     for row in rows:
         factor = 0.0
         for j, count in enumerate(reports):
             seen = sum(t * other[j] for t, other in zip(theta, rows, strict=True))
             if count and row[j]:
                 factor += float(Fraction(count, sum(reports)) * row[j] / seen) if seen else math.inf
-        exact.append(factor)
+        wanted.append(factor)
     factors = update_factors_channel(reports, [float(t) for t in theta], made)
-    np.testing.assert_allclose(factors, exact, rtol=1e-12)
+    np.testing.assert_allclose(factors, wanted, rtol=1e-12)
 
 
-def test_the_certificate_of_k_rr_is_that_of_its_matrix():
-    mechanism, rng = RandomizedResponse(6, 1.5), np.random.default_rng(4)
-    reports, theta = rng.integers(0, 50, (4, 6)), rng.dirichlet(np.ones(6), 4)
-    made = Channel.k_rr(mechanism)
-    np.testing.assert_allclose(
-        update_factors_channel(reports, theta, made), update_factors(reports, theta, mechanism), rtol=1e-12
-    )
-    np.testing.assert_allclose(
-        optimality_gap_channel(reports, theta, made), optimality_gap(reports, theta, mechanism), atol=1e-13
-    )
-
-
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(channels_with_reports())
 def test_nothing_is_likelier_than_the_maximum_by_more_than_its_gap(case):
     made, reports = case
@@ -192,26 +149,7 @@ def test_nothing_is_likelier_than_the_maximum_by_more_than_its_gap(case):
     assert log_likelihood(reports, found.theta, made) >= maximum(reports, made) - found.gap - 1e-12
 
 
-@pytest.mark.parametrize(
-    "matrix",
-    [
-        [[0.8, 0.1, 0.1], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]],
-        [[0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [0.5, 0.0, 0.5]],
-        [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]],
-        [[0.7, 0.3], [0.5, 0.5], [0.2, 0.8], [0.1, 0.9]],
-        [[0.5, 0.5], [0.5, 0.5]],
-        [[1.0], [1.0]],
-    ],
-)
-def test_every_histogram_of_six_reports(matrix):
-    made = Channel(matrix)
-    for reports in histograms(6, made.m):
-        found = mle(reports, made)
-        assert found.gap <= 1e-9
-        assert log_likelihood(reports, found.theta, made) >= maximum(reports, made) - found.gap - 1e-12
-
-
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(counts(), everyday_epsilons)
 def test_the_maximum_of_k_rr_is_mle_star(histogram, epsilon):
     mechanism = RandomizedResponse(len(histogram), epsilon)
@@ -298,48 +236,3 @@ def test_a_report_that_cannot_be_produced_is_told():
     made = Channel(np.eye(2))
     assert optimality_gap_channel([1, 1], [1, 0], made) == math.inf
     assert update_factors_channel([1, 1], [1, 0], made).tolist() == [0.5, math.inf]
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda made: mle([1, 2, 3], made), "histogram must have a last axis of length k = 2"),
-        (lambda made: mle([[1, 2]], made), r"histogram must have shape \(m,\) = \(2,\), got \(1, 2\)"),
-        (lambda made: mle([0, 0], made), "histogram must have a positive total"),
-        (lambda made: mle([1, -1], made), "histogram must be non-negative"),
-        (lambda made: mle([1, 2], made, 0), "tolerance must be a number > 0, got 0"),
-        (lambda made: mle([1, 2], made, -1e-9), "tolerance must be a number > 0, got -1e-09"),
-        (lambda made: mle([1, 2], made, "a"), "tolerance must be a number > 0, got 'a'"),
-        (lambda made: mle([1, 2], RandomizedResponse(2, 1.0), 0), "tolerance must be a number > 0, got 0"),
-        (
-            lambda made: mle([[1, 2]], RandomizedResponse(2, 1.0)),
-            r"histogram must have shape \(k,\) = \(2,\)",
-        ),
-        (
-            lambda made: mle([1, 2], "warner"),
-            "protocol must be a Channel.* or RandomizedResponse, got 'warner'",
-        ),
-        (lambda made: inv([1, 2], None), "protocol must be a Channel.* or RandomizedResponse, got None"),
-        (lambda made: inv([1, np.nan], made), "histogram must be finite"),
-        (lambda made: inv_covariance_channel([0.5, 0.5], 0, made), "n must be a number > 0, got 0"),
-        (
-            lambda made: inv_covariance_channel([[0.5, 0.5]], 9, made),
-            r"theta must have shape \(k,\) = \(2,\)",
-        ),
-        (
-            lambda made: inv_covariance_channel([0.5, 0.5], 9, made, users="all"),
-            "users must be 'fixed' or 'sampled'",
-        ),
-        (
-            lambda made: inv_covariance_channel([0.5, 0.5], 9, Channel.warner(0.5)),
-            "protocol must tell all k = 2",
-        ),
-        (
-            lambda made: inv([1, 2], Channel.warner(0.5)),
-            "protocol must tell all k = 2 categories apart .* rank 1",
-        ),
-    ],
-)
-def test_wrong_arguments_are_told_in_a_sentence(call, message):
-    with pytest.raises(ValueError, match=message):
-        call(Channel([[0.9, 0.1], [0.2, 0.8]]))

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import hadamard as sylvester
 
-from rr_core.protocols import Channel, HadamardResponse, inv, laws, mle, optimality_gap_channel
+from rr_core.protocols import HadamardResponse, inv, laws, mle, optimality_gap_channel
 from rr_core.protocols.hadamard import walsh_hadamard
 from tests.core.laws import check_moments, chi_square_p
 from tests.sentences import holds
@@ -178,20 +178,6 @@ def test_reports_are_short_and_the_shape_is_that_of_the_definition(k, epsilon):
     assert made.keep == pytest.approx(made.p_star - made.q_star, rel=1e-9)
 
 
-def test_with_one_block_it_is_as_accurate_as_local_hashing_to_two_values():
-    for k, epsilon in ((2, 0.01), (30, 0.3), (1_500_000, math.log(2))):
-        made, hashed = laws.support("hr", k, epsilon), laws.local_hashing(epsilon, 2)
-        assert made.blocks.number == 1
-        given = (made.p_star, made.q_star, made.keep, made.rest)
-        np.testing.assert_allclose(
-            given, (hashed.p_star, hashed.q_star, hashed.keep, hashed.rest), rtol=1e-12
-        )
-        for theta in (0.0, 0.3, 1.0):
-            assert float(made.variance(theta, 9)) == pytest.approx(
-                float(hashed.variance(theta, 9)), rel=1e-12
-            )
-
-
 @pytest.mark.parametrize("size", [1, 2, 4, 32])
 def test_the_fast_transform_is_the_product_with_the_matrix(size):
     values = np.random.default_rng(size).integers(-(10**9), 10**9, (3, size))
@@ -226,12 +212,6 @@ def test_a_histogram_of_many_users_has_the_law_of_the_channel():
     variance = protocol.variance(counts / n, n)
     assert (np.abs(estimates.mean(axis=0) - counts / n) < 5 * np.sqrt(variance / 2000)).all()
     assert (np.abs(estimates.var(axis=0) / variance - 1) < 5 * math.sqrt(2.1 / 2000)).all()
-
-
-def test_the_single_histogram_of_one_user_is_a_report():
-    protocol, runs = HadamardResponse(5, 1.2), 20_000
-    drawn = protocol.randomize_histogram(np.tile([0, 0, 0, 1, 0], (runs, 1)), 4)
-    assert chi_square_p(drawn.argmax(axis=1), protocol.matrix()[3]) > 1e-4
 
 
 def test_support_counts_the_reports_in_each_set():
@@ -277,14 +257,6 @@ def test_maximum_likelihood_is_that_of_the_whole_channel(k, epsilon):
         assert optimality_gap_channel(counts, found.theta, channel) <= 2e-9
 
 
-def test_maximum_likelihood_by_way_of_the_channel():
-    protocol = HadamardResponse(4, 1.5)
-    found = mle(protocol.randomize_histogram([4000, 3000, 2000, 1000], 1), protocol.channel())
-    assert found.gap <= 1e-9
-    assert np.abs(found.theta - [0.4, 0.3, 0.2, 0.1]).max() < 0.1
-    assert isinstance(protocol.channel(), Channel)
-
-
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.integers(0, 3000), min_size=2, max_size=40),
@@ -319,47 +291,3 @@ def test_it_is_frozen_and_keeps_shapes():
     estimate = inv(histogram, large)
     deviation = math.sqrt(float(large.chances.mean_variance(1_500_000, 3_000_000)))
     assert np.sqrt(np.mean((estimate - 1 / 1_500_000) ** 2)) == pytest.approx(deviation, rel=0.01)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: HadamardResponse(1, 1.0), "k must be an integer from 2 to 9007199254740992, got 1"),
-        (
-            lambda: HadamardResponse(4, -1.0),
-            "epsilon must be a number from 1e-06 to 700, got -1.0",
-        ),
-        (lambda: HadamardResponse(4, 701), "epsilon must be .*, got 701"),
-        (lambda: HadamardResponse(4, 1.0).randomize([4]), "values must be integers from 0 to k - 1 = 3"),
-        (
-            lambda: HadamardResponse(4, 1.0).randomize_histogram([1, 2]),
-            "counts must have a last axis of length k = 4",
-        ),
-        (lambda: HadamardResponse(4, 1.0).histogram([99]), "reports must be integers"),
-        (lambda: HadamardResponse(4, 1.0).support([-1]), "reports must be integers"),
-        (
-            lambda: HadamardResponse(4, 1.0).variance([0.5, 0.5], 10),
-            "theta must have a last axis of length k = 4",
-        ),
-        (
-            lambda: HadamardResponse(4, 1.0).variance([0.25] * 4, 10, "both"),
-            "users must be 'fixed' or 'sampled'",
-        ),
-        (lambda: HadamardResponse(4, 1.0).variance([0.25] * 4, 0), "n must be a number >= 1e-60, got 0"),
-        (
-            lambda: HadamardResponse(2, 1.0).variance([1.5, 0], 1),
-            "theta must be from 0 to 1 .*, got 0.0 to 1.5",
-        ),
-        (lambda: inv([1, 2, 3], HadamardResponse(4, 1.0)), "histogram must have a last axis of length"),
-        (lambda: inv([0] * 8, HadamardResponse(4, 1.0)), "histogram must have"),
-        (lambda: mle([[1] * 8] * 2, HadamardResponse(4, 1.0)), r"histogram must have shape \(m,\) = \(8,\)"),
-        (lambda: mle([1] * 8, HadamardResponse(4, 1.0), 0), "tolerance must be a number > 0"),
-        (
-            lambda: mle(np.ones(8192), HadamardResponse(6000, 1.0)),
-            "histogram must have at most 20,000,000/k different reports",
-        ),
-    ],
-)
-def test_errors_name_the_argument(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -107,17 +107,3 @@ def test_the_posterior_mean_reaches_the_limit_and_inv_its_own():
     # At the border of the simplex the posterior mean is better than the limit; the prior's part there shrinks with n.
     assert bounds.entropy < mean[0] + 4 * error[0]
     assert 0.8 * bounds.exact < mean[0] < bounds.exact + 4 * error[0]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"channel": Channel.warner(0.5)}, "channel must tell all k = 2 categories apart"),
-        ({"channel": Channel.warner(0.7), "prior": 0.0}, "prior must be a number from 0.01"),
-        ({"channel": Channel.warner(0.7), "draws": 1}, "draws must be an integer >= 2"),
-        ({"channel": Channel.warner(0.7), "users": "all"}, "users must be"),
-    ],
-)
-def test_errors_name_the_argument(arguments, words):
-    with pytest.raises(ValueError, match=words):
-        information_bounds(**arguments)

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rr_core import RandomizedResponse, mle_star, total_variation, zipf
+from rr_core import RandomizedResponse, mle_star, zipf
 from rr_core.protocols import posterior, posterior_mean
-from rr_core.protocols.posterior import LARGEST_EXACT_N
 
 DRAWS = 2000
 # Of standard errors. A mean is beyond it once in 16,000 times.
@@ -103,7 +102,7 @@ def test_the_mean_of_draws_is_the_exact_mean(counts, epsilon, prior, users):
     assert (np.abs(drawn.mean(axis=0) - exact) <= FAR * error + 1e-12).all()
 
 
-def gibbs(counts, mechanism, prior, rng, chains=4000, sweeps=400):
+def gibbs(counts, mechanism, prior, rng, chains=2000, sweeps=300):
     """Last states of independent Gibbs samplers, (chains, k): z given theta is binomial, theta given z Dirichlet. A
     category forgets its start over about as many sweeps as it has reports for each kept truth, 70 at most in `CASES`."""
     prior = np.broadcast_to(prior, (len(counts),))
@@ -138,34 +137,6 @@ def test_successive_draws_are_independent():
         assert np.abs(correlations).max() < FAR / math.sqrt(DRAWS - lag)
 
 
-@pytest.mark.slow
-def test_maximum_likelihood_comes_near_the_posterior_mean_as_reports_become_many():
-    """Theorem 3.3: the distance falls with n, and is small against the posterior's own spread in the end."""
-    mechanism, theta = RandomizedResponse(4, 2.0), np.array([0.5, 0.25, 0.15, 0.1])
-    rng, distances = np.random.default_rng(8), []
-    for n in (20, 200, 2000, 20_000):
-        distance = 0.0
-        for _ in range(20):
-            counts = rng.multinomial(n, mechanism.expected(theta))
-            distance += (
-                total_variation(mle_star(counts, mechanism), posterior_mean(counts, mechanism, 1.0)) / 20
-            )
-        distances.append(distance)
-    assert all(later < earlier / 2 for earlier, later in itertools.pairwise(distances))
-    assert distances[-1] < 1e-3
-
-
-def test_bayes_wins_on_average_when_the_prior_is_right():
-    """Theorem 3.1, over 400 truths from the prior: the mean squared error of the posterior mean is below that of MLE*."""
-    mechanism, rng, gains = RandomizedResponse(5, 1.0), np.random.default_rng(9), []
-    for _ in range(400):
-        theta = rng.dirichlet(np.full(5, 0.5))
-        counts = rng.multinomial(100, mechanism.expected(theta))
-        errors = [((f(counts, mechanism) - theta) ** 2).sum() for f in (mle_star, posterior_mean)]
-        gains.append(errors[0] - errors[1])
-    assert np.mean(gains) > FAR * np.std(gains) / 20
-
-
 def test_a_billion_reports_and_a_thousand_categories():
     mechanism = RandomizedResponse(3, 1.0)
     counts = mechanism.randomize_histogram([6 * 10**8, 3 * 10**8, 10**8], 1)
@@ -192,38 +163,3 @@ def test_the_same_seed_gives_the_same_draws():
     first, second = (posterior([5, 3, 1], mechanism, rng=1) for _ in range(2))
     np.testing.assert_array_equal(first, second)
     assert (posterior([5, 3, 1], mechanism) != posterior([5, 3, 1], mechanism)).any()
-
-
-MECHANISM = RandomizedResponse(3, 1.0)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: posterior([1, 2], MECHANISM), "histogram must have a last axis of length k = 3"),
-        (lambda: posterior([1, 2, 0.5], MECHANISM), "histogram must be whole numbers"),
-        (lambda: posterior([0, 0, 0], MECHANISM), "histogram must have a positive total"),
-        (
-            lambda: posterior([[1, 2, 3]], MECHANISM),
-            r"histogram must have shape \(k,\) = \(3,\), got \(1, 3\)",
-        ),
-        (lambda: posterior([10**10, 2, 3], MECHANISM), "histogram must have at most 1,000,000,000 reports"),
-        (lambda: posterior([1, 2, 3], MECHANISM, 0), "prior must be one number or k = 3 numbers from 0.01"),
-        (lambda: posterior([1, 2, 3], MECHANISM, [1, 2]), "prior must be one number or k = 3 numbers"),
-        (lambda: posterior([1, 2, 3], MECHANISM, "a"), "prior must be .* got 'a'"),
-        (lambda: posterior([1, 2, 3], MECHANISM, ["1", "2", "3"]), "prior must be .* got"),
-        (lambda: posterior([1, 2, 3], MECHANISM, math.nan), "prior must be .* got nan"),
-        (lambda: posterior([1, 2, 3], MECHANISM, draws=0), "draws must be an integer >= 1, got 0"),
-        (
-            lambda: posterior([1, 2, 3], MECHANISM, users="all"),
-            "users must be 'fixed' or 'sampled', got 'all'",
-        ),
-        (
-            lambda: posterior_mean([LARGEST_EXACT_N, 1, 0], MECHANISM),
-            "histogram must have at most 20,000 reports",
-        ),
-    ],
-)
-def test_wrong_arguments_are_told_in_a_sentence(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rr_core import RandomizedResponse, mle_star
+from rr_core import RandomizedResponse
 from rr_core.protocols import posterior, posterior_mean, summarise_posterior
 from rr_core.protocols.prior_choice import prior_errors
 from tests.benchmarks.prior_choice import NAMES, squared_errors
@@ -38,13 +38,3 @@ def test_a_summary_is_that_of_the_draws():
     for level in (0, 1, np.nan):
         with pytest.raises(ValueError, match="level must be a number between 0 and 1"):
             summarise_posterior([1, 2, 3, 4], mechanism, level=level)
-
-
-def test_jeffreys_prior_can_hide_what_all_see():
-    """K = 1,000 categories, one with 40% of 100,000 users: the prior expects each to have about a thousandth."""
-    mechanism = RandomizedResponse(1000, 1.0)
-    theta = np.r_[0.4, np.full(999, 0.6 / 999)]
-    counts = np.random.default_rng(1).multinomial(100_000, mechanism.expected(theta))
-    mean = summarise_posterior(counts, mechanism, 0.5, 200, 1).mean
-    assert mle_star(counts, mechanism)[0] > 0.2
-    assert mean[0] < 0.002

@@ -214,62 +214,6 @@ def test_it_is_frozen_and_a_seed_gives_the_same():
     assert protocol.support(np.zeros((0, 7), dtype=int)).tolist() == [0] * 7
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: SubsetSelection(1, 1.0), "k must be an integer from 2 to 9007199254740992, got 1"),
-        (lambda: SubsetSelection(4, 0.0), "epsilon must be a number from 1e-06 to 700, got 0.0"),
-        (lambda: SubsetSelection(4, math.nan, 2), "epsilon must be .*, got nan"),
-        (lambda: SubsetSelection(4, 1.0, 4), "d must be an integer from 1 to 3, got 4"),
-        (lambda: SubsetSelection(4, 1.0, 0), "d must be an integer from 1 to 3, got 0"),
-        (lambda: SubsetSelection(4, 1.0, 1.5), "d must be an integer from 1 to 3, got 1.5"),
-        (lambda: SubsetSelection(4, 1.0, 2).variance([0.5, -0.5], 1), "theta must be from 0 to 1"),
-        (lambda: SubsetSelection(4, 1.0, 2).variance(0.5, None), "n must be a number >= 1e-60, got None"),
-        (
-            lambda: SubsetSelection(4, 1.0, 2).randomize_support([10**13, 0, 0, 0]),
-            "counts must add up to at most 1,000,000,000,000, got 10,000,000,000,000",
-        ),
-        (lambda: SubsetSelection(4, 1.0, 2).randomize([4]), "values must be integers from 0 to k - 1 = 3"),
-        (lambda: SubsetSelection(4, 1.0, 2).randomize([0.5]), "values must be integers"),
-        (lambda: SubsetSelection(4, 1.0, 2).support([1, 1, 0, 0]), r"reports must have shape \(n, k\)"),
-        (
-            lambda: SubsetSelection(4, 1.0, 2).support([[1, 1, 0]]),
-            "reports must have a last axis of length k = 4",
-        ),
-        (lambda: SubsetSelection(4, 1.0, 2).support([[2, 0, 0, 0]]), "reports must be 0 or 1"),
-        (
-            lambda: SubsetSelection(4, 1.0, 2).support([[1, 1, 1, 0]]),
-            "reports must have d = 2 ones .*, got a row with 3",
-        ),
-        (lambda: SubsetSelection(4, 1.0, 2).randomize_support([1, 2, -1, 0]), "counts must be non-negative"),
-        (
-            lambda: SubsetSelection(4, 1.0, 2).randomize_support([1, 2]),
-            "counts must have a last axis of length k = 4",
-        ),
-        (
-            lambda: inv([1, 1, 0, 0], SubsetSelection(4, 1.0, 2)),
-            "n must be the number of reports, above 0, .*, got None",
-        ),
-        (
-            lambda: inv([1, 1, 0, 0], SubsetSelection(4, 1.0, 2), 0),
-            "n must be the number of reports, above 0",
-        ),
-        (
-            lambda: inv([1, 3, 0, 0], SubsetSelection(4, 1.0, 2), 2),
-            "observed must be from 0 to n = 2 .*, got 0 to 3",
-        ),
-        (lambda: mle([[1, 1, 1, 0]], SubsetSelection(4, 1.0, 2)), "reports must"),
-        (
-            lambda: inv([1, 1, 0], SubsetSelection(4, 1.0, 2), 2),
-            "observed must have a last axis of length k = 4",
-        ),
-    ],
-)
-def test_errors_name_the_argument(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
 @pytest.mark.parametrize(("k", "d"), [(3, 1), (4, 2), (5, 2)])
 def test_the_maximum_of_the_likelihood_is_that_of_the_whole_channel(k, d):
     """The channel has a column for each subset."""

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
 
@@ -23,7 +23,7 @@ from rr_core.protocols import (
     update_factors_unary,
 )
 from tests import LENGTHY
-from tests.core.test_protocols_unary import ROOTS, chance_of_report, encoding, exact_chances
+from tests.core.test_protocols_unary import chance_of_report, encoding, exact_chances
 
 # Errors of logarithms and sums.
 ROUNDING = 1e-13
@@ -67,17 +67,6 @@ def problems(draw: st.DrawFn) -> tuple[UnaryEncoding, np.ndarray]:
     distinct = draw(st.lists(report, min_size=1, max_size=8))
     often = draw(st.lists(st.integers(1, 30), min_size=len(distinct), max_size=len(distinct)))
     return UnaryEncoding(k, epsilon, draw(st.booleans())), np.repeat(distinct, often, axis=0).astype(np.uint8)
-
-
-@pytest.mark.parametrize("optimized", [False, True])
-@pytest.mark.parametrize("root", ROOTS)
-@pytest.mark.parametrize("k", [2, 3, 4])
-def test_chances_of_a_report_are_proportional_to_the_terms_of_the_likelihood(k, root, optimized):
-    """Pr(y | i) = constant(y) (b + (1 - b) y_i) with b = e^-epsilon, exactly, for every report."""
-    (p, q), b = exact_chances(root, optimized), 1 / root**2
-    for y in itertools.product((0, 1), repeat=k):
-        ratios = {chance_of_report(y, i, p, q) / (b + (1 - b) * y[i]) for i in range(k)}
-        assert len(ratios) == 1
 
 
 @pytest.mark.parametrize("optimized", [False, True])
@@ -154,31 +143,6 @@ def test_passes_and_channel_find_the_same_maximum(drawn, sample, counted):
     )
 
 
-@given(problems(), st.data())
-def test_the_certificate_is_never_below_the_distance_from_the_maximum(drawn, data):
-    made, bits = drawn
-    weights = data.draw(st.lists(st.integers(0, 9), min_size=made.k, max_size=made.k).filter(any))
-    theta, best = np.array(weights) / sum(weights), mle(bits, made, 1e-11)
-    missing = log_likelihood(bits, best.theta, made) - log_likelihood(bits, theta, made)
-    assert optimality_gap_unary(bits, theta, made) >= missing - ROUNDING
-
-
-@settings(max_examples=30)
-@given(problems())
-def test_scipy_finds_nothing_better(drawn):
-    made, bits = drawn
-    found = optimize.minimize(
-        lambda x: -log_likelihood(bits, np.maximum(x, 0) / max(x.sum(), 1e-9), made),
-        np.full(made.k, 1 / made.k),
-        bounds=[(0, 1)] * made.k,
-        constraints={"type": "eq", "fun": lambda x: x.sum() - 1},
-        method="SLSQP",
-        options={"ftol": 1e-14},
-    )
-    ours = mle(bits, made)
-    assert log_likelihood(bits, ours.theta, made) >= -found.fun - ours.gap - ROUNDING
-
-
 @pytest.mark.parametrize("optimized", [False, True])
 @pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 6.0, 20.0, 700.0])
 def test_many_reports_of_many_categories(epsilon, optimized):
@@ -210,19 +174,6 @@ def test_a_sample_without_rare_categories_costs_few_passes(monkeypatch):
     found = mle(made.randomize(rng.choice(150, 20_000, p=theta / theta.sum()), rng), made)
     assert found.gap <= 1e-9
     assert len(passes) <= 25
-
-
-def test_steps_of_em_climb_to_the_same_maximum():
-    made, rng = UnaryEncoding(5, 2.0), np.random.default_rng(8)
-    bits = made.randomize(rng.choice(5, 3000, p=[0.5, 0.3, 0.15, 0.05, 0.0]), rng)
-    theta = np.full(5, 0.2)
-    values = []
-    for _ in range(3000):
-        theta = theta * update_factors_unary(bits, theta / theta.sum(), made)
-        theta /= theta.sum()
-        values.append(log_likelihood(bits, theta, made))
-    assert (np.diff(values) >= -ROUNDING).all()
-    np.testing.assert_allclose(theta, mle(bits, made).theta, atol=1e-6)
 
 
 def test_reports_that_say_nothing_leave_the_uniform_distribution():
@@ -267,14 +218,6 @@ def test_progress_is_called_after_every_step_and_may_stop(monkeypatch, large):
         mle_unary(bits, made, 1e-9, stop)
 
 
-def test_every_kind_of_number_and_order_gives_the_same():
-    made, rng = UnaryEncoding(4, 1.5), np.random.default_rng(10)
-    bits = made.randomize(rng.choice(4, 300), rng)
-    expected = mle(bits, made).theta
-    for same in (bits.astype(bool), bits.astype(float), bits.tolist(), np.asfortranarray(bits), bits[::-1]):
-        np.testing.assert_allclose(mle(same, made).theta, expected, rtol=1e-12, atol=1e-15)
-
-
 @pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("counted_bits", [0, 64])
 def test_counts_are_as_good_as_repeated_reports(monkeypatch, large, counted_bits):
@@ -309,25 +252,6 @@ def test_the_quadratic_programme_meets_its_conditions(k, seed):
     np.testing.assert_allclose(
         x, optimize.nnls(a, a @ target)[0], rtol=1e-5, atol=1e-6 / np.diagonal(h).min()
     )
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda made: mle([[1, 0, 2]], made), r"reports must be an array of 0 and 1 .* got 2 at index \[0, 2\]"),
-        (lambda made: mle([1, 0, 1], made), r"of shape \(n, k\) = \(n, 3\) with n >= 1, got shape \(3,\)"),
-        (lambda made: mle([[1, 0, 1]], made, 0), "tolerance must be a number > 0, got 0"),
-        (lambda made: mle_unary([[1, 0, 1]], made, counts=[0]), "counts must be n = 1 numbers >= 0 .*, got"),
-        (lambda made: mle_unary([[1, 0, 1]], made, counts=[-1]), "counts must be n = 1 numbers >= 0 .*, got"),
-        (lambda made: mle_unary([[1, 0, 1]], made, counts=[1, 2]), "counts must have a last axis of length"),
-        (lambda made: update_factors_unary([[1, 0, 1]], [0.5, 0.5, 0.5], made), "theta must be a distribution"),
-        (lambda made: update_factors_unary([[1, 0, 1]], [1.5, -0.5, 0], made), "theta must be a distribution"),
-        (lambda made: optimality_gap_unary([[1, 0, 1]], [0.5, 0.5], made), "theta must have a last axis of length"),
-    ],
-)  # fmt: skip
-def test_errors_name_argument_range_and_value(call, message):
-    with pytest.raises(ValueError, match=message):
-        call(UnaryEncoding(3, 1.0))
 
 
 @pytest.mark.slow

@@ -87,7 +87,6 @@ def test_every_test_of_a_misprint_exists_and_every_test_of_the_misprints_is_name
         "test_the_drift_on_the_page_is_that_of_the_listing",
         "test_the_posters_formula_is_inv_not_the_mle",
         "test_the_preset_and_its_link_restore_the_counterexample",
-        "test_the_law_of_a_histogram_is_the_one_that_is_drawn",
         "test_mle_star_is_the_worst_in_about_one_of_eighty_draws_at_epsilon_1_and_ever_fewer",
         "test_mle_star_is_never_the_worst_on_equal_supports_nor_with_three_categories",
         "test_ibu_stopped_early_misses_the_truth_without_any_noise",

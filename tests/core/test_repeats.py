@@ -196,17 +196,6 @@ def test_an_inv_of_zero_does_not_count_as_negative():
     np.testing.assert_array_equal(last(draw, 400).empty_negative, (reports[:, 1:] == 0).mean(axis=1))
 
 
-@pytest.mark.parametrize("times", [0, -1, 2.5, "3", None, True], ids=repr)
-def test_wrong_numbers_of_collections(times):
-    with pytest.raises(ValueError, match=f"^times must be an integer >= 1, got {times!r}$"):
-        next(repeat(SOME_TIES.draw(), times))
-
-
-def test_wrong_target():
-    with pytest.raises(ValueError, match=r"^target must be 'users' or 'population', got 'both'$"):
-        next(repeat(SOME_TIES.draw(), 3, "both"))
-
-
 def repeated(mse, negatives=1):
     """Results with these (collections, 3) squared errors of the valid estimators."""
     errors = np.column_stack([np.zeros(len(mse)), np.asarray(mse, dtype=float)])

@@ -239,13 +239,6 @@ def test_a_million_categories_in_one_pass():
     assert all(math.isfinite(value) for value in clear.standard_errors.values())
 
 
-def test_wrong_arguments():
-    with pytest.raises(ValueError, match="users must be 'fixed' or 'sampled', got 'some'"):
-        nearest([1, 2], RandomizedResponse(2, 1.0), "some")
-    with pytest.raises(ValueError, match="counts must have a total >= 1"):
-        nearest([0, 0], RandomizedResponse(2, 1.0))
-
-
 @pytest.mark.parametrize("users", ["fixed", "sampled"])
 @pytest.mark.parametrize("counts", [[5, 3, 9], [4, 4, 4], [10**15, 0, 1], [1] + [0] * 2000])
 def test_the_smallest_epsilon(counts, users):

@@ -257,19 +257,6 @@ def test_extremes(counts, epsilon):
     assert np.isfinite(test.null).all()
 
 
-def test_wrong_arguments():
-    mechanism = RandomizedResponse(2, 1.0)
-    with pytest.raises(ValueError, match="replicates must be an integer >= 1, got 0"):
-        fit_test([1, 2], mechanism, 0)
-    with pytest.raises(ValueError, match="seed must be an integer >= 0, got -1"):
-        fit_test([1, 2], mechanism, seed=-1)
-    with pytest.raises(ValueError, match="level must be a number between 0 and 1, got 2"):
-        plausible_epsilon([1, 2], 2, 2)
-    for above in (0, -1.0, 700.1, 1e308, math.inf, "1"):
-        with pytest.raises(ValueError, match="above must be a number from 1e-06 to 700, got "):
-            plausible_epsilon([1, 2], 2, above=above)
-
-
 def test_a_collection_with_the_same_counts_is_as_unusual_in_spite_of_rounding():
     # At this epsilon its score in a block of 64 collections is a few 10^-15 below its score alone.
     mechanism = RandomizedResponse(55, 0.18108285679143898)

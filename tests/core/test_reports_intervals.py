@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from math import comb
 
 import numpy as np
 import pytest
@@ -71,15 +70,6 @@ def test_each_interval_covers_within_two_points_of_its_level(k, n, epsilon, shar
 
 
 @pytest.mark.parametrize("users", USERS)
-def test_large_collections_cover_at_both_ends(users):
-    n, mechanism = 30_000, RandomizedResponse(10, 3.0)
-    for share in (0, 0.3):
-        below, above = misses(share, n, mechanism, users)
-        assert below == pytest.approx(0.025, abs=0.004)
-        assert above == pytest.approx(0.025, abs=0.004)
-
-
-@pytest.mark.parametrize("users", USERS)
 @pytest.mark.parametrize(("k", "n", "epsilon"), [(10, 200, 3), (100, 5000, 1), (1000, 10_000, 2)])
 @pytest.mark.parametrize("share", [0, 0.3])
 def test_simultaneous_intervals_keep_their_level_in_the_far_tails(k, n, epsilon, share, users):
@@ -94,12 +84,11 @@ def test_simultaneous_intervals_of_sampled_users_are_the_exact_binomial_limits()
     low, high = ends(np.array([count]), n, mechanism, users="sampled", simultaneous=True)
     alpha = (1 - 0.95) / k
 
-    def tail(mean, counts):
-        m = Fraction(mean)
-        return float(sum(math.comb(n, c) * m**c * (1 - m) ** (n - c) for c in counts))
-
-    assert tail(mechanism.q + mechanism.keep * low[0], range(count, n + 1)) == pytest.approx(alpha / 2)
-    assert tail(mechanism.q + mechanism.keep * high[0], range(count + 1)) == pytest.approx(alpha / 2)
+    at_low, at_high = (
+        exact.binomial(n, Fraction(mechanism.q + mechanism.keep * end[0])) for end in (low, high)
+    )
+    assert float(sum(at_low[count:])) == pytest.approx(alpha / 2)
+    assert float(sum(at_high[: count + 1])) == pytest.approx(alpha / 2)
 
 
 def test_simultaneous_intervals_of_fixed_users_are_narrower_by_their_deviation():
@@ -173,24 +162,6 @@ def test_the_least_number_of_reports_for_an_honest_interval():
     assert not too_few_reports(edge, mechanism)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"counts": [1, 2]}, "counts must have a last axis of length k = 3"),
-        ({"counts": [[1, 2, 3]]}, "counts must have shape"),
-        ({"counts": [0, 0, 0]}, "counts must have a total >= 1"),
-        ({"counts": [1, 2, 0.5]}, "counts must be whole numbers"),
-        ({"counts": [1, 2, -1]}, "counts must be non-negative"),
-        ({"level": 1}, "level must be a number between 0 and 1"),
-        ({"users": "some"}, "users must be 'fixed' or 'sampled'"),
-    ],
-)
-def test_wrong_arguments(change, message):
-    arguments = {"counts": [1, 2, 3], "mechanism": RandomizedResponse(3, 1.0), **change}
-    with pytest.raises(ValueError, match=message):
-        inv_interval(**arguments)
-
-
 def test_the_estimate_plugged_into_the_variance_gives_no_width_without_reports_for_sampled_users_only():
     for k, epsilon in ((2, 0.1), (12, 1.0), (1000, 8.0)):
         mechanism = RandomizedResponse(k, epsilon)
@@ -207,11 +178,11 @@ def test_the_estimate_plugged_into_the_variance_gives_no_width_without_reports_f
 @pytest.mark.parametrize(("k", "epsilon"), [(2, 0.5), (3, 2.0), (7, 4.0)])
 def test_p_values_are_exact_binomial_tails(k, epsilon):
     mechanism, n = RandomizedResponse(k, epsilon), 23
-    q = Fraction(mechanism.q)
+    law = exact.binomial(n, Fraction(mechanism.q))
     for count in range(n + 1):
         counts = [count, n - count] + [0] * (k - 2)
-        exact = sum(math.comb(n, c) * q**c * (1 - q) ** (n - c) for c in range(count, n + 1))
-        assert above_zero(counts, mechanism).p_values[0] == pytest.approx(float(exact), rel=1e-11)
+        tail = float(sum(law[count:]))
+        assert above_zero(counts, mechanism).p_values[0] == pytest.approx(tail, rel=1e-11)
 
 
 def test_the_far_tail_of_a_billion_reports_is_not_rounded_to_zero():
@@ -249,58 +220,20 @@ def test_holm_over_all_categories_and_in_the_order_of_the_counts(counts, epsilon
     assert (np.diff(result.adjusted[order]) <= 0).all()
 
 
-@pytest.mark.parametrize(("empty", "n"), [(19, 400), (10, 3000)])
-def test_familywise_error_is_at_most_the_level(empty, n):
-    k, times, level = 20, 1500, 0.1
-    mechanism, rng = RandomizedResponse(k, 2.0), np.random.default_rng(5)
-    true = np.zeros(k, dtype=np.int64)
-    true[: k - empty] = n // (k - empty)
-    reports = mechanism.randomize_histogram(np.broadcast_to(true, (times, k)), rng)
-    wrong = sum(above_zero(row, mechanism, level).above[k - empty :].any() for row in reports)
-    assert wrong <= times * level + 4 * math.sqrt(times * level * (1 - level))
-    assert wrong >= times * level / 3  # and it is no test that never rejects
-
-
-def test_large_shares_are_found_and_no_reports_never_are():
-    result = above_zero([900, 45, 55, 0], RandomizedResponse(4, 3.0))
-    assert result.above.tolist() == [True, False, False, False]
-    assert result.p_values[3] == 1
-    assert result.adjusted[3] == 1
-
-
-@pytest.mark.parametrize(
-    ("counts", "epsilon"), [([1, 0], 1.0), ([5, 0, 0], 700.0), ([10**9, 0], 20.0), ([2, 1], 0.01)]
-)
-def test_extremes_stay_between_zero_and_one(counts, epsilon):
-    result = above_zero(counts, RandomizedResponse(len(counts), epsilon))
-    for values in (result.p_values, result.adjusted):
-        assert ((values >= 0) & (values <= 1)).all()
-
-
-def test_wrong_arguments_tests():
-    with pytest.raises(ValueError, match="level must be a number between 0 and 1, got 0"):
-        above_zero([1, 2], RandomizedResponse(2, 1.0), 0)
-    with pytest.raises(ValueError, match="counts must have a total >= 1"):
-        above_zero([0, 0], RandomizedResponse(2, 1.0))
-
-
-def tail(n: int, chance: Fraction, amounts: range) -> Fraction:
-    """Probability that Binomial(n, chance) is one of the amounts."""
-    return sum((comb(n, x) * chance**x * (1 - chance) ** (n - x) for x in amounts), Fraction(0))
-
-
 @pytest.mark.parametrize("counts", [[5, 0, 2], [9, 1], [1, 1, 1, 1], [12, 0, 0, 0, 0], [0, 30, 31]])
 @pytest.mark.parametrize("p", [Fraction(3, 5), Fraction(9, 10)])
 def test_the_bounds_by_exact_fractions(counts, p):
     k, n = len(counts), sum(counts)
     mechanism, q = RandomizedResponse.from_p(k, float(p)), (1 - p) / (k - 1)
     found = extremes(counts, mechanism)
-    assert found.most == pytest.approx(min(1.0, float(k * tail(n, p, range(max(counts), n + 1)))), rel=1e-9)
-    assert found.fewest == pytest.approx(min(1.0, float(k * tail(n, q, range(min(counts) + 1)))), rel=1e-9)
+    most, fewest = sum(exact.binomial(n, p)[max(counts) :]), sum(exact.binomial(n, q)[: min(counts) + 1])
+    assert found.most == pytest.approx(min(1.0, float(k * most)), rel=1e-9)
+    assert found.fewest == pytest.approx(min(1.0, float(k * fewest)), rel=1e-9)
 
 
 def test_no_population_makes_such_counts_more_likely():
-    # All reports of all five users over three categories, for every population of five.
+    # All reports of all five users over three categories, for every population of five. And so right epsilons are
+    # rejected as seldom as promised.
     mechanism = RandomizedResponse(3, 1.5)
     for people in ((5, 0, 0), (3, 2, 0), (3, 1, 1), (2, 2, 1)):
         law = exact.histogram_law(people, mechanism.matrix().tolist())
@@ -308,6 +241,9 @@ def test_no_population_makes_such_counts_more_likely():
             bound = extremes(counts, mechanism)
             assert sum(x for c, x in law.items() if max(c) >= max(counts)) <= bound.most + 1e-12
             assert sum(x for c, x in law.items() if min(c) <= min(counts)) <= bound.fewest + 1e-12
+            assert (bound.too_many, bound.too_few) == tuple(
+                chance <= EXTREME_CHANCE / 2 for chance in (bound.most, bound.fewest)
+            )
 
 
 @holds(
@@ -340,22 +276,8 @@ def test_one_empty_category_where_noise_alone_brings_twenty():
     assert test.rejects(0.05)
 
 
-@pytest.mark.parametrize(("k", "n", "epsilon"), [(2, 200, 3.0), (12, 60, 2.0)])
-def test_right_epsilons_are_hardly_ever_rejected(k, n, epsilon):
-    mechanism, rng = RandomizedResponse(k, epsilon), np.random.default_rng(6)
-    seen = mechanism.expected(np.eye(k)[0])
-    rows = rng.multinomial(n, seen / seen.sum(), size=4000)
-    beyond = [one.too_many or one.too_few for one in (extremes(row, mechanism) for row in rows)]
-    assert np.mean(beyond) <= EXTREME_CHANCE + 3 * np.sqrt(EXTREME_CHANCE / len(rows))
-
-
 def test_what_fits_exactly_is_not_rejected():
     for counts, epsilon in (([1, 0], 0.01), ([10**9, 0, 0], 40.0), ([5] * 12, 700.0), ([0, 1, 0], 20.0)):
         found = extremes(counts, RandomizedResponse(len(counts), epsilon))
         assert not found.too_many
         assert not found.too_few
-
-
-def test_wrong_arguments_of_extremes():
-    with pytest.raises(ValueError, match="counts must have a total >= 1"):
-        extremes([0, 0], RandomizedResponse(2, 1.0))

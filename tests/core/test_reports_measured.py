@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rr_core import RandomizedResponse, zipf
+from rr_core.metrics import variance_at
 from rr_core.reports.epsilon_fit import REJECTION_LEVEL, fit_test, null_shares
 from rr_core.reports.intervals import inv_interval, too_few_reports
 from rr_core.reports.measured import (
@@ -15,12 +16,29 @@ from rr_core.reports.measured import (
     NOMINAL_COVERAGE,
     REJECTIONS,
     SIZE_COLLECTIONS,
-    category_kinds,
-    falling_shares,
-    shares,
 )
 from rr_core.sampling import whole_users
 from tests.sentences import holds
+
+
+def falling_shares(k):
+    """Shares proportional to 1/rank in the first half, zero in the second."""
+    weights = np.where(np.arange(k) < k // 2, 1 / np.arange(1, k + 1), 0)
+    return weights / weights.sum()
+
+
+def category_kinds(shares, n, mechanism):
+    """Index in CATEGORIES of each share: empty, small or large."""
+    deviation = np.sqrt(variance_at(np.zeros(1), n, mechanism))
+    return np.where(shares == 0, 0, np.where(shares < 3 * deviation, 1, 2))
+
+
+def shares(population, k):
+    """Those of a population of REJECTIONS."""
+    if population in ("zipf", "uniform"):
+        return zipf(k, 2.5 if population == "zipf" else 0)
+    part = k // 2 if population == "half" else 1
+    return np.where(np.arange(k) < part, 1 / part, 0.0)
 
 
 def reports_of(theta, n, mechanism, users, collections, seed):

@@ -268,12 +268,3 @@ def test_a_channel_that_does_not_identify_the_truth_has_no_inv():
     assert "inv" not in found.estimates
     assert found.interval is None
     assert found.fit.p_value > 0.9
-
-
-@pytest.mark.parametrize(
-    ("counts", "named"),
-    [([[1, 2]], "counts"), ([0, 0], "counts"), ([1.5, 2], "counts"), ([1, 2, 3], "counts")],
-)
-def test_wrong_counts_are_named(counts, named):
-    with pytest.raises(ValueError, match=named):
-        analyse(counts, Channel.warner(0.2))

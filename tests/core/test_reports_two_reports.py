@@ -12,9 +12,9 @@ from rr_core.io import Source, read_reports
 from rr_core.mechanism import RandomizedResponse
 from rr_core.protocols import Channel
 from rr_core.reports import fit_test
-from rr_core.reports import two_reports as module
+from rr_core.reports import intervals as module
 from rr_core.reports.analysis import analyse
-from rr_core.reports.two_reports import fit_of_two, interval_of_two
+from rr_core.reports.intervals import fit_of_two, interval_of_two
 
 SHARED = Path(__file__).parents[3] / "shared"
 CHANCES = [

@@ -29,7 +29,8 @@ def noise_covariance(true_counts, mechanism):
 
 
 @holds(
-    "A private coin decides: report the truth, or any category at random; **ε** sets how often the truth.",
+    "A private coin decides: report the truth, or any category at random; **ε** sets how often the truth, the less often "
+    "the more categories.",
 )
 @pytest.mark.parametrize(("truth", "epsilon"), [((1, 0, 0, 0, 2), 0.1), ((12, 3), 2.5)])
 def test_one_noisy_count_has_its_exact_law(truth, epsilon, branch):
@@ -38,6 +39,7 @@ def test_one_noisy_count_has_its_exact_law(truth, epsilon, branch):
     for category, own in enumerate(truth):
         law = law_of_one_count(own, sum(truth) - own, mechanism)
         assert chi_square_p(reports[:, category], law) > 1e-6
+    assert RandomizedResponse(len(truth) + 1, epsilon).keep < mechanism.keep
 
 
 @holds(
@@ -80,12 +82,6 @@ def test_a_seed_or_a_generator_may_be_given():
     ):
         np.testing.assert_array_equal(draw(5), draw(np.random.default_rng(5)))
         assert (draw(5) != draw(6)).any()
-
-
-def test_a_huge_epsilon_reports_the_truth_and_inputs_are_left_alone():
-    counts = np.array([5, 0, 7])
-    counts.flags.writeable = False
-    np.testing.assert_array_equal(RandomizedResponse(3, 700).randomize_histogram(counts, 0), counts)
 
 
 @pytest.mark.slow
@@ -144,18 +140,3 @@ def test_the_tail_of_a_million_categories_gets_its_share(n):
         expected = n * weights[-200_000:]
         z2 = ((counts[-200_000:] - expected) ** 2 / expected).mean()
         assert abs(z2 - 1) < 6 * math.sqrt((2 + 1 / expected.mean()) / 200_000)
-
-
-@pytest.mark.parametrize(
-    ("n", "weights", "said"),
-    [
-        (-1, [1, 1], "n must be an integer from 0 to 4611686018427387904, got -1"),
-        (2.5, [1, 1], "n must be an integer from 0 to 4611686018427387904, got 2.5"),
-        (5, [1, -1], "weights must be non-negative"),
-        (5, [0, 0], "positive total"),
-        (5, [1, float("nan")], "finite"),
-    ],
-)
-def test_wrong_multinomials(n, weights, said):
-    with pytest.raises(ValueError, match=said):
-        sampling.multinomial(n, weights, np.random.default_rng(0))

@@ -20,6 +20,7 @@ from rr_core.profile import shared_profile
 from rr_core.registry import ESTIMATORS, RULES
 from rr_core.sampling import poisson, poissonised_multinomial, whole_users
 from rr_core.simulate import simulate
+from tests.core.laws import chi_square_p
 
 ROWS = 6000
 # Seeds are fixed: a right law passes once and for all, and fails by bad luck with this chance.
@@ -27,15 +28,8 @@ LUCK = 1e-5
 
 
 def chance(drawn, first, pmf):
-    """p-value of a chi-square test of ``drawn`` against Pr(first + i) = pmf[i], cells of at least 8 pooled."""
-    expected = np.asarray(pmf) * drawn.size
-    seen = np.bincount(np.clip(drawn - first, 0, expected.size - 1), minlength=expected.size)
-    group = np.minimum(np.cumsum(expected) // 8, drawn.size // 8 - 1).astype(int)
-    observed, wanted = (np.bincount(group, weights=values) for values in (seen, expected))
-    used = wanted > 0
-    assert observed[~used].sum() == 0
-    statistic = ((observed[used] - wanted[used]) ** 2 / wanted[used]).sum()
-    return stats.chi2.sf(statistic, used.sum() - 1)
+    """p-value of ``drawn`` against Pr(first + i) = pmf[i]; what is beyond the ends is counted at the ends."""
+    return chi_square_p(np.clip(drawn - first, 0, len(pmf) - 1), np.asarray(pmf))
 
 
 @pytest.mark.parametrize("guide", [8, 4096])

@@ -9,19 +9,13 @@ import numpy as np
 import pytest
 
 import rr_core
-from rr_core import RandomizedResponse, collinearity, coupling, ibu, ibu_path, inv_variance, zipf
-from rr_core.experiments.grid import Cell
-from rr_core.geometry.push_down import push_down_candidates
+from rr_core import RandomizedResponse, collinearity, coupling, ibu, inv_variance, zipf
 from rr_core.plan import bounds, shuffling
 from rr_core.plan.protocol_choice import compare, flip_k, flip_k_of_mean, single_k
 from rr_core.populations import Population
 from rr_core.protocols import HadamardResponse, SubsetSelection, UnaryEncoding, laws
 from rr_core.protocols.over_time import Longitudinal
-from rr_core.reports.epsilon_fit import plausible_epsilon
-from rr_core.reports.intervals import too_few_reports
-from rr_core.reports.low_counts import floor
 from rr_core.sampling import multinomial
-from rr_core.scenario import Scenario
 
 MECHANISM = RandomizedResponse(3, 1.0)
 ON_HISTOGRAMS = {
@@ -217,32 +211,6 @@ def test_errors_between_vectors_of_different_length():
         assert refusal(distance, [0.5, 0.5], 3.0).startswith("theta must have shape (..., k)")
 
 
-@pytest.mark.parametrize("n", [0, -1, float("nan"), "9", None, True], ids=repr)
-def test_wrong_number_of_users(n):
-    assert re.match(r"n must be a number > 0, got ", refusal(inv_variance, [0.2, 0.3, 0.5], n, MECHANISM))
-
-
-def test_wrong_kind_of_users():
-    message = refusal(inv_variance, [0.2, 0.3, 0.5], 9, MECHANISM, users="random")
-    assert message == "users must be 'fixed' or 'sampled', got 'random'"
-
-
-@pytest.mark.parametrize("n_iterations", [-1, 2.5, "3", None, True, float("nan")], ids=repr)
-def test_wrong_number_of_iterations(n_iterations):
-    message = refusal(ibu, [1, 2, 3], MECHANISM, n_iterations)
-    assert message == f"n_iterations must be an integer >= 0, got {n_iterations!r}"
-    assert refusal(ibu_path, [1, 2, 3], MECHANISM, [5, n_iterations]).startswith(
-        "iterations must be an integer >= 0"
-    )
-    assert refusal(rr_core.ibu_channel, [1, 2, 3], np.eye(3), n_iterations).startswith("n_iterations must be")
-
-
-def test_no_iteration_to_record():
-    assert (
-        refusal(ibu_path, [1, 2, 3], MECHANISM, []) == "iterations must name at least one iteration, got none"
-    )
-
-
 @pytest.mark.parametrize(
     "start",
     [
@@ -263,49 +231,6 @@ def test_wrong_start(start):
 @pytest.mark.parametrize("start", [np.full((2, 3), 1 / 3), np.full((5, 1, 3), 1 / 3)], ids=["rows", "axes"])
 def test_a_start_of_the_wrong_batch_shape(start):
     assert refusal(ibu, np.ones((4, 3)), MECHANISM, 3, start=start).startswith("start must ")
-
-
-@pytest.mark.parametrize(
-    ("channel", "said"),
-    [
-        ([1, 2, 3], "got shape"),
-        ([[0.5, 0.6], [0.5, 0.5]], "rows that sum to 1"),
-        ([[1.5, -0.5], [0.5, 0.5]], ">= 0"),
-        ([[float("nan"), 1], [0, 1]], "finite, got nan"),
-        ([["a", "b"], ["c", "d"]], "numeric"),
-        ([[0.5, 0.5], [1]], "numeric"),
-    ],
-)
-def test_wrong_channel(channel, said):
-    message = refusal(rr_core.ibu_channel, [1, 2], channel, 3)
-    assert message.startswith("channel must ")
-    assert said in message
-
-
-def test_a_batch_through_a_general_channel_is_refused():
-    assert (
-        refusal(rr_core.ibu_channel, [[1, 2]], np.eye(2), 3)
-        == "histogram must have shape (k_out,), got (1, 2)"
-    )
-
-
-@pytest.mark.parametrize(
-    "values", [[0, 3], [-1, 0], [0.5], ["a"], [None], [[0, 1], [2, 3]], [True]], ids=repr
-)
-def test_wrong_values_to_randomize(values):
-    assert refusal(MECHANISM.randomize, values).startswith("values must be integers from 0 to k - 1")
-
-
-@pytest.mark.parametrize(
-    "counts", [[1, 2], [1.5, 2, 3], [-1, 2, 3], ["a", "b", "c"], [1, 2, float("nan")], 4], ids=repr
-)
-def test_wrong_true_counts(counts):
-    assert refusal(MECHANISM.randomize_histogram, counts).startswith("counts must ")
-
-
-@pytest.mark.parametrize("s", [-0.5, float("nan"), float("inf"), "1", None, True], ids=repr)
-def test_wrong_zipf_exponent(s):
-    assert refusal(zipf, 5, s) == f"s must be a number >= 0, got {s!r}"
 
 
 def test_a_long_value_is_cut_in_the_message():
@@ -346,34 +271,3 @@ def test_sums_beyond_the_largest_numbers_are_no_trouble(histogram):
 def test_more_users_than_can_be_counted_are_refused(counts):
     said = refusal(RandomizedResponse(4, 1.0).randomize_histogram, counts, 1)
     assert said.startswith("counts must add up to at most 2^62, got ")
-
-
-def refused_types():
-    counts = np.full((5, 4), 9)
-    four = RandomizedResponse(4, 1.0)
-    yield "floor of rows", floor, (counts, four), r"counts must have shape \(k,\), got \(5, 4\)"
-    yield (
-        "candidates of rows",
-        push_down_candidates,
-        (counts, four),
-        r"histogram must have shape \(k,\), got \(5, 4\)",
-    )
-    yield "too few of text", too_few_reports, ("many", four), "n must be an integer >= 0, got 'many'"
-    yield "too few at a level", too_few_reports, (9, four, 2), "level must be a number between 0 and 1, got 2"
-    for above in (0, -1.0, np.nan, "1"):
-        call = partial(plausible_epsilon, above=above)
-        yield (
-            f"plausible above {above}",
-            call,
-            ([9, 1, 1, 1], 4),
-            "above must be a number from 1e-06 to 700, got ",
-        )
-    for dist in ([], {}, None, 3):
-        yield f"scenario {dist}", Scenario, (dist,), "dist must be one of "
-        yield f"cell {dist}", Cell, (dist, 4, 1.0, 100), "dist must be one of "
-
-
-@pytest.mark.parametrize(("call", "given", "said"), [case[1:] for case in refused_types()],
-                         ids=[case[0] for case in refused_types()])  # fmt: skip
-def test_wrong_shapes_and_types_are_named(call, given, said):
-    assert re.match(said, refusal(call, *given))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rr_core import RandomizedResponse, total_variation
@@ -77,6 +77,7 @@ def test_how_far_off_the_estimates_are(name):
         assert f"Inv is off by {percent(total_variation(found.inv, found.theta))}" in text
 
 
+@settings(max_examples=40)
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_what_is_granted_bounds_all_odds(forced, first):
     channel = Channel.forced_with_first(3, forced, first)
@@ -106,6 +107,7 @@ def test_a_report_that_rules_a_truth_out_is_named():
     "IBU comes within {} nats per report of the best fit after {}{}",
     "After {} iterations IBU may still be {} nats per report below the best fit",
 )
+@settings(max_examples=20)
 @given(st.integers(0, 1000))
 def test_how_long_ibu_takes_is_what_it_takes(seed):
     rng = np.random.default_rng(seed)

@@ -108,33 +108,6 @@ def test_the_readers_own_place_is_an_upright_line_in_every_panel(along, here, th
     assert {shape.xref for shape in lines_} == ({"x", "x2"} if there else set())
 
 
-def test_the_reading_counts_the_wins_and_says_how_far_mle_star_is():
-    shown = drawn(ks=(40,), fixed_values=(1.0,), populations=(("zipf", 2.5),))
-    stand = replace(
-        shown.standing,
-        n_completed=9,
-        n_best={"inv_n": 1, "inv_p": 2, "mle_star": 0},
-        n_shared=1,
-        n_equal=2,
-        worst_ratio=7.5,
-        worst_cell=shown.rows[0].cell,
-    )
-    shown = replace(shown, n_completed=9, standing=stand)
-    assert reading(paper_figure(shown)) == (
-        "Smallest mean squared error, in these 9 cells: InvN in 1, InvP in 2, MLE* in 0, two share it in 1, too close to "
-        "call in 3, all equal in 2. MLE*’s is up to about 7.5 times the smallest, leaving out what is too close to call "
-        f"(ε = 1, N = {stand.worst_cell.n:,}, Zipf s = 2.5)."
-    )
-    infinite = replace(shown, standing=replace(stand, worst_ratio=float("inf")))
-    assert "The smallest is 0 where MLE*’s is not" in reading(paper_figure(infinite))
-    nowhere = replace(shown, standing=replace(stand, worst_ratio=1.0, worst_cell=None))
-    assert reading(paper_figure(nowhere)).endswith("MLE*’s is nowhere surely above it.")
-    shown = replace(shown, n_completed=3)
-    unranked = paper_figure(replace(shown, standing=None))
-    check(unranked)
-    assert reading(unranked) == "The mean squared error of each estimator over 3 cells along N."
-
-
 def test_no_more_than_can_be_read():
     cells = over(s=1.0, k=range(2, 12), epsilon=range(1, 9), n=(20, 40))
     sweep = Sweep(cells, Settings(2, metrics=("mse",), bias=False))

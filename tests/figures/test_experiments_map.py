@@ -182,21 +182,6 @@ def test_hover_has_every_number():
     assert figure.layout.barmode == "overlay"
 
 
-def test_reading_counts_the_wins():
-    text = reading(map_figure(seen()))
-    assert text == (
-        "Zipf s = 1, K = 10: of the 7 cells run so far, InvP has the smallest mean squared error in 1, InvN in "
-        "2, MLE* in 0; in 1 two share it; in 1 all are equal; 2 (hatched) are too close to call. MLE* loses in 3, where "
-        "the smallest error may be zero."
-    )
-    plain = reading(map_figure(seen([(1, 3, 2)] * 5 + [(2, 1, 1.5)] * 2 + [(3, 2, 1)])))
-    assert "of 8 cells, InvP has the smallest mean squared error in 2, InvN in 5, MLE* in 1." in plain
-    assert plain.endswith(" MLE* loses in 7: its error there is up to about 2 times the smallest.")
-    assert "MLE* loses in none of them." in reading(map_figure(seen([(2, 2, 1), (1, 1, 1)])))
-    assert "none of the 8 cells" in reading(map_figure(seen([])))
-    assert "negative log-likelihood" in reading(map_figure(seen(metric="nll")))
-
-
 def test_the_scenario_is_marked_near_where_it_lies():
     """In a corner of its cell, not on the words."""
     plain = seen([(1, 1.02, 1.01)] * 8)

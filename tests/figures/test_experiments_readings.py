@@ -94,6 +94,13 @@ def about(told, ratio):
     return abs(told - ratio) <= (0.5 if ratio >= 19.5 else 0.05) * digit * 1.001
 
 
+@holds(
+    "the worst in {}",
+    "the worst in none",
+    "nowhere surely above the smallest",
+    "nowhere surely 0.5% above the smallest",
+    "typically {}, and up to {}",
+)
 @recomputes(words._of_mse, words._head, words._unsettled, words._ranges, words._counts, words._cost)
 def test_the_answer_of_a_sweep_counts_what_its_numbers_mean(many):
     for known in sweeps(many):
@@ -197,6 +204,7 @@ def _largest_is_right(text, known):
         assert about(numbers(usual[1])[0], float(np.median(known.ratios))), text
 
 
+@holds("MLE*’s is nowhere surely above it")
 @recomputes(experiments_curves.curves_reading)
 def test_the_curves_count_what_their_numbers_mean(many):
     for known in sweeps(many):
@@ -424,6 +432,7 @@ def test_counts_behind_a_verdict_are_told_each_once(many):
         assert ("not seen here" in alternate) == (bool(count.yes) != bool(count.no))
 
 
+@holds("Its mean error is nowhere surely above the smallest.")
 @recomputes(words._wins, words._of_closeness)
 def test_wins_and_distances_are_those_of_the_sweep(many):
     for known in sweeps(many):

@@ -21,6 +21,7 @@ from rr_core.figures.arrivals import (
     arriving_reports,
     drawn_categories,
 )
+from rr_core.figures.estimators import MOST_CATEGORIES, search_film
 from rr_core.figures.film import (
     ASIDE,
     BACK,
@@ -35,7 +36,6 @@ from rr_core.figures.film import (
     Frame,
     film,
 )
-from rr_core.figures.mle_search import MOST_CATEGORIES, search_film
 from rr_core.figures.style import axis, number, percent, reading
 from rr_core.figures.view import natural_order, rank_order
 from rr_core.mle_search import mle_search

@@ -20,7 +20,6 @@ from rr_core.figures.style import QUANTITIES, reading
 from rr_core.geometry.push_down import push_down, push_down_candidates
 from rr_core.geometry.replicates import (
     TRUTH_PLACES,
-    AlignmentCounts,
     cloud_frame,
     count_alignment,
     simulate_clouds,
@@ -134,13 +133,6 @@ def test_clouds_hold_the_points_the_truth_and_the_mean():
     assert "InvN" in reading(figure) or "InvP" in reading(figure) or "MLE*" in reading(figure)
 
 
-def test_clouds_without_negatives_or_without_noise_say_so():
-    inside = simulate_clouds(Scenario("uniform", 3, 0.0, 3.0, 100_000, 7).draw(), "own")
-    assert "In none of the 400" in reading(cloud_panels(inside, NAMES, cloud_frame(inside)))
-    still = simulate_clouds(Scenario("zipf", 3, 1.2, 20.0, 1, 7).draw(), "corner")
-    assert "the same reports" in reading(cloud_panels(still, NAMES, cloud_frame(still)))
-
-
 @cache
 def place(k):
     return collinearity(drawn(k).counts, drawn(k).mechanism)
@@ -166,20 +158,6 @@ def test_plane_keeps_distances():
     assert "off their line" in reading(figure)
 
 
-@pytest.mark.parametrize(
-    ("histogram", "words"),
-    [
-        ([25, 26, 27, 28], "no negative"),
-        ([9, 0, 0, 0], "all equal"),
-        ([50, 45, 40, 3], "exactly on the line"),
-    ],
-)
-def test_plane_says_when_there_is_nothing_off_the_line(histogram, words):
-    figure = repairs_plane(collinearity(histogram, RandomizedResponse(4, 1.0)))
-    check(figure)
-    assert words in reading(figure)
-
-
 @cache
 def aligned(k):
     *_, last = count_alignment(drawn(k), 40 if k <= 10_000 else 1)
@@ -193,17 +171,6 @@ def test_shares_of_draws_are_valid_and_add_up_to_one(k):
     assert values(figure.data[0], "x").sum() == pytest.approx(1)
     if aligned(k).unequal_supports:
         check(off_line_histogram(aligned(k)))
-
-
-def test_the_histogram_of_distances_counts_every_draw():
-    result = AlignmentCounts(5, 1, 1, 0, 3, np.array([0.01, 0.2, 0.2]))
-    figure = off_line_histogram(result)
-    assert values(figure.data[0]).sum() == 3
-    assert "20% at most" in reading(figure)
-    alone = off_line_histogram(AlignmentCounts(1, 0, 0, 0, 1, np.array([0.25])))
-    check(alone)
-    assert "the 1 collection with" in reading(alone)
-    assert "median" not in reading(alone)
 
 
 @LEVEL

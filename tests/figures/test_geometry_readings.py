@@ -52,6 +52,7 @@ from rr_core.geometry.simplex import (
     likelihood_curves,
     three_categories,
 )
+from tests.core import exact
 from tests.core.test_geometry_push_down import by_hand, levelled
 from tests.sentences import holds, recomputes
 from tests.sentences.drawn import written
@@ -133,19 +134,6 @@ def test_the_plane_says_where_mle_star_is(many):
                 assert stated[0] == pytest.approx((1 - first) / (mechanism.p - first), rel=1e-5)
         seen.add(verdict[:14])
     assert len(seen) == 5
-
-
-def test_unequal_supports_can_be_on_one_line():
-    """Three categories are always on an edge: then it must not be said that MLE* is off the line."""
-    reports, mechanism = [60, 25, 5], RandomizedResponse(3, 1.0)
-    place = collinearity(reports, mechanism)
-    assert not place.same_support
-    assert "on one line here" in _verdict(place, theorem2(reports, mechanism))
-    draw = Scenario("zipf", 3, 1.2, 0.5, 200, 7).draw()
-    *_, found = count_alignment(draw, 200)
-    assert found.unequal_supports > 0
-    assert found.n_off_line == 0
-    assert reading(alignment_shares(found)).startswith("In 100% of 200 collections")
 
 
 def by_theorem_2(counts, mechanism):
@@ -263,39 +251,14 @@ def test_every_stretch_off_the_line_is_named(many):
     assert stretches >= {0, 1, 2}
 
 
-def test_the_default_scenario_leaves_the_line_twice():
-    draw = Scenario().draw()
-    category = int(push_down_candidates(draw.counts, draw.mechanism)[0])
-    found = push_down(draw.counts, category, draw.mechanism, equalize=True)
-    assert found.off_line_ranges == [(0, 68), (146, 152)]
-    assert "off the line from 0 to 68 and from 146 to 152 reports" in reading(push_down_curves(found, 0))
-
-
-def test_with_two_categories_nothing_is_ever_off_the_line():
-    """A level that nobody is left on must not count as a negative one."""
-    found = push_down([929, 71], 0, RandomizedResponse(2, 1.0))
-    assert found.off_line_ranges == []
-    assert not found.collinearity.length.any()
-
-
 # Bias
 
 
 @cache
 def law(users, epsilon):
     """Every histogram of the reports of these users (three categories), with its exact probability."""
-    mechanism, n = RandomizedResponse(3, epsilon), sum(users)
-    table = np.zeros((n + 1, n + 1))
-    table[0, 0] = 1.0
-    for own, many in enumerate(users):
-        chance = [mechanism.p if i == own else mechanism.q for i in range(3)]
-        for _ in range(many):
-            new = chance[2] * table
-            new[1:] += chance[0] * table[:-1]
-            new[:, 1:] += chance[1] * table[:, :-1]
-            table = new
-    first, second = np.nonzero(table > 0)
-    return np.stack([first, second, n - first - second], axis=-1), table[first, second]
+    found = exact.histogram_law(users, RandomizedResponse(3, epsilon).matrix().tolist())
+    return np.array([*found]), np.array([*found.values()], float)
 
 
 def exact_bias(users, epsilon):
@@ -339,15 +302,15 @@ def test_no_bias_and_no_order_is_told_that_the_exact_law_does_not_have():
     ):
         draw = Scenario("zipf", 3, 0.7, epsilon, n, 11).draw()
         found = simulate_clouds(draw, where)
-        exact = exact_bias(tuple(cloud_true_counts(draw, where).tolist()), epsilon)
+        true = exact_bias(tuple(cloud_true_counts(draw, where).tolist()), epsilon)
         said = said_of(found)
         for name in REPAIRS:
             if found[name].is_biased:
-                assert exact[name] > 1e-9, (n, epsilon, where, name)
+                assert true[name] > 1e-9, (n, epsilon, where, name)
         winner = re.search(r"(\S+)'s is the farthest", said)
         if winner:
             (first,) = [name for name in REPAIRS if QUANTITIES[name].name == winner[1]]
-            assert all(exact[first] > exact[other] + 1e-9 for other in REPAIRS if other != first), said
+            assert all(true[first] > true[other] + 1e-9 for other in REPAIRS if other != first), said
         for words in told:
             told[words] += words in said
     assert all(told.values()), told
@@ -417,10 +380,13 @@ def test_lengths_of_biases_are_those_of_the_points(many):
             name = re.sub(r"\W", "", row.split("|")[1]).lower().replace("inv", "inv_").rstrip("_")
             name = "mle_star" if name == "mle" else name
             told.append(name)
-            exact = lengths[name], chances[name], chances[name] * 20
+            numbers_of = lengths[name], chances[name], chances[name] * 20
             tells(
                 row,
-                *(lambda shown, true=true: reads(shown, true) or abs(shown - true) < 1e-15 for true in exact),
+                *(
+                    lambda shown, true=true: reads(shown, true) or abs(shown - true) < 1e-15
+                    for true in numbers_of
+                ),
             )
         assert sorted(told) == sorted(lengths)
         tells(table.partition("\n\n")[2], 400)

@@ -5,15 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 from functools import cache
-from math import nan
 
 import numpy as np
 import pytest
 
 from rr_core import Scenario, mle_star
 from rr_core.figures.ibu import (
-    _order,
-    _with_reports,
     animation,
     compared_runs,
     convergence_curves,
@@ -218,36 +215,3 @@ def test_way_through_the_triangle():
     for i in (0, 10, -1):
         _, b, c = path.estimate(i)
         np.testing.assert_allclose([x[i], y[i]], [b * side + c * side / 2, c * height], atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("needed", "words"),
-    [
-        ([9, 5, 2], "Here yes, down to the dotted line, at every step of ε. "),
-        ([nan, 5, 2], "Here yes, down to the dotted line, at every step of ε. "),
-        ([nan, nan, 2], "Here yes, as far as these runs came. "),
-        ([nan, nan], "No run came near enough to tell. "),
-        ([5, 5, 2], "Here yes, but not at every step of ε. "),
-        ([nan, nan, 2, 2], "Here yes, but not at every step of ε. "),
-        ([5, 7, 2], "Here not at every step of ε. "),
-        ([5, nan, 2], "Here not at every step of ε. "),
-        ([5, nan, nan], "Here not at every step of ε. "),
-        ([2, 2], "Here it makes no difference. "),
-        ([2, 4], "Here no: a smaller ε needs no more iterations. "),
-        ([2, 2, nan], "Here no: a smaller ε needs no more iterations. "),
-        ([2], ""),
-    ],
-)
-def test_every_order_of_the_iterations_has_its_word(needed, words):
-    assert _order(np.array(needed, dtype=float)) == words
-
-
-def test_counts_in_words():
-    counts = np.array([9, 7, 5, 4, 3, 1])
-    for which, words in (
-        ([0], "categories with 9 reports"),
-        ([0, 3], "categories with 4 and 9 reports"),
-        ([1, 2, 3, 4], "categories with 3 to 7 reports"),
-        ([1, 2, 4, 5], "some of the categories with 1 to 7 reports"),
-    ):
-        assert _with_reports(counts, np.isin(np.arange(6), which)) == words

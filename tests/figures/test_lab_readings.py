@@ -18,14 +18,14 @@ from pages._ui import truth
 from rr_core import Population, RandomizedResponse, Scenario
 from rr_core.comparison import compare
 from rr_core.figures.estimators import _reading as _of_estimates
-from rr_core.figures.estimators import estimates, nearest
+from rr_core.figures.estimators import _search_reading as _of_search
+from rr_core.figures.estimators import estimates, nearest, without_towers
 from rr_core.figures.inv_negatives import (
     chance_against_users,
     chance_in_words,
     inv_with_negatives,
     more_users,
 )
-from rr_core.figures.mle_search import _reading as _of_search
 from rr_core.figures.noisy_histogram import (
     _belief_reading,
     belief,
@@ -36,7 +36,7 @@ from rr_core.figures.noisy_histogram import (
 )
 from rr_core.figures.style import percent, reading
 from rr_core.figures.view import bars, curve, natural_order, rank_order
-from rr_core.law import negative_chance, report_band
+from rr_core.law import negative_chance
 from rr_core.mle_search import mle_search
 from rr_core.privacy import answer, posterior_of_reports
 from rr_core.registry import VALID
@@ -196,18 +196,6 @@ def test_the_histogram_says_the_even_share_and_how_many_bars_are_in_their_band(m
     assert checked > 80
 
 
-@pytest.mark.slow
-def test_expected_counts_lie_between_truth_and_even_share_and_draw_together(draws):
-    for draw, _ in draws[::7]:
-        k, n = draw.scenario.k, draw.scenario.n
-        gap = draw.true_counts - n / k
-        for epsilon in (20.0, draw.scenario.epsilon, 0.01):
-            expected = report_band(draw.true_counts, n, RandomizedResponse(k, epsilon)).expected - n / k
-            assert (np.abs(expected) <= np.abs(gap) + 1e-9 * n).all()
-            assert (expected * gap >= -1e-9 * n * n).all()
-        assert np.abs(expected).max() <= 0.0051 * n
-
-
 @recomputes(chance_in_words)
 def test_the_chance_that_an_empty_category_goes_negative(many):
     for i, (draw, _) in enumerate(over_settings(many)):
@@ -256,7 +244,7 @@ def test_fewer_negatives_than_categories_are_not_said_to_be_all():
 @holds(
     "It is right on average, but a category that received fewer reports than the noise alone would bring comes out **below zero**.",  # noqa: E501
 )
-@recomputes(inv_with_negatives, _of_estimates, nearest, estimates)
+@recomputes(inv_with_negatives, _of_estimates, nearest, without_towers)
 def test_which_estimates_are_negative_set_to_zero_and_equal(many):
     said = set()
     for draw, result in over_settings(many):
@@ -334,13 +322,6 @@ def test_a_hidden_truth_is_not_told_by_who_is_nearest_and_towering_inv_leaves_th
     figure = estimates(compare(close).estimates, close.theta, close.scenario.n, close.mechanism, shown(12))
     assert figure.layout.yaxis.range is None
     assert "leaves" not in reading(figure)
-
-
-def test_true_counts_above_a_picture_of_the_reports_are_told():
-    for epsilon, above in ((0.1, True), (10.0, False)):
-        draw = Scenario("zipf", 50, 2.5, epsilon, 100_000, 1).draw()
-        text = reading(noisy_histogram(draw.true_counts, draw.counts, draw.mechanism, shown(50), True))
-        assert (f"they go up to {draw.true_counts.max():,}." in text) == above
 
 
 @recomputes(_belief_reading, epsilon_cost)

@@ -20,7 +20,7 @@ from rr_core.figures.plan_curves import (
 )
 from rr_core.figures.style import QUANTITIES, percent, reading
 from rr_core.plan import bounds, protocol_choice, shuffling
-from rr_core.plan.landscape import SimulatedCurve, inv_curve, simulate_curve
+from rr_core.plan.landscape import inv_curve, simulate_curve
 from rr_core.registry import ESTIMATORS, VALID
 from tests.figures.samples import named, values
 from tests.figures.test_every_figure import check
@@ -57,21 +57,6 @@ def test_protocols(k, epsilon, n, users):
         shown = np.log10(np.concatenate([*curves.rmse.values(), values(here)]))
         assert low < shown.min()
         assert high > shown.max()
-
-
-def test_protocols_say_who_is_best_and_where_that_changes():
-    text = reading(rmse_against_k(protocol_choice.against_k(KS, 12, 3.0, 1e5), 3.0))
-    assert text.startswith(
-        "With 100,000 users, k-RR and subset selection have the smallest RMSE per category, 0.112%; "
-    )
-    assert "at ε = 3 k-RR is as good as subset selection up to 29 categories" in text
-    assert "than OUE up to 51." in text
-    text = reading(rmse_against_epsilon(protocol_choice.against_epsilon(EPSILONS, 100, 1.0, 1e5), 100))
-    assert text.startswith("With 100,000 users, subset selection has the smallest RMSE per category, 0.")
-    assert "(k-RR 1.8" in text
-    assert "from ε = 4.25 on" in text
-    text = reading(rmse_against_epsilon(protocol_choice.against_epsilon(EPSILONS, 3, 1.0, 1e5), 3))
-    assert text.count("at every ε") == 2
 
 
 @PLACE
@@ -160,31 +145,6 @@ def test_a_stopped_simulation_shows_the_points_it_reached():
     np.testing.assert_array_equal(values(named(figure, "MLE*"), "x"), result.points[:2])
     assert reading(figure).startswith("At ε = 1 and N = 500, in 20")
     assert "20 simulated" in reading(figure)
-
-
-def told(means, errors, runs=50):
-    """The reading of a simulation with these means and standard errors of InvN, InvP and MLE*."""
-    mean, error = (
-        {name: np.array([v]) for name, v in zip(("inv", *VALID), (0.4, *x), strict=True)}
-        for x in (means, errors)
-    )
-    made = SimulatedCurve("n", np.array([100.0]), {"tv": mean}, {"tv": error}, np.array([runs]), runs, 2.0)
-    return reading(error_curves(made, "tv", None, 100.0, None))
-
-
-def test_no_order_is_told_inside_sampling_error():
-    assert "the lowest total variation is that of InvP: 10%, 25% of Inv's 40%" in told(
-        (0.3, 0.1, 0.2), (0.01,) * 3
-    )
-    # Two standard errors of a difference: 2 sqrt(2) 0.01.
-    assert "which of InvP and MLE* has" in told((0.3, 0.1, 0.128), (0.01,) * 3)
-    assert "that of InvP" in told((0.3, 0.1, 0.129), (0.01,) * 3)
-    # One collection tells nothing, and equal ones have no order.
-    assert "chance leaves open which of InvN, InvP and MLE* has" in told((0.3, 0.1, 0.2), (np.nan,) * 3, 1)
-    assert "InvN, InvP and MLE* have the same total variation, 10%." in told((0.1,) * 3, (0.01,) * 3)
-    assert "InvP and MLE* have the same total variation, 10%, the lowest." in told(
-        (0.3, 0.1, 0.1), (0.0,) * 3
-    )
 
 
 def test_errors_of_zero_are_a_valid_figure():

@@ -400,3 +400,15 @@ def test_the_header_of_a_second_file_among_the_rows_is_left_out() -> None:
     }
     assert not found(rows({"Yes": 40, "no": 45, "REPORT": 30}))["REPORT"].by_default
     assert found(table({"Yes": 40, "no": 45, "category": 1})) == {}
+
+
+def test_a_subtotal_has_the_sum_of_what_stands_above_it() -> None:
+    """It was counted as a category, beside which others seemed to have too few reports."""
+    text = "answer,n\na,401\nb,277\nSubtotal,678\nc,122\nd,99\nTotal,899\n"
+    reports = read_reports([Source("a.csv", text.encode())])
+    odd = odd_names(reports, AllSeen(), lambda k: RandomizedResponse(k, 1.1))
+    left = within(reports, AllSeen(), odd.default_decisions())
+    assert left.labels.tolist() == ["a", "b", "c", "d"]
+    other = read_reports([Source("a.csv", text.replace("678", "677").encode())])
+    (total, subtotal) = odd_names(other, AllSeen()).names
+    assert (total.by_default, subtotal.label, subtotal.by_default) == (True, "Subtotal", False)

@@ -112,9 +112,9 @@ def test_counts_have_groups():
     [
         ("answer,w\nyes,1\nno,-2\n", {"weights": "w"}, "weights below zero"),
         ("answer,w\nyes,1\nno,often\n", {"weights": "w"}, "Line 3 has “often” in the column “w”"),
-        ("answer,w\nyes,1\nno,2\n", {"weights": "town"}, "There is no column “town”"),
-        ("answer,w\nyes,1\nno,2\n", {"by": ["answer"]}, "cannot be two things"),
-        ("answer,w\nyes,1\nno,2\n", {"by": ["w"], "weights": "w"}, "cannot be two things"),
+        ("answer,w\nyes,1\nno,2\nno,1\n", {"weights": "town"}, "There is no column “town”"),
+        ("answer,w\nyes,1\nno,2\nno,1\n", {"by": ["answer"]}, "cannot be two things"),
+        ("answer,w\nyes,1\nno,2\nno,1\n", {"by": ["w"], "weights": "w"}, "cannot be two things"),
     ],
 )
 def test_what_cannot_be_is_told_with_its_place(rows, options, says):

@@ -7,9 +7,8 @@ import time
 import pyarrow as pa
 import pytest
 
-from rr_core.io import UnreadableFile, decoding, inspect, labels, read_distribution, reports, tables, text
+from rr_core.io import UnreadableFile, inspect, labels, read_distribution, reports, tables, text
 from rr_core.io.columns import column_names
-from rr_core.io.decoding import decode
 from rr_core.io.text import open_text
 from tests.io.hostile_files import parquet
 
@@ -41,7 +40,7 @@ def test_a_bad_last_count_is_found_without_parsing_each_line_again() -> None:
     table = open_text(data, None)
     began = time.thread_time()
     assert table.place(3_000_000) == 3_000_002
-    assert time.thread_time() - began < 1.0
+    assert time.thread_time() - began < 2.0
 
 
 @pytest.mark.parametrize("blank", [b"\n", b",,\n", b" , ,\n", " , \u00a0, \n".encode(), b",\n"])
@@ -63,7 +62,6 @@ def test_too_many_different_names_are_refused_before_the_end(monkeypatch: pytest
     monkeypatch.setattr(tables, "MAX_CATEGORIES", 100)
     monkeypatch.setattr(tables, "_PENDING", 50)
     monkeypatch.setattr(text, "_BLOCK", 200)
-    monkeypatch.setattr(reports, "EVERY_SECONDS", 0.0)
     heard: list[float] = []
     for row in (b"name %d\n", b"name %d,1\n"):
         data = b"".join(row % i for i in range(10_000))
@@ -113,10 +111,3 @@ def test_the_line_of_a_row_among_quotations_is_found_in_stretches() -> None:
         expected += [line] if row.strip(b",\n") else []
         line += row.count(b"\n")
     assert records[1:] == expected
-
-
-def test_a_text_that_grows_in_utf_8_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decoding, "READ_TEXT_BYTES_MAX", 1000)
-    assert decode(b"\xe4" * 499 + b"\n")[1] == "Latin-1"
-    with pytest.raises(UnreadableFile, match="in UTF-8"):
-        decode(b"\xe4" * 501)

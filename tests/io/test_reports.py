@@ -33,10 +33,8 @@ from rr_core.io import (
     tables,
     text,
 )
-from rr_core.io import reports as reports_module
 from rr_core.io.labels import clean
 from tests.io.test_distribution import COUNTS, LABELS, write
-from tests.sentences import holds
 
 
 def read(*files: str | bytes, name: str = "csv", **options: Any) -> Reports:
@@ -146,7 +144,6 @@ def test_once_each_is_noted() -> None:
 
 
 def test_progress_and_stop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reports_module, "EVERY_SECONDS", 0.0)
     monkeypatch.setattr(text, "_BLOCK", 1 << 12)
     reports = b"report\n" + b"red\nblue\n" * 50_000
     files = [Source("a.csv", reports), Source("b.csv.gz", gzip.compress(reports)), Source("c.csv", reports)]
@@ -174,20 +171,6 @@ def test_progress_and_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Stopped):
         read_reports(files, progress=stop_at_the_fourth)
     assert calls == 4
-
-
-@holds(
-    "The least time between two calls: more often is more than an eye, or a browser, can follow.",
-)
-def test_progress_is_not_told_too_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = iter([0.0, 0.04, 0.05, 0.06, 0.09, 0.11, 0.12])
-    monkeypatch.setattr(reports_module.time, "monotonic", lambda: next(clock))
-    heard: list[float] = []
-    meter = reports_module.Meter(lambda done: bool(heard.append(done)))
-    for done in (0.1, 0.2, 0.3, 0.25, 0.25):
-        meter.part(0.2, 0.7)(done)
-    meter.tell(1.0)
-    assert heard == pytest.approx([0.3, 0.35, 1.0])
 
 
 def test_results_cannot_be_changed() -> None:
@@ -282,6 +265,11 @@ def test_parquet_types() -> None:
         (["01001", "NA", "01001"], ["01001", "NA"]),
         ([True, False, True], ["true", "false"]),
         ([datetime.date(2020, 1, 2), None], ["2020-01-02"]),
+        ([datetime.datetime(2020, 1, 2), None], ["2020-01-02"]),
+        (
+            [datetime.datetime(2020, 1, 2, 12), datetime.datetime(2020, 1, 2)],
+            ["2020-01-02 12:00:00", "2020-01-02"],
+        ),
         (pa.array(["y", None, "y"]).dictionary_encode(), ["y"]),
         (pa.DictionaryArray.from_arrays([2, 0, 2], ["x", "unused", "y"]), ["y", "x", "unused"]),  # declared
         (pa.array([b"y", b"x"]), ["y", "x"]),
@@ -383,3 +371,18 @@ def test_titles_above_a_table_are_skipped(titles: str, mark: str) -> None:
 def test_no_table_ends_below_its_header() -> None:
     with pytest.raises(UnreadableFile, match="has no count"):
         read_reports([Source("a.csv", b"Filter,\n,\nanswer,\nyes,640\nno,360\n")])
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_remarks_below_a_table_are_skipped(mark: str) -> None:
+    """The note at its end was a row without a count."""
+    table = "answer{m}count\nyes{m}640\nno{m}360\n".replace("{m}", mark)
+    for below in ("\nSource: own survey\n", f"{mark}\nSource: own survey{mark}\n\nNote: by hand{mark}\n"):
+        read = read_reports([Source("a.csv", (table + below).encode())])
+        assert read.counts.tolist() == [640, 360]
+        assert read.notes[0].startswith("Below the table: “Source: own survey”")
+    for below in (f"\nmaybe{mark}\n", f"\nno answer{mark}\nlater{mark}\n", f"Source: own survey{mark}\n"):
+        with pytest.raises(UnreadableFile, match="has no count"):
+            read_reports([Source("a.csv", (table + below).encode())])
+    read = read_reports([Source("a.csv", f"{table}\nno answer{mark}9\n".encode())])
+    assert read.counts.tolist() == [640, 360, 9]

@@ -207,3 +207,32 @@ def test_columns_in_another_order_are_seen_without_a_header() -> None:
     second = "".join(f"{'yes' if i % 3 else 'no'},{i}\n" for i in range(1, 7))
     said = complaint(first, second)
     assert "“b.csv”: its columns of numbers are not those of “a.csv”" in said
+
+
+@pytest.mark.parametrize("first", ["", "wave,"])
+def test_counts_laid_sideways_may_have_their_total(first: str) -> None:
+    """Never was taken for the name of a category with 850 reports."""
+    row = "1," if first else ""
+    said = complaint(f"{first}Never,Rarely,Often,Total\n{row}412,288,150,850\n")
+    assert "The counts are laid sideways" in said
+    assert read_reports([Source("a.csv", b"a,b,n\nx,7,3\n")]).counts.tolist() == [3]
+
+
+def test_columns_that_a_spreadsheet_left_empty_do_not_count() -> None:
+    """Two counts were read as two reports, because the file seemed to have five columns."""
+    for empty in (";", ";;;"):
+        text = f"Antwort;Anzahl{empty}\nja;40{empty}\nnein;60{empty}\n;{empty}\n"
+        assert read_reports([Source("a.csv", text.encode())]).counts.tolist() == [40, 60]
+
+
+def test_names_that_are_there_once_beside_numbers_are_refused() -> None:
+    said = complaint("answer,2025,2026\nyes,140,150\nno,260,250\n")
+    assert "the column of counts (“2025”, “2026”). If none holds counts" in said
+    said = complaint("yes, 1,234\nno, 2,345\n")
+    assert said.endswith("If 1,234 is one number, write it without the comma: 1234.")
+    for text in (
+        "id,answer\n7,yes\n9,no\n",
+        "answer,a\nyes,1\nno,0\n",
+        "answer,age,n\nyes,1.5,1\nno,2.5,1\n",
+    ):
+        assert read_reports([Source("a.csv", text.encode())]).total == 2

@@ -7,7 +7,6 @@ import datetime
 import random
 import zipfile
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -100,7 +99,7 @@ def test_cells_are_as_they_are_shown() -> None:
     ]
     for make in (xlsx, ods):
         assert (
-            read_sheet(make([["a\tb", True], ["c\nd", False], ["e", 2.0]])).text
+            read_sheet(make([["a\tb", True], ["c\nd", False], ["e", 2.0]])).data
             == b"a b\tTRUE\nc d\tFALSE\ne\t2\n"
         )
 
@@ -129,13 +128,18 @@ def test_the_first_sheet_with_a_table_is_read_and_the_others_are_named() -> None
     sheets = {"lists": excel_rows(TABLE), "data": excel_rows(ANSWERS)}
     hidden = read(zipped(excel_parts(sheets, hidden=["lists"])))
     assert as_dict(hidden) == COUNTS
+    remarks = [["The answers of spring."], ["Contact: the office"]]
+    assert read_reports([Source("a.xlsx", xlsx(remarks, ANSWERS))]).total == 8
+    assert read_reports([Source("a.xlsx", xlsx(remarks, [["alone"]]))]).total == 2
     assert hidden.notes == ("The table was read from the sheet “data”; “lists” was not read.",)
     assert "no cells" in refused(xlsx([], []))
     assert "no cells" in refused(zipped(excel_parts({})))
 
 
 def test_another_sheet_is_read_where_it_is_asked_for() -> None:
-    data = zipped(excel_parts({"Info": excel_rows([["note"], ["by phone"]]), "Data": excel_rows(ANSWERS)}))
+    data = zipped(
+        excel_parts({"Info": excel_rows([["note"], *[["by phone"]] * 2]), "Data": excel_rows(ANSWERS)})
+    )
     assert inspect_reports(Source("a.xlsx", data)).sheets == ("Info", "Data")
     source = Source("a.xlsx", data, "Data")
     assert inspect_reports(source).sheets == ("Data", "Info")
@@ -169,7 +173,6 @@ def test_a_zip_archive_with_one_table_is_read() -> None:
     assert "password" in refused(archive({"a.csv": CSV}, password=True), "a.zip")
     assert "not read here" in refused(archive({"a.csv": CSV}, method=zipfile.ZIP_LZMA), "a.zip")
     assert "compressed twice" in refused(archive({"a.zip": archive({"a.csv": CSV})}), "a.zip")
-    assert "members" in refused(archive({f"{i}.csv": b"" for i in range(10_001)}), "a.zip")
 
 
 def with_size(data: bytes, size: int) -> bytes:
@@ -300,11 +303,9 @@ def test_memory_and_stopping(monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[float] = []
     read_sheet(FILES["a.xlsx"], heard.append)
     assert heard
-    monkeypatch.setattr(spreadsheets, "READ_TEXT_BYTES_MAX", 50)
-    assert "longer than 0 MB" in refused(FILES["a.xlsx"])
     monkeypatch.setattr(spreadsheets, "MAX_CELLS", 10)
     assert "spans more than 10 cells" in refused(FILES["a.xls"], "a.xls")
-    assert replace(read_sheet(xlsx([["a"], ["b"]])), text=b"").above == 0
+    assert read_sheet(xlsx([["a"], ["b"]])).above == 0
 
 
 @pytest.mark.parametrize("make", [xlsx, ods])
@@ -325,4 +326,4 @@ def test_dates_of_workbooks_are_dates() -> None:
     formats = "".join(f'<xf numFmtId="{number}"/>' for number in (14, 22, 0))
     styles = f'<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><cellXfs>{formats}</cellXfs>'
     parts = excel_parts({"S": rows}) | {"xl/styles.xml": f"{styles}</styleSheet>".encode()}
-    assert read_sheet(zipped(parts)).text == b"2024-12-31\n2024-12-31 12:00:00\n45657\n"
+    assert read_sheet(zipped(parts)).data == b"2024-12-31\n2024-12-31 12:00:00\n45657\n"

@@ -154,8 +154,8 @@ def test_patterns_with_how_often_each_occurred():
 
 
 def test_true_and_false_are_bits():
-    read = read_unary(Source("bits.csv", b"bus,car\nTrue,False\nFALSE,TRUE\n"))
-    assert read.support.tolist() == [1, 1]
+    for bits in (b"bus,car\nTrue,False\nFALSE,TRUE\n", b"bus,car\n1.0,0.0\n0.0,1.0\n"):
+        assert read_unary(Source("bits.csv", bits)).support.tolist() == [1, 1]
 
 
 def test_names_of_zeros_and_ones_in_a_table_of_ones_are_names():

@@ -117,7 +117,7 @@ def _sources() -> list[Path]:
 def texts(path: Path) -> Iterator[tuple[int, str]]:
     content = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
-        yield from strings(ast.parse(content))
+        yield from ((node.lineno, text) for node, text in strings_of(ast.parse(content)))
     elif path.suffix == ".toml":
         for text in values(tomllib.loads(content)):
             line = content[: content.find(text.split("\n")[0])].count("\n") + 1
@@ -141,13 +141,9 @@ def sentences(text: str) -> Iterator[str]:
         yield from (part.strip() for part in _SENTENCE.split(" ".join(paragraph.split())))
 
 
-def strings(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Every text of a module with its line; one that is put together from several is told once, whole."""
-    yield from ((node.lineno, text) for node, text in strings_of(tree))
-
-
 def strings_of(tree: ast.Module) -> Iterator[tuple[ast.expr, str]]:
-    """The same with the expression that makes the text."""
+    """Every text of a module with the expression that makes it; one that is put together from several is told once,
+    whole."""
     left_out = {id(node) for node in ast.walk(tree) if isinstance(node, ast.Raise)} | set(_docstrings(tree))
     waiting: list[ast.AST] = [tree]
     while waiting:

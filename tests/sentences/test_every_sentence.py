@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import tomllib
 from functools import cache
@@ -13,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.sentences import HELD, RECOMPUTED, holds, recomputes
-from tests.sentences.source import ROOT, claims, generated, sentences, strings, texts
+from tests.sentences import HELD, RECOMPUTED, recomputes
+from tests.sentences.source import ROOT, claims, generated
 from tests.sentences.spoken import Down, Up, tells
 
 # A theorem or a definition with its source; or why a general word claims nothing there.
@@ -57,18 +56,12 @@ def not_recomputed() -> dict[str, list[str]]:
     return missing
 
 
-def test_every_fixed_general_sentence_is_held_by_a_test_or_a_theorem() -> None:
+def test_every_sentence_is_held_and_nothing_that_no_longer_stands_anywhere() -> None:
+    """In one test: each process that looks reads all sources and imports all tests, which takes seconds."""
     missing = not_held()
     assert not missing, "held by no @holds and not in theorems.toml:\n" + "\n".join(missing)
-
-
-def test_every_generated_sentence_is_computed_anew() -> None:
     told = "\n".join(one for several in not_recomputed().values() for one in several)
     assert not told, "no @recomputes for:\n" + told
-
-
-def test_nothing_is_held_that_no_longer_stands_anywhere() -> None:
-    collected()
     said, made = {claim.says for claim in claims()}, {one.place for one in generated()}
     listed = [row["says"] for row in rows()]
     assert not [says for says in (*HELD, *listed) if says not in said]
@@ -90,13 +83,6 @@ def test_a_sentence_that_no_setting_brings_about_fails_its_test() -> None:
         RECOMPUTED[place].pop()
 
 
-def test_a_held_sentence_is_known_with_its_test() -> None:
-    holds("A sentence of nobody.")(test_a_held_sentence_is_known_with_its_test)
-    assert HELD.pop("A sentence of nobody.") == [
-        f"{__name__}::{test_a_held_sentence_is_known_with_its_test.__name__}"
-    ]
-
-
 def test_numbers_are_told_as_they_are_rounded() -> None:
     tells("12.3% of 12,000 people, 2 of 3", 0.12345, 12_345.0, 2, 3)
     tells("at most 42.3, at least 42.2, 0, −1.2·10⁻¹⁶", Up(42.25), Down(42.25), 0.0, -1.23e-16)
@@ -111,29 +97,6 @@ def test_numbers_are_told_as_they_are_rounded() -> None:
     ):
         with pytest.raises(AssertionError):
             tells(text, expected)
-
-
-def test_the_reader_of_sentences_reads_whole_texts() -> None:
-    source = '''
-"""A docstring is never read."""
-text = f"It is {'always' if x else f'never {y}'} so. " "A sentence in two parts is at most " + str(most) + " long."
-raise ValueError("an exception is never read")
-'''
-    assert [text for _, text in strings(ast.parse(source))] == [
-        "It is {} so. A sentence in two parts is at most {} long.",
-        "always",
-        "never {}",
-    ]
-    assert list(sentences("One. Two is best.\n- Three\nis it.")) == ["One.", "Two is best.", "Three is it."]
-
-
-def test_the_reader_of_sentences_reads_data_files(tmp_path: Path) -> None:
-    file = tmp_path / "texts.toml"
-    entry = "text = 'At most {{a.b.0:number 4}} of $\\frac{1}{2}$.'\nmore = [{ x = 'It is best.' }]\n"
-    file.write_text(f"name = 'Some'\n\n[[term]]\n{entry}", encoding="utf-8")
-    assert list(texts(file)) == [(1, "Some"), (4, "At most {} of $\\frac{1}{2}$."), (5, "It is best.")]
-    read = {claim.where.partition(":")[0] for claim in claims()}
-    assert {f"rr_core/data/reference/{part}.toml" for part in ("glossary", "formulas", "misprints")} <= read
 
 
 if __name__ == "__main__":

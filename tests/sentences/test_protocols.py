@@ -26,13 +26,13 @@ from rr_core.protocols import Channel, HadamardResponse, PosteriorSummary, Unary
 from rr_core.protocols.channel_estimation import inv_channel
 from rr_core.protocols.collection import collect_unary, one_person
 from rr_core.protocols.hadamard import inv_hadamard
-from rr_core.protocols.laws import subset_size
 from rr_core.protocols.measured import mle_gains
 from rr_core.protocols.over_time import SCHEMES, Longitudinal
 from rr_core.protocols.prior_choice import DRAWS, prior_errors
 from rr_core.protocols.settings import DESIGNS, ENCODINGS, ChannelSettings
 from rr_core.scenario import Scenario
 from tests.app.opening import charts, checked, opened
+from tests.app.test_plan_sentences import errors_of_protocols
 from tests.sentences import recomputes
 from tests.sentences.source import ROOT
 from tests.sentences.spoken import Down, Up, percents, random_scenarios, tells, value
@@ -135,7 +135,7 @@ def test_what_a_channel_grants_and_tells_apart(many):
             tells(best, upwards(gap, 0.11, 1e-13))
 
 
-@recomputes(channel.channel_estimates, channel._reading)
+@recomputes(channel._reading)
 def test_how_far_a_channels_estimates_are_off(many):
     for found in collections(max(many, 90)):
         for hidden in (False, True):
@@ -422,7 +422,7 @@ def test_what_one_report_counts_as(many):
         assert " 1 people" not in text
 
 
-@recomputes(unary.unary_estimates, unary._reading)
+@recomputes(unary._reading)
 def test_estimates_from_bits(many):
     rng = np.random.default_rng(10)
     for i in range(many):
@@ -512,47 +512,25 @@ def test_the_posterior_beside_mle(many):
         tells(text, 0.5, DRAWS, float(values[0]), sizes[0], float(values[-1]), sizes[-1])
 
 
+NAMES = {
+    "rr": "k-RR",
+    "subset": "subset selection",
+    "sue": "symmetric unary encoding",
+    "oue": "optimised unary encoding",
+    "olh": "optimised local hashing",
+    "hr": "Hadamard response",
+}
+
+
 def expected(k, epsilon, n, theta):
-    """RMSE per category of Inv by each protocol, for these users: from p* and q* of a single report."""
-    e = math.exp(epsilon)
-    d = min(range(1, k), key=lambda d: subset(k, e, d)) if k <= 60 else subset_size(k, epsilon)
-    pairs = {
-        "k-RR": (e / (e + k - 1), 1 / (e + k - 1)),
-        "subset selection": (d * e / (d * e + k - d), None),
-        "symmetric unary encoding": (1 / (1 + math.exp(-epsilon / 2)), 1 / (math.exp(epsilon / 2) + 1)),
-        "optimised unary encoding": (0.5, 1 / (e + 1)),
-    }
-    found = {}
-    for name, (p, q) in pairs.items():
-        found[name] = subset(k, e, d) if q is None else mean_variance(k, p, q)
-    hashed = [mean_of_zero(e / (e + g - 1), 1 / g) for g in (math.floor(e) + 1, math.floor(e) + 2)]
-    g = math.floor(e) + 1 + (hashed[1] < hashed[0])
-    found["optimised local hashing"] = mean_variance(k, e / (e + g - 1), 1 / g)
-    matrix = HadamardResponse(k, epsilon).matrix()
-    once = protocols_inv(k, epsilon)
-    # Variance of the mean of all users' single reports.
-    seen = theta @ matrix
-    found["Hadamard response"] = float((seen @ once**2 - theta @ (matrix @ once) ** 2).mean())
-    return {name: math.sqrt(variance / n) for name, variance in found.items()}
-
-
-def protocols_inv(k, epsilon):
-    """(m, k) Inv of a single report of Hadamard response."""
+    """RMSE per category of Inv by each protocol, for these users; that of Hadamard response depends on their shares."""
+    found, _ = errors_of_protocols(k, epsilon)
     protocol = HadamardResponse(k, epsilon)
-    return inv_hadamard(np.eye(protocol.m), protocol)
-
-
-def mean_of_zero(p, q):
-    return q * (1 - q) / (p - q) ** 2
-
-
-def mean_variance(k, p, q):
-    return (q * (1 - q) + (p - q) * (1 - p - q) / k) / (p - q) ** 2
-
-
-def subset(k, e, d):
-    p = d * e / (d * e + k - d)
-    return mean_variance(k, p, (p * (d - 1) + (1 - p) * d) / (k - 1))
+    once = inv_hadamard(np.eye(protocol.m), protocol)  # (m, k) Inv of a single report
+    found["hr"] = float(
+        (theta @ protocol.matrix() @ once**2 - theta @ (protocol.matrix() @ once) ** 2).mean()
+    )
+    return {NAMES[key]: math.sqrt(variance / n) for key, variance in found.items()}
 
 
 @recomputes(protocols._reading)
@@ -580,6 +558,7 @@ def test_which_protocol_has_the_smallest_error(many):
                 assert (name in named) == (more < 1e-9), (name, text)
 
 
+@pytest.mark.slow
 @recomputes(posterior_page._too_many)
 def test_what_is_too_many_for_the_posterior():
     assert "lower **Categories K**." in posterior_page._too_many(k=True, n=False)
@@ -601,6 +580,7 @@ def the(texts, begins):
     return found
 
 
+@pytest.mark.slow
 @recomputes(
     channel_page._own_matrix,
     channel_page._explain,

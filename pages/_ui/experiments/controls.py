@@ -66,10 +66,9 @@ def show_sweep(key: str) -> None:
 
 def sweep_picker(key: str) -> None:
     """Widget that chooses the sweep."""
-    st.selectbox(
+    state.pick_from_list(
         "Sweep",
-        list(TITLES),
-        format_func=TITLES.__getitem__,
+        TITLES,
         width=290,
         help="What is computed: settings of the paper's figures, or your own. Figure 4, the convergence of IBU, is on "
         "the page “Can one get there by patience?”.",
@@ -192,11 +191,9 @@ def _measuring_fields(own_sweep: OwnSweep) -> None:
             own_sweep.draw,
             _widget_arguments(own_sweep, "draw"),
         )
-        st.segmented_control(
+        state.pick_one(
             "Whose shares",
-            list(WHOSE),
-            required=True,
-            format_func=WHOSE.__getitem__,
+            WHOSE,
             help="The same people report every time and errors are against their own shares, as in the paper; or new "
             "people every time, and errors are against the population they come from.",
             **_widget_arguments(own_sweep, "users"),

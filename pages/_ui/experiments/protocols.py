@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, cast
 
 import streamlit as st
 
-from pages._ui import chart, guidance, long_run
+from pages._ui import chart, guidance, long_run, state
 from pages._ui.downloads import button
 from pages._ui.experiments.results import with_symbol
 from pages._ui.link import binding_of_parameters
@@ -35,8 +35,9 @@ from rr_core.figures.experiments_protocols import (
     evidence,
     paper_says,
 )
-from rr_core.io.csv_files import csv_bytes
-from rr_core.metrics import WHOSE, Users
+from rr_core.figures.wording import table
+from rr_core.io.text import csv_bytes
+from rr_core.metrics import WHOSE
 from rr_core.parameters import Choice, Number
 from rr_core.protocols.collection import MOST_BITS
 
@@ -102,55 +103,22 @@ def section() -> None:
 
 def _widgets() -> ProtocolSettings:
     """The settings, with one widget for each that offers a choice."""
-    settings = SETTINGS.current()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        st.selectbox(
-            "Figure",
-            list(FIGURE_NAMES),
-            format_func=FIGURE_NAMES.__getitem__,
-            width=270,
-            **_bound("figure", settings.figure),
-        )
-        settings = SETTINGS.current()
-        rows = _stored(settings)
+        state.pick_from_list("Figure", FIGURE_NAMES, width=270, **_bound("figure"))
+        rows = _stored(SETTINGS.current())
         if len({row.setting.protocol for row in rows}) > 1:
-            st.segmented_control(
-                "Unary encoding",
-                list(_ENCODINGS),
-                required=True,
-                format_func={"oue": "Optimised", "rappor": "Symmetric (RAPPOR)"}.__getitem__,
-                **_bound("encoding", settings.encoding),
-            )
+            encodings = {"oue": "Optimised", "rappor": "Symmetric (RAPPOR)"}
+            state.pick_one("Unary encoding", encodings, **_bound("encoding"))
         if len({row.truth for row in rows}) > 1:
-            st.segmented_control(
-                "Compared with",
-                list(WHOSE),
-                required=True,
-                format_func=_whose,
-                **_bound("truth", settings.truth),
-            )
-        st.segmented_control(
-            "Shown",
-            list(_SHOWN),
-            required=True,
-            format_func=_SHOWN.__getitem__,
-            **_bound("shown", settings.shown),
-        )
+            state.pick_one("Compared with", WHOSE, **_bound("truth"))
+        state.pick_one("Shown", _SHOWN, **_bound("shown"))
         guidance.words("Unary encoding", "Inv", "InvP", "Maximum likelihood", "Randomized response")
     return SETTINGS.current()
 
 
-def _whose(truth: Users) -> str:
-    return WHOSE[truth]
-
-
-def _bound(field: str, value: object) -> dict[str, Any]:
+def _bound(field: str) -> dict[str, Any]:
     """Arguments of the widget of a field."""
-
-    def changed(chosen: object) -> ProtocolSettings:
-        return replace(SETTINGS.current(), **{field: chosen})  # type: ignore[arg-type]
-
-    return SETTINGS.widget_arguments(f"exp_protocols_{field}", value, changed)
+    return SETTINGS.of_field(f"exp_protocols_{field}", field)
 
 
 def _stored(settings: ProtocolSettings) -> tuple[Errors, ...]:
@@ -180,12 +148,11 @@ def _verdicts() -> None:
 
 
 def _table(numbers: str) -> str:
-    lines = ["| Lopuhaä-Zwakenberg et al. say | Measured |", "|:--|:--|"]
-    lines += [
-        f"| {paper_says(one)} | **{with_symbol(one.verdict)}**{numbers.format(evidence(one))} |"
+    rows = [
+        (paper_says(one), f"**{with_symbol(one.verdict)}**{numbers.format(evidence(one))}")
         for one in _judged()
     ]
-    return starred("\n".join(lines))
+    return starred(table(("Lopuhaä-Zwakenberg et al. say", "Measured"), "ll", rows))
 
 
 _MEANING = (
@@ -204,27 +171,20 @@ def _run_anew() -> None:
     with st.expander("Run one setting anew"):
         settings = SETTINGS.current()
         with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-            st.selectbox(
-                "Protocol",
-                list(LOPUHAA_PROTOCOL_NAMES),
-                format_func=LOPUHAA_PROTOCOL_NAMES.__getitem__,
-                width=260,
-                **_bound("protocol", settings.protocol),
-            )
+            state.pick_from_list("Protocol", LOPUHAA_PROTOCOL_NAMES, width=260, **_bound("protocol"))
             for number, label, step in (
                 (_K, "Categories", 1),
                 (_EPSILON, "Epsilon ε", 0.1),
                 (_N, "Users", 10),
             ):
-                value = getattr(settings, number.name)
                 st.number_input(
                     label,
                     int(number.low) if number.whole else number.low,
                     int(number.high) if number.whole else number.high,
-                    value,
+                    getattr(settings, number.name),
                     step=step,
                     width=150,
-                    **_bound(number.name, value),
+                    **_bound(number.name),
                 )
         settings = SETTINGS.current()
         bits = 0 if settings.protocol == "k_rr" else settings.k * settings.n
@@ -242,10 +202,11 @@ def _run_anew() -> None:
 
 
 def _simulated(setting: Setting) -> None:
-    if long_run.start_button(_RUN, f"Simulate {_COLLECTIONS} collections", setting):
-        work = partial(measure, setting, _COLLECTIONS)
-        long_run.run_with_progress(_RUN, setting, _COLLECTIONS, "collections", work, k=setting.k, shared=True)
-    found: tuple[Errors, ...] | None = long_run.result(_RUN, setting)
+    started = long_run.start_button(_RUN, f"Simulate {_COLLECTIONS} collections", setting)
+    run = partial(measure, setting, _COLLECTIONS)
+    found: tuple[Errors, ...] | None = long_run.outcome(
+        started, _RUN, setting, _COLLECTIONS, "collections", run, k=setting.k, shared=True
+    )
     if found is None:
         st.caption(
             "A distribution from Jeffreys’ prior and new users for each collection, as in Figures 2 and 3."

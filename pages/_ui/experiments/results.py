@@ -43,7 +43,7 @@ from rr_core.figures.experiments_sentences import (
     paper_says,
 )
 from rr_core.figures.style import QUANTITIES, number
-from rr_core.figures.wording import METRIC_NAMES, SYMBOLS, counted, listed, population_name
+from rr_core.figures.wording import METRIC_NAMES, SYMBOLS, counted, listed, population_name, table
 from rr_core.io import experiments as files
 from rr_core.io.decoding import UnreadableFile
 from rr_core.scenario import WORST_AVERAGE, Scenario
@@ -112,12 +112,11 @@ def claims_table(view: SweepView) -> None:
 
 def _verdicts(head: str, rows: Sequence[PaperClaim], numbers: str) -> str:
     """A table of claims as markdown; ``numbers`` is the form in which the evidence follows a verdict."""
-    lines = [f"| {head} | This run |", "|:--|:--|"] if rows else []
-    lines += [
-        f"| {paper_says(row)} | **{with_symbol(row.verdict)}**{_elsewhere(row)}{numbers.format(evidence(row))} |"
+    lines = [
+        (paper_says(row), f"**{with_symbol(row.verdict)}**{_elsewhere(row)}{numbers.format(evidence(row))}")
         for row in rows
     ]
-    return starred("\n".join(lines))
+    return starred(table((head, "This run"), "ll", lines)) if rows else ""
 
 
 def _elsewhere(claim: PaperClaim) -> str:
@@ -169,13 +168,10 @@ def _exceptions(claim: PaperClaim) -> None:
     assert claim.count is not None
     cells = claim.count.exceptions
     with st.expander(f"{counted(len(cells), 'cell')} surely against: {starred(paper_says(claim))}"):
-        lines = ["| Population | K | ε | N |", "|:--|--:|--:|--:|"]
-        lines += [
-            f"| {population_name(cell)} | {cell.k:,} | {cell.epsilon:g} | {cell.n:,} |"
-            for cell in cells[:_MOST_ROWS]
-        ]
+        first = cells[:_MOST_ROWS]
+        rows = [(population_name(one), f"{one.k:,}", f"{one.epsilon:g}", f"{one.n:,}") for one in first]
         more = f"\n\nAnd {len(cells) - _MOST_ROWS:,} more." if len(cells) > _MOST_ROWS else ""
-        st.markdown("\n".join(lines) + more)
+        st.markdown(table(("Population", "K", "ε", "N"), "lrrr", rows) + more)
 
 
 _SELECTION, _PICKED = "_exp_curves", "_exp_curves_picked"

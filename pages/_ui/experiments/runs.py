@@ -13,7 +13,7 @@ import streamlit as st
 
 from pages._ui import state
 from pages._ui.experiments import settings
-from pages._ui.link import Binding
+from pages._ui.link import Binding, binding_of_choice
 from rr_core.experiments.grid import PAPER_FIGURES, PaperFigure, Sweep
 from rr_core.experiments.run import SweepResult
 from rr_core.experiments.storage import stored_result
@@ -23,19 +23,8 @@ from rr_core.populations import Population
 from server import sessions, sweeps
 from server.sweeps import Job, SweepQueue
 
-
-def _read_sweep(query: Mapping[str, str]) -> tuple[str, tuple[str, ...]] | None:
-    parameter = settings.SWEEP_PARAMETER
-    if parameter.parameter not in query:
-        return None
-    key, note = parameter.parse(query[parameter.parameter], settings.MAIN)
-    return key, (note,) if note else ()
-
-
 # The key of the sweep on screen.
-SWEEP = Binding(
-    "_exp_sweep", settings.MAIN, _read_sweep, lambda key: {settings.SWEEP_PARAMETER.parameter: key}
-)
+SWEEP = binding_of_choice("_exp_sweep", settings.SWEEP_PARAMETER, settings.MAIN, always=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,7 @@ from rr_core.experiments.winner_map import (
     winner_map,
 )
 from rr_core.figures.experiments_map import cell_numbers, column_and_row, map_figure, tick, why_no_map
-from rr_core.figures.wording import METRIC_NAMES, SYMBOLS, population_name
+from rr_core.figures.wording import METRIC_NAMES, SYMBOLS, population_name, table
 from rr_core.parameters import Choice
 from rr_core.populations import UPLOAD
 from rr_core.scenario import Scenario
@@ -307,7 +307,8 @@ def numbers(view: SweepView) -> None:
     selection = _selection(view)
     drawn = winner_map(view.result, selection.key, selection.metric, selection.fixed)
     x, y = drawn.kind.x, drawn.kind.y
-    lines = [["", *(f"{SYMBOLS[x]} = {tick(x, value)}" for value in drawn.x)], [":--"] * (len(drawn.x) + 1)]
+    heads = ["", *(f"{SYMBOLS[x]} = {tick(x, value)}" for value in drawn.x)]
+    lines = []
     for value, row in list(zip(drawn.y, drawn.rows, strict=True))[::-1]:
         cells = ["" if one is None else starred(cell_numbers(one)) for one in row]
         lines.append([f"{SYMBOLS[y]} = {tick(y, value)}", *cells])
@@ -315,7 +316,7 @@ def numbers(view: SweepView) -> None:
         st.caption(
             "Who wins, and the next one's error over the winner's; then that of MLE\\*, where it is the third."
         )
-        st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
+        st.markdown(table(heads, "l" * len(heads), lines))
 
 
 def how_often(sweep: Sweep) -> str:

@@ -19,6 +19,7 @@ from rr_core.figures.geometry_line import (
     support_sizes,
 )
 from rr_core.figures.style import number, percent
+from rr_core.figures.wording import table
 from rr_core.geometry.push_down import PushDown
 from rr_core.geometry.replicates import AlignmentCounts, count_alignment
 from rr_core.plain_text import plain
@@ -70,14 +71,16 @@ def _conditions(alignment: Collinearity, conditions: Theorem2, q: float) -> str:
         ("The second smallest, φ₂, is at least (Kq − φ₁)/(K − 1)", second, "≥", needed),
         ("**Wider rule:** InvP keeps as many categories as InvN", f"{small:,}", "=", f"{large:,}"),
     ]
-    holds = (conditions.first_condition, conditions.second_condition, alignment.same_support)
-    table = ["| Condition | left | | right | holds |", "|:--|--:|:-:|--:|:-:|"]
-    table += [
-        f"| {text} | {left} | {sign} | {right} | {_check_mark(fine)} |"
-        for (text, left, sign, right), fine in zip(rows, holds, strict=True)
-    ]
-    table.insert(4, f"| **Theorem 2:** both of these | | | | {_check_mark(alignment.theorem2_holds)} |")
-    return "\n".join(table) + "\n\n" + _verdict(alignment, conditions)
+    both = "**Theorem 2:** both of these", "", "", ""
+    holds = (
+        (rows[0], conditions.first_condition),
+        (rows[1], conditions.second_condition),
+        (both, alignment.theorem2_holds),
+        (rows[2], alignment.same_support),
+    )
+    checked = [(*row, "✓" if fine else "✗") for row, fine in holds]
+    shown = table(("Condition", "left", "", "right", "holds"), "lrcrc", checked)
+    return f"{shown}\n\n{_verdict(alignment, conditions)}"
 
 
 def _verdict(alignment: Collinearity, conditions: Theorem2) -> str:
@@ -107,10 +110,6 @@ def _distinguishable(left: float, right: float) -> tuple[str, str]:
         if texts[0] != texts[1]:
             break
     return texts
-
-
-def _check_mark(holds: bool) -> str:
-    return "✓" if holds else "✗"
 
 
 _NAME = "align"
@@ -149,13 +148,11 @@ def _repeated_draws(work: Work) -> None:
         times = long_run.how_many("align_times")
         about = (work.draw.scenario, work.draw.population.key, times)
         start = long_run.start_button(_NAME, "Collect again and again", about)
-    if start:
-        shared = work.is_shared
-        run = partial(last_of, partial(count_alignment, work.draw, times), attrgetter("n_collections"))
-        long_run.run_with_progress(
-            _NAME, about, times, "collections", run, k=work.draw.scenario.k, shared=shared
-        )
-    counts: AlignmentCounts | None = long_run.result(_NAME, about)
+    run = partial(last_of, partial(count_alignment, work.draw, times), attrgetter("n_collections"))
+    k = work.draw.scenario.k
+    counts: AlignmentCounts | None = long_run.outcome(
+        start, _NAME, about, times, "collections", run, k=k, shared=work.is_shared
+    )
     if counts is None:
         st.caption("The same users report again and again with new noise; each time the rules are checked.")
         return

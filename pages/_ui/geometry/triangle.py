@@ -18,12 +18,12 @@ import streamlit as st
 from pages._ui import chart, figure_controls, guidance, link, state, truth
 from pages._ui.frame import Page
 from pages._ui.link import Binding
-from pages._ui.safe_text import markdown
+from pages._ui.safe_text import markdown, starred
 from pages._ui.work import Work
 from rr_core._validate import Array
 from rr_core.figures.geometry_triangle import Layers, cloud_panels, triangle
 from rr_core.figures.style import QUANTITIES, number, percent
-from rr_core.figures.wording import display
+from rr_core.figures.wording import display, table
 from rr_core.geometry.replicates import N_COLLECTIONS, TRUTH_PLACES, Cloud, TruthPlace, cloud_frame
 from rr_core.geometry.simplex import (
     FRAME,
@@ -150,7 +150,9 @@ def section(page: Page, part: str) -> tuple[go.Figure, ThreeEstimates, Array | N
     page.lead(figure, "geometry", _pick_at, place, _unused(part) if example else None)
     why.markdown(_explanation(result))
     with right:
-        _numbers(result)
+        alignment = result.collinearity
+        at = percent(alignment.position) if alignment.length else "all one point"
+        st.metric("MLE\\* on the way InvP → InvN", at)
         _move_reports(three, result, reports, [plain(name, _LONGEST_NAME) for name in names], example=example)
     return figure, result, theta
 
@@ -197,7 +199,7 @@ def _pick_view(result: ThreeEstimates) -> tuple[Frame, Layers]:
             "Colour by zeros of",
             _ZEROS,
             required=False,  # no zeros are coloured at first
-            format_func=lambda name: QUANTITIES[name].name.replace("*", "\\*"),
+            format_func=lambda name: starred(QUANTITIES[name].name),
             key="triangle_zeros",
             persist_state="page",
         )
@@ -220,12 +222,6 @@ def _pick_view(result: ThreeEstimates) -> tuple[Frame, Layers]:
         zero_regions(zeros_of, result.mechanism) if zeros_of else (),
         zeros_of or "",
     )
-
-
-def _numbers(result: ThreeEstimates) -> None:
-    alignment = result.collinearity
-    at = percent(alignment.position) if alignment.length else "all one point"
-    st.metric("MLE\\* on the way InvP → InvN", at)
 
 
 def _move_reports(
@@ -294,14 +290,12 @@ def _shares(result: ThreeEstimates, theta: Array | None, three: Draw) -> str:
     values = {"observed": result.phi, **result.estimates}
     if theta is not None:
         values["truth"] = theta
-    heads = " | ".join(markdown(plain(name)) for name in category_names(three))
-    lines = [f"| Share | {heads} |", "|:--|--:|--:|--:|"]
-    for row in _ROWS:
-        if row not in values:
-            continue
-        name = "Observed φ" if row == "observed" else QUANTITIES[row].name.replace("*", "\\*")
-        lines.append(f"| **{name}** | " + " | ".join(percent(share, 4) for share in values[row]) + " |")
-    return "\n".join(lines)
+    names = {row: "Observed φ" if row == "observed" else starred(QUANTITIES[row].name) for row in _ROWS}
+    rows = [
+        (f"**{names[row]}**", *(percent(share, 4) for share in values[row])) for row in _ROWS if row in values
+    ]
+    heads = (markdown(plain(name)) for name in category_names(three))
+    return table(("Share", *heads), "lrrr", rows)
 
 
 def _explanation(result: ThreeEstimates) -> str:
@@ -349,12 +343,10 @@ def bias_section(work: Work) -> None:
     if truth.hidden():
         st.markdown(truth.note("how far from it the mean of many collections lies"))
         return
-    where = st.segmented_control(
+    where = state.pick_one(
         "The truth of the three categories",
-        TRUTH_PLACES,
-        required=True,
+        {place: _PLACE_LABELS[place] for place in TRUTH_PLACES},
         default="edge",
-        format_func=_PLACE_LABELS.__getitem__,
         key=_CLOUDS,
         persist_state="page",
     )
@@ -368,13 +360,12 @@ def bias_section(work: Work) -> None:
 
 
 def _bias_table(clouds: Mapping[str, Cloud]) -> str:
-    rows = ["| | length of the bias | chance alone | spread |", "|:--|--:|--:|--:|"]
+    rows = []
     for name in ESTIMATORS:
         cloud = clouds[name]
         cells = [number(value) for value in (cloud.bias, cloud.standard_error, cloud.spread)]
-        label = QUANTITIES[name].name.replace("*", "\\*")
-        rows.append(f"| **{label}** | " + " | ".join(cells) + " |")
-    return "\n".join(rows) + (
+        rows.append((f"**{starred(QUANTITIES[name].name)}**", *cells))
+    return table(("", "length of the bias", "chance alone", "spread"), "lrrr", rows) + (
         f"\n\nThe same users report {N_COLLECTIONS} times; each dot is one collection. The grey dash is the truth, the "
         "large marker the mean of the cloud, and the line between them the **bias**, up to chance: the error that no "
         "repetition averages out.\n\n"

@@ -9,11 +9,12 @@ import numpy as np
 import streamlit as st
 
 from pages._ui import chart, long_run, state
+from pages._ui.safe_text import starred
 from pages._ui.work import Work
 from rr_core.figures.ibu import compared_runs, triangle_path
 from rr_core.figures.style import duration, number, percent
 from rr_core.figures.view import natural_order
-from rr_core.figures.wording import counted, names
+from rr_core.figures.wording import counted, names, table
 from rr_core.geometry.simplex import estimate_three
 from rr_core.ibu import figure4
 from rr_core.ibu.convergence import FirstReached, LocalRate, RunComparison, compare_epsilons, local_rate
@@ -81,7 +82,7 @@ def show_answer(reached: FirstReached, path: IBUPath) -> None:
         )
     st.markdown(
         f"{begins} **certificate**, the most by which other shares could make a report likelier on average, {ends} "
-        f"{number(reached.tolerance)}{too}. (In nats: a hundredth is about one per cent.) {rest}"
+        f"{number(reached.tolerance)}{too}. A hundredth is about one per cent. {rest}"
     )
 
 
@@ -173,13 +174,10 @@ def _these_users(work: Work, length: int, tolerance: float) -> None:
         epsilons = tuple(sorted(chosen))
         about = (work.draw.scenario, work.draw.population.key, epsilons, length)
         start = long_run.start_button(_NAME, "Run them", about)
-    if start:
-        run = partial(compare_epsilons, work.draw, epsilons, length)
-        shared = work.is_shared
-        long_run.run_with_progress(
-            _NAME, about, length, "iterations", run, k=work.draw.scenario.k, shared=shared
-        )
-    runs: RunComparison | None = long_run.result(_NAME, about)
+    run, k = partial(compare_epsilons, work.draw, epsilons, length), work.draw.scenario.k
+    runs: RunComparison | None = long_run.outcome(
+        start, _NAME, about, length, "iterations", run, k=k, shared=work.is_shared
+    )
     if runs is None:
         st.caption("The same users report under each ε, and IBU runs on all of them in one batch.")
         return
@@ -197,12 +195,10 @@ def _paper_figure(seed: int, tolerance: float) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         start = long_run.start_button(_NAME, "Run the twelve curves", about)
         linear = st.toggle("Linear axes, as printed in the paper", key="ibu_linear", persist_state="page")
-    if start:
-        run = partial(figure4.compare, seed)
-        long_run.run_with_progress(
-            _NAME, about, figure4.ITERATIONS, "iterations", run, k=figure4.K, shared=True
-        )
-    runs: RunComparison | None = long_run.result(_NAME, about)
+    run = partial(figure4.compare, seed)
+    runs: RunComparison | None = long_run.outcome(
+        start, _NAME, about, figure4.ITERATIONS, "iterations", run, k=figure4.K, shared=True
+    )
     if runs is not None:
         _stopped(runs, figure4.ITERATIONS)
         _panels(runs, tolerance, linear=linear)
@@ -226,21 +222,16 @@ def _panels(runs: RunComparison, tolerance: float, *, linear: bool) -> None:
 
 def _measurements() -> str:
     """Iterations to three distances in each setting, and the verdict on the paper's figures."""
-    heads = [f"to {number(distance)}" for distance in _TABLE_DISTANCES]
-    lines = [
-        f"| s | N | ε | {' | '.join(heads)} | the paper says |",
-        "|--:|--:|--:|" + "--:|" * len(heads) + ":--|",
-    ]
+    heads = ["s", "N", "ε", *(f"to {number(distance)}" for distance in _TABLE_DISTANCES), "the paper says"]
+    rows = []
     quotations = {(claim.n, claim.epsilon): claim.quotation for claim in PAPER_CLAIMS}
     for scenario in figure4.scenarios():
         s, n, epsilon = scenario.s, scenario.n, scenario.epsilon
         cells = [_median_and_range(measurement(s, n, epsilon, distance)) for distance in _TABLE_DISTANCES]
-        quotation = quotations.get((n, epsilon), "–")
-        lines.append(f"| {s:g} | {n:,} | {epsilon:g} | {' | '.join(cells)} | {quotation} |")
-    table = "\n".join(lines)
+        rows.append((f"{s:g}", f"{n:,}", f"{epsilon:g}", *cells, quotations.get((n, epsilon), "–")))
     return (
         "Iterations until the squared distance to MLE\\* is at most this much, to within 1.2%: median, and the fewest "
-        f"and most over the seeds.\n\n{table}\n\n" + _verdict().replace("*", "\\*")
+        f"and most over the seeds.\n\n{table(heads, 'r' * (len(heads) - 1) + 'l', rows)}\n\n{starred(_verdict())}"
     )
 
 
@@ -324,7 +315,7 @@ def _ask_for_costs(about: tuple[Scenario, str, float]) -> None:
 
 def _cost_table(costs: list[Cost], k: int) -> str:
     """The costs of MLE* (first) and of IBU on k categories as markdown, with a sentence on each way of IBU."""
-    lines = ["| Way | Iterations | Each | In all | Compared to MLE* |", "|:--|--:|--:|--:|--:|"]
+    rows = []
     for cost in costs:
         each = "–" if cost.seconds_per_iteration is None else duration(cost.seconds_per_iteration)
         iterations = "–" if cost.needed is None else f"{cost.needed.iterations:,}"
@@ -332,9 +323,10 @@ def _cost_table(costs: list[Cost], k: int) -> str:
         total += " (extrapolated)" if cost.extrapolated else ""
         times = None if cost is costs[0] else cost.ratio_to(costs[0])
         compared = "–" if times is None else f"{number(times)} times as long"
-        lines.append(f"| {_METHODS[cost.method]} | {iterations} | {each} | {total} | {compared} |")
+        rows.append((_METHODS[cost.method], iterations, each, total, compared))
     notes = " ".join(f"{_METHODS[cost.method]}: {_cost_note(cost, k)}" for cost in costs[1:])
-    return ("\n".join(lines) + f"\n\n{notes}").replace("MLE*", "MLE\\*")
+    heads = "Way", "Iterations", "Each", "In all", "Compared to MLE*"
+    return starred(f"{table(heads, 'lrrrr', rows)}\n\n{notes}")
 
 
 def _cost_note(cost: Cost, k: int) -> str:

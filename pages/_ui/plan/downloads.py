@@ -15,7 +15,8 @@ from pages._ui.plan import sentences
 from pages._ui.work import Work
 from rr_core.figures.plan_sentences import at_least, at_most, budget, number_of_users, promise_text
 from rr_core.figures.style import percent
-from rr_core.io.csv_files import csv_bytes
+from rr_core.figures.wording import capital
+from rr_core.io.text import csv_bytes
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import WHOSE
 from rr_core.plan.answer import Plan
@@ -121,7 +122,7 @@ def _summary_settings(plan: Plan, population: str) -> list[tuple[str, str]]:
             f"{budget(plan.epsilon)} (p = {percent(mechanism.p, 4)}, q = {percent(mechanism.q, 4)})",
         ),
         ("Users N", number_of_users(plan.n)),
-        ("Target", target[0].upper() + target[1:]),
+        ("Target", capital(target)),
         ("Reached by the plan", _reached(plan)),
         ("Population", guess),
         ("Whose shares", WHOSE[settings.users].lower()),

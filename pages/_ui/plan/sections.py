@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui import chart, link, long_run
+from pages._ui import chart, link, long_run, state
 from pages._ui.frame import Page
 from pages._ui.plan import results, sentences
 from pages._ui.work import Work
@@ -133,48 +133,34 @@ def simulated_errors(work: Work, plan: Plan) -> None:
         f"{around}."
     )
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        along = st.segmented_control(
-            "Error against",
-            list(_ALONG),
-            required=True,
-            default="epsilon",
-            format_func=_ALONG.__getitem__,
-            key="plan_along",
-            persist_state="page",
+        along = state.pick_one(
+            "Error against", _ALONG, default="epsilon", key="plan_along", persist_state="page"
         )
         points = simulated_points(along, plan.epsilon, n)
         fixed_value = n if along == "epsilon" else plan.epsilon
         users = plan.settings.users
         population = work.draw.population.key
         about = (population, work.draw.scenario.seed, along, tuple(points.tolist()), fixed_value, users)
-        metric = st.segmented_control(
-            "Error measure",
-            list(METRICS),
-            required=True,
-            default="rmse",
-            format_func=lambda metric: METRIC_NAMES[metric].button,
-            key="plan_metric",
-            persist_state="page",
+        metrics = {metric: METRIC_NAMES[metric].button for metric in METRICS}
+        metric = state.pick_one(
+            "Error measure", metrics, default="rmse", key="plan_metric", persist_state="page"
         )
-        wanted = long_run.start_button(_SIMULATION, "Simulate", about)
+        started = long_run.start_button(_SIMULATION, "Simulate", about)
     total = times * points.size
-    if wanted:
-        run = partial(
-            simulate_curve,
-            work.draw.scenario.k,
-            work.draw.population.probabilities,
-            along,
-            points if along == "epsilon" else points.astype(np.int64),
-            fixed_value,
-            times,
-            users=users,
-            seed=work.draw.scenario.seed,
-        )
-        shared = work.is_shared
-        long_run.run_with_progress(
-            _SIMULATION, about, total, "simulated collections", run, k=work.draw.scenario.k, shared=shared
-        )
-    curve: SimulatedCurve | None = long_run.result(_SIMULATION, about)
+    run = partial(
+        simulate_curve,
+        k,
+        work.draw.population.probabilities,
+        along,
+        points if along == "epsilon" else points.astype(np.int64),
+        fixed_value,
+        times,
+        users=users,
+        seed=work.draw.scenario.seed,
+    )
+    curve: SimulatedCurve | None = long_run.outcome(
+        started, _SIMULATION, about, total, "simulated collections", run, k=k, shared=work.is_shared
+    )
     if curve is None or not curve.completed.any():
         st.caption("Press Simulate: it takes some seconds, can be stopped, and keeps what it has.")
         return

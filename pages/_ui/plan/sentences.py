@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from rr_core.figures.plan_curves import PROTOCOLS, inv_is_optimal, largest_k_up_to
+from rr_core.figures.plan_curves import PROTOCOLS, inv_is_optimal
 from rr_core.figures.plan_sentences import (
     KIND_TEXTS,
     PROTOCOL_NAMES,
@@ -19,7 +19,7 @@ from rr_core.figures.plan_sentences import (
     users_text,
 )
 from rr_core.figures.style import number, percent
-from rr_core.figures.wording import practically_equal, relative_users, times
+from rr_core.figures.wording import practically_equal, relative_users, table, times
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, N_MAX
 from rr_core.plan import bounds, protocol_choice
 from rr_core.plan.answer import Plan
@@ -112,7 +112,7 @@ def _step_in_words(name: str) -> str:
     """What a step towards more privacy changes for an onlooker."""
     if name == "half of ε":
         return "Half the budget"
-    return f"Letting a report change an onlooker's odds {name.removeprefix('eᵋ ÷ ')} times less"
+    return f"A report that changes an onlooker's odds by a factor {name.removeprefix('eᵋ ÷ ')} times smaller"
 
 
 def price_rows(plan: Plan) -> list[tuple[str, str, str, str]]:
@@ -137,8 +137,7 @@ def price_rows(plan: Plan) -> list[tuple[str, str, str, str]]:
 
 def price_table(plan: Plan) -> str:
     """The steps as a markdown table."""
-    lines = ["| Setting | ε | Users needed | Compared to the first row |", "|:--|--:|--:|--:|"]
-    return "\n".join(lines + [f"| {' | '.join(cells)} |" for cells in price_rows(plan)])
+    return table(("Setting", "ε", "Users needed", "Compared to the first row"), "lrrr", price_rows(plan))
 
 
 def step_name(bits: float, epsilon: float) -> str:
@@ -177,7 +176,7 @@ def protocol_sentence(plan: Plan) -> str:
     )
     where = "Here" if plan.settings.users == "fixed" else "Here, when all shares are equal,"
     most, least = (
-        largest_k_up_to(protocol_choice.single_k(plan.epsilon)),
+        math.floor(protocol_choice.single_k(plan.epsilon)),
         protocol_choice.single_epsilon(plan.k),
     )
     from_epsilon = f"from ε = {number(round_up(least, 3))} on" if least > 0 else "at every ε"
@@ -197,15 +196,12 @@ def protocol_cells(row: Protocol) -> tuple[str, str, str, str]:
 
 def protocol_table(compared: tuple[Protocol, ...]) -> str:
     """The comparison as a markdown table."""
-    lines = [
-        "| Protocol | RMSE per category | Users for the same error | Bits per report (ideally coded) |",
-        "|:--|--:|--:|--:|",
-    ]
+    rows = []
     for row in compared:
         name, *others = protocol_cells(row)
-        title = f"**{name}**" if row.best else name
-        lines.append(f"| {title} | {' | '.join(others)} |")
-    return "\n".join(lines)
+        rows.append((f"**{name}**" if row.best else name, *others))
+    heads = "Protocol", "RMSE per category", "Users for the same error", "Bits per report (ideally coded)"
+    return table(heads, "lrrr", rows)
 
 
 def protocol_notes(plan: Plan) -> str:
@@ -267,12 +263,10 @@ def bounds_sentence(curves: BoundCurves) -> str:
 
 def bounds_table(curves: BoundCurves) -> str:
     """The bounds with what they assume, as a markdown table."""
-    lines = ["| Bound | Kind | What it assumes | Source |", "|:--|:--|:--|:--|"]
-    for row in curves.bounds:
-        text = bound_text(row.key, curves.users)
-        lines.append(f"| {text.name} | {row.kind} | {text.assumes} | {text.source} |")
+    texts = [(row.kind, bound_text(row.key, curves.users)) for row in curves.bounds]
+    rows = [(text.name, kind, text.assumes, text.source) for kind, text in texts]
     return (
-        "\n".join(lines)
+        table(("Bound", "Kind", "What it assumes", "Source"), "llll", rows)
         + "\n\nErrors are total squared errors, the sum over the K categories. A line ends where what it assumes fails, "
         "and that of a lower bound where it is above 1 − 1/K: the constant answer 1/K has no larger error. "
         "Where the truth is concentrated, repaired estimates can be below the bound, because they are not unbiased."

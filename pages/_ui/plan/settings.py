@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages._ui import link
+from pages._ui import link, state
 from pages._ui.link import binding_of_parameters
 from rr_core.figures.plan_sentences import KIND_TEXTS
 from rr_core.metrics import WHOSE
@@ -35,12 +35,7 @@ SETTINGS = binding_of_parameters(
 def controls(k: int, settings: PlanSettings) -> None:
     """The widgets, one below the other; what is seldom changed, behind a click."""
     kind, promised = settings.about, KIND_TEXTS[settings.kind].promised
-    st.selectbox(
-        "I want to find",
-        list(FINDS),
-        format_func=FINDS.__getitem__,
-        **SETTINGS.widget_arguments("plan_find", settings.find, lambda find: replace(settings, find=find)),
-    )
+    state.pick_from_list("I want to find", FINDS, **SETTINGS.of_field("plan_find", "find", settings))
     st.selectbox(
         "My goal",
         list(KINDS),
@@ -56,9 +51,7 @@ def controls(k: int, settings: PlanSettings) -> None:
             float(settings.share),
             step=1.0,
             format="%.6g",
-            **SETTINGS.widget_arguments(
-                "plan_share", settings.share, lambda share: replace(settings, share=share)
-            ),
+            **SETTINGS.of_field("plan_share", "share", settings),
         )
     if settings.find != "value" or kind.whole:
         _value_input(k, settings)
@@ -71,16 +64,12 @@ def controls(k: int, settings: PlanSettings) -> None:
             step=1.0,
             format="%.4g",
             help=f"Of what is promised: {promised}.",
-            **SETTINGS.widget_arguments(
-                "plan_conf", settings.confidence, lambda sure: replace(settings, confidence=sure)
-            ),
+            **SETTINGS.of_field("plan_conf", "confidence", settings),
         )
     with st.popover("For whom?"):
-        st.segmented_control(
+        state.pick_one(
             "Guess of the population",
-            list(GUESSES),
-            required=True,
-            format_func=GUESSES.__getitem__,
+            GUESSES,
             disabled=not settings.needs_guess,
             help="There is no worst case for a ranking: with equal shares no number of reports puts them in order."
             if kind.needs_population
@@ -94,16 +83,12 @@ def controls(k: int, settings: PlanSettings) -> None:
                 anew=True,
             ),
         )
-        st.segmented_control(
+        state.pick_one(
             "Whose shares",
-            list(WHOSE),
-            required=True,
-            format_func=WHOSE.__getitem__,
+            WHOSE,
             help="The shares among the very people who report, or in the population that they are a random sample of: "
             "then the luck of the sample counts too.",
-            **SETTINGS.widget_arguments(
-                "plan_whose", settings.users, lambda users: replace(settings, users=users), anew=True
-            ),
+            **SETTINGS.of_field("plan_whose", "users", settings, anew=True),
         )
 
 
@@ -134,7 +119,5 @@ def _value_input(k: int, settings: PlanSettings) -> None:
         help=None
         if kind.key == "smallest"
         else "One point is 1% of all users: a share of 20% that is estimated as 21% is one point off.",
-        **SETTINGS.widget_arguments(
-            f"plan_value_{kind.key}", float(settings.value), lambda value: replace(settings, value=value)
-        ),
+        **SETTINGS.of_field(f"plan_value_{kind.key}", "value", settings),
     )

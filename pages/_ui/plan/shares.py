@@ -50,35 +50,15 @@ def section() -> None:
 
 def _entries(settings: ShareSettings) -> None:
     with st.container(horizontal=True):
-        st.selectbox(
-            "How do you ask?",
-            [one.key for one in OF_ONE_SHARE],
-            format_func=lambda key: DESIGNS[key].name,
-            width=330,
-            **SETTINGS.widget_arguments(
-                "plan_design", settings.design, lambda key: replace(settings, design=key)
-            ),
+        designs = {one.key: one.name for one in OF_ONE_SHARE}
+        state.pick_from_list(
+            "How do you ask?", designs, width=330, **SETTINGS.of_field("plan_design", "design")
         )
-        st.segmented_control(
-            "I want",
-            list(GOALS),
-            required=True,
-            format_func=GOALS.__getitem__,
-            **SETTINGS.widget_arguments(
-                "plan_goal", settings.goal, lambda goal: replace(settings, goal=goal), anew=True
-            ),
-        )
+        state.pick_from_list("I want", GOALS, width=330, **SETTINGS.of_field("plan_goal", "goal"))
     st.caption(DESIGNS[settings.design].about)
     with st.container(horizontal=True):
         if settings.design == "unary":
-            encoding_choice(
-                **SETTINGS.widget_arguments(
-                    "plan_encoding",
-                    settings.encoding,
-                    lambda encoding: replace(settings, encoding=encoding),
-                    anew=True,
-                )
-            )
+            encoding_choice(**SETTINGS.of_field("plan_encoding", "encoding", anew=True))
         _boxes(settings, settings.of_design)
     with st.container(horizontal=True):
         _boxes(settings, settings.of_goal)
@@ -86,15 +66,8 @@ def _entries(settings: ShareSettings) -> None:
 
 def _boxes(settings: ShareSettings, numbers: Sequence[Parameter]) -> None:
     for one in numbers:
-        entry(
-            one,
-            150 if len(one.label) == 1 else 330,
-            **SETTINGS.widget_arguments(
-                f"plan_{one.key}",
-                getattr(settings, one.key),
-                partial(_entered, one.key),
-            ),
-        )
+        width, text = 150 if len(one.label) == 1 else 330, getattr(settings, one.key)
+        entry(one, width, **SETTINGS.widget_arguments(f"plan_{one.key}", text, partial(_entered, one.key)))
 
 
 def _entered(key: str, text: str, settings: ShareSettings | None = None) -> ShareSettings:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import streamlit as st
@@ -28,7 +28,7 @@ from rr_core.figures.view import natural_order
 from rr_core.figures.wording import display, plain_names
 from rr_core.io import UnreadableFile
 from rr_core.io.channel_file import MatrixFile, read_matrix, read_matrix_file
-from rr_core.io.csv_files import by_category
+from rr_core.io.text import by_category
 from rr_core.parameters import Number
 from rr_core.protocols import Channel, ChannelCollection
 from rr_core.protocols.collection import collect, users_in_rows
@@ -123,17 +123,14 @@ def section(page: Page) -> None:
     place = page.place()
     with figure_controls.row():
         design = widget(
-            st.selectbox,
+            state.pick_from_list,
             "Channel",
-            list(DESIGNS),
-            format_func=DESIGNS.__getitem__,
+            DESIGNS,
             width=250,
-            **SETTINGS.widget_arguments(
-                "channel_design", settings.design, lambda design: replace(settings, design=design)
-            ),
+            **SETTINGS.of_field("channel_design", "design"),
         )
         for number in CHANNEL_NUMBERS.get(design, ()):
-            _slider(settings, number)
+            _slider(number)
         guidance.words(
             "Channel",
             "Inv",
@@ -171,7 +168,7 @@ def _unused(design: str, k: int) -> dict[str, str]:
     return unused
 
 
-def _slider(settings: ChannelSettings, number: Number) -> None:
+def _slider(number: Number) -> None:
     words = {
         "p": "Asked “Are you …?”, % of people",
         "forced": "Forced, % of people",
@@ -186,11 +183,7 @@ def _slider(settings: ChannelSettings, number: Number) -> None:
         step=1.0,
         format="%.4g",
         width=230,
-        **SETTINGS.widget_arguments(
-            f"channel_{number.name}",
-            float(getattr(settings, number.name)),
-            lambda value: replace(settings, **{number.name: value}),
-        ),
+        **SETTINGS.of_field(f"channel_{number.name}", number.name),
     )
 
 
@@ -217,12 +210,7 @@ def _own_matrix(settings: ChannelSettings) -> MatrixFile:
                 disabled=bool(files),
                 help="Numbers like 0.25, 25% or 1/4, in lines or with semicolons between rows. A first line and a first "
                 "column of names may be there.",
-                **SETTINGS.widget_arguments(
-                    "channel_matrix",
-                    settings.matrix,
-                    lambda text: replace(settings, matrix=text),
-                    keep_entry=True,
-                ),
+                **SETTINGS.of_field("channel_matrix", "matrix", keep_entry=True),
             )
         try:
             if files:

@@ -21,7 +21,7 @@ from rr_core.figures.plan_sentences import budget as privacy
 from rr_core.figures.style import number, raised
 from rr_core.figures.wording import counted, odds, plain_names
 from rr_core.ibu import log_spaced
-from rr_core.io.csv_files import csv_bytes
+from rr_core.io.text import csv_bytes
 from rr_core.protocols.over_time import SCHEMES, Longitudinal, reports_of, simulated_rmse
 from rr_core.protocols.settings import (
     MOST_DAYS,
@@ -126,9 +126,7 @@ def _controls(settings: TimeSettings) -> None:
         1,
         MOST_DAYS,
         width=180,
-        **SETTINGS.widget_arguments(
-            "time_days", settings.days, lambda days: replace(SETTINGS.current(), days=days)
-        ),
+        **SETTINGS.of_field("time_days", "days"),
     )
     if set(settings.schemes) - {"fresh", "memoised"}:
         widget(
@@ -141,9 +139,7 @@ def _controls(settings: TimeSettings) -> None:
             width=180,
             help="For the schemes with two steps: ε of a single report, as a share of the sidebar's ε, which all reports "
             "together come up to.",
-            **SETTINGS.widget_arguments(
-                "time_day", float(settings.day), lambda day: replace(SETTINGS.current(), day=day)
-            ),
+            **SETTINGS.of_field("time_day", "day"),
         )
 
 
@@ -197,9 +193,7 @@ def _budgets(settings: TimeSettings, scenario: Scenario, shown: _Shown) -> None:
         settings.every,
         disabled=settings.days == 1,
         help="On a single day no value changes." if settings.days == 1 else None,
-        **SETTINGS.widget_arguments(
-            "time_every", settings.every, lambda every: replace(SETTINGS.current(), every=every)
-        ),
+        **SETTINGS.of_field("time_every", "every"),
     )
     days = np.arange(1, settings.days + 1)
     changes = settings.changes(days)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
-from pages._ui import chart, dials, downloads, figure_controls, guidance, truth, view_picker
+from pages._ui import chart, dials, downloads, figure_controls, guidance, state, truth, view_picker
 from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import binding_of_parameters
 from pages._ui.work import Work
 from rr_core._validate import Array
 from rr_core.figures.posterior import posterior_intervals, towards_mle, wrong_priors
-from rr_core.figures.view import Bars, bars, natural_order
 from rr_core.figures.wording import listed
-from rr_core.io.csv_files import by_category
+from rr_core.io.text import by_category
 from rr_core.protocols import PosteriorSummary, summarise_posterior
 from rr_core.protocols.prior_choice import PRIORS, distance_to_mle, prior_errors
 from rr_core.protocols.settings import (
@@ -31,7 +29,7 @@ from rr_core.scenario import Draw
 from rr_core.streams import Stream
 from server import sessions
 
-MOST_CATEGORIES, MOST_USERS, _MOST_DRAWN = 2000, 1_000_000, 60
+MOST_CATEGORIES, MOST_USERS = 2000, 1_000_000
 _DRAWS_MOVING = 300
 _SIZES = (100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 _MOST_OF_SIZES = 100  # categories
@@ -57,14 +55,7 @@ def section(page: Page) -> None:
     st.markdown("**Try:** choose **My own** and make it large. Which way do the estimates move?")
     place = page.place()
     with figure_controls.row():
-        widget(
-            st.segmented_control,
-            "Prior",
-            list(PRIOR_NAMES),
-            required=True,
-            format_func=PRIOR_NAMES.__getitem__,
-            **PRIOR.widget_arguments("prior_kind", settings.kind, lambda kind: replace(settings, kind=kind)),
-        )
+        widget(state.pick_one, "Prior", PRIOR_NAMES, **PRIOR.of_field("prior_kind", "kind"))
         if settings.kind == "own":
             widget(
                 st.number_input,
@@ -75,16 +66,17 @@ def section(page: Page) -> None:
                 format="%.4g",
                 width=150,
                 help="As if so many people of each category had been seen before. Large: about equal shares.",
-                **PRIOR.widget_arguments("prior_own", settings.own, lambda own: replace(settings, own=own)),
+                **PRIOR.of_field("prior_own", "own"),
             )
         guidance.words(
             "Prior", "Posterior", "Credible interval", "MLE\\*", "InvP", "Population", "Total variation"
         )
-    found = _summary(page.work, settings.parameter)
+    about = settings.parameter, _DRAWS_MOVING if dials.moving() else DRAWS
+    found = page.work.once("posterior", about, lambda: _summarise(draw, *about))
     estimates = page.work.comparison("population").estimates
     shown = {name: estimates[name] for name in ("inv_p", "mle_star")}
     population = truth.unless_hidden(draw.population.probabilities)
-    figure = posterior_intervals(found, shown, population, _view(page))
+    figure = posterior_intervals(found, shown, population, view_picker.few(page.work))
     page.lead(figure, "protocols", place=place)
     if not dials.moving():
         _details(page.work, settings)
@@ -97,19 +89,6 @@ def _too_many(k: bool, n: bool) -> str:
         f"The posterior is drawn here for up to {MOST_CATEGORIES:,} categories and {MOST_USERS:,} users: lower "
         f"{listed(lower)}."
     )
-
-
-def _view(page: Page) -> Bars:
-    draw = page.work.draw
-    if draw.scenario.k <= _MOST_DRAWN:
-        return bars(natural_order(draw.scenario.k), draw.population.labels, "Category")
-    order, which = view_picker.most_frequent(page.work)
-    return bars(order, draw.population.labels, f"The {_MOST_DRAWN} {which}", _MOST_DRAWN)
-
-
-def _summary(work: Work, prior: float) -> PosteriorSummary:
-    draws = _DRAWS_MOVING if dials.moving() else DRAWS
-    return work.once("posterior", (prior, draws), lambda: _summarise(work.draw, prior, draws))
 
 
 def _summarise(draw: Draw, prior: float, draws: int) -> PosteriorSummary:
@@ -125,8 +104,7 @@ def _details(work: Work, settings: PriorSettings) -> None:
         if work.draw.scenario.k > _MOST_OF_SIZES:
             st.caption(f"Shown for up to {_MOST_OF_SIZES} categories: lower **Categories K**.")
         else:
-            distances = _distances(work, settings.parameter)
-            chart.show(towards_mle(_SIZES, distances), "posterior_sizes")
+            chart.show(towards_mle(_SIZES, _distances(work, settings.parameter)), "posterior_sizes")
     with right:
         st.subheader("How wrong may the prior be?")
         prior = min(PRIORS.values(), key=lambda one: abs(one - settings.parameter))

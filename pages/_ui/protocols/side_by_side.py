@@ -6,13 +6,11 @@ import streamlit as st
 
 from pages._ui import guidance, truth
 from pages._ui.frame import Page
-from pages._ui.work import Work
 from rr_core._validate import Array
 from rr_core.figures.protocols import report_table, side_by_side
 from rr_core.protocols import HadamardResponse
 from rr_core.protocols.collection import inv_by_each
 from rr_core.protocols.laws import Key
-from rr_core.scenario import Draw
 from rr_core.streams import Stream
 
 _MOST_COLLECTED = 2000  # categories
@@ -37,7 +35,10 @@ def section(page: Page) -> None:
         "Inv",
     )
     shares = truth.unless_hidden(draw.theta)
-    inv = _collected(page.work) if scenario.k <= _MOST_COLLECTED else {}
+    inv: dict[Key, Array] = {}
+    if scenario.k <= _MOST_COLLECTED:
+        rng = scenario.stream(Stream.EACH)
+        inv = page.work.once("each", (), lambda: inv_by_each(draw.true_counts, scenario.epsilon, rng))
     figure = side_by_side(scenario.k, scenario.epsilon, scenario.n, inv, shares)
     even = not inv and scenario.k % HadamardResponse(scenario.k, scenario.epsilon).n_blocks == 0
     unused = dict.fromkeys(("s", "seed"), "Nothing is drawn for so many categories.") if even else {}
@@ -60,11 +61,3 @@ def section(page: Page) -> None:
         f"Errors are those of Inv for the shares of these very users, averaged over categories{dealt}. Which one to use "
         "when: page “How many people do I need?”, Other protocols."
     )
-
-
-def _collected(work: Work) -> dict[Key, Array]:
-    return work.once("each", (), lambda: _collect(work.draw))
-
-
-def _collect(draw: Draw) -> dict[Key, Array]:
-    return inv_by_each(draw.true_counts, draw.scenario.epsilon, draw.scenario.stream(Stream.EACH))

@@ -14,6 +14,7 @@ from pages._ui import (
     guidance,
     link,
     navigation,
+    state,
     truth,
     view_picker,
 )
@@ -21,12 +22,12 @@ from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import binding_of_choice
 from pages._ui.safe_text import markdown
+from rr_core.figures.arrivals import MOST_DRAWN
 from rr_core.figures.plan_sentences import budget
 from rr_core.figures.style import number, percent
 from rr_core.figures.unary import gain_map, one_report, unary_estimates
-from rr_core.figures.view import Bars, bars, natural_order
 from rr_core.figures.wording import certificate, counted, display, people
-from rr_core.io.csv_files import by_category
+from rr_core.io.text import by_category
 from rr_core.protocols import settings
 from rr_core.protocols.collection import MOST_BITS, OnePerson, UnaryCollection, collect_unary, one_person
 from rr_core.protocols.laws import support as bits_of
@@ -36,7 +37,6 @@ from rr_core.scenario import Draw, Scenario
 from rr_core.streams import Stream
 from server import sessions
 
-_MOST_DRAWN = 60  # categories
 _LONGEST_NAME = 18
 
 
@@ -54,21 +54,22 @@ def section(page: Page) -> None:
     place = page.place()
     with figure_controls.row():
         encoding = widget(
-            st.segmented_control,
+            state.pick_one,
             "Encoding",
-            list(settings.ENCODINGS),
-            required=True,
-            format_func=settings.ENCODINGS.__getitem__,
+            settings.ENCODINGS,
             **ENCODING.widget_arguments("unary_encoding", ENCODING.current(), lambda key: key),
         )
         guidance.words("Unary encoding", "Inv", "InvN", "InvP", "Maximum likelihood", "Certificate", "Nat")
     protocol = UnaryEncoding(draw.scenario.k, draw.scenario.epsilon, encoding == "oue")
-    collected = _collected(page, protocol)
+    collected = page.work.once("unary", protocol, lambda: _collect(draw, protocol))
     estimates = {"inv": collected.inv, "inv_n": collected.inv_n, "inv_p": collected.inv_p}
     if collected.reports is not None and not dials.moving() and collected.mle is not None:
         estimates["mle"] = collected.mle.theta
     figure = unary_estimates(
-        estimates, collected.support / collected.n, truth.unless_hidden(collected.theta), _view(page)
+        estimates,
+        collected.support / collected.n,
+        truth.unless_hidden(collected.theta),
+        view_picker.few(page.work),
     )
     page.lead(figure, "protocols", place=place)
     st.markdown(_explanation(protocol, collected, draw))
@@ -77,18 +78,6 @@ def section(page: Page) -> None:
         _what_to_send(draw.scenario)
         _gains("oue" if protocol.optimized else "sue")
     downloads.row(page.work, figure, "unary", partial(_data_csv, draw, collected))
-
-
-def _view(page: Page) -> Bars:
-    k, labels = page.work.draw.scenario.k, page.work.draw.population.labels
-    if k <= _MOST_DRAWN:
-        return bars(natural_order(k), labels, "Category")
-    order, which = view_picker.most_frequent(page.work)
-    return bars(order, labels, f"The {_MOST_DRAWN} {which}", _MOST_DRAWN)
-
-
-def _collected(page: Page, protocol: UnaryEncoding) -> UnaryCollection:
-    return page.work.once("unary", protocol, lambda: _collect(page.work.draw, protocol))
 
 
 def _collect(draw: Draw, protocol: UnaryEncoding) -> UnaryCollection:
@@ -121,8 +110,8 @@ def _explanation(protocol: UnaryEncoding, collected: UnaryCollection, draw: Draw
 def _one_report(draw: Draw, protocol: UnaryEncoding) -> None:
     st.subheader("What does one report say by itself?")
     k = draw.scenario.k
-    if k > _MOST_DRAWN:
-        st.caption(f"Shown for up to {_MOST_DRAWN} categories: lower **Categories K**.")
+    if k > MOST_DRAWN:
+        st.caption(f"Shown for up to {MOST_DRAWN} categories: lower **Categories K**.")
         return
     if truth.hidden():
         st.caption(truth.note("one person's truth and reports"))

@@ -63,9 +63,8 @@ def entered(
 def _by_table(design: Design, reports: Reports, before: ReportSettings, in_order: bool) -> ReportsInUse:
     left, decided = _without_odd_names(reports, "report")
     labels, counts = tuple(map(str, left.labels)), left.counts
-    if not in_order and all(label.isdecimal() and len(label) < 19 for label in labels):
-        order = sorted(range(len(labels)), key=lambda i: int(labels[i]))
-        labels, counts, in_order = tuple(labels[i] for i in order), counts[order], True
+    if not in_order:
+        labels, counts, in_order = designs.by_number(labels, counts)
     in_order = in_order or reports.layout == "counts"
     counted, stated = _COUNTED[design.key](design, labels, counts, in_order, dict(before.stated))
     for note in counted.notes:

@@ -13,7 +13,7 @@ import streamlit as st
 
 from pages._ui import state
 from pages._ui.reports import names
-from pages._ui.reports.sentences import many, truthful
+from pages._ui.reports.sentences import n_reports, truthful
 from pages._ui.safe_text import markdown
 from rr_core import typed
 from rr_core.figures.style import number
@@ -160,7 +160,7 @@ def _completed(reports: Reports, settings: ReportSettings) -> ReportSettings:
 def _preview_analysis(reports: Reports, settings: ReportSettings) -> None:
     """Show N, K and the privacy of the analysis as soon as all three are known."""
     counted = collected(reports, settings)
-    text = f"To be analysed: {many(counted.total, 'report', 'reports')} over K = {counted.k:,} categories"
+    text = f"To be analysed: {n_reports(counted.total)} over K = {counted.k:,} categories"
     if counted.outside_total:
         text += f" ({counted.outside_total:,} left out: {names.listed(counted.outside)})"
     try:

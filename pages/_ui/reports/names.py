@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages._ui.reports.sentences import many
 from pages._ui.safe_text import markdown
 from rr_core.figures.style import number
+from rr_core.figures.wording import counted as in_numbers
 from rr_core.io import Odd, OddNames, Reports
 from rr_core.io.labels import difference
 from rr_core.plain_text import plain
@@ -36,7 +36,7 @@ def decide(odd: OddNames, reports: Reports, *, k_is_known: bool, counted: str = 
     with st.container(border=True):
         changes = "Every name that is counted as a category changes K, and with it every estimate."
         st.markdown(
-            f"**{many(len(odd.names), 'name looks', 'names look')} odd.** "
+            f"**{len(odd.names):,} {'name looks' if len(odd.names) == 1 else 'names look'} odd.** "
             + ("Choose below what is done with such names." if k_is_known else changes)
         )
         for sentence in _too_few(none, odd.level):
@@ -71,7 +71,7 @@ def _choose_names(label: str, odd: Sequence[Odd], reports: Reports, counted: str
     def text(i: int) -> str:
         if i == len(first):
             together = sum(one.reports for one in rest)
-            return f"{len(rest):,} more, with {many(together, counted, f'{counted}s')} together"
+            return f"{len(rest):,} more, with {in_numbers(together, counted)} together"
         return _chip(first[i], counted)
 
     picked = st.multiselect(label, options, format_func=text, key=key, placeholder="None of them")
@@ -80,7 +80,7 @@ def _choose_names(label: str, odd: Sequence[Odd], reports: Reports, counted: str
 
 
 def _chip(odd: Odd, counted: str = "report") -> str:
-    counted = many(odd.reports, counted, f"{counted}s")
+    counted = in_numbers(odd.reports, counted)
     if odd.twin is None:
         return f"{plain(odd.label, 30)} ({counted}): {odd.reason}"
     differ = difference(odd.label, odd.twin)

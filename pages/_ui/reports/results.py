@@ -26,6 +26,7 @@ from rr_core.io import report_files
 from rr_core.io.report_results import ReportsInUse, Results
 from rr_core.plain_text import plain
 from rr_core.protocols import Channel
+from rr_core.reports.analysis import intervals_outside, outside_interval
 from rr_core.reports.epsilon_fit import REJECTION_LEVEL
 from rr_core.reports.intervals import EXTREME_CHANCE
 from rr_core.reports.low_counts import Floor, floor
@@ -192,23 +193,17 @@ def _chart_categories(results: Results, chosen: NDArray[np.intp]) -> Bars:
     labels = results.used.labels
     if chosen.size:
         most = max(_MOST)
-        title = (
-            "Chosen categories"
-            if chosen.size <= most
-            else f"The first {most} of {chosen.size:,} chosen categories"
-        )
+        title = "Chosen categories"
+        if chosen.size > most:
+            title = f"The first {most} of {chosen.size:,} chosen categories"
         return bars(chosen, labels, title, most)
-    order = results.order
-    return bars(
-        order,
-        labels,
-        "The most reported categories"
-        if results.used.k_rr
-        else "Truths"
-        if results.used.about is not None
-        else "The largest shares first",
-        min(st.session_state.get(_CHART_SIZE, _MOST[1]), order.size),
-    )
+    title = "The largest shares first"
+    if results.used.k_rr:
+        title = "The most reported categories"
+    elif results.used.about is not None:
+        title = "Truths"
+    most = min(st.session_state.get(_CHART_SIZE, _MOST[1]), results.order.size)
+    return bars(results.order, labels, title, most)
 
 
 def answer(results: Results, choice: Shown) -> None:
@@ -232,9 +227,9 @@ def estimates_chart(results: Results, choice: Shown, order: NDArray[np.intp]) ->
         chart.show(figure, "your_reports")
     for warning in sentences.few_reports(results):
         st.info(warning)
-    if points := sentences.intervals_outside(results, simultaneous=choice.simultaneous):
+    if points := intervals_outside(interval):
         st.caption(points)
-    if warning := sentences.outside_interval(results, choice.estimator, simultaneous=choice.simultaneous):
+    if warning := outside_interval(results.analysis, interval, choice.estimator):
         st.warning(markdown(warning, 600))
     if not choice.simultaneous and results.used.k > _MANY:
         st.caption(

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from rr_core.figures.reports import ESTIMATES
 from rr_core.figures.style import number, percent, whole
-from rr_core.figures.wording import between, chance_at_most
+from rr_core.figures.wording import between, chance_at_most, counted
 from rr_core.io import FileRead
 from rr_core.io.report_results import Results
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
 from rr_core.protocols import Channel
 from rr_core.registry import ESTIMATORS, VALID
+from rr_core.reports.analysis import ALIKE, intervals_outside, outside_interval
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.epsilon_fit import REJECTION_LEVEL, FitTest
 from rr_core.reports.intervals import holm, too_few_reports
@@ -36,7 +37,6 @@ _FROM = {"epsilon": "", "p": " (from p)", "redraw": " (from the chance of a unif
 _MOST_NAMED = 50
 LEAST_CHANCE = 1e-300  # chances below it are rounded to zero somewhere
 INTERVAL = "Interval"  # a column
-_ALIKE = 1e-6  # shares that the maximum of the likelihood is not found more closely than
 _TESTED: dict[Tested, str] = {
     "reports": "The test compares the reports with the best that this way of asking allows, whatever the truth is.",
     "sums": "The test compares sums alone with what this way of asking allows, whatever the truth is: all ones together, "
@@ -103,7 +103,7 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool = Fa
     whose = f"these {used.n:,} people" if used.n > 1 else "1 person"
     people = f", about {whole(inv * used.n):,.0f} of {whose}" if counted else ""
     fits = "ε that was stated" + (" with these categories" if used.collected.too_few else "")
-    close = SAME_WITHIN if used.k_rr else _ALIKE
+    close = analysis.close
     beyond = "" if low - close <= share <= high + close else ", outside that interval"
     above = f"{_n_above_zero(int(analysis.above.above.sum()), used.k)}. "
     chance = ""
@@ -138,7 +138,7 @@ def _subject(results: Results) -> tuple[int, str]:
         return used.about, f"“{plain(used.labels[used.about], 60)}”"
     shares = analysis.estimates[analysis.leading]
     top = int(shares.argmax())
-    also = int((shares >= shares[top] - _ALIKE).sum()) - 1
+    also = int((shares >= shares[top] - ALIKE).sum()) - 1
     equal = f" (and {also:,} more alike)" if also else ""
     return (
         top,
@@ -156,7 +156,7 @@ def _n_above_zero(above: int, k: int) -> str:
 def outside_domain(results: Results) -> str:
     """How many reports name a category outside the domain; the beginning of a sentence."""
     total, noun = results.used.collected.outside_total, results.used.counted
-    return f"{many(total, f'{noun[:-1]} is', f'{noun} are')} left out"
+    return f"{counted(total, noun[:-1])} {'is' if total == 1 else 'are'} left out"
 
 
 def fit(results: Results) -> list[str]:
@@ -267,7 +267,7 @@ def _empty_categories(results: Results) -> str:
     used, empty = results.used, results.used.collected.unreported
     if not empty or used.k == 2 or used.k_rr is None or too_few_reports(used.n, used.k_rr):
         return ""
-    return f" Or K is too large: {many(empty, 'category', 'categories')} got no report at all."
+    return f" Or K is too large: {categories(empty)} got no report at all."
 
 
 def advice(results: Results) -> list[str]:
@@ -326,7 +326,7 @@ def _advice_of_other_designs(results: Results) -> list[str]:
             "Report none as the answer: MLE is one of the shares that explain these reports best, and there are more."
         ]
     inv, name = analysis.estimates["inv"], ESTIMATES[leading].name
-    if inv.min() >= 0 and float(abs(inv - analysis.estimates[leading]).max()) <= _ALIKE:
+    if inv.min() >= 0 and float(abs(inv - analysis.estimates[leading]).max()) <= ALIKE:
         return [f"Nothing came out negative, so Inv and {name} are the same: report either."]
     why = (
         "the shares under which these reports are most likely"
@@ -397,8 +397,8 @@ def intervals(results: Results, name: str, *, simultaneous: bool = False) -> lis
         f"{1 - analysis.above.level:.0%} at least, no category that nobody has is called above zero.",
     ]
     more = (
-        intervals_outside(results, simultaneous=simultaneous),
-        outside_interval(results, name, simultaneous=simultaneous),
+        intervals_outside(results.interval(simultaneous=simultaneous)),
+        outside_interval(analysis, results.interval(simultaneous=simultaneous), name),
     )
     lines += filter(None, more)
     return [*lines, *few_reports(results)]
@@ -432,35 +432,6 @@ def no_own_interval(results: Results) -> str:
     repaired = [name for name in results.analysis.estimates if name != "inv"]
     have, their = ("has", "its") if len(repaired) == 1 else ("have", "their")
     return f"{_listed(repaired, 'and')} {have} no interval of {their} own here."
-
-
-def intervals_outside(results: Results, *, simultaneous: bool = False) -> str:
-    """How many intervals of Inv lie wholly outside 0 to 100%, and are cut to a point; "" where none does."""
-    ends = results.interval(simultaneous=simultaneous)
-    if ends is None:
-        return ""
-    below, above = int((ends.high < 0).sum()), int((ends.low > 1).sum())
-    if not below + above:
-        return ""
-    return (
-        f"Intervals of Inv wholly below 0%, where no share can be: {below:,} of {results.used.k:,}; wholly "
-        f"above 100%: {above:,}. These are not cut in the table: cut, each of them is a point."
-    )
-
-
-def outside_interval(results: Results, name: str, *, simultaneous: bool = False) -> str:
-    """A warning when estimates lie outside the interval of Inv, because the repair moved them; else ""."""
-    limits, estimate = results.interval(simultaneous=simultaneous), results.analysis.estimates[name]
-    if limits is None or name == "inv":
-        return ""
-    close = SAME_WITHIN if results.used.k_rr else _ALIKE
-    missed = int(((estimate < limits.low - close) | (estimate > limits.high + close)).sum())
-    if not missed:
-        return ""
-    return (
-        f"For {missed:,} of {results.used.k:,} categories {ESTIMATES[name].name} lies outside the interval of "
-        "Inv: the repair moved it that far. Where it matters, use Inv there."
-    )
 
 
 def settings(results: Results) -> list[tuple[str, str]]:
@@ -506,24 +477,19 @@ def left_out(results: Results, *, named: bool = True) -> list[str]:
     """What of the files is not in the analysis, counted and (if wanted) named, and what was assumed."""
     read, collected = results.used.reports, results.used.collected
     lines = [
-        f"{many(dropped.rows, 'row', 'rows')} ({dropped.reason}), the first in line {dropped.first_line:,}"
+        f"{counted(dropped.rows, 'row')} ({dropped.reason}), the first in line {dropped.first_line:,}"
         + (f" of {plain(dropped.file, 80)}" if dropped.file else "")
         for dropped in read.dropped
     ]
     if collected.outside:
         lines.append(
             f"Reports outside the domain: {collected.outside_total:,}, of "
-            f"{many(len(collected.outside), 'category', 'categories')}"
-            + (f": {_outside_named(results)}" if named else "")
+            f"{categories(len(collected.outside))}" + (f": {_outside_named(results)}" if named else "")
         )
     if read.merged:
-        lines.append(
-            f"{many(read.merged, 'row', 'rows')} of a category that came before: added to its first row"
-        )
+        lines.append(f"{counted(read.merged, 'row')} of a category that came before: added to its first row")
     if collected.unreported:
-        lines.append(
-            f"{many(collected.unreported, 'category', 'categories')} without a report: part of the analysis"
-        )
+        lines.append(f"{categories(collected.unreported)} without a report: part of the analysis")
     return [*lines, *(plain(note, 400) for note in (*read.notes, *collected.notes))]
 
 
@@ -536,17 +502,17 @@ def _outside_named(results: Results) -> str:
 
 def file_read(file: FileRead) -> str:
     """What one file contained, in a sentence."""
-    return f"{many(file.rows, 'row', 'rows')}, {n_reports(file.reports)}"
+    return f"{counted(file.rows, 'row')}, {n_reports(file.reports)}"
 
 
 def n_reports(amount: int) -> str:
     """The number of reports with its noun."""
-    return many(amount, "report", "reports")
+    return counted(amount, "report")
 
 
-def many(amount: int, one: str, more: str) -> str:
-    """A number with its noun, in the singular or the plural."""
-    return f"{amount:,} {one if amount == 1 else more}"
+def categories(amount: int) -> str:
+    """The number of categories with its noun."""
+    return f"{amount:,} {'category' if amount == 1 else 'categories'}"
 
 
 def groups(results: Results) -> list[str]:

@@ -21,8 +21,8 @@ from pages._ui.link import Binding, binding_of_choice
 from pages._ui.work import work
 from rr_core.comparison import Target
 from rr_core.io import AllSeen, Reports, Source, read_reports, within
-from rr_core.io.csv_files import csv_bytes
 from rr_core.io.report_results import K_RR, ReportSettings, ReportsInUse, Results
+from rr_core.io.text import csv_bytes
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users
 from rr_core.parameters import Choice
@@ -32,7 +32,7 @@ from rr_core.protocols.collection import MOST_BITS
 from rr_core.reports import analysis
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.epsilon_fit import collections_for, simulations
-from rr_core.reports.survey import Survey, analyse_tallies
+from rr_core.reports.survey import Survey, analyse_groups
 from rr_core.scenario import Draw
 from server import sessions
 
@@ -140,7 +140,7 @@ def results_of(used: ReportsInUse, level: float, target: Target) -> Results:
     def analyse() -> analysis.Analysis:
         if used.people is not None and used.weights is not None:
             together = used.people.tallies.together()
-            return analyse_tallies(together, _of_reports(used), used.labels, level=level).analyses[0]
+            return analyse_groups(together, _of_reports(used), used.labels, level=level).analyses[0]
         unary, bits = used.unary, None
         if unary is not None and unary.bits is not None and unary.times is not None:
             bits = (unary.bits, unary.times) if unary.bits.size <= MOST_BITS else None
@@ -159,7 +159,7 @@ def results_of(used: ReportsInUse, level: float, target: Target) -> Results:
 
         def by_group() -> Survey:
             order = used.report_of_category
-            return analyse_tallies(
+            return analyse_groups(
                 people.tallies, _of_reports(used), used.labels, people.groups, level, users, order
             )
 

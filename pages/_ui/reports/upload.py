@@ -14,10 +14,11 @@ import streamlit as st
 from pages._ui import link, state
 from pages._ui.downloads import button
 from pages._ui.reports import designs, session
-from pages._ui.reports.sentences import many, n_reports
+from pages._ui.reports.sentences import n_reports
 from pages._ui.reports.session import MADE
 from pages._ui.safe_text import markdown
-from pages._ui.upload import column_name, form, left_out, sheet_of
+from pages._ui.upload import column_name, form, sheet_of
+from rr_core.figures.wording import counted as in_numbers
 from rr_core.io import (
     BITS_LEAST,
     Preview,
@@ -27,6 +28,7 @@ from rr_core.io import (
     WrongDomain,
     group_by,
     inspect_reports,
+    rows_left_out,
 )
 from rr_core.io.people import People, read_people
 from rr_core.io.report_results import K_RR, ReportSettings, ReportsInUse
@@ -133,64 +135,53 @@ def _analyse(make: Callable[[], ReportsInUse] | None, problem: Exception | None,
 
 
 def _with_people(made: ReportsInUse, given: Given) -> ReportsInUse:
-    """The same with the groups and weights of all people, where some were asked for."""
+    """The same with the groups and weights of all people, where some were asked for: from the file, or those that are in
+    use where it is gone."""
     if not (given.by or given.weights):
         return made
-    labels = _as_reported(made)
-    if not given.read.files:
-        return _with_people_in_use(made, labels)
-    file, sheet = given.read.files[0], given.reports.sheet
-    people = state.read_once(
-        "people",
-        (file.file_id, sheet, given.by, given.weights, made.settings.names, tuple(labels)),
-        [file],
-        lambda: partial(
-            read_people,
-            Source(file.name, file.bytes(), sheet),
-            made.reports,
-            labels,
-            made.settings.names,
-            given.by,
-            given.weights,
-        ),
+    labels, used, names = _as_reported(made), session.in_use(), made.settings.names
+    if given.read.files:
+        file, sheet = given.read.files[0], given.reports.sheet
+        people: People = state.read_once(
+            "people",
+            (file.file_id, sheet, given.by, given.weights, names, tuple(labels)),
+            [file],
+            lambda: partial(
+                read_people,
+                Source(file.name, file.bytes(), sheet),
+                made.reports,
+                labels,
+                names,
+                given.by,
+                given.weights,
+            ),
+        )
+    elif (
+        used is None
+        or used.people is None
+        or {*_as_reported(used)} != {*labels}
+        or used.settings.names != names
+    ):
+        note = "Groups and weights are left out, because other names are counted now: choose the file again for them."
+        collected = dataclasses.replace(made.collected, notes=(*made.collected.notes, note))
+        return dataclasses.replace(made, collected=collected)
+    else:
+        places = list(map(_as_reported(used).index, labels))
+        people = dataclasses.replace(used.people, tallies=used.people.tallies.in_order(places))
+    counts, notes = people.tallies.counts.sum(axis=0), (*made.collected.notes, *people.notes)
+    collected = dataclasses.replace(made.collected, counts=counts, notes=notes)
+    reports = made.reports
+    if given.weights is not None:
+        reports = dataclasses.replace(reports, notes=as_weighted(reports.notes))
+    return dataclasses.replace(
+        made, reports=reports, collected=collected, people=people, by=given.by, weights=given.weights
     )
-    return _holding(made, people, given.by, given.weights)
 
 
 def _as_reported(made: ReportsInUse) -> list[str]:
     """Names of the reports in the order in which they are counted: of two that are swapped, each for the other."""
     labels = [str(label) for label in made.collected.labels]
     return labels[::-1] if made.settings.swapped else labels
-
-
-def _with_people_in_use(made: ReportsInUse, labels: list[str]) -> ReportsInUse:
-    """The same with the groups and weights that are in use, whose file is gone."""
-    used = session.in_use()
-    if used is None or used.people is None:
-        return made
-    before = _as_reported(used)
-    if {*before} != {*labels} or made.settings.names != used.settings.names:
-        note = "Groups and weights are left out, because other names are counted now: choose the file again for them."
-        collected = dataclasses.replace(made.collected, notes=(*made.collected.notes, note))
-        return dataclasses.replace(made, collected=collected)
-    tallies = used.people.tallies.in_order([before.index(label) for label in labels])
-    return _holding(made, dataclasses.replace(used.people, tallies=tallies), used.by, used.weights)
-
-
-def _holding(made: ReportsInUse, people: People, by: tuple[str, ...], weights: str | None) -> ReportsInUse:
-    counts = people.tallies.counts.sum(axis=0)
-    collected = dataclasses.replace(
-        made.collected, counts=counts, notes=(*made.collected.notes, *people.notes)
-    )
-    notes = made.reports.notes if weights is None else as_weighted(made.reports.notes)
-    return dataclasses.replace(
-        made,
-        reports=dataclasses.replace(made.reports, notes=notes),
-        collected=collected,
-        people=people,
-        by=by,
-        weights=weights,
-    )
 
 
 def _groups_and_weights(
@@ -251,13 +242,14 @@ def _choose() -> str:
 
 def _ask_which() -> None:
     """Questions that lead to a design."""
-    at: Any = WHICH
-    while not isinstance(at, str):
-        ((question, answers),) = at.items()
-        answer = st.radio(question, list(answers), None, key=f"which_{question}")
+    question, answers = WHICH
+    while answers:
+        answer = st.radio(question, [one[0] for one in answers], None, key=f"which_{question}")
         if answer is None:
             return
-        at = answers[answer]
+        question, *rest = next(after for said, *after in answers if said == answer)
+        answers = rest[0] if rest else []
+    at = question
     st.markdown(f"**{DESIGNS[at].name}.** {DESIGNS[at].about}")
     st.button(
         "Take this one", on_click=MADE.change, args=(at,), disabled=MADE.current() == at, key="which_take"
@@ -611,12 +603,12 @@ def show_understood(reports: Reports, preview: Preview | None, counted: str = "r
     else:
         left.success(
             markdown(
-                f"Understood: {many(reports.rows, 'row', 'rows')}, "
-                f"{many(len(reports.labels), 'name', 'names')}, {many(reports.total, noun, f'{noun}s')}."
+                f"Understood: {in_numbers(reports.rows, 'row')}, {in_numbers(len(reports.labels), 'name')}, "
+                f"{in_numbers(reports.total, noun)}."
             )
         )
     remarks = [] if preview is None else [f"{form(preview)}."]
-    remarks += left_out(reports.dropped, reports.merged)
+    remarks += rows_left_out(reports.dropped, reports.merged)
     # That these are reports of unary encoding has been said where ones are counted.
     remarks += [note for note in reports.notes if counted == "report" or note != OF_BIT_VECTORS]
     left.markdown("\n".join(f"- {markdown(remark)}" for remark in remarks))
