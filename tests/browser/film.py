@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 
 import numpy as np
 
-from tests.browser.lab import Lab
+from tests.browser.lab import PATIENCE, Lab
 
 # How many marks and bars the browser draws, at each of its own frames for a second.
 _ON_SCREEN = """plot => new Promise(done => {
@@ -80,8 +81,7 @@ class Film:
 
     def wait_for(self, wanted: Callable[[int], bool]) -> None:
         """Until the moment on screen is the one wanted."""
-        for _ in range(300):
-            if wanted(self.moment):
-                return
+        end = time.monotonic() + PATIENCE / 1000
+        while not wanted(self.moment):
+            assert time.monotonic() < end, f"still at {self.moment}"
             self.lab.page.wait_for_timeout(50)
-        raise AssertionError(f"still at {self.moment}")

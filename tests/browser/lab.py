@@ -302,8 +302,8 @@ class Lab:
     def leave(self) -> None:
         """End the session and forget it, so that the tab is as a new one, and its profile too."""
         self.page.evaluate("() => { sessionStorage.clear(); localStorage.clear() }")
-        self.page.context.clear_cookies()
         self.page.goto(f"{self.server}/_stcore/health")
+        self.page.context.clear_cookies()
         session = self.page.context.new_cdp_session(self.page)
         session.send("Page.resetNavigationHistory")
         session.detach()

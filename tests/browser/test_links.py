@@ -80,7 +80,6 @@ def test_back_and_forward_over_widgets_and_pages_and_the_address_in_a_second_bro
     views = [("Estimators", seen(lab, "Estimators"))]
     for change in (
         lambda: lab.type("Seed", 8),
-        lambda: lab.slide("Privacy ε"),
         lambda: lab.press("New draw"),
         lambda: lab.go("Noisy histogram"),
         lambda: lab.type("Exact N", 4321),

@@ -168,8 +168,13 @@ def test_hostile_names_stay_names(open_lab):
     give(lab, "broken.csv", b"category,count\na,5\nb,-4\n")
     assert re.search(r"Line 3.*negative.*stays in use", " ".join(lab.alerts()), re.DOTALL)
     assert lab.figure("your_reports") == before
+
+
+def test_odd_names_with_markup_stay_names(open_lab):
+    lab = open_lab("/your_reports")
     counts = dict.fromkeys(HOSTILE[:12], 900) | {name.upper(): 3 for name in HOSTILE[:12]} | {"NA": 5}
     give(lab, "odd.csv", as_csv(list(counts), np.array(list(counts.values()))))
+    say(lab, "1", "All of them are in the files")
     shown = lab.words().replace("\u2060", "")
     for text in (
         "[CLICK](HTTP://EVIL.EXAMPLE) (3 reports) as [click]",

@@ -327,7 +327,7 @@ def test_the_law_of_the_phones_draws_is_that_of_randomized_response_and_what_it_
 
 def test_a_phone_that_may_keep_nothing_still_reports_once(open_lab, held, code):
     """Where the browser keeps no data of pages, the report is held as long as the page is open."""
-    lab = open_lab(stranger=True, **PHONE)
+    lab = open_lab(stranger=True, new=True, **PHONE)
     lab.page.add_init_script(
         "Object.defineProperty(window, 'localStorage', {get() { throw new Error('no') }})"
     )

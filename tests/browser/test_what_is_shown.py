@@ -44,7 +44,7 @@ IN_POPOVER = """() => [...document.querySelectorAll(
   '[data-testid="stPopoverBody"] :is(input, [aria-checked="true"])')].map(
   at => [at.getAttribute('aria-label') || at.closest('[role="radiogroup"]')?.getAttribute('aria-label'),
     at.value || at.innerText])"""
-# The main figure of a session that is opened at an address without "present", which changes no figure, by addresses.
+# The main figure of a session that is opened at an address without "present" and "part", which change no figure.
 FIGURES: dict[str, str] = {}
 TOP = "() => document.querySelector('[data-testid=\"stMain\"]').scrollTop"
 
@@ -91,7 +91,7 @@ def must_agree(lab, fresh) -> None:
     else:
         must_show(lab, wanted)
     key = LEAD[next(label for label, page in PAGES.items() if f"/{page}" == lab.path)]
-    address = lab.page.url.replace("&present=on", "")
+    address = re.sub("&(present|part)=[a-z]+", "", lab.page.url)
     if address not in FIGURES:
         FIGURES[address] = fresh.open(address).figure(key)
     assert lab.figure(key) == FIGURES[address]
@@ -134,7 +134,7 @@ def present_and_leave(lab, label: str, ways) -> None:
 
 def test_every_page_is_left_as_it_was(open_lab):
     """From each scenario by each way in and out; by turns, on every second page, if it is not to take long."""
-    lab, fresh = open_lab(new=True), open_lab()
+    lab = open_lab(new=True)
     lab.page.add_init_script(WATCH)
     every = product(SCENARIO_PAGES, SCENARIOS.values(), [WAYS])
     in_turns = zip(SCENARIO_PAGES[::2], cycle(SCENARIOS.values()), zip(WAYS), strict=False)
@@ -142,7 +142,6 @@ def test_every_page_is_left_as_it_was(open_lab):
         lab.open(f"/{PAGES[label]}?{scenario}")
         must_have_shown_nothing_else(lab)
         present_and_leave(lab, label, ways)
-        must_agree(lab, fresh)
 
 
 def test_back_reload_next_tabs_draws_and_a_hidden_truth_while_presenting(open_lab):
@@ -224,9 +223,6 @@ def test_a_popover_shows_what_holds_however_long_it_was_closed(open_lab, label):
         query = lab.query
         for key in ("ArrowRight", "ArrowLeft"):
             lab.slide("Privacy ε", key)
-        assert seen() == first
-        for key in ("ArrowRight", "ArrowLeft"):
-            lab.slide("Privacy ε", key)
         assert lab.query == query
     assert seen() == first
 
@@ -247,9 +243,9 @@ def test_a_new_draw_stays_after_its_seed_was_looked_at(open_lab):
 
 @pytest.mark.parametrize("window", [PROJECTOR, PHONE], ids=["projector", "phone"])
 def test_from_page_to_page_while_presenting_and_out_of_it_each_looks_as_opened_plainly(open_lab, window):
-    """Over three of the pages on each screen, if it is not to take long."""
+    """Over two of the pages on each screen, if it is not to take long."""
     path = SCENARIO_PAGES[: SCENARIO_PAGES.index("Plan") + 1]  # whose pages lead from one to the next
-    pages = path if LENGTHY else path[:3] if window is PROJECTOR else path[-3:]
+    pages = path if LENGTHY else path[:2] if window is PROJECTOR else path[-2:]
     lab, fresh = open_lab(f"/{PAGES[pages[0]]}?{ZIPF}&present=on", viewport=window), open_lab(viewport=window)
     for label in pages:
         leave(lab, "p")
