@@ -22,12 +22,10 @@ page = open_page("estimators", PARTS.binding)
 draw, scenario = page.work.draw, page.work.draw.scenario
 st.markdown(
     "**InvN** cuts off the negatives of Inv and scales the rest down. **InvP** lowers all shares that it keeps by the "
-    "same amount. **MLE\\*** strikes out categories and does Inv again with the others' reports alone: no shares make "
-    "these reports likelier.\n\n"
-    "**Which repair when?** InvP, unless you expect all categories to be about equally common: then InvN. This goes by "
-    "the average of many collections; in one draw, as below, another may win. Where InvN loses, it can lose by "
-    "far: set **Zipf** with exponent 3, and see.\n\n"
-    "**Try:** drag **Privacy ε** to both ends. Which repair sets more categories to zero?"
+    "same amount. **MLE\\*** strikes out categories and does Inv again with the others' reports alone.\n\n"
+    "**Which repair when?** InvP, unless you expect all categories to be about equally common: then InvN. In one draw "
+    "another may win.\n\n"
+    "**Try:** set **Zipf**, exponent 3, and drag **Privacy ε** to both ends. Which repair can be far off?"
 )
 with figure_controls.row():
     target = pick_target()

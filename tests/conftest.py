@@ -31,9 +31,9 @@ def main_script_stays() -> Iterator[None]:
     sys.modules["__main__"] = before
 
 
-@pytest.fixture(params=[pytest.param(min(2_000, max(20, EXAMPLES // 5)), marks=pytest.mark.slow)])
+@pytest.fixture(params=[pytest.param(min(2_000, max(50, EXAMPLES // 5)), marks=pytest.mark.slow)])
 def many(request: pytest.FixtureRequest) -> int:
-    """How many random settings a sentence is computed anew for: a fifth of RR_EXAMPLES, from 20 to 2,000. All
+    """How many random settings a sentence is computed anew for: a fifth of RR_EXAMPLES, from 50 to 2,000. All
     sentences together take minutes, so they stand with the slow tests."""
     number: int = request.param
     return number

@@ -26,7 +26,7 @@ from rr_core.io import AllSeen, Size, read_list
 from rr_core.io.domain import Collected
 from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
 from rr_core.registry import ESTIMATORS, VALID
-from rr_core.reports.analysis import analyse, outside_interval
+from rr_core.reports.analysis import analyse, intervals_outside, outside_interval
 from rr_core.reports.epsilon_fit import PlausibleEpsilon, Simulations, fit_test, plausible_epsilon
 from rr_core.reports.low_counts import floor
 from tests.app.analysed import analysed, counts_csv
@@ -526,7 +526,7 @@ def test_how_to_read_the_intervals(many):
             assert abs(told[-1] - (outside if name != "inv" else 0)) <= near, (warning, outside)
 
 
-@recomputes(sentences.intervals_outside)
+@recomputes(intervals_outside)
 def test_intervals_that_no_share_lies_in_are_counted(many):
     seen = set()
     for found in [*analyses(many), of([520, 310, 170], 1.0, 0, 0), of([900, 60, 40], 1.0, 0, 0)]:
@@ -536,7 +536,7 @@ def test_intervals_that_no_share_lies_in_are_counted(many):
             low, high = (columns[f"inv_{end}{ending}"] for end in ("low", "high"))
             points = columns[f"inv_low{ending}_cut"] == columns[f"inv_high{ending}_cut"]
             below, above = int((points & (high < 0)).sum()), int((points & (low > 1)).sum())
-            text = sentences.intervals_outside(found, simultaneous=simultaneous)
+            text = intervals_outside(found.interval(simultaneous=simultaneous))
             seen.add((below > 0, above > 0))
             if below + above:
                 tells(text, 0.0, below, k, 1.0, above)

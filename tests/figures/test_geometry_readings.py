@@ -444,7 +444,7 @@ def test_what_inv_p_subtracts_and_inv_n_divides_by(many):
             (share, times) = (raw - p)[kept].mean(), positive.sum()
             np.testing.assert_allclose((raw - p)[kept], share, rtol=1e-9, atol=1e-12)
             np.testing.assert_allclose(n[n > 0], positive / times, rtol=1e-9)
-            tells(text.replace("MLE\\*", ""), share, times)
+            tells(text.replace("MLE\\*", ""), share, times, *([1.0] if "Why one line?" in text else []))
             assert (p == 0).any()
             assert any(one[i] == 0 for i in range(3) for one in (p, m, n))
             assert any((np.array([p, m, n])[:, i] == 0).all() for i in range(3))  # on one edge
