@@ -341,29 +341,15 @@ def _beside(asked: argparse.Namespace) -> tuple[str, ...]:
 
 
 def _one_column(asked: argparse.Namespace, preview: Preview) -> None:
-    from rr_core.io.columns import REPORT_WORDS, is_count_name, is_person_id
-    from rr_core.io.reports import is_weight_name
+    from rr_core.io.reports import rivals
 
-    used = {name.casefold() for name in _beside(asked)}
-    some = [
-        i
-        for i, (name, hint) in enumerate(zip(preview.columns, preview.hints, strict=True))
-        if name.casefold() not in used
-        and not (
-            is_weight_name(name) or is_person_id(preview, i) or hint.empty or hint.times or hint.constant
-        )
-        and not (hint.differs and len(preview.sample) > 2)
-        and not (preview.numeric[i] and is_count_name(name))
-    ]
-    if len(some) > 1 and all(preview.hints[i].bits for i in some):
+    some = rivals(preview, _beside(asked))
+    if some and all(preview.hints[i].bits for i in some):
         raise Unclear(
             "Several columns hold 0 and 1, as unary encoding has them: say --design unary, or one of them with --column "
             f"“{plain(preview.columns[some[0]])}”"
         )
-    again = [i for i in some if preview.hints[i].repeats]
-    some = again or some
-    called = [i for i in some if REPORT_WORDS & {*preview.columns[i].casefold().replace("_", " ").split()}]
-    if len(some) > 1 and called != [preview.category]:
+    if some:
         names = " or ".join(f"--column “{plain(preview.columns[i])}”" for i in some[:6])
         raise Unclear(f"Several columns may hold the reports: say which one, with {names}")
 

@@ -46,7 +46,8 @@ def parquet_file(results: Results, verdict: str) -> bytes:
 def json_file(results: Results, verdict: str, when: str) -> bytes:
     """Settings, versions, what was read and left out, tests, advice, and the table by column.
 
-    Beyond MOST_JSON_ROWS categories the table holds the most reported ones; ``rows`` says how many of how many.
+    Beyond MOST_JSON_ROWS categories the table holds the most reported ones; ``rows`` says how many of how many. Of groups
+    with more rows than that the table is null: the CSV file holds it.
 
     Args:
         results: the analysis.
@@ -61,6 +62,13 @@ def json_file(results: Results, verdict: str, when: str) -> bytes:
         "rows": {"held": min(k, MOST_JSON_ROWS), "of": k},
         "table": results.columns(chosen),
     }
+    if (survey := results.survey) is not None:
+        everything["groups"] = {
+            "names": survey.groups,
+            "alike": survey.alike,
+            "alike_by_chance": survey.alike_by_chance,
+            "table": survey.table() if k * len(survey.groups) <= MOST_JSON_ROWS else None,
+        }
     return (strict_json(everything) + "\n").encode()
 
 

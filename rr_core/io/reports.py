@@ -533,6 +533,23 @@ def is_weight_name(name: str) -> bool:
     return bool(WEIGHT_WORDS & _words(name))
 
 
+def rivals(preview: Preview, taken: Sequence[str] = ()) -> tuple[int, ...]:
+    """Positions of the columns, of those not ``taken``, that may all hold the reports; none where one alone may, or one
+    alone is called so."""
+    used = {name.casefold() for name in taken}
+    some = [
+        i
+        for i, (name, hint) in enumerate(zip(preview.columns, preview.hints, strict=True))
+        if name.casefold() not in used
+        and not (is_weight_name(name) or is_person_id(preview, i))
+        and not (hint.empty or hint.times or hint.constant or (hint.differs and len(preview.sample) > 2))
+        and not (preview.numeric[i] and is_count_name(name))
+    ]
+    some = [i for i in some if preview.hints[i].repeats] or some
+    called = [i for i in some if REPORT_WORDS & _words(preview.columns[i])]
+    return () if len(some) < 2 or called == [preview.category] else tuple(some)
+
+
 def is_headed(table: Described) -> bool:
     """Whether the first row of a table that was taken to have no header says "report"."""
     return any(REPORT_WORDS & _words(cell) for cell in (table.sample or [()])[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from scipy import stats
 
 from pages._ui import state
 from pages._ui.reports import sentences
+from pages._ui.reports.html_report import html_report
 from rr_core.figures.reports import by_group
 from rr_core.figures.style import reading
 from rr_core.io import AllSeen, Names, Source, read_reports, report_files, within
@@ -74,7 +76,7 @@ def test_groups_are_compared():
     (table,) = [box.value for box in page.dataframe if "Group" in box.value.columns]
     inv = [(row[1] / row.sum() - 0.2) / 0.6 for row in counts]
     np.testing.assert_allclose(
-        table["Difference %"][[0, 2]], 100 * np.array([inv[0] - inv[1], inv[2] - inv[1]])
+        table["Difference, points"][[0, 2]], 100 * np.array([inv[0] - inv[1], inv[2] - inv[1]])
     )
     one(page.selectbox, "Share of").set_value(0)
     before = table.to_csv()
@@ -82,6 +84,10 @@ def test_groups_are_compared():
     (table,) = [box.value for box in page.dataframe if "Group" in box.value.columns]
     assert table.to_csv() != before
     assert used.by == ("region",)
+    told = json.loads(report_files.json_file(held(page), "", "now"))["groups"]
+    assert (told["names"], told["alike"]) == (list(survey.groups), survey.alike)
+    assert told["table"]["reports"] == survey.reports.ravel().tolist()
+    assert "3 groups, by region." in html_report(held(page), [], "now").decode()
 
 
 def test_weights_are_those_of_the_population():

@@ -68,6 +68,7 @@ def html_report(
         rows=texts[:FIRST_ROWS],
         fit_title="Does this ε fit the data?" if results.used.k_rr else "Do the reports fit what was stated?",
         fit=sentences.fit(results),
+        groups=sentences.groups(results),
         advice=sentences.advice(results),
         intervals=sentences.intervals(results, name, simultaneous=simultaneous),
         left_out=sentences.left_out(results),

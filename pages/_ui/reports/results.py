@@ -378,11 +378,18 @@ def groups(results: Results) -> list[go.Figure]:
         hide_index=True,
         key="reports_groups_table",
         column_config={
-            name: st.column_config.NumberColumn(format="%.3g" if name == "p (Holm)" else "%.4g")
+            name: st.column_config.NumberColumn(
+                format={"People": "localized", "p (Holm)": "%.3g"}.get(name, "%.4g")
+            )
             for name in columns
-            if name.endswith("%") or name == "p (Holm)"
+            if name != "Group"
         },
     )
+    if "p (Holm)" in columns:
+        st.caption(
+            "The interval of a difference is meant for it alone; p is corrected, by Holm's method, for all differences "
+            "of the table. So an interval may leave out 0 where p is not small."
+        )
     return [figure]
 
 

@@ -561,9 +561,9 @@ def group_columns(survey: Survey, category: int, first: int) -> dict[str, Any]:
     adjusted = dict(zip(others, holm(p_values).tolist(), strict=True))
     of_others = [None if group == first else gaps[group] for group in range(len(analyses))]
     for name, key in (
-        ("Difference %", "difference"),
-        ("difference from %", "low"),
-        ("difference to %", "high"),
+        ("Difference, points", "difference"),
+        ("from, points", "low"),
+        ("to, points", "high"),
     ):
         columns[name] = [None if gap is None else 100 * float(gap[key][category]) for gap in of_others]
     columns["p (Holm)"] = [None if group == first else adjusted[group] for group in range(len(analyses))]

@@ -32,7 +32,7 @@ from rr_core.io import (
 )
 from rr_core.io.people import People, read_people
 from rr_core.io.report_results import K_RR, ReportSettings, ReportsInUse
-from rr_core.io.reports import OF_BIT_VECTORS, as_weighted
+from rr_core.io.reports import OF_BIT_VECTORS, as_weighted, rivals
 from rr_core.io.typed_counts import read_typed
 from rr_core.io.unary_reports import BitColumns, OneBit, UnaryReports, bits_in, read_bit_columns, unary_of
 from rr_core.limits import TYPED_LETTERS_MAX
@@ -492,7 +492,7 @@ def _pick_columns(
     """Options for `read_reports` and the sheet, by looking at the first file, and what that seems to be. Widgets begin
     with what was read ``before``.
 
-    The category is None as long as the person has not chosen one of many columns of 0 and 1.
+    The category is None as long as the person has not chosen one of several columns that may hold it.
 
     Raises:
         UnreadableFile: when it is no table.
@@ -525,14 +525,17 @@ def _pick_columns(
             and layout == "values"
             and sum(hint.bits for hint in preview.hints) >= BITS_LEAST
         )
+        unsure = not chosen and counted == "report" and layout == "values" and bool(rivals(preview))
         options["category"] = _column(
             "Report column" if layout == "values" else "Category column",
-            None if are_bits and not chosen else preview.category,
+            None if unsure or (are_bits and not chosen) else preview.category,
             preview,
         )
         if layout == "counts":
             suggested = preview.count if preview.count is not None else len(preview.columns) - 1
             options["count"] = _column("Count column", suggested, preview)
+    if unsure and not are_bits and options["category"] is None:
+        st.info("Several columns may hold the reports: choose the one that does.")
     if are_bits and not chosen:
         st.warning(
             "Many columns hold nothing but 0 and 1: these look like reports of unary encoding, one column per category. "
