@@ -31,8 +31,8 @@ from server import sessions
 from server.priority import FIGURE, OPENING, REST, TURNS
 
 # Streamlit leaves six empty lines above a title; a figure below it should not need scrolling. Its captions, the grey of
-# its charts on white, and white words on the pale buttons of the dark theme are too pale to read: at least 4.5 : 1 by
-# WCAG 2.
+# its charts on white, and white words on the pale buttons and tags of the dark theme are too pale to read: at least
+# 4.5 : 1 by WCAG 2.
 _STYLE = """<style>
 [data-testid="stMainBlockContainer"] {padding-top: 2.6rem; padding-bottom: 3rem;}
 [data-testid="stCaptionContainer"] {opacity: 0.75;}
@@ -55,7 +55,9 @@ _STYLE = """<style>
 .js-plotly-plot .annotation:not(:has(.bg[style*="fill-opacity: 0;"])) .annotation-text {
   stroke: none !important;
 }
-[data-testid="stBaseButton-primary"]:not(:disabled) {color: light-dark(#FFFFFF, #141414);}
+:is([data-testid="stBaseButton-primary"]:not(:disabled), [data-testid="stMultiSelect"] [data-tag] *) {
+  color: light-dark(#FFFFFF, #141414);
+}
 [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] {gap: 0.55rem;}
 [data-testid="stSidebarUserContent"] {margin-left: -0.65rem; margin-right: -0.65rem;}
 [data-testid="stSidebarUserContent"] .st-key-links {gap: 0;}

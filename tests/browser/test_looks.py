@@ -31,7 +31,7 @@ CUT = """() => {
     .filter(e => e.offsetParent && e.innerText.trim()
       && (e.offsetHeight > 48 || [e, ...e.querySelectorAll('*')].some(hides)))
     .map(e => e.innerText) }"""
-# Contrasts by WCAG 2 of captions, axis titles and the words of primary buttons against the page or the button.
+# Contrasts by WCAG 2 of captions, axis titles and the words of primary buttons and of tags against what they stand on.
 CONTRASTS = r"""() => {
   const parts = colour => colour.match(/[\d.]+/g).map(Number);
   const light = rgb => [0.2126, 0.7152, 0.0722].reduce((sum, weight, i) => { const c = rgb[i] / 255;
@@ -41,10 +41,12 @@ CONTRASTS = r"""() => {
     caption: '[data-testid="stMain"] [data-testid="stCaptionContainer"]',
     axis: '.js-plotly-plot .xtitle',
     button: '[data-testid="stBaseButton-primary"]:not(:disabled)',
+    tag: '[data-testid="stMultiSelect"] [data-tag] [title]',
   }).map(([name, selector]) => [name, Math.min(...all(selector).map(e => {
     const style = getComputedStyle(e);
     const page = parts(getComputedStyle(document.querySelector('[data-testid="stApp"]')).backgroundColor);
-    const ground = name === 'button' ? parts(style.backgroundColor) : page;
+    const below = {button: e, tag: e.closest('[data-tag]')}[name];
+    const ground = below ? parts(getComputedStyle(below).backgroundColor) : page;
     const ink = parts(name === 'axis' ? style.fill : style.color);
     const seen = [0, 1, 2].map(i => ink[i] * style.opacity + ground[i] * (1 - style.opacity));
     const [low, high] = [light(seen), light(ground)].sort((a, b) => a - b);
@@ -147,6 +149,19 @@ def test_dark_and_light_are_different_charts_follow_and_words_stand_out_from_the
         contrasts = lab.page.evaluate(CONTRASTS)
         assert min(contrasts.values()) >= 4.5, contrasts
     assert grounds["light"] != grounds["dark"]
+
+
+def test_what_is_chosen_of_several_can_be_read_in_both_themes(open_lab):
+    rows = "".join(f"{'yes' if i % 3 else 'no'},{'north' if i % 2 else 'south'}\n" for i in range(60))
+    for theme in ("light", "dark"):
+        lab = open_lab("/your_reports", color_scheme=theme)
+        with lab.rerun():
+            lab.page.locator(".st-key-reports_files input[type=file]").set_input_files(
+                {"name": "reports.csv", "mimeType": "text/csv", "buffer": f"answer,region\n{rows}".encode()}
+            )
+        lab.choose("Compare groups (optional)", "region")
+        assert lab.page.locator("[data-tag]").first.inner_text() == "region"
+        assert 4.5 <= lab.page.evaluate(CONTRASTS)["tag"] < 22
 
 
 NAMES_BELOW = """plot => [...plot.querySelectorAll('.xaxislayer-above .xtick text')].map(one =>
