@@ -180,7 +180,7 @@ def test_by_mouse_on_a_projector(open_lab):
 
 
 def test_by_touch_on_a_phone(open_lab):
-    walk(Finger(open_lab(has_touch=True, is_mobile=True, viewport=PHONE)), PHONE, seed=6)
+    walk(Finger(open_lab(new=True, has_touch=True, is_mobile=True, viewport=PHONE)), PHONE, seed=6)
 
 
 def test_by_keyboard_alone(open_lab):
