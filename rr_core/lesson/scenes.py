@@ -438,11 +438,11 @@ def repairs(seed: int) -> Posed:
         names = list(_REPAIRS.values())
         told = ", ".join(f"{names[i]} {_per_cent(values[i])}" for i in order)
         return (
-            f"{'Right' if right else 'Not so'}: {told}. InvN scales, which costs the tallest bar most: "
-            f"{_points(step.inv[tallest] - step.inv_n[tallest])}. InvP takes {_points(lowered)} from each bar that "
-            f"stays. MLE* strikes out {struck}: chance brings each other {chance} of the {rest:,} reports left, and "
-            f"{step.counts[tallest]} − {chance}, stretched {parts / (odds - 1):.2f} times, is its bar. "
-            f"In truth it is {_per_cent(truth[tallest])}."
+            f"{'Right' if right else 'Not so'}: {told}. InvN's scaling costs the tallest bar most: "
+            f"{_points(step.inv[tallest] - step.inv_n[tallest])}. InvP takes {_points(lowered)} from each that stays. MLE* "
+            f"strikes out {struck}; chance brings {chance} of the {rest:,} reports left to each: "
+            f"{step.counts[tallest]} − {chance}, stretched {parts / (odds - 1):.2f} times. "
+            f"In truth: {_per_cent(truth[tallest])}."
         )
 
     frames = [

@@ -238,7 +238,7 @@ def test_repairs(many):
         # The answers that MLE* strikes out, and Inv of the reports of the others, as if only these had been asked for.
         struck = [i for i in range(5) if made[2][i] == 0]
         number = "one answer" if len(struck) == 1 else f"{len(struck)} answers"
-        assert f"MLE* strikes out {number}: " in after
+        assert f"MLE* strikes out {number}; " in after
         assert (
             "MLE* (maximum likelihood) strikes out answers and does Inv again with the others' reports"
             in posed.before
@@ -248,7 +248,8 @@ def test_repairs(many):
         rest = counts[kept].sum()
         assert made[2][kept] == pytest.approx((counts[kept] / rest - q) / (p - q))
         worked = re.search(
-            r"other ([\d,]+) of the ([\d,]+) reports left, and (\d+) − (\d+), stretched ([\d.]+) times", after
+            r"brings ([\d,]+) of the ([\d,]+) reports left to each: (\d+) − (\d+), stretched ([\d.]+) times",
+            after,
         )
         tells(
             " ".join(worked.groups()),
