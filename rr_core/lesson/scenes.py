@@ -438,11 +438,10 @@ def repairs(seed: int) -> Posed:
         names = list(_REPAIRS.values())
         told = ", ".join(f"{names[i]} {_per_cent(values[i])}" for i in order)
         return (
-            f"{'Right' if right else 'Not so'}: {told}. InvN's scaling costs the tallest bar most: "
-            f"{_points(step.inv[tallest] - step.inv_n[tallest])}. InvP takes {_points(lowered)} from each that stays. MLE* "
-            f"strikes out {struck}; chance brings {chance} of the {rest:,} reports left to each: "
-            f"{step.counts[tallest]} − {chance}, stretched {parts / (odds - 1):.2f} times. "
-            f"In truth: {_per_cent(truth[tallest])}."
+            f"{'Right' if right else 'Not so'}: {told}. InvN's scaling costs the tallest most: "
+            f"{_points(step.inv[tallest] - step.inv_n[tallest])}. InvP takes {_points(lowered)} from each. "
+            f"MLE* strikes out {struck}; of {rest:,} reports left, chance brings each {chance}: {step.counts[tallest]} − "
+            f"{chance}, stretched {parts / (odds - 1):.2f} times. In truth: {_per_cent(truth[tallest])}."
         )
 
     frames = [

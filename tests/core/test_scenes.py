@@ -248,12 +248,12 @@ def test_repairs(many):
         rest = counts[kept].sum()
         assert made[2][kept] == pytest.approx((counts[kept] / rest - q) / (p - q))
         worked = re.search(
-            r"brings ([\d,]+) of the ([\d,]+) reports left to each: (\d+) − (\d+), stretched ([\d.]+) times",
+            r"of ([\d,]+) reports left, chance brings each ([\d,]+): (\d+) − (\d+), stretched ([\d.]+) times",
             after,
         )
         tells(
             " ".join(worked.groups()),
-            *(round(one) for one in (rest * q, rest, counts[tallest], rest * q)),
+            *(round(one) for one in (rest, rest * q, counts[tallest], rest * q)),
             1 / (p - q),
         )
         assert (counts[tallest] - round(rest * q)) / (p - q) == pytest.approx(
