@@ -439,7 +439,7 @@ def repairs(seed: int) -> Posed:
         told = ", ".join(f"{names[i]} {_per_cent(values[i])}" for i in order)
         return (
             f"{'Right' if right else 'Not so'}: {told}. InvN's scaling costs the tallest most: "
-            f"{_points(step.inv[tallest] - step.inv_n[tallest])}. InvP takes {_points(lowered)} from each. "
+            f"{_points(step.inv[tallest] - step.inv_n[tallest])}. InvP lowers what stays by {_points(lowered)}. "
             f"MLE* strikes out {struck}; of {rest:,} reports left, chance brings each {chance}: {step.counts[tallest]} − "
             f"{chance}, stretched {parts / (odds - 1):.2f} times. In truth: {_per_cent(truth[tallest])}."
         )
