@@ -171,17 +171,18 @@ class Hill {
     const steps = this.trail.length - 1, by_ibu = this.whose === 'IBU';
     const stuck = by_ibu && this.summit.some((share, i) => share > 0 && !this.shares[i]);
     this.star.textContent = stuck ? 'IBU multiplies: a bar at zero stays at zero, and the summit is out of reach.'
-      : 'The star in MLE* means exact, in one step. IBU climbs step by step and only comes near.';
+      : 'The star in MLE* means exact, in one step. A step of IBU multiplies each bar by a factor.';
     if (this.whose === 'MLE*') {
       this.odds.textContent = 'MLE* makes these reports most likely: this is the summit.';
-      this.bound.textContent = 'Certificate: zero. Nothing is above.';
+      this.bound.textContent = 'Certificate: no factor is above 1, so no shares make them likelier.';
       return;
     }
     const make_them = by_ibu ? `IBU, after ${steps} step${steps > 1 ? 's' : ''}, makes` : `${this.whose} make`;
     const less = depth < Math.log(1.01) ? 'less than 1%' : `${this.times(depth, Math.round)} times`;
     this.odds.textContent = `${make_them} these reports ${less} less likely than the best shares do.`;
-    const more = bound < Math.log(1.01) ? 'less than 1% more likely' : `at most ${this.times(bound, Math.ceil)} times as likely`;
-    this.bound.textContent = `The certificate, which needs no summit: other shares make them ${more}.`;
+    const more = bound < Math.log(1.01) ? 'as much as 1% likelier' : `more than ${this.times(bound, Math.ceil)} times as likely`;
+    const factor = 1 + Math.ceil(1e6 * bound / this.people) / 1e6;
+    this.bound.textContent = `Certificate: no factor is above ${factor}, so no shares make them ${more}.`;
   }
 
   // e to the power of `nats`, in words, rounded by `round`.
@@ -216,7 +217,7 @@ class Hill {
     const ticks = [['the best', 0], ['10¹⁰ times less', 10], ['10²⁰ times less', 20], ['10³⁰ times less', 30]]
       .map(([words, power]) => [words, up(-power * Math.LN10)]).flatMap(([words, y]) => [
         svg('line', {class: 'rr-grid', x1: 0, x2: width, y1: y, y2: y}), svg('text', {x: 2, y: y - 4}, words)]);
-    const marks = [['100% away', 0, 'start'], ['50% away', across(0.5), 'middle'], ['summit', across(0), 'middle']]
+    const marks = [['of 100 people, 100 elsewhere', 0, 'start'], ['50', across(0.5), 'middle'], ['summit', across(0), 'middle']]
       .map(([words, x, anchor]) => svg('text', {x, y: height - 6, 'text-anchor': anchor}, words));
     const {outline, edge} = this.slope(across, up, tall), beyond = across(edge) + 8, low = tall / 2;
     const cliff = ['here a bar', 'is below', 'zero'].map((word, i) => svg('text', {x: beyond, y: low + 17 * i}, word));

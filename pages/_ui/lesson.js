@@ -439,12 +439,12 @@ class Story {
       const how = {
         inv_n: 'InvN cuts off what is below zero, and scales the rest down to 100%.',
         inv_p: `InvP lowers every bar that stays by the same ${(100 * this.lowered).toFixed(1)} percentage points, until they add up to 100%.`,
-        mle_star: `MLE* strikes out ${struck} and does Inv again: chance brings each other ${Math.round(rest / others)} of the `
-          + `${rest.toLocaleString('en-US')} reports left; take that away, stretch ${(others / (odds - 1)).toPrecision(3)} times.`,
+        mle_star: `MLE* strikes out ${struck} and does Inv again: chance, spread over ${this.now.counts.length - zeros} now, brings each `
+          + `${Math.round(rest / others)} of the ${rest.toLocaleString('en-US')} reports left; take that away, stretch ${(others / (odds - 1)).toPrecision(3)} times.`,
       };
       this.say('Three repairs', Math.min(...this.now.inv) < 0 ? how[this.repair] : 'No bar is below zero: all three repairs leave Inv as it is.');
       const off = Object.entries(REPAIRS).map(([name, label]) => `${label} is off by ${distance(this.now[name], this.truth)}%`);
-      this.result.textContent = `In this survey ${off.join(', ')}; in the next, perhaps otherwise.`;
+      this.result.textContent = `In this survey ${off.join(', ')}; one survey does not tell which is best: scene 6 of the lesson does.`;
     };
     this.refresh();
   }

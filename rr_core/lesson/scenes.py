@@ -144,8 +144,8 @@ def coin(seed: int) -> Posed:
         guessed = _per_cent(picture["chances"][0] + picture["chances"][1])
         caption = (
             f"At ε = {_at(epsilon)} the coin {leans}; {heads + accidents} of the 100 reports are true. Taking your "
-            f"report for your answer is right with chance {guessed}, guessing with 20%. The odds grow from 1 to 4 to at "
-            f"most {_fold(epsilon)} to 4: eᵋ times."
+            f"report for your answer is right with chance {guessed}, guessing with 20%. The odds grow from 1:4 to at "
+            f"most {_fold(epsilon)}:4, eᵋ times (e ≈ 2.72)."
         )
         frames.append(Frame(_at(epsilon), picture, caption))
     picture, heads, accidents = people(fair)
@@ -208,7 +208,8 @@ def crowd(seed: int) -> Posed:
 
     def after(said: Prediction) -> str:
         drawn = [value / 100 for value in said]
-        span, real = (round(max(shares) - min(shares), 9) for shares in (drawn, reports))
+        ends = [[float(f"{100 * end(shares):.1f}") for end in (min, max)] for shares in (drawn, reports)]
+        (lowest, highest), (low, high) = ends  # the differences are those of the numbers on screen
         seen = (
             "is still the tallest"
             if _tallest(counts) == [_NAMES[tallest]]
@@ -216,8 +217,8 @@ def crowd(seed: int) -> Posed:
         )
         return (
             f"Of 100 people your bars put {100 * total_variation(drawn, reports):.0f} in a wrong place. From your lowest "
-            f"to your highest it is {100 * span:.0f} points; of the reports {100 * real:.1f}, from "
-            f"{_per_cent(min(reports))} to {_per_cent(max(reports))}. Chance pulls each bar towards 20%; "
+            f"to your highest it is {highest - lowest:.0f} points; of the reports {high - low:.1f}, from {low:.1f}% to "
+            f"{high:.1f}%. Chance pulls each bar towards 20%; "
             f"“{_NAMES[tallest]}” {seen}."
         )
 
@@ -440,8 +441,9 @@ def repairs(seed: int) -> Posed:
         return (
             f"{'Right' if right else 'Not so'}: {told}. InvN's scaling costs the tallest most: "
             f"{_points(step.inv[tallest] - step.inv_n[tallest])}. InvP lowers what stays by {_points(lowered)}. "
-            f"MLE* strikes out {struck}; of {rest:,} reports left, chance brings each {chance}: {step.counts[tallest]} − "
-            f"{chance}, stretched {parts / (odds - 1):.2f} times. In truth: {_per_cent(truth[tallest])}."
+            f"MLE* strikes out {struck}: chance, spread over {5 - zeros} now, brings each {chance} of the {rest:,} "
+            f"reports left: {step.counts[tallest]} − {chance}, stretched {parts / (odds - 1):.2f} times. In truth: "
+            f"{_per_cent(truth[tallest])}."
         )
 
     frames = [
@@ -522,11 +524,11 @@ def closest(seed: int) -> Posed:
 
     def after(said: Prediction) -> str:
         right = said[0] == more or won[0]["inv_n"] == won[1]["inv_n"]
-        verdict = "Right." if right else f"No, more often where {where[more]}."
         return (
-            f"{verdict} InvN wins {won[0]['inv_n']:g} of 100 where {where[0]}, {won[1]['inv_n']:g} where {where[1]}. "
-            f"There it puts {off[0]} of 100 people in a wrong bar on average, InvP {off[1]}. So report InvP, unless you "
-            "expect all to be about equally common: then InvN."
+            f"{'Right' if right else 'Not so'}. InvN wins {won[0]['inv_n']:g} of 100 where {where[0]}, "
+            f"{won[1]['inv_n']:g} where {where[1]}. Then it puts {off[0]} of 100 people in a wrong bar on average, InvP "
+            f"{off[1]}: scaling takes most from the tallest bar, which is real, and keeps bars that noise alone raised; "
+            "lowering removes those. So report InvP, unless you expect all about equally common: then InvN."
         )
 
     frames = [
@@ -619,8 +621,9 @@ def likeliest(seed: int) -> Posed:
         verdict = "Right" if said[0] == 2 else "Many more"
         return (
             f"{verdict}: {ratio(10)} times, {ratio(1)} multiplied by itself ten times, as chances of reports multiply. "
-            "The hill gets steep. MLE*, the maximum likelihood estimate, is its summit; its star means: computed "
-            "exactly, in one step."
+            "MLE*, the maximum likelihood estimate, is the summit. Why? Inv fits the reports exactly, and nothing fits "
+            "better. If it goes below zero, MLE* sets answers to zero and fits the others' reports exactly. The star: "
+            "exact, in one step."
         )
 
     frames = [
@@ -633,8 +636,9 @@ def likeliest(seed: int) -> Posed:
         for n in times
     ]
     return Posed(
-        f"The shares decide how likely these 2,000 reports are. Under the best shares they are {ratio(1)} times as "
-        "likely as under the true ones. Imagine ten times as many people who report in the same proportions.",
+        f"The shares decide how likely these 2,000 reports are. Chance made them differ a little from the truth: under "
+        f"the best shares they are {ratio(1)} times as likely as under the true ones. Imagine ten times as many people "
+        "who report in the same proportions.",
         ChoiceQuestion("How many times less likely does the truth make the reports then?", options),
         picture(1),
         (2,),
@@ -713,13 +717,19 @@ def line(seed: int) -> Posed:
             "apart": apart,
         }
 
+    # What each repair makes of Inv's shares of A and B: InvN a multiple, InvP less by an amount, MLE* some of both.
+    scale, lower = step.inv_n[0] / step.inv[0], step.inv[0] - step.inv_p[0]
+    less = (step.mle_star[0] - step.mle_star[1]) / (step.inv[0] - step.inv[1])
+    then = less * step.inv[0] - step.mle_star[0]
+
     def after(said: Prediction) -> str:
         on_the_line = ("inv_p", "mle_star", "inv_n")
         outside = "" if 0 <= said[0] <= 100 else "It lies between them. "
         return (
-            f"{_compared(said[0], answer, '', 'too little', 'too much', 5)} {outside}InvN scales A and "
-            "B down, InvP lowers both by the same amount, MLE* does some of both: scales less than InvN, then lowers. So "
-            "it lies between, never farther from the truth than the farther of the two. Of 100 people in a wrong bar: "
+            f"{_compared(said[0], answer, '', 'too little', 'too much', 5)} {outside}InvN makes A and B × {scale:.2f}, "
+            f"InvP lowers both by {_points(lower)}. Inv again, without C, comes to some of both: × {less:.2f}, "
+            f"then {_points(then)} lower. So it lies between, never farther from the truth than the farther of the two. "
+            "Of 100 people in a wrong bar: "
             f"{', '.join(f'{_REPAIRS[key]} {_wrong(getattr(step, key), truth)}' for key in on_the_line)}."
         )
 
@@ -737,9 +747,9 @@ def line(seed: int) -> Posed:
         everything = picture(one, "truth", "inv", *_REPAIRS)
         frames.append(Frame(_at(one.epsilon), everything, f"At ε = {_at(one.epsilon)}: {text}."))
     return Posed(
-        "All shares of three answers are points of a triangle; here is its lower edge. Inv fell out: C is below zero. "
-        "InvP goes straight back to the edge, InvN towards the corner where all say C. On the line through both, InvP is "
-        "at 0 and InvN at 100.",
+        "All shares of three answers are points of a triangle; on its lower edge C is zero. Inv fell out: its C is "
+        "negative. InvP goes straight back to the edge, InvN towards corner C, as far as the edge. On the line through "
+        "both, InvP is at 0 and InvN at 100.",
         NumberQuestion("Where on this line is MLE*?", -50, 150),
         picture(step, "inv", "inv_n", "inv_p"),
         (answer,),
@@ -835,12 +845,12 @@ def patience(seed: int) -> Posed:
         close = "close" if ratio < 1.1 else much
         how = f"You said {said[0]:,}, {close}: it takes {least(answer)}."
         right = f"You said {answer:,}, and so it is."
+        most = f"{math.ceil(1e4 * math.expm1(_CERTAIN * survey.n)) / 100:.2f}"  # a guarantee is rounded up
         return (
             f"{right if said[0] == answer else how} At ε = 0.5 a report says little, so the factors are close to 1. "
-            f"They also tell when to stop: while one is well above 1, its bar can gain. Once none is more than a "
-            f"millionth above 1, after {least(stop)} steps, other shares make a report at most a millionth likelier, "
-            f"all {survey.n:,} about {100 * math.expm1(_CERTAIN * survey.n):.1f}%. That is IBU's certificate; it needs "
-            "no MLE*."
+            f"They also tell when to stop: once no factor is above 1.000001, after {least(stop)} steps, no shares make a "
+            f"report more than a millionth likelier, and all {survey.n:,} together more than {most}%: nothing worth more "
+            "steps. That is IBU's certificate; it needs no MLE*."
         )
 
     frames = [

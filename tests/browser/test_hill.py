@@ -124,8 +124,10 @@ def held_against_the_core(hill):
     if "summit" in odds:
         assert shares == pytest.approx(best, **EXACT)
         assert abs(n * gap) < 1e-9
-        assert "zero" in bound
+        assert "no factor is above 1, so no shares make them likelier" in bound
         return shares, step
+    (factor,) = map(float, re.findall(r"above (\d+(?:\.\d+)?),", bound))
+    assert -1e-9 <= factor - (1 + max(0, gap)) <= 1.01e-6  # rounded up: a guarantee
     for words, nats, up in ((odds, n * below, False), (bound, n * gap, True)):
         if "1%" in words:
             assert math.expm1(nats) < 0.0100001

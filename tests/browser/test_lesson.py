@@ -163,7 +163,7 @@ def mended(lab, step):
             rest = sum(count for count, share in zip(step.counts, step.mle_star, strict=True) if share)
             others = RandomizedResponse(5 - zeros, step.epsilon)
             told = re.search(
-                r"each other ([\d,]+) of the ([\d,]+) reports left; .* stretch ([\d.]+) times", said(lab)
+                r"brings each ([\d,]+) of the ([\d,]+) reports left; .* stretch ([\d.]+) times", said(lab)
             )
             tells(" ".join(told.groups()), round(rest * others.q), rest, 1 / others.keep)
         elif label == "InvP":
