@@ -116,16 +116,19 @@ const PICTURES = {
     for (const [tick, text] of y_ticks) {
       picture.append(svg('text', {x: left - 8, y: up(tick) + 5, 'text-anchor': 'end', class: 'rr-tick'}, text));
     }
-    const lines = marks.filter(({y}) => y === null);
-    picture.append(...lines.map(({kind, x}) => svg('line', {x1: across(x), x2: across(x), y1: top, y2: foot, stroke: kind === 'guess' ? 'currentColor' : ink(kind), class: 'rr-until'})));
-    picture.append(...lines.map(({name, x}, row) => {
-      // The first name on the left of its line, the others on the right of theirs, where there is room.
-      const at = across(x), anchor = (row ? right - at < 130 : at - left > 130) ? 'end' : 'start';
-      return svg('text', {x: at + (anchor === 'end' ? -8 : 8), y: top + 14 + 24 * row, 'text-anchor': anchor, class: 'rr-halo'}, name);
-    }));
+    // A name stands on the left of its line where there is room, and each line begins at its own: so none crosses another's name.
+    const lines = marks.filter(({y}) => y === null).map(one => ({...one, at: across(one.x), roomy: across(one.x) - left > 130}))
+      .sort((one, other) => one.roomy - other.roomy || (one.roomy ? other.at - one.at : one.at - other.at));
+    for (const [row, {kind, name, at, roomy}] of lines.entries()) {
+      const y = top + 24 * row;
+      picture.append(svg('line', {x1: at, x2: at, y1: y, y2: foot, stroke: kind === 'guess' ? 'currentColor' : ink(kind), class: 'rr-until'}),
+                     svg('text', {x: at + (roomy ? -8 : 8), y: y + 14, 'text-anchor': roomy ? 'end' : 'start', class: 'rr-halo'}, name));
+    }
     for (const {kind, name, x, y} of marks.filter(({y}) => y !== null)) {
-      const at = across(x), anchor = at > (left + right) / 2 ? 'end' : 'start', yours = kind === 'guess';
-      const aside = yours ? (y < found[0].y ? 26 : -24) : up(y) > foot - 20 ? -8 : 5;   // the two names do not meet
+      const at = across(x), yours = kind === 'guess', falls = points.length > 1 && points[0][1] > points.at(-1)[1];
+      // The two names do not meet, nor a falling curve that of the point upon it: below it is room on the left, above it on the right.
+      const anchor = (falls && !yours ? at - left > 130 : at > (left + right) / 2) ? 'end' : 'start';
+      const aside = yours ? (y < found[0].y ? 26 : -24) : falls ? (anchor === 'end' ? 20 : -10) : up(y) > foot - 20 ? -8 : 5;
       picture.append(svg('circle', {cx: at, cy: up(y), r: yours ? 11 : 8, fill: yours ? 'none' : ink(kind), class: 'rr-spot'}),
                      svg('text', {x: at + (anchor === 'end' ? -15 : 15), y: up(y) + aside, 'text-anchor': anchor, class: 'rr-halo'}, name));
     }
