@@ -440,9 +440,9 @@ def repairs(seed: int) -> Posed:
         told = ", ".join(f"{names[i]} {_per_cent(values[i])}" for i in order)
         return (
             f"{'Right' if right else 'Not so'}: {told}. InvN's scaling costs the tallest most: "
-            f"{_points(step.inv[tallest] - step.inv_n[tallest])}. InvP lowers what stays by {_points(lowered)}. "
-            f"MLE* strikes out {struck}: chance, spread over {5 - zeros} now, brings each {chance} of the {rest:,} "
-            f"reports left: {step.counts[tallest]} − {chance}, stretched {parts / (odds - 1):.2f} times. In truth: "
+            f"{_points(step.inv[tallest] - step.inv_n[tallest])}. InvP lowers by {_points(lowered)}. MLE* strikes out "
+            f"{struck}: chance, spread over {5 - zeros} now, brings each {chance} of the {rest:,} reports left: "
+            f"{step.counts[tallest]} − {chance}, stretched {parts / (odds - 1):.2f} times. Truth: "
             f"{_per_cent(truth[tallest])}."
         )
 
