@@ -390,14 +390,15 @@ def below(seed: int) -> Posed:
 
 
 def _dice(seed: int, wanted: Callable[[LessonStep], bool]) -> int:
-    """The first seed from this one on whose survey at ε = 0.5 is as wanted."""
+    """The first of `_seeds` whose survey at ε = 0.5 is as wanted."""
     return next(s for s in _seeds(seed) if wanted(lesson((0.5,), s).steps[0]))
 
 
 def _seeds(seed: int) -> Iterator[int]:
+    """This one, and others that no other draw of the lesson (of 10,000) comes to: a new draw is another survey."""
     while True:
         yield seed
-        seed = (seed + 1) % 2**32
+        seed = (seed + 10_007) % 2**32
 
 
 @scene(

@@ -123,7 +123,7 @@ def answered(hand, posed, said):
         assert "Your prediction" in page.locator(".rr-shown").text_content()
 
 
-def walk(hand, size, seed, goes=(True,), among=SCENES):
+def walk(hand, size, seed, goes=(False, True), among=SCENES):
     """These scenes, the others being skipped, with a prediction that misses (False), then, with other dice, one that hits
     or comes as near as the widgets do (True). Before a prediction nothing of the answer has been received."""
     lab, page, received, rng = hand.lab, hand.page, [], random.Random(seed)
@@ -136,7 +136,7 @@ def walk(hand, size, seed, goes=(True,), among=SCENES):
     )
     page.emulate_media(reduced_motion="reduce")
     lab.open("/lesson?scene=1")
-    draw = 0
+    draw, told = 0, set()
     for number, about in enumerate(SCENES, 1):
         page.get_by_text(f"Scene {number} of {len(SCENES)}", exact=True).wait_for()
         assert page.locator(".rr-title").inner_text() == about.title
@@ -147,7 +147,8 @@ def walk(hand, size, seed, goes=(True,), among=SCENES):
             posed = about.pose(SEED + draw)
             fits(hand, size)
             hidden = [frame.caption.encode() for frame in posed.frames]
-            assert not [one for one in hidden if any(one in frame for frame in received)]
+            assert not [one for one in hidden if one not in told and any(one in frame for frame in received)]
+            told.update(hidden)  # two draws may have one sentence in common
             assert page.get_by_role("button", name="This is my prediction").is_disabled()
             others = [one for one in predictions(posed.question, rng) if one != posed.answer]
             said = hand.predict(posed.question, posed.answer if hits else rng.choice(others))
@@ -174,7 +175,7 @@ def walk(hand, size, seed, goes=(True,), among=SCENES):
 @pytest.mark.journey
 def test_by_mouse_on_a_projector(open_lab):
     lab = open_lab(viewport=PROJECTOR)
-    walk(Mouse(lab), PROJECTOR, seed=5, goes=(False, True))
+    walk(Mouse(lab), PROJECTOR, seed=5)
     lab.page.reload()
     lab.page.get_by_text(f"You predicted in {len(SCENES)} of {len(SCENES)} scenes.").wait_for()
 
