@@ -177,7 +177,8 @@ def test_in_the_setting_to_try_the_row_of_the_held_falls_and_the_dial_brings_mor
     assert all(row[0].held > row[1].held > row[2].held for row in found)
     firsts = [row[0] for row in found]
     for fewer, more in itertools.pairwise(firsts):
-        assert more.of_held > fewer.of_held and more.held > fewer.held
+        assert more.of_held > fewer.of_held
+        assert more.held > fewer.held
 
 
 @holds(
