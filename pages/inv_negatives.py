@@ -49,12 +49,13 @@ with parts["users"]:
         st.markdown(more_users(page.work.expected_negatives))
     st.markdown(
         "N·q is what the noise alone brings. A category that **somebody has** expects more reports than that, and with "
-        "more and more users its chance of getting fewer tends to zero, though it may rise on the way.\n\n"
-        "One that **nobody has** expects N·q reports, and a count falls below its own expectation with a chance that "
-        "tends to one half; only the size of its negatives tends to zero.\n\n"
-        "**Try:** set **Distribution** to Zipf, **Categories K** to 1,000 and **Zipf exponent s** to 5: nobody has most "
-        "of the categories. Then raise **Users N**: whose negatives become few, those of categories that somebody has, "
-        "or the others'?"
+        "more and more users its chance of getting fewer tends to zero, though it may rise on the way. One that "
+        "**nobody has** expects N·q reports, and a count falls below its own expectation with a chance that tends to one "
+        "half; only the size of its negatives tends to zero.\n\n"
+        "The table keeps the shares as they are. The dial **Users N** draws other users, and with more of them rare "
+        "categories find their first.\n\n"
+        "**Try:** set **Zipf**, **Categories K** 1,000, **Zipf exponent s** 5, **Privacy ε** 5: nobody has most of the "
+        "categories. Read the table from left to right: which row falls?"
     )
 if parts["empty"].open:
     with parts["empty"]:

@@ -189,23 +189,27 @@ def search_section(work: Work) -> None:
         st.caption(f"The steps are shown for up to {MOST_CATEGORIES} categories: lower **Categories K**.")
         return
     st.markdown(
-        "Even a category that **nobody** has is expected to get a share **q** of the reports. Which ones are to be taken "
-        "for empty? **Try:** press **Play** and watch who goes below the line."
+        "MLE\\* strikes out the lowest bar below zero and does Inv again with the others' reports alone. **Try:** press "
+        "**Play** and watch the dashed line, what chance brings each that stays. Why does it rise?"
     )
     found = mle_search(draw.counts, draw.mechanism)
-    film.show(search_film(found, draw.mechanism.q, draw.population.labels), "mle_search")
-    with st.expander("Why may it stop there?"):
-        st.markdown(_WHY_IT_STOPS)
+    film.show(search_film(found, draw.population.labels), "mle_search")
+    with st.expander("Why does the line rise, and why may it stop there?"):
+        st.markdown(_WHY)
 
 
-_WHY_IT_STOPS = r"""
+_WHY = r"""
+- **The line rises** because chance has fewer categories to spread over: with $m$ left, it brings each
+  $\frac{1}{e^\varepsilon + m - 1}$ of their reports.
+- **These shares are the most likely**: at the end the factor by which IBU would multiply a bar is 1 for each that stays,
+  and at most 1 for each that was struck out, so no share that is moved makes the reports more likely.
 - **In this order**, because more reports never mean a smaller MLE\* (Theorem 6, by Lemma 1): the zeros are the least
   reported categories.
-- **One factor stretches all others**, because at the best fit no share that stays gains by giving to another (Theorem 4,
+- **Inv for all others alike**, because at the best fit no share that stays gains by giving to another (Theorem 4,
   Lemma 2).
-- **At the first step without a negative**, because setting one more to zero fits the reports no better (Lemma 4).
+- **It stops at the first step without a negative**, because striking out one more fits the reports no better (Lemma 4).
 
-With the shares of reports in rising order, $\varphi_1 \le \varphi_2 \le \dots$, step $n$ sets the first $n$ to zero and
+With the shares of reports in rising order, $\varphi_1 \le \varphi_2 \le \dots$, step $n$ strikes out the first $n$ and
 
 $$g(n) = (1 - nq)\,\varphi_{n+1} - q\sum_{i>n}\varphi_i$$
 

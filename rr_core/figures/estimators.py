@@ -1,5 +1,5 @@
 """The four estimators against the truth, on one draw and on repeated collections: the distribution of error, bias and
-variance, who was best and worst; and a film of how MLE* finds which categories to set to zero."""
+variance, who was best and worst; and a film of how MLE* finds which categories to strike out."""
 
 from __future__ import annotations
 
@@ -421,87 +421,93 @@ def _what_settles(result: Repeats, metric: str) -> str:
 
 MOST_CATEGORIES = 50
 _OBSERVED, _MLE = QUANTITIES["observed"], QUANTITIES["mle_star"]
+_STAYS, _NEXT, _STRUCK = "Reports of those that stay", "Goes next", "Struck out"
 _SEARCH_ABOVE, _SEARCH_BELOW = 1.1, 0.6  # as a part of the highest bar
 _PACE = 6
 
 
-def search_film(found: MLESearch, q: float, labels: Sequence[str] | None) -> go.Figure:
-    """Bars of reports, least reported first: those below q go to q, and the others are stretched to make up for it.
+def search_film(found: MLESearch, labels: Sequence[str] | None) -> go.Figure:
+    """Bars of reports, least reported first: step by step the lowest estimate below zero is struck out, and Inv is done
+    again with the reports of the others alone.
 
     Args:
         found: the steps.
-        q: what a category that nobody has is expected to get.
         labels: names of the k categories, None for numbers.
     """
     view = bars(found.order, labels, "Category, least reported first")
-    believed = "Reports, as far as believed"
+    place = np.arange(found.shares.size)
+    looks = {
+        _STAYS: ({"color": _OBSERVED.colour}, "share of the reports left"),
+        _NEXT: (
+            {
+                "color": _OBSERVED.colour,
+                "pattern": {"shape": "/", "fgcolor": INV.colour, "solidity": 0.4},
+            },
+            "share of the reports left",
+        ),
+        _STRUCK: ({"color": TRUTH.colour}, "share of all reports"),
+    }
+
+    def at(n: int) -> list[dict[str, Any]]:
+        """What is drawn after step n: the three kinds of bars, the estimates, and what chance brings."""
+        struck, goes = place < n, (place == n) & (n < found.n_zero)
+        kinds = (~struck & ~goes, goes, struck)
+        heights = np.where(struck, found.shares, found.left[n])
+        drawn = [{"type": "bar", "y": np.where(kind, heights, np.nan)} for kind in kinds]
+        chance = {
+            "type": "scatter",
+            "x": [n - 0.5, place.size - 0.5],
+            "y": [float(found.chance[n])] * 2,
+        }
+        return [*drawn, {"type": "scatter", "y": np.where(struck, np.nan, found.theta[n])}, chance]
+
+    *first, estimate, chance = at(0)
     traces: list[dict[str, Any]] = [
-        view.bars(
-            believed,
-            found.expected[0],
-            hover("share of reports, as far as believed", found.expected),
-            marker=_marker(found, 0),
-            showlegend=False,  # its first bar may be grey or hatched
+        *(
+            view.bars(name, one["y"], hover(what, found.left), marker=marker)
+            for (name, (marker, what)), one in zip(looks.items(), first, strict=True)
         ),
         view.marks(
-            "Estimate so far",
-            found.theta[0],
-            hover("estimate so far", found.theta),
+            "Inv of those that stay",
+            estimate["y"],
+            hover("Inv of those that stay", found.theta),
             marker=_MLE.marker(11 if view.x.size <= 30 else 6),
         ),
         line_trace(
-            f"q = {percent(q)}, what an empty category gets",
-            [-0.6, view.x.size - 0.4],
-            [q, q],
+            "What chance brings each of them",
+            chance["x"],
+            chance["y"],
             "",
             line={"color": INV.colour, "dash": "dash", "width": 2.5},
         ),
-        bar_trace(believed, [None], [None], "", marker={"color": _OBSERVED.colour}),
     ]
-    frames = [
-        Frame(
-            str(n),
-            _note(found, n, q, view.names),
-            [
-                {"type": "bar", "y": found.expected[n], "marker": _marker(found, n)},
-                {"type": "scatter", "y": found.theta[n]},
-            ],
-        )
-        for n in range(len(found.g))
-    ]
-    highest = max(float(found.theta[-1].max()), float(found.expected.max()))
+    frames = [Frame(str(n), _note(found, n, view.names), at(n)) for n in range(len(found.g))]
+    highest = max(float(found.theta[-1].max()), float(found.left.max()), float(found.chance[-1]))
     lowest = max(float(found.theta.min()), -_SEARCH_BELOW * highest)
-    y = axis("Share", tickformat=SHARE, range=[1.3 * min(lowest, 0.0), _SEARCH_ABOVE * highest])
-    return film(
-        traces, view.axis(), y, _search_reading(found), frames, [0, 1], legend_rows=3, pace=_PACE, bargap=0.25
+    y = axis(
+        "Share of the reports, or of users",
+        tickformat=SHARE,
+        range=[1.3 * min(lowest, 0.0), _SEARCH_ABOVE * highest],
     )
+    moving = range(len(traces))
+    reading = _search_reading(found)
+    layout: dict[str, Any] = {"legend_rows": len(traces), "pace": _PACE, "barmode": "overlay", "bargap": 0.25}
+    return film(traces, view.axis(), y, reading, frames, moving, **layout)
 
 
-def _marker(found: MLESearch, n: int) -> dict[str, Any]:
-    """Grey for what was set to zero, and the next one to go hatched."""
-    colours = np.where(np.arange(found.shares.size) < n, TRUTH.colour, _OBSERVED.colour)
-    pattern = np.full(found.shares.size, "", dtype=object)
-    if n < found.n_zero:
-        pattern[n] = "/"
-    return {
-        "color": colours.tolist(),
-        "pattern": {"shape": pattern.tolist(), "fgcolor": INV.colour, "solidity": 0.4},
-    }
-
-
-def _note(found: MLESearch, n: int, q: float, names: NDArray[np.str_]) -> str:
-    zero = f"<b>{n}</b> set to zero"
+def _note(found: MLESearch, n: int, names: NDArray[np.str_]) -> str:
+    struck, chance = f"<b>{n}</b> struck out", percent(float(found.chance[n]))
     if n == found.n_zero:
-        return f"{zero}<br>no other is below q: done"
-    return f"{zero}<br>{names[n]}: {percent(float(found.expected[n, n]))}, below q = {percent(q)}"
+        return f"{struck}<br>no other is below what chance brings: done"
+    return f"{struck}<br>{names[n]}: {percent(float(found.left[n, n]))}; chance brings {chance}"
 
 
 def _search_reading(found: MLESearch) -> str:
     k = found.shares.size
     if not found.n_zero:
-        return f"Of {k:,} shares of reports no one is below q, so nothing is set to zero: MLE* is Inv."
+        return f"Of {k:,} categories no one is below what chance brings, so none is struck out: MLE* is Inv."
     return (
-        f"From Inv to MLE* in {counted(found.n_zero, 'step')}: the least reported category that is left goes to zero and "
-        f"the others make up for it, until none is below q. Here {found.n_zero:,} of {k:,} categories "
+        f"From Inv to MLE* in {counted(found.n_zero, 'step')}: the lowest bar below zero is struck out, and Inv is done "
+        f"again with the others' reports alone, until none is below zero. Here {found.n_zero:,} of {k:,} categories "
         f"{'goes' if found.n_zero == 1 else 'go'}."
     )

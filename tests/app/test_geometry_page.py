@@ -175,8 +175,12 @@ def test_sliders_and_box_and_buttons_move_the_reports():
     assert rows_of(page)["Observed φ"] == ["25%", "25%", "50%"]
     checked(widget(page, "Use the scenario's reports").click().run())
     assert rows_of(page) == before
-    checked(widget(page, "Make one share negative").click().run())
+    example = "Example with one negative share"
+    checked(widget(page, example).click().run())
     assert any("−" in cell for cell in rows_of(page)["Inv"])
+    assert widget(page, example).disabled
+    checked(widget(page, "Privacy ε").set_value(2.0).run())
+    assert not widget(page, example).disabled  # at another epsilon it has other reports
 
 
 def test_a_pick_outlives_epsilon_and_layers_and_nothing_else():

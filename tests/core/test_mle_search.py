@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rr_core import RandomizedResponse, mle_star
+from rr_core import RandomizedResponse, inv, mle_star
 from rr_core.mle_search import mle_search
 
 
@@ -37,7 +37,14 @@ def test_steps_are_those_of_the_paper(counts, twentieths):
     # It ends at the first that is not negative, up to the rounding of p where g is zero.
     assert all(g < 1e-14 for g in exact_g[:-1])
     assert exact_g[-1] > -1e-14
-    np.testing.assert_allclose(found.expected.sum(axis=1), 1, atol=1e-12)
+    # Each step is Inv of the reports left, under randomized response with this epsilon over the categories left.
+    for n, (left, chance, theta) in enumerate(zip(found.left, found.chance, found.theta, strict=True)):
+        np.testing.assert_allclose(left[n:] * sum(sorted(counts)[n:]), sorted(counts)[n:], rtol=1e-12)
+        if n < len(counts) - 1:
+            alone = RandomizedResponse(len(counts) - n, mechanism.epsilon)
+            assert chance == pytest.approx(alone.q, rel=1e-9)
+            np.testing.assert_allclose(theta[n:], inv(sorted(counts)[n:], alone), rtol=1e-9, atol=1e-12)
+    assert (np.diff(found.chance) > 0).all()
 
 
 @given(

@@ -208,22 +208,43 @@ def test_controls_stand_above_the_plot_in_readable_letters():
 
 
 @holds(
-    "{}<br>no other is below q: done",
+    "{}<br>no other is below what chance brings: done",
+    "**These shares are the most likely**: at the end the factor by which IBU would multiply a bar is 1 for each that stays, and at most 1 for each that was struck out, so no share that is moved makes the reports more likely.",  # noqa: E501
 )
 @pytest.mark.parametrize("scenario", [one for one in SCENARIOS if one.k <= MOST_CATEGORIES], ids=str)
-def test_the_film_of_the_search_ends_where_none_is_below_q(scenario):
+def test_the_film_of_the_search_ends_where_none_is_below_chance_and_no_factor_is_above_one(scenario):
     draw = scenario.draw()
     mechanism, estimate = draw.mechanism, mle_star(draw.counts, draw.mechanism)
     found = mle_search(draw.counts, mechanism)
-    figure = search_film(found, mechanism.q, draw.population.labels)
+    figure = search_film(found, draw.population.labels)
     check(figure)
     assert len(figure.frames) == found.n_zero + 1
-    last = figure.frames[-1]
-    np.testing.assert_allclose(last.data[1].y, estimate[found.order], atol=1e-12)
-    assert "no other is below q" in last.layout.annotations[0].text
-    for frame in figure.frames[:-1]:
-        assert np.min(frame.data[0].y) < mechanism.q
-        assert "below q = " in frame.layout.annotations[0].text
+    names = [trace.name for trace in figure.data]
+    assert all(trace.showlegend is not False for trace in figure.data)
+    stays, goes, struck, estimated, chance = range(len(names))
+    assert ["stay" in names[stays], "next" in names[goes], "Struck" in names[struck]] == [True] * 3
+    for n, frame in enumerate(figure.frames):
+        drawn, height = frame.data, frame.data[chance].y[0]
+        last = n == found.n_zero
+        assert np.isfinite(drawn[struck].y).sum() == n
+        assert np.isfinite(drawn[goes].y).sum() == (not last)
+        assert np.isfinite(drawn[stays].y).sum() == scenario.k - n - (not last)
+        if last:
+            assert np.nanmin(drawn[stays].y) >= height - 1e-12
+            assert "no other is below what chance brings" in frame.layout.annotations[0].text
+            np.testing.assert_allclose(np.nan_to_num(drawn[estimated].y), estimate[found.order], atol=1e-12)
+        else:
+            assert np.nanmax(drawn[goes].y) < height < figure.frames[n + 1].data[chance].y[0]
+            tells(
+                frame.layout.annotations[0].text.partition("<br>")[2].rpartition(":")[2],
+                np.nanmax(drawn[goes].y),
+                height,
+            )
+    reported = mechanism.expected(estimate)
+    phi = draw.counts / draw.counts.sum()
+    factors = mechanism.q * (phi / reported).sum() + (mechanism.p - mechanism.q) * phi / reported
+    np.testing.assert_allclose(factors[estimate > 0], 1, atol=1e-9)
+    assert factors.max() <= 1 + 1e-9
     text = reading(figure)
     if found.n_zero:
         assert f"Here {found.n_zero} of {scenario.k} categories go" in text

@@ -419,8 +419,8 @@ def test_lengths_of_biases_are_those_of_the_points(many):
     assert len(said) >= 3
 
 
-@recomputes(triangle_page._explanation)
-def test_what_inv_p_subtracts_and_inv_n_divides_by(many):
+@recomputes(triangle_page._explanation, triangle_page._worked_line)
+def test_what_each_repair_does_to_the_two_bars_that_stay(many):
     seen = set()
     for counts, mechanism in histograms(4, 3 * many, most_k=4):
         if mechanism.k != 3:
@@ -440,18 +440,37 @@ def test_what_inv_p_subtracts_and_inv_n_divides_by(many):
             assert ((m > 0).sum(), (p > 0).sum()) == (1, 1)
             seen.add("single")
         else:
-            kept, positive = p > 0, raw[raw > 0]
-            (share, times) = (raw - p)[kept].mean(), positive.sum()
-            np.testing.assert_allclose((raw - p)[kept], share, rtol=1e-9, atol=1e-12)
-            np.testing.assert_allclose(n[n > 0], positive / times, rtol=1e-9)
-            tells(text.replace("MLE\\*", ""), share, times, *([1.0] if "Why one line?" in text else []))
+            both, taken = n > 0, float((raw - p)[p > 0].mean())
+            assert both.sum() == 2
+            assert ((m > 0) == both).all()
+            total = raw[both].sum()
+            np.testing.assert_allclose(n[both], raw[both] / total, rtol=1e-9)
+            np.testing.assert_allclose((raw - p)[p > 0], taken, rtol=1e-9, atol=1e-12)
+            # The line through the two points (Inv, MLE*), from its slope.
+            stretch = float(np.ptp(m[both]) / np.ptp(raw[both]))
+            lowered = stretch * raw[both].max() - m.max()
+            if np.ptp(raw[both]) > 1e-4 * total:  # the slope of two bars that are nearly equal is rounding
+                assert 1 / total - 1e-9 < stretch < 1 + 1e-9
+                assert lowered > -1e-9
+                told = [taken * 100, stretch, lowered * 100]
+                ends = sorted(raw[both].tolist(), reverse=True)
+                tells(
+                    text.replace("MLE\\*", ""),
+                    *ends,
+                    total,
+                    1 / total,
+                    *told,
+                    *([1.0] if "100%:" in text else []),
+                )
+            assert ("Why one line?" in text) == ((p > 0).sum() == 2)
+            seen.add("alone" if (p > 0).sum() == 1 else "line")
             assert (p == 0).any()
             assert any(one[i] == 0 for i in range(3) for one in (p, m, n))
             assert any((np.array([p, m, n])[:, i] == 0).all() for i in range(3))  # on one edge
             assert ("parts them" in text) == (math.dist(p, n) < 0.15)
             assert (f"**{triangle_page._CLOSE}**" in text) == (math.dist(p, n) < 0.15)
             seen.add("far" if "parts" not in text else "near")
-    assert seen == {"inside", "one point", "single", "far", "near"}
+    assert seen == {"inside", "one point", "single", "far", "near", "alone", "line"}
 
 
 @recomputes(triangle_page.why_section)

@@ -399,7 +399,7 @@ def test_the_search_sets_as_many_to_zero_as_it_says(many, monkeypatch):
         )
         text = _of_search(found).replace("MLE*", "")
         below = int(is_negative(draw.counts, draw.scenario).sum())
-        assert ("no one is below q" in text) == (not below)
+        assert ("none is struck out" in text) == (not below)
         if not below:
             tells(text, k)
         else:

@@ -12,6 +12,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -50,6 +51,7 @@ from rr_core.scenario import Draw
 _PARAMETER = "phi"
 _CIRCLES, _CURVES = "Circles of distance", "Curves of likelihood"
 _CLOSE = "Close up"
+_EXAMPLE = "Example with one negative share"
 _NEAR = 0.15  # distance from InvP to InvN below which their markers overlap on a phone
 _ZEROS = ("inv_n", "mle_star", "inv_p")
 _LONGEST_NAME = 14  # of a category's name, in the figure and on a slider
@@ -169,7 +171,7 @@ def _unused(part: str) -> dict[str, str]:
 def why_section(result: ThreeEstimates, theta: Array | None, three: Draw) -> None:
     """Why MLE* lies between the others, in curves; folded, the drawn points as a table of shares."""
     st.markdown(
-        "MLE\\* is Inv of what stays: it **scales** like InvN, then **subtracts** like InvP. "
+        "MLE\\* is Inv of the reports of what stays. "
         f"**{_CIRCLES}** first touch the triangle at InvP, **{_CURVES}** at MLE\\*."
     )
     with st.expander("The shares of these points"):
@@ -240,7 +242,15 @@ def _move_reports(
     if example:
         st.markdown(f"An **example**, made up: the scenario's own {own} have no negative share.")
     negative = example_with_a_negative(result.mechanism)
-    st.button("Make one share negative", on_click=_pick, args=(negative,), width="stretch")
+    there = np.allclose(result.phi, np.array(negative) / sum(negative))
+    st.button(
+        _EXAMPLE,
+        on_click=_pick,
+        args=(negative,),
+        disabled=there,
+        help="The triangle shows it." if there else None,
+        width="stretch",
+    )
     error = PICKED.current().error
     with st.expander("Move the reports φ", expanded=bool(error)):
         st.caption("Or by a click or a tap in the picture.")
@@ -301,31 +311,52 @@ def _shares(result: ThreeEstimates, theta: Array | None, three: Draw) -> str:
 def _explanation(result: ThreeEstimates) -> str:
     if not result.collinearity.cut_off:
         return (
-            "Here **Inv** has no negative share, so there is nothing to repair. **Try:** press **Make one share "
-            "negative**, or click on an edge of the triangle, where one category has no reports."
+            f"Here **Inv** has no negative share, so there is nothing to repair. **Try:** press **{_EXAMPLE}**, or click "
+            "on an edge of the triangle, where one category has no reports."
         )
     if not result.collinearity.length:
         return (
             "Here the three repairs are **one point**: what is left has equal shares or is a single category. **Try:** "
-            "press **Make one share negative**."
+            f"press **{_EXAMPLE}**."
         )
     if not result.collinearity.position:
         return (
-            "Here MLE\\* keeps a single category, as InvP does: the two are **one point**. **Try:** press **Make one "
-            "share negative**."
+            "Here MLE\\* keeps a single category, as InvP does: the two are **one point**. **Try:** press "
+            f"**{_EXAMPLE}**."
         )
-    taken = float((result.estimates["inv"] - result.estimates["inv_p"])[result.estimates["inv_p"] > 0].max())
-    divisor = float(result.estimates["inv"].clip(0).sum())
+    return _worked_line(result) + (
+        f" They nearly cover each other: **{_CLOSE}** parts them."
+        if result.collinearity.length < _NEAR
+        else ""
+    )
+
+
+def _worked_line(result: ThreeEstimates) -> str:
+    """What each repair does to the two bars of Inv that InvN and MLE* keep, in numbers, and why that makes a line."""
+    repaired, both = result.estimates, result.estimates["mle_star"] > 0
+    inv, mechanism = repaired["inv"], result.mechanism
+    total, taken = float(inv[both].sum()), float((inv - repaired["inv_p"])[repaired["inv_p"] > 0].max())
+    # MLE* on what stays, c/S + (2c - S)/(S (e^epsilon - 1)), written with Inv: multiply it, then lower it.
+    stretch = (mechanism.keep + 2 * mechanism.q) / float(result.phi[both].sum())
+    lowered = (stretch * total - 1) / 2
+    bars = " and ".join(percent(share) for share in sorted(inv[both].tolist(), reverse=True))
+    alone = (repaired["inv_p"] > 0).sum() == 1
     return (
-        f"InvP **subtracts** {percent(taken)} from each share that it keeps, InvN **divides** by {number(divisor)}, "
-        "MLE\\* does some of both: it lands between them. **Why one line?** Each stretches the bars of what stays and "
-        "shifts them alike to make 100%: one number to choose, one line."
+        f"Two bars of Inv stay, {bars}: {percent(total)} together. **InvN** multiplies both by {percent(1 / total)}; "
+        f"**InvP** takes {_points(taken)} from {'one and drops the other' if alone else 'both'}; **MLE\\*** does "
+        f"some of both: it multiplies by {percent(stretch)}, then takes {_points(lowered)}. "
         + (
-            f" They nearly cover each other: **{_CLOSE}** parts them."
-            if result.collinearity.length < _NEAR
-            else ""
+            "All three lie on the edge where the third share is zero."
+            if alone
+            else "**Why one line?** Each multiplies what stays by one number and takes one amount from all, so that they "
+            "make 100%: one number to choose, one line."
         )
     )
+
+
+def _points(share: float) -> str:
+    """A difference of shares in percentage points, as text."""
+    return f"{number(100 * share)} percentage points"
 
 
 _PLACE_LABELS: dict[TruthPlace, str] = {
