@@ -13,6 +13,7 @@ from scipy import stats
 from pages._ui import state
 from pages._ui.reports import sentences
 from pages._ui.reports.html_report import html_report
+from rr_core.__main__ import main
 from rr_core.figures.reports import by_group
 from rr_core.figures.style import reading
 from rr_core.io import AllSeen, Names, Source, read_reports, report_files, within
@@ -278,3 +279,29 @@ def test_where_the_server_let_go_of_the_file_groups_stay_as_long_as_the_names_do
     assert (used.people, used.by) == (None, ())
     assert any("Groups and weights are left out" in note for note in used.collected.notes)
     assert found.n == N + 1
+
+
+BY = ("--by", "region")
+BOTH = {
+    "weights": ("k_rr", "--epsilon 1.5", (), "weight"),
+    "groups": ("warner", "--p 0.8", ("region",), None),
+    "groups and weights": ("warner", "--p 0.8", ("region",), "weight"),
+}
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_the_page_and_the_command_write_the_same_files(name, tmp_path):
+    made, stated, by, weights = BOTH[name]
+    results, file, out = held(in_groups(made, by, weights)), tmp_path / "reports.csv", tmp_path / "out.csv"
+    file.write_text(ROWS)
+    words = ["analyse", f"{file}", "--column", "answer", "--design", made, *stated.split(), "--out", f"{out}"]
+    words += ["--weights", weights] if weights else []
+    assert main([*words, *(BY if by else ())]) == 0
+    page = report_files.groups_file if by else report_files.csv_file
+    assert out.read_bytes() == page(results)
+    if not (by and weights):  # sums of sums of weights may differ in the last digit
+        assert main(words) == 0
+        assert out.read_bytes() == report_files.csv_file(results)
+    first = ["category", "reports", "share", "low", "high", "estimate"]
+    assert list(results.columns())[:6] == first
+    assert ("design_effect" in results.columns()) == bool(weights)
