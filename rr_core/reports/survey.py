@@ -153,7 +153,7 @@ class Survey:
 
     def columns(self) -> dict[str, NDArray[np.generic] | list[str]]:
         """One row for each group and category: "group" (where there are groups), "category", "reports" (people who
-        reported it; -1 where no report has its name), then `Analysis.columns`."""
+        reported it; -1 where no report has its name), then `Analysis.columns`, and `differences` from the first group."""
         k, several = len(self.categories), self.groups != ("",)
         columns: dict[str, NDArray[np.generic] | list[str]] = {}
         if several:
@@ -162,7 +162,8 @@ class Survey:
         order = np.full(k, -1) if self.order is None else np.array(self.order)
         columns["reports"] = np.concatenate([np.where(order < 0, -1, row[order]) for row in self.reports])
         each = [one.columns() for one in self.analyses]
-        return columns | {name: np.concatenate([one[name] for one in each]) for name in each[0]}
+        columns |= {name: np.concatenate([one[name] for one in each]) for name in each[0]}
+        return columns | {f"difference_{name}": gaps.ravel() for name, gaps in self.differences().items()}
 
     def table(self) -> dict[str, Any]:
         """`columns` for a file, None in place of a number of reports that there is not."""
@@ -192,6 +193,20 @@ class Survey:
         if len(self.analyses) != 1:
             raise ValueError(f"estimates must be of one group, got {len(self.analyses)}: see analyses")
         return self.analyses[0].estimates
+
+    def differences(self, first: int = 0) -> dict[str, Array]:
+        """(g, k) by name, of each group as in `difference`: "from_first" (the share by Inv less that of the ``first``
+        one, whose own row is nan), "low" and "high" at the level of the analyses, "p_value", and "p_holm", corrected in
+        each category for all groups. Nothing where there is no Inv, or one group."""
+        if len(self.groups) < 2 or any(one.interval is None for one in self.analyses):
+            return {}
+        gaps = [self.difference(group, first, self.analyses[0].level) for group in range(len(self.groups))]
+        found = {name: np.stack([gap[name] for gap in gaps]) for name in gaps[0]}
+        others = np.arange(len(gaps)) != first
+        found["p_holm"][others] = holm(found["p_value"][others])
+        for values in found.values():
+            values[first] = np.nan
+        return {"from_first": found.pop("difference"), **found}
 
     def difference(self, one: int, other: int, level: float = 0.95) -> dict[str, Array]:
         """(k,) difference of the shares of two groups by Inv, "difference", with its interval, "low" and "high", and the

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
 import numpy as np
 import pytest
@@ -88,7 +89,20 @@ def test_groups_are_compared():
     told = json.loads(report_files.json_file(held(page), "", "now"))["groups"]
     assert (told["names"], told["alike"]) == (list(survey.groups), survey.alike)
     assert told["table"]["reports"] == survey.reports.ravel().tolist()
-    assert "3 groups, by region." in html_report(held(page), [], "now").decode()
+    shown = sentences.group_columns(survey, 1, 2)
+    report = html_report(held(page), [], "now", compared=(1, 2)).decode()
+    assert "3 groups, by region." in report
+    assert "The share of “yes”, and how far the groups are from “west” by Inv." in report
+    rows = re.findall(r"<tr>(.*?)</tr>", report[report.index("3 groups, by region.") :])
+    cells = [re.findall(r"<td>(.*?)</td>", row) for row in rows[1:]]
+    assert [row[0] for row in cells] == list(survey.groups)
+    for j, (title, values) in enumerate(list(shown.items())[1:], 1):
+        told = [row[j].replace("−", "-") for row in cells if row[j]]
+        for cell, value in zip(
+            told, values, strict=False
+        ):  # “west” comes last, and has no difference from itself
+            assert "·" in cell or float(cell) == pytest.approx(value, rel=1e-3)
+        assert len(told) == (2 if "points" in title or "Holm" in title else 3)
 
 
 def test_weights_are_those_of_the_population():
@@ -199,6 +213,11 @@ def test_the_file_of_groups_and_the_picture():
     rows = list(csv.DictReader(io.StringIO(report_files.groups_file(results).decode())))
     assert [row["group"] for row in rows] == [name for name in results.survey.groups for _ in range(2)]
     assert sum(int(row["reports"]) for row in rows) == N
+    shown = sentences.group_columns(results.survey, 1, 0)
+    for name, title in (("from_first", "Difference"), ("low", "from"), ("high", "to")):
+        told = [100 * float(row[f"difference_{name}"]) for row in rows[1::2]]
+        np.testing.assert_array_equal(told, shown[f"{title}, points"])
+    np.testing.assert_array_equal([float(row["difference_p_holm"]) for row in rows[1::2]], shown["p (Holm)"])
     assert len(charts(page)) == 2
     assert "Groups (CSV)" in [button.label for button in page.get("download_button")]
 
