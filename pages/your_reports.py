@@ -46,9 +46,9 @@ with which:
     if used.k_rr:
         results.measured_section()
 with groups:
-    groups_charts = results.groups(analysed)
+    groups_charts, compared = results.groups(analysed)
 with files:
-    results.downloads(analysed, choice, [estimates_chart, *fit_charts, *groups_charts])
+    results.downloads(analysed, choice, [estimates_chart, *fit_charts, *groups_charts], compared)
     upload.warehouse_section()
 
 if simulate_now:

@@ -448,7 +448,7 @@ def test_shares_and_intervals_that_cannot_be_are_told_in_the_words_of_the_page(m
             ) == (bool(at.any()))
         columns = survey.columns()
         each = [found.leading for found in survey.analyses for _ in range(k)]
-        assert columns["estimate"] == each
+        assert columns["estimate"].tolist() == each
         assert [columns[name][j] for j, name in enumerate(each)] == columns["share"].tolist()
     assert {one[0] for one in seen} == {True, False}
 

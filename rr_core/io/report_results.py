@@ -21,7 +21,7 @@ from rr_core.protocols import Channel
 from rr_core.reports.analysis import ALL_ROWS, Analysis, Collecting, Rows
 from rr_core.reports.epsilon_fit import FitTest, Simulations
 from rr_core.reports.intervals import Interval
-from rr_core.reports.survey import Survey, report_of_each
+from rr_core.reports.survey import Survey, report_of_each, table_of_all
 
 DomainKind = Literal["seen", "size", "listed"]
 PrivacyKind = Literal["epsilon", "p", "redraw"]
@@ -136,7 +136,7 @@ class ReportsInUse:
 
     @property
     def counted(self) -> str:
-        """What `counts_by_category` counts, the name of a column: "reports" or "ones"."""
+        """What `counts_by_category` counts, in words: "reports" or "ones"."""
         return "reports" if self.unary is None else "ones"
 
     @property
@@ -224,8 +224,6 @@ class Results:
         return self.analysis.simultaneous if simultaneous else self.analysis.interval
 
     def columns(self, rows: Rows = ALL_ROWS) -> dict[str, NDArray[Any]]:
-        """The table of results at full precision: names of categories, their reports or ones, then `Analysis.columns`."""
+        """The table of results at full precision."""
         labels = np.array(self.used.labels, dtype=object)
-        counts = self.used.counts_by_category
-        counted = {} if counts is None else {self.used.counted: counts[rows]}
-        return {"category": labels[rows], **counted, **self.analysis.columns(rows)}
+        return table_of_all(labels, self.used.counts_by_category, self.analysis, rows)

@@ -18,7 +18,7 @@ from rr_core.registry import REGISTRY
 from rr_core.reports import analyse, fit_test, plausible_epsilon
 from rr_core.reports.analysis import Analysis
 from rr_core.reports.designs import DESIGNS
-from rr_core.reports.survey import analyse_groups, report_of_each
+from rr_core.reports.survey import analyse_groups, report_of_each, table_of_all
 
 if TYPE_CHECKING:
     from rr_core.io import Source
@@ -133,8 +133,7 @@ def _k_rr(
         numbers[f"estimated squared error beyond that of {words[nearest.best]}"] = nearest.differences
         numbers["standard errors of these"] = nearest.standard_errors
     most = np.argsort(-counts, kind="stable")[:TOP].tolist()
-    columns = {"category": labels, "reports": counts, **found.columns()}
-    return Recomputed({**numbers, **told}, columns, most, groups)
+    return Recomputed({**numbers, **told}, table_of_all(collected.labels, counts, found), most, groups)
 
 
 def _channel(
@@ -168,9 +167,11 @@ def _channel(
         told = dict(same_file("the files", read.sha256, sha256))
     found = _together(people, np.array(list(reports.values())), channel, names, level, users, weights)
     of_groups, groups = _groups(people, channel, names, list(reports), level, users, by)
-    counts = {"reports": [reports[name] for name in names]} if set(names) == set(reports) else {}
+    same = set(names) == set(reports)
+    own = np.array([reports[name] for name in names]) if same else None
+    table = table_of_all(np.array(names, dtype=object), own, found)
     numbers = {"reports": f"{source}: {dict(reports)}", **told, **_fit(found), **of_groups}
-    return Recomputed(numbers, {"category": names, **counts, **found.columns()}, None, groups)
+    return Recomputed(numbers, table, None, groups)
 
 
 def _together(
@@ -234,7 +235,7 @@ def _unary(
     made = UnaryEncoding(k, epsilon, optimized) if chances is None else UnaryEncoding.from_p_q(k, *chances)
     found = analyse(support, made, level, users, n=n, bits=bits)
     numbers = {"reports": source, **_fit(found)}
-    return Recomputed(numbers, {"category": names, "ones": support, **found.columns()})
+    return Recomputed(numbers, table_of_all(np.array(names, dtype=object), support, found))
 
 
 _WAYS: dict[str, Callable[..., Recomputed]] = {

@@ -102,11 +102,18 @@ class Analysis:
         """The table of results but for the names of categories and their reports: named columns of these categories (by
         default of all).
 
+        "share" is the estimate to report, and "estimate" the name of its column; "low" and "high" end the interval of
+        Inv, cut at 0 and 1 but where it lies wholly outside (nan where there is none).
         ``people_`` columns are shares times N. ``inv_low`` and ``inv_high`` end the interval of Inv for one category,
         the same with ``_all`` those that hold for all categories at once; with ``_cut`` they are cut to [0, 1]. The
         repaired estimates have no intervals of their own.
         """
-        columns: dict[str, NDArray[Any]] = {name: estimate[rows] for name, estimate in self.estimates.items()}
+        columns: dict[str, NDArray[Any]] = {"share": self.estimates[self.leading][rows]}
+        shown = None if self.interval is None else self.interval.cut_unless_outside()
+        for name in ("low", "high"):
+            columns[name] = (np.full(self.k, np.nan) if shown is None else getattr(shown, name))[rows]
+        columns["estimate"] = np.full(self.k, self.leading, dtype=object)[rows]
+        columns |= {name: estimate[rows] for name, estimate in self.estimates.items()}
         for ending, limits in (("", self.interval), ("_all", self.simultaneous)):
             for kind, ends in () if limits is None else (("", limits), ("_cut", limits.cut())):
                 columns[f"inv_low{ending}{kind}"] = ends.low[rows]

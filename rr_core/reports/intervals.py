@@ -312,24 +312,25 @@ def extremes(counts: ArrayLike, mechanism: RandomizedResponse) -> Extremes:
 
 
 def holm(p_values: Array) -> Array:
-    """(k,) Holm's adjusted p-values, at most 1, of k p-values in any order.
+    """(k,) Holm's adjusted p-values, at most 1, of k p-values in any order; or (k, m), of each column.
 
     >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
     [0.03, 0.06, 0.06]
     """
-    distinct, position, multiplicities = np.unique(p_values, return_inverse=True, return_counts=True)
-    adjusted: Array = _holm(distinct, multiplicities.astype(float), p_values.size)[position]
+    order, adjusted = np.argsort(p_values, axis=0), np.empty_like(p_values)
+    rising = np.take_along_axis(p_values, order, axis=0)
+    np.put_along_axis(adjusted, order, _holm(rising.T, np.ones(len(rising)), len(rising)).T, axis=0)
     return adjusted
 
 
 def _holm(p_values: Array, multiplicities: Array, k: int) -> Array:
-    """(m,) Holm's adjusted p-values of m distinct p-values in increasing order, each shared by so many of k categories.
+    """(..., m) Holm's adjusted p-values of m p-values that do not fall, each shared by so many of k categories.
 
     Of categories with one p-value the first has the largest factor, and the others get the same.
     """
     below = multiplicities.cumsum() - multiplicities
     stepped = np.minimum(p_values * (k - below), 1.0)
-    adjusted: Array = np.maximum.accumulate(stepped)
+    adjusted: Array = np.maximum.accumulate(stepped, axis=-1)
     return adjusted
 
 

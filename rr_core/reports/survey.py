@@ -38,7 +38,7 @@ from rr_core.metrics import Users, variance_at
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.channel_estimation import inv_channel, inv_covariance_channel, mle_channel
 from rr_core.protocols.unary import UnaryEncoding
-from rr_core.reports.analysis import Analysis, Collecting, analyse
+from rr_core.reports.analysis import ALL_ROWS, Analysis, Collecting, Rows, analyse
 from rr_core.reports.intervals import AboveZero, Interval, checked_level, holm
 from rr_core.reports.protocol_fit import LEAST_EXPECTED
 from rr_core.streams import Stream, generator
@@ -65,6 +65,11 @@ class WeightedAnalysis(Analysis):
     design_effects: Array | None = None
     variance: Array | None = None
     degrees_of_freedom: int = 0
+
+    def columns(self, rows: Rows = ALL_ROWS) -> dict[str, NDArray[Any]]:
+        """`Analysis.columns`, and "design_effect"."""
+        effects = {} if self.design_effects is None else {"design_effect": self.design_effects[rows]}
+        return {**super().columns(rows), **effects}
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,13 +152,8 @@ class Survey:
     order: tuple[int, ...] | None = None
 
     def columns(self) -> dict[str, NDArray[np.generic] | list[str]]:
-        """One row for each group and category.
-
-        "group" (where there are groups), "category", "reports" (people who reported it; -1 where no report has its name),
-        "share" (the estimate to report), "low" and "high" (the interval of Inv, cut at 0 and 1 but where it lies wholly
-        outside; nan where there is none), "estimate" (which one "share" is, by the name of its column), then
-        `Analysis.columns`.
-        """
+        """One row for each group and category: "group" (where there are groups), "category", "reports" (people who
+        reported it; -1 where no report has its name), then `Analysis.columns`, and `differences` from the first group."""
         k, several = len(self.categories), self.groups != ("",)
         columns: dict[str, NDArray[np.generic] | list[str]] = {}
         if several:
@@ -161,23 +161,9 @@ class Survey:
         columns["category"] = list(self.categories) * len(self.groups)
         order = np.full(k, -1) if self.order is None else np.array(self.order)
         columns["reports"] = np.concatenate([np.where(order < 0, -1, row[order]) for row in self.reports])
-        columns["share"] = np.concatenate([one.estimates[one.leading] for one in self.analyses])
-        for name in ("low", "high"):
-            columns[name] = np.concatenate(
-                [
-                    np.full(k, np.nan)
-                    if one.interval is None
-                    else getattr(one.interval.cut_unless_outside(), name)
-                    for one in self.analyses
-                ]
-            )
-        columns["estimate"] = [one.leading for one in self.analyses for _ in range(k)]
         each = [one.columns() for one in self.analyses]
         columns |= {name: np.concatenate([one[name] for one in each]) for name in each[0]}
-        effects = [one.design_effects for one in self.analyses if isinstance(one, WeightedAnalysis)]
-        if effects and all(one is not None for one in effects):
-            columns["design_effect"] = np.concatenate([one for one in effects if one is not None])
-        return columns
+        return columns | {f"difference_{name}": gaps.ravel() for name, gaps in self.differences().items()}
 
     def table(self) -> dict[str, Any]:
         """`columns` for a file, None in place of a number of reports that there is not."""
@@ -207,6 +193,20 @@ class Survey:
         if len(self.analyses) != 1:
             raise ValueError(f"estimates must be of one group, got {len(self.analyses)}: see analyses")
         return self.analyses[0].estimates
+
+    def differences(self, first: int = 0) -> dict[str, Array]:
+        """(g, k) by name, of each group as in `difference`: "from_first" (the share by Inv less that of the ``first``
+        one, whose own row is nan), "low" and "high" at the level of the analyses, "p_value", and "p_holm", corrected in
+        each category for all groups. Nothing where there is no Inv, or one group."""
+        if len(self.groups) < 2 or any(one.interval is None for one in self.analyses):
+            return {}
+        gaps = [self.difference(group, first, self.analyses[0].level) for group in range(len(self.groups))]
+        found = {name: np.stack([gap[name] for gap in gaps]) for name in gaps[0]}
+        others = np.arange(len(gaps)) != first
+        found["p_holm"][others] = holm(found["p_value"][others])
+        for values in found.values():
+            values[first] = np.nan
+        return {"from_first": found.pop("difference"), **found}
 
     def difference(self, one: int, other: int, level: float = 0.95) -> dict[str, Array]:
         """(k,) difference of the shares of two groups by Inv, "difference", with its interval, "low" and "high", and the
@@ -320,6 +320,15 @@ def _check_groups(counts: NDArray[Any], groups: Sequence[str]) -> None:
         raise ValueError(
             f"groups must have a report each, got {len(groups)} names and {_validate.short(reports)}"
         )
+
+
+def table_of_all(
+    categories: NDArray[Any], reports: NDArray[np.int64] | None, found: Analysis, rows: Rows = ALL_ROWS
+) -> dict[str, NDArray[Any]]:
+    """The table of people together, as `Survey.table`, of these (k,) categories and their reports (None where no report
+    has their names): the file of the page, of the command and of the script."""
+    counted = np.full(found.k, None) if reports is None else reports
+    return {"category": categories[rows], "reports": counted[rows], **found.columns(rows)}
 
 
 def report_of_each(categories: Sequence[str], reports: Sequence[str]) -> tuple[int, ...] | None:

@@ -79,6 +79,7 @@ def test_csv_keeps_every_digit_and_runs_no_formula(found):
     columns = dict(zip(header, zip(*lines, strict=True), strict=True))
     assert list(columns.pop("category")) == [csv_cell(label) for label in labels]
     assert [word == "true" for word in columns.pop("above_zero")] == expected["above_zero"].tolist()
+    assert list(columns.pop("estimate")) == [found.analysis.leading] * len(labels)
     for name, cells in columns.items():
         assert list(map(float, cells)) == expected[name].tolist(), name
     assert not any(line[0].lstrip()[:1] in set("=+@") for line in lines)

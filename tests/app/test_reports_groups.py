@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from scipy import stats
 from pages._ui import state
 from pages._ui.reports import sentences
 from pages._ui.reports.html_report import html_report
+from rr_core.__main__ import main
 from rr_core.figures.reports import by_group
 from rr_core.figures.style import reading
 from rr_core.io import AllSeen, Names, Source, read_reports, report_files, within
@@ -87,7 +89,20 @@ def test_groups_are_compared():
     told = json.loads(report_files.json_file(held(page), "", "now"))["groups"]
     assert (told["names"], told["alike"]) == (list(survey.groups), survey.alike)
     assert told["table"]["reports"] == survey.reports.ravel().tolist()
-    assert "3 groups, by region." in html_report(held(page), [], "now").decode()
+    shown = sentences.group_columns(survey, 1, 2)
+    report = html_report(held(page), [], "now", compared=(1, 2)).decode()
+    assert "3 groups, by region." in report
+    assert "The share of “yes”, and how far the groups are from “west” by Inv." in report
+    rows = re.findall(r"<tr>(.*?)</tr>", report[report.index("3 groups, by region.") :])
+    cells = [re.findall(r"<td>(.*?)</td>", row) for row in rows[1:]]
+    assert [row[0] for row in cells] == list(survey.groups)
+    for j, (title, values) in enumerate(list(shown.items())[1:], 1):
+        told = [row[j].replace("−", "-") for row in cells if row[j]]
+        for cell, value in zip(
+            told, values, strict=False
+        ):  # “west” comes last, and has no difference from itself
+            assert "·" in cell or float(cell) == pytest.approx(value, rel=1e-3)
+        assert len(told) == (2 if "points" in title or "Holm" in title else 3)
 
 
 def test_weights_are_those_of_the_population():
@@ -198,6 +213,11 @@ def test_the_file_of_groups_and_the_picture():
     rows = list(csv.DictReader(io.StringIO(report_files.groups_file(results).decode())))
     assert [row["group"] for row in rows] == [name for name in results.survey.groups for _ in range(2)]
     assert sum(int(row["reports"]) for row in rows) == N
+    shown = sentences.group_columns(results.survey, 1, 0)
+    for name, title in (("from_first", "Difference"), ("low", "from"), ("high", "to")):
+        told = [100 * float(row[f"difference_{name}"]) for row in rows[1::2]]
+        np.testing.assert_array_equal(told, shown[f"{title}, points"])
+    np.testing.assert_array_equal([float(row["difference_p_holm"]) for row in rows[1::2]], shown["p (Holm)"])
     assert len(charts(page)) == 2
     assert "Groups (CSV)" in [button.label for button in page.get("download_button")]
 
@@ -278,3 +298,29 @@ def test_where_the_server_let_go_of_the_file_groups_stay_as_long_as_the_names_do
     assert (used.people, used.by) == (None, ())
     assert any("Groups and weights are left out" in note for note in used.collected.notes)
     assert found.n == N + 1
+
+
+BY = ("--by", "region")
+BOTH = {
+    "weights": ("k_rr", "--epsilon 1.5", (), "weight"),
+    "groups": ("warner", "--p 0.8", ("region",), None),
+    "groups and weights": ("warner", "--p 0.8", ("region",), "weight"),
+}
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_the_page_and_the_command_write_the_same_files(name, tmp_path):
+    made, stated, by, weights = BOTH[name]
+    results, file, out = held(in_groups(made, by, weights)), tmp_path / "reports.csv", tmp_path / "out.csv"
+    file.write_text(ROWS)
+    words = ["analyse", f"{file}", "--column", "answer", "--design", made, *stated.split(), "--out", f"{out}"]
+    words += ["--weights", weights] if weights else []
+    assert main([*words, *(BY if by else ())]) == 0
+    page = report_files.groups_file if by else report_files.csv_file
+    assert out.read_bytes() == page(results)
+    if not (by and weights):  # sums of sums of weights may differ in the last digit
+        assert main(words) == 0
+        assert out.read_bytes() == report_files.csv_file(results)
+    first = ["category", "reports", "share", "low", "high", "estimate"]
+    assert list(results.columns())[:6] == first
+    assert ("design_effect" in results.columns()) == bool(weights)

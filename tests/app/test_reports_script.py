@@ -52,6 +52,8 @@ def check_table(lines: list[str], found: Results, chosen: np.ndarray) -> None:
             assert list(map(json.loads, cells)) == expected["category"].tolist()
         elif name == "above_zero":
             assert [cell.lower() == "true" for cell in cells] == expected[name].tolist()
+        elif name == "estimate":
+            assert list(cells) == expected[name].tolist()
         else:
             assert list(map(float, cells)) == expected[name].tolist()
 

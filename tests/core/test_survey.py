@@ -171,6 +171,30 @@ def test_every_group_is_analysed_as_it_would_be_alone():
     np.testing.assert_allclose(together.estimates["inv"], mean, atol=1e-12)  # a total that matches
 
 
+def test_differences_from_one_group_are_corrected_for_all_others():
+    counts = np.array([[50, 30, 20], [30, 50, 20], [40, 30, 30], [45, 35, 20]])
+    found = analyse_groups(counts, PROTOCOLS["k-RR"], NAMES, "wxyz", 0.9)
+    gaps = found.differences(1)
+    for group in (0, 2, 3):
+        alone = found.difference(group, 1, 0.9)
+        for name, key in (
+            ("difference", "from_first"),
+            *((name, name) for name in ("low", "high", "p_value")),
+        ):
+            np.testing.assert_array_equal(gaps[key][group], alone[name])
+    assert all(np.isnan(values[1]).all() for values in gaps.values())
+    for of, adjusted in zip(gaps["p_value"][[0, 2, 3]].T, gaps["p_holm"][[0, 2, 3]].T, strict=True):
+        rising, highest = np.argsort(of), 0.0
+        for below, i in enumerate(rising):  # Holm (1979), step by step
+            highest = max(highest, min(1.0, (3 - below) * of[i]))
+            assert adjusted[i] == pytest.approx(highest, rel=1e-12)
+    columns = found.columns()
+    for name, values in found.differences().items():
+        np.testing.assert_array_equal(columns[f"difference_{name}"], values.ravel())
+    blind = analyse_groups([[50, 50], [60, 40]], Channel.warner(0.5), ("no", "yes"), ("x", "y"))
+    assert blind.differences() == {}
+
+
 def test_what_cannot_be_analysed_is_refused():
     protocol = PROTOCOLS["k-RR"]
     with pytest.raises(ValueError, match="positive sum"):

@@ -36,6 +36,7 @@ def html_report(
     *,
     estimator: str | None = None,
     simultaneous: bool = False,
+    compared: sentences.Compared | None = None,
 ) -> bytes:
     """A short report with its charts, and a table to sort and to search.
 
@@ -48,6 +49,7 @@ def html_report(
         when: date and time of the analysis.
         estimator: the displayed estimator; by default the leading one.
         simultaneous: whether the intervals hold for all categories at once.
+        compared: the category and the group of the table of groups.
     """
     name = estimator or results.analysis.leading
     texts, values, titles = _cells(results, name, simultaneous)
@@ -69,6 +71,7 @@ def html_report(
         fit_title="Does this ε fit the data?" if results.used.k_rr else "Do the reports fit what was stated?",
         fit=sentences.fit(results),
         groups=sentences.groups(results),
+        by_group=_by_group(results, compared),
         advice=sentences.advice(results),
         intervals=sentences.intervals(results, name, simultaneous=simultaneous),
         left_out=sentences.left_out(results),
@@ -111,17 +114,33 @@ def _cells(
     return [*map(list, zip(*texts, strict=True))], np.column_stack(values).tolist(), list(columns)
 
 
+def _by_group(results: Results, compared: sentences.Compared | None) -> dict[str, Any] | None:
+    """What is said of the table of groups, its titles and its rows as texts; None where there is none."""
+    if results.survey is None or compared is None:
+        return None
+    columns = sentences.group_columns(results.survey, *compared)
+    rows = zip(*(_column(title, values) for title, values in columns.items()), strict=True)
+    return {
+        "note": sentences.compared_groups(results.survey, compared),
+        "titles": list(columns),
+        "rows": [*rows],
+    }
+
+
 def _column(title: str, values: NDArray[Any]) -> list[str]:
     """The cells of one column as texts."""
-    if title == "Category":
+    if title in ("Category", "Group"):
         return [plain(label, _LONGEST_NAME) for label in values]
     if values.dtype.kind == "b":
         return ["yes" if value else "no" for value in values]
     if values.dtype.kind in "iu" or title == "People":
         return [f"{round(float(value)):,}".replace("-", "−") for value in values]
     if title == "p (Holm)":
-        return [number(value, 4) if value > 0 else "< 10⁻³⁰⁰" for value in values.tolist()]
-    return [number(float(value), 4) for value in values]
+        return [
+            "" if np.isnan(value) else number(value, 4) if value > 0 else "< 10⁻³⁰⁰"
+            for value in values.tolist()
+        ]
+    return ["" if np.isnan(value) else number(float(value), 4) for value in values]
 
 
 def _data(texts: list[list[str]], values: list[list[float]], figures: Sequence[go.Figure]) -> str:

@@ -342,16 +342,16 @@ def advice(results: Results) -> None:
     st.markdown(markdown(" ".join([verdict, *more]), 2000))
 
 
-def groups(results: Results) -> list[go.Figure]:
+def groups(results: Results) -> tuple[list[go.Figure], sentences.Compared | None]:
     """The groups, where some were asked for: whether they are alike, their shares of one category, and how they differ;
-    returns the chart."""
+    returns the chart, and what is compared."""
     survey = results.survey
     if survey is None:
         st.markdown(
             "To compare groups, press **Other reports or settings** above and name the column of groups: region, wave, "
             "sex."
         )
-        return []
+        return [], None
     st.markdown(" ".join(sentences.groups(results)))
     order = results.order.tolist()[:MOST_ROWS]
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -374,7 +374,7 @@ def groups(results: Results) -> list[go.Figure]:
     chart.show(figure, "reports_groups")
     columns = sentences.group_columns(survey, category, first)
     st.dataframe(
-        pa.table({name: pa.array(values) for name, values in columns.items()}),
+        pa.table({name: pa.array(values, from_pandas=True) for name, values in columns.items()}),
         hide_index=True,
         key="reports_groups_table",
         column_config={
@@ -386,11 +386,8 @@ def groups(results: Results) -> list[go.Figure]:
         },
     )
     if "p (Holm)" in columns:
-        st.caption(
-            "The interval of a difference is meant for it alone; p is corrected, by Holm's method, for all differences "
-            "of the table. So an interval may leave out 0 where p is not small."
-        )
-    return [figure]
+        st.caption(sentences.DIFFERENCES)
+    return [figure], (category, first)
 
 
 def left_out(results: Results) -> None:
@@ -500,7 +497,9 @@ def _markdown_table(heads: Sequence[str], body: Iterable[Sequence[str]]) -> str:
     return "\n".join([*lines, *("| " + " | ".join(cells) + " |" for cells in body)])
 
 
-def downloads(results: Results, choice: Shown, figures: Sequence[go.Figure]) -> None:
+def downloads(
+    results: Results, choice: Shown, figures: Sequence[go.Figure], compared: sentences.Compared | None
+) -> None:
     """One button per file, the report as on screen; each file is made when its button is pressed, without a rerun."""
     verdict = sentences.advice(results)[0]
     stem = results.used.stem
@@ -512,7 +511,7 @@ def downloads(results: Results, choice: Shown, figures: Sequence[go.Figure]) -> 
             lambda: report_files.json_file(results, verdict, _now()),
             f"{stem}_analysis.json",
         ),
-        ("Report (HTML)", lambda: _html_report(results, choice, figures), f"{stem}_report.html"),
+        ("Report (HTML)", lambda: _html_report(results, choice, figures, compared), f"{stem}_report.html"),
         ("Script (Python)", lambda: report_files.script(results), f"{stem}_recompute.py"),
     ]
     if results.survey is not None:
@@ -531,8 +530,11 @@ def downloads(results: Results, choice: Shown, figures: Sequence[go.Figure]) -> 
     )
 
 
-def _html_report(results: Results, choice: Shown, figures: Sequence[go.Figure]) -> bytes:
-    return html_report(results, figures, _now(), estimator=choice.estimator, simultaneous=choice.simultaneous)
+def _html_report(
+    results: Results, choice: Shown, figures: Sequence[go.Figure], compared: sentences.Compared | None
+) -> bytes:
+    name, together = choice.estimator, choice.simultaneous
+    return html_report(results, figures, _now(), estimator=name, simultaneous=together, compared=compared)
 
 
 def _now() -> str:

@@ -22,7 +22,7 @@ from rr_core.registry import ESTIMATORS, VALID
 from rr_core.reports.analysis import ALIKE, intervals_outside, outside_interval
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.epsilon_fit import REJECTION_LEVEL, FitTest
-from rr_core.reports.intervals import holm, too_few_reports
+from rr_core.reports.intervals import too_few_reports
 from rr_core.reports.nearest import LEAST_NOISE, SAME_WITHIN, STANDARD_ERRORS, Nearest
 from rr_core.reports.protocol_fit import Fit, Tested
 from rr_core.reports.survey import Survey
@@ -37,6 +37,11 @@ _FROM = {"epsilon": "", "p": " (from p)", "redraw": " (from the chance of a unif
 _MOST_NAMED = 50
 LEAST_CHANCE = 1e-300  # chances below it are rounded to zero somewhere
 INTERVAL = "Interval"  # a column
+Compared = tuple[int, int]  # a category, and the group that the others differ from
+DIFFERENCES = (
+    "The interval of a difference is meant for it alone; p is corrected, by Holm's method, for all differences of the "
+    "table. So an interval may leave out 0 where p is not small."
+)
 _TESTED: dict[Tested, str] = {
     "reports": "The test compares the reports with the best that this way of asking allows, whatever the truth is.",
     "sums": "The test compares sums alone with what this way of asking allows, whatever the truth is: all ones together, "
@@ -540,34 +545,35 @@ def groups(results: Results) -> list[str]:
     return lines
 
 
-def group_columns(survey: Survey, category: int, first: int) -> dict[str, Any]:
-    """One category in all groups: people, share, interval, and how it differs by Inv from the first group named."""
+def group_columns(survey: Survey, category: int, first: int) -> dict[str, NDArray[Any]]:
+    """One category in all groups: people, share, interval, and how it differs by Inv from the first group named (nan in
+    the row of that one)."""
     analyses = survey.analyses
-    columns: dict[str, Any] = {
-        "Group": [plain(name, 80) for name in survey.groups],
-        "People": [one.n for one in analyses],
-        f"{ESTIMATES[analyses[0].leading].name} %": [
-            100 * float(one.estimates[analyses[0].leading][category]) for one in analyses
-        ],
+    name, gaps = analyses[0].leading, survey.differences(first)
+    columns: dict[str, NDArray[Any]] = {
+        "Group": np.array([plain(group, 80) for group in survey.groups], dtype=object),
+        "People": np.array([one.n for one in analyses]),
+        f"{ESTIMATES[name].name} %": np.array([100 * one.estimates[name][category] for one in analyses]),
     }
-    if any(one.interval is None for one in analyses):
-        return columns
     limits = [one.interval.cut_unless_outside() for one in analyses if one.interval is not None]
-    columns[f"{INTERVAL} from %"] = [100 * float(one.low[category]) for one in limits]
-    columns["to %"] = [100 * float(one.high[category]) for one in limits]
-    gaps = [survey.difference(group, first, analyses[0].level) for group in range(len(analyses))]
-    others = [group for group in range(len(analyses)) if group != first]
-    p_values = np.array([gaps[group]["p_value"][category] for group in others])
-    adjusted = dict(zip(others, holm(p_values).tolist(), strict=True))
-    of_others = [None if group == first else gaps[group] for group in range(len(analyses))]
-    for name, key in (
-        ("Difference, points", "difference"),
-        ("from, points", "low"),
-        ("to, points", "high"),
-    ):
-        columns[name] = [None if gap is None else 100 * float(gap[key][category]) for gap in of_others]
-    columns["p (Holm)"] = [None if group == first else adjusted[group] for group in range(len(analyses))]
+    if len(limits) == len(analyses):
+        columns[f"{INTERVAL} from %"] = np.array([100 * one.low[category] for one in limits])
+        columns["to %"] = np.array([100 * one.high[category] for one in limits])
+    if gaps:
+        columns["Difference, points"] = 100 * gaps["from_first"][:, category]
+        columns["from, points"], columns["to, points"] = (
+            100 * gaps[end][:, category] for end in ("low", "high")
+        )
+        columns["p (Holm)"] = gaps["p_holm"][:, category]
     return columns
+
+
+def compared_groups(survey: Survey, compared: Compared) -> str:
+    """What `group_columns` holds."""
+    of, first = plain(survey.categories[compared[0]], 60), plain(survey.groups[compared[1]], 60)
+    if not survey.differences(compared[1]):
+        return f"The share of “{of}”."
+    return f"The share of “{of}”, and how far the groups are from “{first}” by Inv. {DIFFERENCES}"
 
 
 def table_columns(
