@@ -27,7 +27,7 @@ from rr_core.protocols import Channel
 from rr_core.recompute import recompute
 from rr_core.recompute.result import Recomputed
 from rr_core.reports import fit_test
-from rr_core.reports.analysis import analyse, intervals_outside, outside_interval
+from rr_core.reports.analysis import intervals_outside, outside_interval
 from rr_core.reports.designs import (
     DESIGNS,
     MOST_FORCED,
@@ -43,7 +43,7 @@ from rr_core.reports.designs import (
     parameter,
     unary_encoding,
 )
-from rr_core.reports.survey import Survey, Tallies, analyse_groups, report_of_each
+from rr_core.reports.survey import Sample, Survey, Tallies, analyse_groups, report_of_each
 from rr_core.script import VERSION
 
 if TYPE_CHECKING:
@@ -206,8 +206,6 @@ def _by_reports(asked: argparse.Namespace) -> tuple[Survey, list[str], dict[str,
         rows_left_out,
         within,
     )
-    from rr_core.io.people import read_people
-    from rr_core.io.reports import as_weighted
 
     sources, design = _sources(asked.file, asked.sheet), DESIGNS[asked.design]
     read = read_reports(sources, **_columns(asked, sources))
@@ -239,22 +237,16 @@ def _by_reports(asked: argparse.Namespace) -> tuple[Survey, list[str], dict[str,
                 "As stated, different shares give the same reports, so nobody can estimate them: check the chances"
             )
     order = report_of_each(counted.truths, counted.reports)
-    if asked.weights is not None and asked.inclusion is not None:
-        raise Unclear("Name a column of weights or one of inclusion probabilities, not both")
-    weighing = asked.weights or asked.inclusion
-    tallies = Tallies(counted.counts[None])
-    groups: tuple[str, ...] = ("",)
-    if asked.by or weighing is not None:
-        inverse = asked.inclusion is not None
-        people = read_people(sources, read, counted.reports, names, asked.by, weighing, inverse=inverse)
-        notes = [*(notes if weighing is None else as_weighted(notes)), *people.notes]
-        tallies, groups = people.tallies, people.groups
+    tallies, groups = Tallies(counted.counts[None]), tuple[str, ...](("",))
+    if any(_beside(asked)):
+        groups, tallies, of_people = _people(asked, sources, read, counted.reports, names, notes)
+        notes = [*of_people]
     survey = analyse_groups(tallies, protocol, counted.truths, groups, asked.level, asked.users, order)
     notes += [*_reported(counted, survey), *_verdict(survey)]
     facts = {
         "design": asked.design,
         "epsilon": protocol.epsilon,
-        "n": int(survey.reports.sum()),
+        "n": _n(survey),
         "level": asked.level,
     }
     return survey, notes, facts
@@ -483,11 +475,9 @@ def _verdict(survey: Survey) -> list[str]:
 
 
 def _unary(asked: argparse.Namespace) -> tuple[Survey, list[str], dict[str, Any]]:
-    from rr_core.io import rows_left_out
+    from rr_core.io import AS_WRITTEN, rows_left_out
     from rr_core.io.unary_reports import read_unary
 
-    if asked.by or asked.weights or asked.inclusion:
-        raise Unclear("Groups and weights are not read of unary encoding yet: split the file by group")
     layout: Layout | None = "counts" if asked.count is not None else None
     if asked.column is not None and layout is None:
         layout = "values"
@@ -496,7 +486,7 @@ def _unary(asked: argparse.Namespace) -> tuple[Survey, list[str], dict[str, Any]
         raise Unclear(
             f"Unary encoding is read from one file, and {asked.file} has {len(sources):,}: put them together"
         )
-    read = read_unary(sources[0], layout, asked.column, asked.count, asked.header)
+    read = read_unary(sources[0], layout, asked.column, asked.count, asked.header, apart=_beside(asked))
     n, k = read.n if read.n is not None else asked.reports, len(read.labels)
     if n is None:
         raise Unclear(
@@ -516,12 +506,47 @@ def _unary(asked: argparse.Namespace) -> tuple[Survey, list[str], dict[str, Any]
         raise Unclear(
             f"“{most}” has {int(read.support.max()):,} ones, more than there are reports: mend --reports"
         )
-    bits = None if read.bits is None or read.times is None else (read.bits, read.times)
-    found = analyse(read.support, protocol, asked.level, asked.users, n=n, bits=bits)
-    survey = Survey(read.labels, ("",), (found,), read.support[None], None, 0, tuple(range(k)))
-    facts = {"design": "unary", "epsilon": protocol.epsilon, "n": n, "level": asked.level}
-    about = rows_left_out(read.reports.dropped, read.reports.merged)
-    return survey, [*about, *read.reports.notes, *_verdict(survey)], facts
+    groups, tallies = tuple[str, ...](("",)), Tallies(np.append(read.support, n)[None])
+    notes = read.reports.notes
+    if any(_beside(asked)):
+        if read.bits is None:
+            raise Unclear(
+                "The file has only the ones of each category: groups and weights need the bits of every report"
+            )
+        groups, tallies, notes = _people(
+            asked, sources, read.reports, read.labels, AS_WRITTEN, notes, bits=True
+        )
+    elif read.bits is not None:
+        tallies = Sample(read.bits, people=read.times).tallies(k)
+    survey = analyse_groups(tallies, protocol, read.labels, groups, asked.level, asked.users, range(k))
+    facts = {"design": "unary", "epsilon": protocol.epsilon, "n": _n(survey), "level": asked.level}
+    about = rows_left_out(read.reports.dropped, 0 if asked.by else read.reports.merged)
+    return survey, [*about, *notes, *_verdict(survey)], facts
+
+
+def _people(
+    asked: argparse.Namespace,
+    sources: Sequence[Source],
+    read: Reports,
+    labels: Sequence[str],
+    names: Names,
+    notes: Sequence[str],
+    *,
+    bits: bool = False,
+) -> tuple[tuple[str, ...], Tallies, tuple[str, ...]]:
+    """Groups, sums over their people, and what is to be said of the file that is read again for them."""
+    from rr_core.io.people import read_people
+    from rr_core.io.reports import read_again
+
+    if asked.weights is not None and asked.inclusion is not None:
+        raise Unclear("Name a column of weights or one of inclusion probabilities, not both")
+    weighing, inverse = asked.weights or asked.inclusion, asked.inclusion is not None
+    people = read_people(sources, read, labels, names, asked.by, weighing, inverse=inverse, bits=bits)
+    return people.groups, people.tallies, (*read_again(notes, weighted=weighing is not None), *people.notes)
+
+
+def _n(survey: Survey) -> int:
+    return sum(one.n for one in survey.analyses)
 
 
 def _add_plan(commands: Any) -> None:

@@ -19,7 +19,7 @@ from rr_core import __main__ as command
 from rr_core.__main__ import main
 from rr_core.io import Source, read_reports
 from rr_core.io.decoding import zipped
-from rr_core.protocols import Channel
+from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.reports.analysis import intervals_outside, outside_interval
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.survey import analyse_groups
@@ -204,6 +204,44 @@ def test_groups_and_weights(survey, capsys):
     )
     assert status == 0
     assert [row["reports"] for row in again] == [row["reports"] for row in rows]
+
+
+@pytest.mark.parametrize("form", ["columns", "strings"])
+def test_bits_have_groups_and_weights(form, tmp_path, capsys):
+    """A column of 0 and 1 that says the group is no category, and one of weights no count."""
+    protocol, rng, n = UnaryEncoding(3, 1.5), np.random.default_rng(3), 300
+    bits, woman, weight = (
+        protocol.randomize(rng.integers(0, 3, n), rng),
+        rng.integers(0, 2, n),
+        rng.integers(1, 5, n),
+    )
+    head, between = {"columns": ("bus,car,tram", ","), "strings": ("report", "")}[form]
+    each = zip(bits.tolist(), woman.tolist(), weight.tolist(), strict=True)
+    file = tmp_path / "a.csv"
+    file.write_text(
+        f"{head},treated,w\n" + "".join(f"{between.join(map(str, a))},{b},{c}\n" for a, b, c in each)
+    )
+    words = (file, "--design", "unary", "--epsilon", "1.5", "--by", "treated", "--weights", "w")
+    rows, err, status = run(capsys, *words)
+    assert (status, len(rows)) == (0, 6), err
+    wanted = analyse(
+        bits, protocol, by=woman.astype(str), weights=weight, labels=[row["category"] for row in rows[:3]]
+    )
+    for name in ("inv", "inv_low", "inv_high", "mle", "design_effect"):
+        by_group = {row["group"]: [] for row in rows}
+        for row in rows:
+            by_group[row["group"]].append(float(row[name]))
+        columns = wanted.columns()
+        table = {group: np.asarray(columns[name])[np.array(columns["group"]) == group] for group in "01"}
+        for group in "01":
+            np.testing.assert_allclose(by_group[group], table[group], atol=1e-5 if name == "mle" else 1e-9)
+    assert f"all groups are alike: p = {wanted.alike:.3g}" in err
+    assert "Not read" not in err
+    ones = tmp_path / "ones.csv"
+    ones.write_text("category,ones\nbus,30\ncar,20\n")
+    words = (ones, "--design", "unary", "--epsilon", "1", "--reports", "50", "--weights", "ones")
+    _, err, status = run(capsys, *words)
+    assert (status, "need the bits of every report" in err or "does not hold bit strings" in err) == (2, True)
 
 
 def test_inclusion_probabilities_are_weights_upside_down(tmp_path, capsys):

@@ -20,7 +20,8 @@ from rr_core.io.labels import as_objects, clean, factorize
 from rr_core.io.parquet import is_number, to_text
 from rr_core.io.reports import Reports, Source
 from rr_core.io.tables import open_table
-from rr_core.reports.survey import MOST_GROUPS, Tallies
+from rr_core.io.unary_reports import bits_of_columns, bits_of_strings
+from rr_core.reports.survey import MOST_GROUPS, Sample, Tallies
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
@@ -31,13 +32,18 @@ class People:
 
     Attributes:
         groups: g names in order, numbers by size; ("",) where no column was asked for.
-        tallies: people, and sums of their weights, by group and report, in the order that was asked for.
+        tallies: people, and sums of their weights, by group and report, in the order that was asked for, or by bit.
         notes: a sentence for each thing that was left out.
     """
 
     groups: tuple[str, ...]
     tallies: Tallies
     notes: tuple[str, ...]
+
+
+def is_inclusion_name(name: str) -> bool:
+    """Whether the name of a column means inclusion probabilities."""
+    return bool({*re.split(r"[\W\d_]+", name.casefold())} & {"pi", "inclusion"})
 
 
 def read_people(
@@ -49,6 +55,7 @@ def read_people(
     weights: str | None = None,
     *,
     inverse: bool = False,
+    bits: bool = False,
 ) -> People:
     """Read the same reports again, row by row, with their groups and weights.
 
@@ -60,6 +67,7 @@ def read_people(
         by: columns of groups; several are crossed.
         weights: column of weights.
         inverse: whether that column holds inclusion probabilities, whose inverses are the weights.
+        bits: whether reports are bit strings, or rows of columns of bits, of unary encoding.
 
     Raises:
         UnreadableFile: one plain sentence; also for more than `MOST_GROUPS` groups, or none.
@@ -81,14 +89,15 @@ def read_people(
         except NoRows:
             continue  # a part without rows, which was skipped before
         sums += _sums(table, read, keys, by, weights, inverse)
-    return _people(_add_up(pa.concat_tables(sums), keys), keys, labels, names, by, weights)
+    return _people(_add_up(pa.concat_tables(sums), keys), keys, labels, names, by, weights, bits)
 
 
 def _sums(
     table: Table, read: Reports, keys: Sequence[str], by: Sequence[str], weights: str | None, inverse: bool
 ) -> list[pa.Table]:
     """The sums of each piece of a table by its keys."""
-    columns = [read.category_name, *by, *([] if read.count_name is None else [read.count_name])]
+    of_reports = list(read.columns) or [read.category_name]
+    columns = [*of_reports, *by, *([] if read.count_name is None else [read.count_name])]
     of_weights = [] if weights is None else [find(table, weights)]
     indices = [*(find(table, column) for column in columns), *of_weights]
     twice = next((index for index in indices if indices.count(index) > 1), None)
@@ -98,11 +107,13 @@ def _sums(
         )
     if of_weights and read.count_name is not None:
         raise UnreadableFile("A table of counts has no weights: weights need one report per row.")
-    sums, rows = list[pa.Table](), 0
+    sums, rows, many = list[pa.Table](), 0, len(read.columns)
     for piece in table.pieces(indices):
         if not piece.arrays:
             continue
         arrays = [_combined(array) for array in piece.arrays]
+        if many:
+            arrays = [bits_of_columns(arrays[:many], read.columns, table, rows), *arrays[many:]]
         n = len(arrays[0])
         summed = dict(zip(keys, map(to_text, arrays), strict=False))
         summed |= {"rows": np.ones(n, dtype=np.int64), "people": np.ones(n, dtype=np.int64)}
@@ -139,11 +150,15 @@ def _people(
     names: Names,
     by: Sequence[str],
     weights: str | None,
+    bits: bool,
 ) -> People:
     """The people of a table of sums."""
-    own = clean(*factorize(sums[keys[0]]))
-    places = np.append(_places(as_objects(own.names), labels, names), -1)
-    reports = places[own.codes]
+    if bits:
+        reports, each = bits_of_strings(sums[keys[0]], len(labels))
+    else:
+        own = clean(*factorize(sums[keys[0]]))
+        places = np.append(_places(as_objects(own.names), labels, names), -1)
+        reports = places[own.codes]
     left, notes = reports >= 0, list[str]()
     groups, group_names = _groups([sums[key] for key in keys[1:]], len(reports))
     if by:
@@ -161,6 +176,12 @@ def _people(
             f"There are {g:,} groups in the column {quote(', '.join(by))}, and at most {MOST_GROUPS} can be compared: "
             "choose a column with fewer."
         )
+
+    if bits:
+        people, squares = (sums[name].to_numpy()[left] for name in ("people", "squares"))
+        weight = None if weights is None else sums["weights"].to_numpy()[left]
+        sample = Sample(each[reports[left]], groups, weight, people=people, squares=squares)
+        return People(group_names, sample.tallies(m), tuple(notes))
 
     def summed(name: str) -> npt.NDArray[np.float64]:
         of = sums[name].to_numpy()[left]

@@ -116,7 +116,9 @@ def script(results: Results) -> str:
 
 def _people_of(used: ReportsInUse, others: dict[str, Any]) -> dict[str, Any]:
     """What a script is told of groups and weights, ``others`` what else it needs then; nothing where there are none."""
-    return {} if used.people is None else {**others, "by": list(used.by), "weights": used.weights}
+    if used.people is None:
+        return {}
+    return {**others, "by": list(used.by), "weights": used.weights, "inverse": used.inverse}
 
 
 def _script_of_unary(results: Results, protocol: UnaryEncoding) -> str:
@@ -133,6 +135,7 @@ def _script_of_unary(results: Results, protocol: UnaryEncoding) -> str:
         n=used.n,
         level=results.level,
         users=results.analysis.users,
+        **_people_of(used, {}),
     )
 
 

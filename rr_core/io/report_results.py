@@ -18,6 +18,7 @@ from rr_core.io.unary_reports import UnaryReports
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
 from rr_core.protocols import Channel
+from rr_core.protocols.unary import Bits
 from rr_core.reports.analysis import ALL_ROWS, Analysis, Collecting, Rows
 from rr_core.reports.epsilon_fit import FitTest, Simulations
 from rr_core.reports.intervals import Interval
@@ -79,6 +80,7 @@ class ReportsInUse:
         stated_n: number of reports, where the person had to say it.
         people: the reports by group, with weights; None where neither was asked for.
         by, weights: the columns of groups and of weights.
+        inverse: whether the latter holds inclusion probabilities, whose inverses are the weights.
     """
 
     reports: Reports
@@ -94,6 +96,7 @@ class ReportsInUse:
     people: People | None = None
     by: tuple[str, ...] = ()
     weights: str | None = None
+    inverse: bool = False
 
     @property
     def k(self) -> int:
@@ -103,7 +106,20 @@ class ReportsInUse:
     @property
     def n(self) -> int:
         """Reports inside the domain."""
-        return self.collected.total if self.unary is None else self.unary.n or self.stated_n or 0
+        if self.unary is None:
+            return self.collected.total
+        if self.people is not None:  # some may have no group, or no weight
+            return int(self.people.tallies.counts[:, -1].sum())
+        return self.unary.n or self.stated_n or 0
+
+    @property
+    def bits(self) -> tuple[Bits, NDArray[Any]] | None:
+        """Of unary encoding the different reports, and how often each occurred; None where they are not known."""
+        if self.people is not None:
+            return self.people.tallies.bits_of(None, weighted=False)
+        if self.unary is None or self.unary.bits is None or self.unary.times is None:
+            return None
+        return self.unary.bits, self.unary.times
 
     @property
     def k_rr(self) -> RandomizedResponse | None:

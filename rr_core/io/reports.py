@@ -300,6 +300,7 @@ def _notes(read: Sequence[ReadFile], shape: Shape, names: Any, counts: Counts) -
     return notes
 
 
+NOT_READ = "Not read: "  # a note begins so
 _NOT_USED = " were not used: every person counts once."
 
 
@@ -308,9 +309,11 @@ def _not_used(weights: str) -> str:
     return f"The weights in the column {quote(weights)}{_NOT_USED}"
 
 
-def as_weighted(notes: Iterable[str]) -> tuple[str, ...]:
-    """What was noted of a file, when its people are weighted: by whichever column, nobody counts just once."""
-    return tuple(note for note in notes if not note.endswith((_NOT_USED, NOT_COUNTS)))
+def read_again(notes: Iterable[str], *, weighted: bool) -> tuple[str, ...]:
+    """What was noted of a file that is read again for groups or weights: of other columns no longer that they are not
+    read; and where people are weighted, by whichever column, nobody counts just once."""
+    ends = (_NOT_USED, NOT_COUNTS) if weighted else ()
+    return tuple(note for note in notes if not (note.startswith(NOT_READ) or note.endswith(ends)))
 
 
 OF_BIT_VECTORS = (

@@ -31,7 +31,9 @@ from rr_core.io.columns import (
 )
 from rr_core.io.decoding import UnreadableFile, quote
 from rr_core.io.distribution import Preview
+from rr_core.io.labels import factorize
 from rr_core.io.reports import (
+    NOT_READ,
     FileRead,
     Reports,
     Source,
@@ -111,9 +113,10 @@ class BitColumns:
         return (f"Not read, though the {hold} bit strings as well: {', '.join(map(quote, others[:5]))}.",)
 
 
-def bits_in(preview: Preview) -> BitColumns:
-    """Where the file of a preview seems to hold its bits."""
-    width, names = range(len(preview.columns)), preview.columns
+def bits_in(preview: Preview, apart: Sequence[str] = ()) -> BitColumns:
+    """Where the file of a preview seems to hold its bits; in none of the columns ``apart``, which say something else."""
+    names = preview.columns
+    width = [i for i, name in enumerate(names) if name not in apart]
     bits = [i for i in width if _seems_bits(preview, i)]
     if len(bits) < _FEWEST:
         bits = []
@@ -203,6 +206,7 @@ def read_unary(
     count: str | None = None,
     has_header: bool | None = None,
     columns: Sequence[str] | None = None,
+    apart: Sequence[str] = (),
 ) -> UnaryReports:
     """Read reports of unary encoding, or the number of ones of each category.
 
@@ -213,6 +217,7 @@ def read_unary(
         columns: names of the columns of 0 and 1, a category each; None: as `bits_in` suggests; none of them: bit strings
             or numbers of ones are read. With such columns ``count`` is the one that says how often each row occurred,
             and ``layout`` "values" means that each did once.
+        apart: names of columns that say something else, as the group.
 
     Raises:
         UnreadableFile: one plain sentence for the person whose file it is.
@@ -222,7 +227,7 @@ def read_unary(
     >>> read_unary(Source("bits.txt", b"010\\n110\\n010\\n")).support.tolist()
     [1, 3, 0]
     """
-    found = bits_in(inspect_reports(source, has_header=has_header))
+    found = bits_in(inspect_reports(source, has_header=has_header), apart)
     chosen = found.suggested if columns is None else columns
     if chosen:
         counted = found.count if layout is None and count is None else count if layout != "values" else None
@@ -308,9 +313,7 @@ def _from_columns(table: Table, columns: Sequence[int], count: int | None, sourc
     for piece in table.pieces([*columns, *counted]):
         if not piece.arrays:
             continue
-        block = np.empty((len(piece.arrays[0]), len(columns)), dtype=np.uint8)
-        for column, array in enumerate(piece.arrays[: len(columns)]):
-            block[:, column] = _bits(array, names[column], table, rows)
+        block = _block(piece.arrays[: len(columns)], names, table, rows)
         pieces.append(block)
         if counted:
             times.add(piece.arrays[-1])
@@ -332,7 +335,7 @@ def _from_columns(table: Table, columns: Sequence[int], count: int | None, sourc
         notes += (f"Each row counts as often as its column {quote(table.columns[counted[0]])} says.",)
     if others:
         more = f" and {len(others) - 5:,} more" if len(others) > 5 else ""
-        notes += (f"Not read: {', '.join(map(quote, others[:5]))}{more}.",)
+        notes += (f"{NOT_READ}{', '.join(map(quote, others[:5]))}{more}.",)
     ones, n = each @ bits, int(each.sum())
     reports = Reports(
         labels=np.array(names, dtype=object),
@@ -352,6 +355,32 @@ def _from_columns(table: Table, columns: Sequence[int], count: int | None, sourc
         sheet=source.sheet,
     )
     return UnaryReports(tuple(names), ones, n, bits, each, reports)
+
+
+def bits_of_columns(arrays: Sequence[Any], names: Sequence[str], table: Table, before: int) -> Any:
+    """The rows of a piece of columns of bits as an Arrow array of bit strings; ``before`` rows came before it."""
+    block = _block(arrays, names, table, before)
+    n, k = block.shape
+    ends = np.arange(n + 1, dtype=np.int64) * k
+    return pa.LargeStringArray.from_buffers(n, pa.py_buffer(ends), pa.py_buffer((block + ord("0")).data))
+
+
+def bits_of_strings(column: Any, k: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+    """For each row of a column of texts its place among the different bit strings of k bits, -1 where it is none; and
+    these, (r, k)."""
+    distinct, codes = factorize(column)
+    texts = pc.utf8_trim_whitespace(distinct)
+    are_bits = pc.match_substring_regex(texts, f"^[01]{{{k}}}$").to_numpy(zero_copy_only=False)
+    place = np.where(are_bits, np.cumsum(are_bits) - 1, -1)
+    joined = "".join(texts.filter(pa.array(are_bits)).to_pylist()).encode()
+    return place[codes], (np.frombuffer(joined, dtype=np.uint8) - ord("0")).reshape(-1, k)
+
+
+def _block(arrays: Sequence[Any], names: Sequence[str], table: Table, before: int) -> npt.NDArray[np.uint8]:
+    """(n, k) bits of a piece of columns of bits."""
+    return np.stack(
+        [_bits(array, name, table, before) for array, name in zip(arrays, names, strict=True)], axis=1
+    )
 
 
 def _times(column: Numbered, table: Table) -> tuple[Counts, tuple[str, ...]]:
@@ -407,7 +436,7 @@ def _from_strings(labels: Sequence[str], reports: Reports) -> UnaryReports:
     counts = reports.counts
     k = len(labels[0])
     _check_bits(len(labels) * k)
-    bits = (np.frombuffer("".join(labels).encode(), dtype=np.uint8) - ord("0")).reshape(len(labels), k)
+    bits = bits_of_strings(pa.chunked_array([labels], pa.large_string()), k)[1]
     ones = counts @ bits.astype(np.int64)
     names = tuple(str(i + 1) for i in range(k))
     note = ("Each name is a bit string, with how many reports were so.",)

@@ -274,6 +274,15 @@ def inv_p_unary(support: ArrayLike, protocol: UnaryEncoding, n: int | None) -> A
     return shares
 
 
+def as_support(shares: Array) -> tuple[Array, int]:
+    """Shares of ones as the support among 2^53 reports, and that number: estimates of them need no more digits.
+
+    >>> as_support(np.array([0.5, 1.0]))[0].tolist() == [2**52, 2**53]
+    True
+    """
+    return np.floor(np.minimum(shares, 1.0) * 2.0**53), 2**53
+
+
 def checked_bits(name: str, reports: ArrayLike, k: int) -> Bits:
     """``reports`` as (n, k) uint8 of 0 and 1 with n >= 1, or ValueError. Arrays of uint8 or bool are not copied."""
     array: NDArray[Any] = reports if isinstance(reports, np.ndarray) else _validate.numbers(name, reports)

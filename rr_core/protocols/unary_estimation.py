@@ -33,7 +33,7 @@ from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.protocols.channel_estimation import MaximumLikelihood, Progress, checked_tolerance, maximise
 from rr_core.protocols.subset import SubsetSelection, inv_subset
-from rr_core.protocols.unary import Bits, UnaryEncoding, checked_bits, inv_p_unary, row_blocks
+from rr_core.protocols.unary import Bits, UnaryEncoding, as_support, checked_bits, inv_p_unary, row_blocks
 
 # Reports of up to this many bits are counted: each is one integer.
 _COUNTED_BITS = 64
@@ -257,7 +257,8 @@ def _start(likelihood: _Likelihood, protocol: UnaryEncoding | SubsetSelection) -
     for rows in row_blocks(*likelihood.bits.shape):
         ones += likelihood.weights[rows] @ likelihood.bits[rows]
     if isinstance(protocol, UnaryEncoding):
-        return inv_p_unary(np.floor(np.minimum(ones, 1.0) * 2.0**53), protocol, 2**53)
+        support, n = as_support(ones)
+        return inv_p_unary(support, protocol, n)
     positive = np.maximum(inv_subset(np.minimum(ones, 1.0), protocol, 1), 0.0)
     start: Array = positive / positive.sum()
     return start

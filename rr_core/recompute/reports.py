@@ -16,7 +16,7 @@ from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.recompute.result import TOP, Recomputed, same_file
 from rr_core.registry import REGISTRY
 from rr_core.reports import analyse, fit_test, plausible_epsilon
-from rr_core.reports.analysis import Analysis
+from rr_core.reports.analysis import Analysis, Collecting
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.survey import analyse_groups, report_of_each, table_of_all
 
@@ -63,6 +63,7 @@ def _k_rr(
     sha256: str = "",
     by: Sequence[str] = (),
     weights: str | None = None,
+    inverse: bool = False,
 ) -> Recomputed:
     """Collected reports of k-RR.
 
@@ -77,6 +78,7 @@ def _k_rr(
         search_epsilon: whether to look for the smallest plausible epsilon.
         sha256: of the files that the app had.
         by, weights: columns of groups and of weights.
+        inverse: whether the latter holds inclusion probabilities.
     """
     from rr_core.io import AllSeen, Domain, Listed, Names, Size, read_reports, within
     from rr_core.io.people import read_people
@@ -95,7 +97,9 @@ def _k_rr(
     mechanism = RandomizedResponse(k, epsilon) if p is None else RandomizedResponse.from_p(k, p)
     people = None
     if by or weights:
-        people = read_people(sources, read, labels[:: -1 if swapped else 1], names, by, weights)
+        people = read_people(
+            sources, read, labels[:: -1 if swapped else 1], names, by, weights, inverse=inverse
+        )
         counts = people.tallies.counts.sum(axis=0)
     found = _together(people, counts, mechanism, labels, level, users, weights)
     told, groups = _groups(people, mechanism, labels, labels, level, users, by)
@@ -150,6 +154,7 @@ def _channel(
     counted_as: Mapping[str, str] | None = None,
     by: Sequence[str] = (),
     weights: str | None = None,
+    inverse: bool = False,
     sha256: str = "",
 ) -> Recomputed:
     """Collected reports of any channel: where they come from, how many of each, names of the truths, and the table; with
@@ -162,7 +167,7 @@ def _channel(
         sources, how = _sources(files[:1], reading)
         wanted = Names(tuple(left_out), tuple((counted_as or {}).items()))
         read = read_reports(sources, **how)
-        people = read_people(sources, read, list(reports), wanted, by, weights)
+        people = read_people(sources, read, list(reports), wanted, by, weights, inverse=inverse)
         reports = dict(zip(reports, people.tallies.counts.sum(axis=0).tolist(), strict=True))
         told = dict(same_file("the files", read.sha256, sha256))
     found = _together(people, np.array(list(reports.values())), channel, names, level, users, weights)
@@ -177,7 +182,7 @@ def _channel(
 def _together(
     people: People | None,
     counts: NDArray[np.int64],
-    protocol: RandomizedResponse | Channel,
+    protocol: Collecting,
     names: Sequence[str],
     level: float,
     users: Users,
@@ -191,7 +196,7 @@ def _together(
 
 def _groups(
     people: People | None,
-    protocol: RandomizedResponse | Channel,
+    protocol: Collecting,
     names: Sequence[str],
     reports: Sequence[str],
     level: float,
@@ -218,24 +223,40 @@ def _unary(
     chances: tuple[float, float] | None = None,
     ones: Mapping[str, int] | None = None,
     reading: Mapping[str, Any] | None = None,
+    by: Sequence[str] = (),
+    weights: str | None = None,
+    inverse: bool = False,
 ) -> Recomputed:
     """Collected reports of unary encoding, made by an epsilon or by two chances of a one: ones of each category, or a
-    file of bits and how to read it."""
-    bits = None
+    file of bits and how to read it; with groups or weights as in `_k_rr`."""
+    people, bits = None, None
     if ones is None:
+        from rr_core.io import AS_WRITTEN
+        from rr_core.io.people import read_people
         from rr_core.io.unary_reports import read_unary
 
         sources, how = _sources(files[:1], reading)
         read = read_unary(sources[0], **how)
         names, support = read.labels, read.support
         bits = None if read.bits is None or read.times is None else (read.bits, read.times)
+        if by or weights:
+            people = read_people(
+                sources, read.reports, names, AS_WRITTEN, by, weights, inverse=inverse, bits=True
+            )
+            support = people.tallies.counts.sum(axis=0)[:-1]
+            bits = people.tallies.bits_of(None, weighted=False)
     else:
         names, support = tuple(ones), np.array(list(ones.values()))
     k = len(names)
     made = UnaryEncoding(k, epsilon, optimized) if chances is None else UnaryEncoding.from_p_q(k, *chances)
-    found = analyse(support, made, level, users, n=n, bits=bits)
-    numbers = {"reports": source, **_fit(found)}
-    return Recomputed(numbers, table_of_all(np.array(names, dtype=object), support, found))
+    if people is not None and weights:
+        found = _together(people, support, made, names, level, users, weights)
+    else:
+        found = analyse(support, made, level, users, n=n, bits=bits)
+    of_groups, groups = _groups(people, made, names, names, level, users, by)
+    numbers = {"reports": source, **_fit(found), **of_groups}
+    table = table_of_all(np.array(names, dtype=object), support, found)
+    return Recomputed(numbers, table, None, groups)
 
 
 _WAYS: dict[str, Callable[..., Recomputed]] = {

@@ -15,13 +15,13 @@ from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.unary import UnaryEncoding
-from rr_core.reports import analysis
+from rr_core.reports.analysis import Collecting
 from rr_core.reports.survey import Sample, Survey, analyse_groups, report_of_each
 
 
 def analyse(
     counts_or_series: Any,
-    design: RandomizedResponse | Channel | UnaryEncoding,
+    design: Collecting,
     level: float = 0.95,
     by: Any = None,
     weights: Any = None,
@@ -60,22 +60,27 @@ def analyse(
     >>> found.groups, found.categories
     (('x', 'y'), ('a', 'b', 'c'))
     """
-    if isinstance(design, UnaryEncoding):
-        return _bits(counts_or_series, design, level, by, weights, labels, users)
-    if not isinstance(design, RandomizedResponse | Channel):
+    if not isinstance(design, RandomizedResponse | Channel | UnaryEncoding):
         raise ValueError(
             f"design must be a RandomizedResponse, Channel or UnaryEncoding, got {_validate.short(design)}"
         )
-    m = design.m if isinstance(design, Channel) else design.k
-    names, counts = _counts(counts_or_series, m, by is None and weights is None)
-    if counts is not None:
-        if labels is not None:
-            names = tuple(map(str, labels))
-        names = names or tuple(map(str, range(m)))
-        categories, order = _categories(names, truths, design)
-        return analyse_groups(counts[None], design, categories, ("",), level, users, order)
-    codes, names = _codes(counts_or_series, labels, m, ordered=isinstance(design, Channel))
-    there, groups, n = codes >= 0, None, codes.size
+    reports: NDArray[Any]
+    if isinstance(design, UnaryEncoding):
+        reports, names = _bits(counts_or_series, design, labels)
+        there = np.ones(len(reports), dtype=bool)
+    else:
+        m = design.m if isinstance(design, Channel) else design.k
+        names, counts = _counts(counts_or_series, m, by is None and weights is None)
+        if counts is not None:
+            if labels is not None:
+                names = tuple(map(str, labels))
+            names = names or tuple(map(str, range(m)))
+            categories, order = _categories(names, truths, design)
+            return analyse_groups(counts[None], design, categories, ("",), level, users, order)
+        reports, names = _codes(counts_or_series, labels, m, ordered=isinstance(design, Channel))
+        there = reports >= 0
+    categories, order = _categories(names, truths, design)
+    groups, n = None, len(reports)
     group_names: tuple[str, ...] = ("",)
     if by is not None:
         groups, found = _factorized("by", by, n)
@@ -85,26 +90,26 @@ def analyse(
         raise ValueError(f"weights must have shape (n,) = ({n},) and be >= 0, got shape {weight.shape}")
     if weight is None and (strata is not None or units is not None):
         raise ValueError("strata and units need weights, got none")
-    layers = [
-        None if of is None else _factorized(name, of, n)[0]
+    stratum, unit = (
+        None if of is None else np.unique(_factorized(name, of, n)[0][there], return_inverse=True)[1]
         for name, of in (("strata", strata), ("units", units))
-    ]
+    )
     if groups is not None:
         seen = np.unique(groups[there])
         group_names = tuple(group_names[i] for i in seen.tolist())
         groups = np.searchsorted(seen, groups[there])
     sample = Sample(
-        codes[there],
+        reports[there],
         groups,
         None if weight is None else weight[there],
-        *(None if layer is None else np.unique(layer[there], return_inverse=True)[1] for layer in layers),
+        stratum,
+        unit,
     )
-    categories, order = _categories(names, truths, design)
     return analyse_groups(sample, design, categories, group_names, level, users, order)
 
 
 def _categories(
-    names: tuple[str, ...], truths: Sequence[Any] | None, design: RandomizedResponse | Channel
+    names: tuple[str, ...], truths: Sequence[Any] | None, design: Collecting
 ) -> tuple[tuple[str, ...], tuple[int, ...] | None]:
     """Names of the categories, and for each of them the report of the same name."""
     if truths is None:
@@ -201,16 +206,9 @@ def _codes(
 
 
 def _bits(
-    given: Any,
-    design: UnaryEncoding,
-    level: float,
-    by: Any,
-    weights: Any,
-    labels: Sequence[Any] | None,
-    users: Users,
-) -> Survey:
-    if weights is not None:
-        raise ValueError("weights must be None for unary encoding, got some")
+    given: Any, design: UnaryEncoding, labels: Sequence[Any] | None
+) -> tuple[NDArray[Any], tuple[str, ...]]:
+    """The (n, k) reports and the names of their bits."""
     reports = _validate.as_array("counts_or_series", given)
     if reports.ndim != 2:
         raise ValueError(
@@ -222,12 +220,4 @@ def _bits(
     )
     if len(names) != design.k:
         raise ValueError(f"labels must be k = {design.k} names, got {len(names)}")
-    n = len(reports)
-    groups, group_names = (np.zeros(n, dtype=np.int64), ("",)) if by is None else _factorized("by", by, n)
-    analyses, supports = [], []
-    for group in range(len(group_names)):
-        mine = reports[groups == group]
-        supports.append(design.support(mine))
-        once = np.ones(len(mine), dtype=np.int64)
-        analyses.append(analysis.analyse(supports[-1], design, level, users, n=len(mine), bits=(mine, once)))
-    return Survey(names, group_names, tuple(analyses), np.array(supports), None, 0, tuple(range(design.k)))
+    return reports, names

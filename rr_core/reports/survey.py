@@ -1,4 +1,4 @@
-"""Reports of a survey: by group, and with weights, of any design but weighted unary encoding.
+"""Reports of a survey: by group, and with weights, of any design.
 
 Without weights each group is one set of reports, and is analysed as such. With weights w_i the shares of the reports are
 s_j = sum of the weights of those who reported j, divided by the sum of all, and Inv, InvN, InvP and the maximum of the
@@ -14,41 +14,48 @@ the person is. The truth meant is that of the population. For k-RR, where a shar
 estimate, its interval is Wilson's with the effective number of reports, n_eff = s (1 - s)/Var(s). Quantiles are those of
 Student's t with (units - strata) degrees of freedom.
 
-The test that all groups are alike compares the reports: under a design that tells the truths apart they have one law in
-all groups exactly when the truths have. It is Pearson's, by chi-squared or, where few reports are expected, against
-tables with the same margins; with weights divided by its mean under the design (J. N. K. Rao and A. J. Scott, JASA 76,
-1981).
+Of unary encoding s_c is the share of the weights of those who reported a one for category c: it alone determines Inv, as
+for k-RR, and what is said above holds of each category. A person may report several ones, so sums over ones come with
+the sum over all people.
+
+Whether all groups are alike is tested in `rr_core.reports.alike`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special, stats
+from scipy import sparse, special, stats
 
 from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.estimators import inv, inv_n, inv_p, mle_star
-from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users, variance_at
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.channel_estimation import inv_channel, inv_covariance_channel, mle_channel
-from rr_core.protocols.unary import UnaryEncoding
+from rr_core.protocols.unary import (
+    Bits,
+    UnaryEncoding,
+    as_support,
+    checked_bits,
+    inv_n_unary,
+    inv_p_unary,
+    inv_unary,
+    row_blocks,
+)
+from rr_core.protocols.unary_estimation import mle_unary
+from rr_core.reports.alike import alike, alike_bits
 from rr_core.reports.analysis import ALL_ROWS, Analysis, Collecting, Rows, analyse
 from rr_core.reports.intervals import AboveZero, Interval, checked_level, holm
 from rr_core.reports.protocol_fit import LEAST_EXPECTED
-from rr_core.streams import Stream, generator
 
 MOST_GROUPS = 200
 _MOST_OF_UNITS = 50_000_000  # numbers that are held: primary units times reports
 _LARGEST = 1e100  # sum of weights
-_DRAWN = 2000
-# Entries of tables: of one above which only chi-squared is asked, and of those that are drawn at once.
-_MOST_CELLS, _CELLS_AT_ONCE = 20_000, 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,14 +81,16 @@ class WeightedAnalysis(Analysis):
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Who reported what, person by person.
+    """Who reported what, person by person, or a row for several who reported alike.
 
     Attributes:
-        reports: (n,) from 0 to m - 1.
+        reports: (n,) from 0 to m - 1; of unary encoding (n, k) of 0 and 1.
         groups: (n,) from 0 to g - 1; None for one group.
-        weights: (n,) numbers >= 0; None where all count once.
+        weights: (n,) numbers >= 0, of several people their sum; None where all count once.
         strata: (n,) from 0; None for one stratum.
         units: (n,) primary sampling units, from 0, each in one stratum; None where each person is one.
+        people: (n,) how many people a row stands for; None for one each.
+        squares: (n,) sums of the squares of their weights; None where each row is one person.
     """
 
     reports: NDArray[np.integer]
@@ -89,43 +98,80 @@ class Sample:
     weights: Array | None = None
     strata: NDArray[np.integer] | None = None
     units: NDArray[np.integer] | None = None
+    people: NDArray[np.integer] | None = None
+    squares: Array | None = None
 
     def tallies(self, m: int) -> Tallies:
-        """The sums of these people over m reports."""
-        counts = self._sums(m, None).astype(np.int64)
+        """The sums of these people over m reports, or of unary encoding over m bits."""
+        groups = np.zeros(len(self.reports), dtype=np.int64) if self.groups is None else self.groups
+        g, rows = int(groups.max(initial=0)) + 1, self if self.reports.ndim == 2 else None
+        counts = _sums(self.reports, groups, g, self.people, m).astype(np.int64)
         if self.weights is None:
-            return Tallies(counts)
+            return Tallies(counts, rows=rows)
         with np.errstate(over="ignore"):  # of what is refused later
-            return Tallies(counts, self._sums(m, self.weights), self._sums(m, self.weights**2))
+            squares = self.weights**2 if self.squares is None else self.squares
+            first, second = (_sums(self.reports, groups, g, of, m) for of in (self.weights, squares))
+        return Tallies(counts, first, second, rows)
 
-    def _sums(self, m: int, of: Array | None) -> Array:
-        groups = 1 if self.groups is None else int(self.groups.max(initial=0)) + 1
-        cells = self.reports if self.groups is None else self.groups.astype(np.int64) * m + self.reports
-        return np.bincount(cells, of, groups * m).reshape(groups, m).astype(np.float64)
+
+def _sums(
+    reports: NDArray[np.integer], cells: NDArray[np.integer], n_cells: int, of: NDArray[Any] | None, m: int
+) -> Array:
+    """(c, m) sums by cell and report of what each row has, by default 1; of bits (c, m + 1), with those of all rows."""
+    if reports.ndim == 1:
+        at = cells.astype(np.int64) * m + reports
+        return np.bincount(at, of, n_cells * m).reshape(n_cells, m).astype(np.float64)
+    each = np.ones(len(reports)) if of is None else of
+    sums = np.zeros((n_cells, m + 1))
+    sums[:, m] = np.bincount(cells, each, n_cells)
+    for rows in row_blocks(*reports.shape):
+        block = reports[rows].astype(np.float64)
+        of_rows = each[rows], (cells[rows], np.arange(len(block)))
+        sums[:, :m] += sparse.csr_array(of_rows, (n_cells, len(block))) @ block
+    return sums
 
 
 @dataclass(frozen=True, eq=False)
 class Tallies:
-    """Sums over people by group and report, which is all that an analysis needs where each person is a unit.
+    """Sums over people by group and report, which is all that an analysis needs where each person is a unit. Of unary
+    encoding the sums are over those with a one, and have one more column: of all people.
 
     Attributes:
         counts: (g, m) people.
         weights, squares: (g, m) sums of their weights, and of the squares; None where all count once.
+        rows: the reports of unary encoding, for the maximum of the likelihood; None where only their ones are known.
     """
 
     counts: NDArray[np.int64]
     weights: Array | None = None
     squares: Array | None = None
+    rows: Sample | None = None
 
     def in_order(self, order: Sequence[int]) -> Tallies:
-        """The same with the reports in another order."""
-        parts = (self.counts, self.weights, self.squares)
-        return Tallies(*(None if part is None else part[:, list(order)] for part in parts))  # type: ignore[arg-type]
+        """The same with the reports in another order; not of unary encoding."""
+        return self._each(lambda part: part[:, list(order)], None)
 
     def together(self) -> Tallies:
         """The same of all groups as one."""
-        parts = (self.counts, self.weights, self.squares)
-        return Tallies(*(None if part is None else part.sum(axis=0, keepdims=True) for part in parts))  # type: ignore[arg-type]
+        rows = None if self.rows is None else replace(self.rows, groups=None)
+        return self._each(lambda part: part.sum(axis=0, keepdims=True), rows)
+
+    def _each(self, made: Callable[[NDArray[Any]], NDArray[Any]], rows: Sample | None) -> Tallies:
+        weights, squares = (None if part is None else made(part) for part in (self.weights, self.squares))
+        return Tallies(made(self.counts), weights, squares, rows)
+
+    def bits_of(self, group: int | None, *, weighted: bool = True) -> tuple[Bits, NDArray[Any]] | None:
+        """The reports of unary encoding of a group, or of all (None), (r, k), and how often each occurred, or, where
+        there are weights and they are wanted, their sums."""
+        rows = self.rows
+        if rows is None:
+            return None
+        mine = slice(None) if rows.groups is None or group is None else rows.groups == group
+        each: NDArray[Any] | None = rows.weights if weighted and rows.weights is not None else rows.people
+        if each is None:
+            each = np.ones(len(rows.reports), dtype=np.int64)
+        bits: Any = rows.reports[mine].astype(np.uint8, copy=False)
+        return bits, each[mine]
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +182,7 @@ class Survey:
         categories: k names.
         groups: g names; one of "" where there are no groups.
         analyses: of each group.
-        reports: (g, m) people by what they reported.
+        reports: (g, m) people by what they reported; of unary encoding (g, k) by the ones of their reports.
         alike: p-value of the test that all groups are alike; None for one group, or where the design does not tell the
             truths apart.
         alike_by_chance: of how many simulated tables ``alike`` is the share; 0 where it is none.
@@ -268,7 +314,7 @@ def analyse_groups(
 
     Args:
         people: who reported what, the sums of that, or (g, m) counted reports.
-        protocol: the design; unary encoding has no weights.
+        protocol: the design.
         categories: k names of the truths.
         groups: g names.
         level: probability of the intervals, between 0 and 1.
@@ -284,41 +330,53 @@ def analyse_groups(
     >>> [one.estimates["inv"].round(3).tolist() for one in found.analyses], found.alike < 1e-8
     ([[0.733, 0.267], [0.5, 0.5]], True)
     """
+    unary = isinstance(protocol, UnaryEncoding)
     if isinstance(people, Sample):
+        if unary:
+            people = replace(people, reports=checked_bits("reports", people.reports, protocol.k))
         tallies = people.tallies(protocol.m if isinstance(protocol, Channel) else protocol.k)
     else:
         tallies = people if isinstance(people, Tallies) else Tallies(_validate.numbers("counts", people))
     counts: NDArray[Any] = tallies.counts
     if counts.ndim != 2:
         raise ValueError(f"counts must have shape (g, m), got {counts.shape}")
-    _check_groups(counts, groups)
+    with np.errstate(over="ignore"):  # of what is refused later
+        sizes = counts[:, -1] if unary else counts.sum(axis=1)
+    _check_groups(sizes, groups)
+    if unary:
+        counts = counts[:, :-1]
     analyses, weighted = list[Analysis](), None
     if tallies.weights is None:
-        analyses += [analyse(row, protocol, level, users) for row in counts]
+        analyses += [
+            analyse(row, protocol, level, users, n=int(n), bits=tallies.bits_of(group))
+            if unary
+            else analyse(row, protocol, level, users)
+            for group, (row, n) in enumerate(zip(counts, sizes, strict=True))
+        ]
     else:
-        assert not isinstance(protocol, UnaryEncoding)
-        if isinstance(people, Sample) and not (people.strata is None and people.units is None):
-            weighed = _Weighed.of(people, tallies)
-        else:
-            weighed = _Weighed.of_people(tallies)
-        found = [_weighted(weighed, group, protocol, row, level) for group, row in enumerate(counts)]
+        layered = isinstance(people, Sample) and not (people.strata is None and people.units is None)
+        weighed = _Weighed.of(tallies, people if layered else None, unary=unary)  # type: ignore[arg-type]
+        found = [
+            _weighted(weighed, group, protocol, row, int(n), level, tallies)
+            for group, (row, n) in enumerate(zip(counts, sizes, strict=True))
+        ]
         analyses += [one for one, _ in found]
         weighted = weighed.shares(), np.array([variance for _, variance in found])
-    counts, alike, simulated = counts.astype(np.int64), None, 0
-    if len(groups) > 1 and getattr(protocol, "identified", True):
-        alike, simulated = _alike(counts, weighted)
+    counts, p_value, simulated = counts.astype(np.int64), None, 0
+    if len(groups) > 1 and isinstance(protocol, UnaryEncoding):
+        p_value, simulated = alike_bits(counts, sizes.astype(np.int64), protocol, weighted)
+    elif len(groups) > 1 and getattr(protocol, "identified", True):
+        p_value, simulated = alike(counts, weighted)
     names = None if order is None else tuple(order)
-    return Survey(tuple(categories), tuple(groups), tuple(analyses), counts, alike, simulated, names)
+    return Survey(tuple(categories), tuple(groups), tuple(analyses), counts, p_value, simulated, names)
 
 
-def _check_groups(counts: NDArray[Any], groups: Sequence[str]) -> None:
+def _check_groups(sizes: NDArray[Any], groups: Sequence[str]) -> None:
     if len(groups) > MOST_GROUPS:
         raise ValueError(f"groups must be at most {MOST_GROUPS}, got {len(groups):,}")
-    with np.errstate(over="ignore"):  # of what is refused later
-        reports = counts.sum(axis=1)
-    if len(counts) != len(groups) or not reports.all():
+    if len(sizes) != len(groups) or not sizes.all():
         raise ValueError(
-            f"groups must have a report each, got {len(groups)} names and {_validate.short(reports)}"
+            f"groups must have a report each, got {len(groups)} names and {_validate.short(sizes)}"
         )
 
 
@@ -343,14 +401,14 @@ def report_of_each(categories: Sequence[str], reports: Sequence[str]) -> tuple[i
 
 @dataclass(frozen=True, eq=False)
 class _Weighed:
-    """Sums of weights that variances are made of.
+    """Sums of weights that variances are made of: of each report or one, and in a last column of all people.
 
     Attributes:
-        groups: (g, m) sums of the weights of each group, and of their squares, the next one.
+        groups: (g, m + 1) sums of the weights of each group, and of their squares, the next one.
         units: (u,) people, or primary units, in each stratum.
         stratum_of: (p,) the stratum of each primary unit; None where people are the units.
-        of_units: (g, p or h, m) sums of weights of primary units, or of strata where people are the units.
-        squares_of: (g, h, m) sums of squares of weights in strata, where people are the units.
+        of_units: (g, p or h, m + 1) sums of weights of primary units, or of strata where people are the units.
+        squares_of: (g, h, m + 1) sums of squares of weights in strata, where people are the units.
     """
 
     groups: Array
@@ -361,30 +419,31 @@ class _Weighed:
     squares_of: Array
 
     @classmethod
-    def of_people(cls, tallies: Tallies) -> _Weighed:
-        """Where each person is a unit, and all are in one stratum."""
-        sums, squares = tallies.weights, tallies.squares
-        assert sums is not None
-        assert squares is not None
-        _check_weights(sums)
-        n = np.array([tallies.counts.sum()])
-        return cls(sums, squares, n, None, sums[:, None], squares[:, None])
+    def of(cls, tallies: Tallies, sample: Sample | None, *, unary: bool) -> _Weighed:
+        """Of all people in one stratum, each of them a unit; or as the sample says."""
 
-    @classmethod
-    def of(cls, sample: Sample, tallies: Tallies) -> _Weighed:
-        sums, squares, weights = tallies.weights, tallies.squares, sample.weights
-        assert sums is not None
-        assert squares is not None
+        def whole(sums: NDArray[Any]) -> NDArray[Any]:
+            return sums if unary else np.concatenate([sums, sums.sum(axis=-1, keepdims=True)], axis=-1)
+
+        assert tallies.weights is not None
+        assert tallies.squares is not None
+        with np.errstate(over="ignore"):  # of what is refused here
+            sums, squares, counts = map(whole, (tallies.weights, tallies.squares, tallies.counts))
+        _check_weights(sums[:, -1])
+        if sample is None:
+            return cls(sums, squares, counts[:, -1].sum(keepdims=True), None, sums[:, None], squares[:, None])
+        weights, (g, m), n = sample.weights, tallies.weights.shape, len(sample.reports)
         assert weights is not None
-        _check_weights(sums)
-        (g, m), n = sums.shape, sample.reports.size
         strata = np.zeros(n, dtype=np.int64) if sample.strata is None else sample.strata.astype(np.int64)
-        group = 0 if sample.groups is None else sample.groups.astype(np.int64)
+        group = np.zeros(n, dtype=np.int64) if sample.groups is None else sample.groups.astype(np.int64)
+
+        def by(cells: NDArray[np.int64], many: int, of: Array) -> Array:
+            sums = _sums(sample.reports, group * many + cells, g * many, of, m - unary)
+            return np.asarray(whole(sums.reshape(g, many, m)))
+
         h = int(strata.max()) + 1
         if sample.units is None:
-            cells = (group * h + strata) * m + sample.reports
-            first = np.bincount(cells, weights, g * h * m).astype(np.float64).reshape(g, h, m)
-            second = np.bincount(cells, weights**2, g * h * m).astype(np.float64).reshape(g, h, m)
+            first, second = by(strata, h, weights), by(strata, h, weights**2)
             return cls(sums, squares, np.bincount(strata, minlength=h), None, first, second)
         units = sample.units.astype(np.int64)
         p = int(units.max()) + 1
@@ -396,13 +455,12 @@ class _Weighed:
         stratum_of[units] = strata
         if (stratum_of[units] != strata).any():
             raise ValueError("units must lie in one stratum each, got one in two strata")
-        cells = (group * p + units) * m + sample.reports
-        first = np.bincount(cells, weights, g * p * m).astype(np.float64).reshape(g, p, m)
+        first = by(units, p, weights)
         return cls(sums, squares, np.bincount(stratum_of, minlength=h), stratum_of, first, first[:, :0])
 
     def shares(self) -> Array:
         """(g, m) weighted shares of the reports."""
-        shares: Array = self.groups / self.groups.sum(axis=1, keepdims=True)
+        shares: Array = self.groups[:, :-1] / self.groups[:, -1:]
         return shares
 
     @property
@@ -411,8 +469,8 @@ class _Weighed:
 
     def variance(self, group: int, added: Array | None = None) -> Array:
         """Variance of the shares of the reports of a group, (m,), or of ``added`` (m, k) summed over them, (k,)."""
-        total = self.groups[group].sum()
-        shares = self.groups[group] / total
+        total = self.groups[group, -1]
+        shares = self.groups[group, :-1] / total
         with np.errstate(divide="ignore", invalid="ignore"):
             factor = np.where(self.units > 1, self.units / (self.units - 1), 1.0)
         sums = _residuals(self.of_units[group], shares, added)
@@ -428,8 +486,7 @@ class _Weighed:
         return variance
 
 
-def _check_weights(sums: Array) -> None:
-    totals = sums.sum(axis=1)
+def _check_weights(totals: Array) -> None:
     if not totals.all():
         raise ValueError("weights must have a positive sum in each group, got all zeros in one")
     if not ((totals >= 1 / _LARGEST) & (totals <= _LARGEST)).all():  # their squares are divided by
@@ -439,48 +496,41 @@ def _check_weights(sums: Array) -> None:
 
 
 def _residuals(sums: Array, shares: Array, added: Array | None) -> Array:
-    """Sums over rows of weights (r, m) of what each report adds less its mean: (r, m), or (r, k) for ``added`` (m, k)."""
+    """Sums over rows of weights (r, m + 1) of what each report adds less its mean: (r, m), or (r, k) for ``added``
+    (m, k), where each person has one report."""
     if added is None:
-        return np.asarray(sums - sums.sum(axis=1, keepdims=True) * shares)
-    return np.asarray(sums @ (added - shares @ added))
+        return np.asarray(sums[:, :-1] - sums[:, -1:] * shares)
+    return np.asarray(sums[:, :-1] @ (added - shares @ added))
 
 
 def _squared(squares: Array, shares: Array, added: Array | None) -> Array:
     """The same of the squares of each person's."""
     if added is None:
-        return np.asarray(squares * (1 - 2 * shares) + squares.sum(axis=1, keepdims=True) * shares**2)
-    return np.asarray(squares @ (added - shares @ added) ** 2)
+        return np.asarray(squares[:, :-1] * (1 - 2 * shares) + squares[:, -1:] * shares**2)
+    return np.asarray(squares[:, :-1] @ (added - shares @ added) ** 2)
 
 
 def _weighted(
     weighed: _Weighed,
     group: int,
-    protocol: RandomizedResponse | Channel,
+    protocol: Collecting,
     counts: NDArray[np.int64],
+    n: int,
     level: float,
+    tallies: Tallies,
 ) -> tuple[WeightedAnalysis, Array]:
-    """The analysis of a weighted group, and the (m,) variance of its shares of reports."""
+    """The analysis of a weighted group of n people, and the (m,) variance of its shares of reports."""
     level = checked_level(level)
-    weights, n = weighed.groups[group], int(counts.sum())
-    shares, of_reports = weights / weights.sum(), weighed.variance(group)
-    kish = weights.sum() ** 2 / weighed.squares[group].sum()
+    weights, shares, of_reports = (
+        weighed.groups[group, :-1],
+        weighed.shares()[group],
+        weighed.variance(group),
+    )
+    kish = weighed.groups[group, -1] ** 2 / weighed.squares[group, -1]
     df = max(weighed.degrees_of_freedom, 1)
     quantiles = [stats.t.isf((1 - level) / 2 / of, df) for of in (1, protocol.k)]
     ends, certificate, variance, p_values = list[tuple[Array, Array]](), None, None, None
-    if isinstance(protocol, RandomizedResponse):
-        estimates = {
-            name: rule(weights, protocol)
-            for name, rule in (("inv", inv), ("inv_n", inv_n), ("inv_p", inv_p), ("mle_star", mle_star))
-        }
-        q, keep = protocol.q, protocol.keep
-        least = kish * q
-        variance = of_reports / keep**2
-        some = of_reports > 0
-        effective = np.where(some, shares * (1 - shares) / np.where(some, of_reports, 1.0), kish)
-        for low, high in (_wilson(shares, effective, quantile) for quantile in quantiles):
-            ends.append(((low - q) / keep, (high - q) / keep))
-        p_values = stats.t.sf((shares - q) / np.sqrt(q * (1 - q) / effective), df)
-    else:
+    if isinstance(protocol, Channel):
         best = mle_channel(weights, protocol)
         estimates, certificate = {"mle": best.theta}, max(best.gap, 0.0)
         least = float(kish * protocol.expected(best.theta)[protocol.possible].min())
@@ -496,6 +546,22 @@ def _weighted(
             spread = np.sqrt(variance)
             ends += [(by_inv - quantile * spread, by_inv + quantile * spread) for quantile in quantiles]
             p_values = stats.t.sf(by_inv / np.where(spread > 0, spread, 1.0), df)
+    else:
+        if isinstance(protocol, UnaryEncoding):
+            estimates, certificate = _of_bits(shares, protocol, tallies.bits_of(group))
+        else:
+            estimates = {
+                name: rule(weights, protocol)
+                for name, rule in (("inv", inv), ("inv_n", inv_n), ("inv_p", inv_p), ("mle_star", mle_star))
+            }
+        q, keep = protocol.q, protocol.keep
+        least = kish * q
+        variance = of_reports / keep**2
+        some = of_reports > 0
+        effective = np.where(some, shares * (1 - shares) / np.where(some, of_reports, 1.0), kish)
+        for low, high in (_wilson(shares, effective, quantile) for quantile in quantiles):
+            ends.append(((low - q) / keep, (high - q) / keep))
+        p_values = stats.t.sf((shares - q) / np.sqrt(q * (1 - q) / effective), df)
     above = effects = None
     if variance is not None and p_values is not None:
         above = AboveZero.of(p_values, 1 - level)
@@ -521,9 +587,23 @@ def _weighted(
     return found, of_reports
 
 
-def _plain_variance(shares: Array, n: int, protocol: RandomizedResponse | Channel) -> Array:
+def _of_bits(
+    shares: Array, protocol: UnaryEncoding, bits: tuple[Bits, NDArray[Any]] | None
+) -> tuple[dict[str, Array], float | None]:
+    """Estimates from the weighted shares of ones, and from the reports with their weights where they are known; then the
+    certificate as well."""
+    support, n = as_support(shares)
+    rules = (("inv", inv_unary), ("inv_n", inv_n_unary), ("inv_p", inv_p_unary))
+    estimates = {name: rule(support, protocol, n) for name, rule in rules}
+    if bits is None:
+        return estimates, None
+    best = mle_unary(bits[0], protocol, counts=bits[1])
+    return {**estimates, "mle": best.theta}, max(best.gap, 0.0)
+
+
+def _plain_variance(shares: Array, n: int, protocol: Collecting) -> Array:
     """(k,) variance of Inv if these were the shares in a simple random sample of n."""
-    if isinstance(protocol, RandomizedResponse):
+    if not isinstance(protocol, Channel):
         return shares * (1 - shares) / n / protocol.keep**2
     added = inv_channel(np.eye(protocol.m), protocol)
     return np.maximum(shares @ added**2 - (shares @ added) ** 2, 0.0) / n
@@ -535,34 +615,3 @@ def _wilson(shares: Array, effective: Array, quantile: float) -> tuple[Array, Ar
     centre = (shares + weight / 2) / (1 + weight)
     half = np.sqrt(weight * (shares * (1 - shares) + weight / 4)) / (1 + weight)
     return centre - half, centre + half
-
-
-def _alike(counts: NDArray[np.int64], weighted: tuple[Array, Array] | None) -> tuple[float, int]:
-    """The p-value that all groups have one law of reports, and of how many simulated tables it is the share.
-
-    Args:
-        counts: (g, m) people by report.
-        weighted: (g, m) weighted shares of the reports and their variances; None without weights.
-    """
-    seen = counts[:, counts.sum(axis=0) > 0]
-    g, m = seen.shape
-    if m < 2:
-        return 1.0, 0
-    n, df = seen.sum(axis=1), (g - 1) * (m - 1)
-    if weighted is not None:
-        shares, variances = (part[:, counts.sum(axis=0) > 0] for part in weighted)
-        overall = n @ shares / n.sum()
-        statistic = float((n[:, None] * (shares - overall) ** 2 / overall).sum())
-        mean = float(((1 - n / n.sum())[:, None] * n[:, None] * variances / overall).sum()) / df
-        return float(special.chdtrc(df, statistic / mean)) if mean > 0 else 1.0, 0
-    expected = np.outer(n, seen.sum(axis=0)) / n.sum()
-    statistic = float(((seen - expected) ** 2 / expected).sum())
-    if expected.min() >= LEAST_EXPECTED or seen.size > _MOST_CELLS:
-        return float(special.chdtrc(df, statistic)), 0
-    tables, as_far = stats.random_table(n, seen.sum(axis=0), seed=generator(0, Stream.FIT, 1)), 0
-    at_once = max(1, _CELLS_AT_ONCE // seen.size)
-    for start in range(0, _DRAWN, at_once):
-        drawn = tables.rvs(min(at_once, _DRAWN - start))
-        far = ((drawn - expected) ** 2 / expected).sum(axis=(-1, -2))
-        as_far += int((far >= statistic * (1 - 1e-9)).sum())
-    return (1 + as_far) / (1 + _DRAWN), _DRAWN

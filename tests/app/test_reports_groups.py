@@ -20,7 +20,7 @@ from rr_core.figures.style import reading
 from rr_core.io import AllSeen, Names, Source, read_reports, report_files, within
 from rr_core.io.people import read_people
 from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
-from rr_core.protocols import Channel
+from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.reports.designs import DESIGNS, kuk, unrelated
 from rr_core.reports.survey import Sample, analyse_groups
 from tests.app.opening import charts, checked
@@ -118,6 +118,64 @@ def test_weights_are_those_of_the_population():
     assert "To compare groups, press" in said(page)
     assert not any("were not used" in note for note in used.reports.notes)
     assert "by linearisation with the weights" in "".join(sentences.intervals(held(page), "inv"))
+
+
+BITS = UnaryEncoding(3, 1.5).randomize(DICE.choice(3, N, p=[0.6, 0.3, 0.1]), 4)
+FORMS = {"columns": ("bus,car,train", ","), "strings": ("report", "")}
+
+
+def of_bits(form, by=("region",), weights=None, inverse=False):
+    """The page with reports of unary encoding, in columns of bits or as bit strings, by group and with weights."""
+    head, between = FORMS[form]
+    chance = (0.2 / WEIGHT).round(4)
+    each = zip(BITS.tolist(), REGION, WEIGHT.tolist(), chance.tolist(), strict=True)
+    rows = f"{head},region,weight,pi\n" + "".join(
+        f"{between.join(map(str, a))},{b},{c},{d}\n" for a, b, c, d in each
+    )
+    page = given(opened("unary"), rows)
+    one(page.multiselect, "Compare groups (optional)").set_value(list(by))
+    if weights:
+        one(page.selectbox, "Survey weights (optional)").set_value(weights)
+        checked(page.run())
+        holds = one(page.button_group, "It holds")
+        assert holds.value == (weights == "pi")
+        holds.set_value(inverse)
+    checked(page.run())
+    (box,) = [box for box in page.text_input if box.key == "design_epsilon"]
+    box.set_value("1.5")
+    return press(checked(page.run()), "Analyse these reports"), rows, chance
+
+
+@pytest.mark.parametrize(
+    ("form", "by", "weights"),
+    [
+        ("columns", ("region",), "weight"),
+        ("strings", ("region",), "pi"),
+        ("columns", ("region",), None),
+        ("strings", (), "weight"),
+    ],
+)
+def test_bits_have_groups_and_weights(form, by, weights, tmp_path):
+    page, rows, chance = of_bits(form, by, weights, inverse=weights == "pi")
+    used, found, survey = results_of(page)
+    each = {"weight": WEIGHT, "pi": 1 / chance, None: np.ones(N)}[weights]
+    shares = each @ BITS / each.sum()
+    protocol = used.protocol
+    np.testing.assert_allclose(found.estimates["inv"], (shares - protocol.q) / protocol.keep, atol=1e-9)
+    assert (used.n, used.inverse, "mle" in found.estimates) == (N, weights == "pi", True)
+    assert not any(note.startswith("Not read") for note in used.reports.notes)
+    if by:
+        assert "3 groups, by region." in said(page)
+        assert survey.reports.tolist() == [
+            BITS[name == REGION].sum(axis=0).tolist() for name in survey.groups
+        ]
+        (table,) = [box.value for box in page.dataframe if "Group" in box.value.columns]
+        assert table["People"].tolist() == [(name == REGION).sum() for name in survey.groups]
+        assert table["Difference, points"].notna().sum() == 2
+        assert len(charts(page)) == 2
+    if weights == "pi":
+        assert ("Inclusion probabilities", "pi") in sentences.settings(held(page))
+    same_files(held(page), tmp_path, rows)
 
 
 def test_several_columns_are_crossed_and_rows_without_a_value_are_told():

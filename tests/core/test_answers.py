@@ -91,8 +91,15 @@ def test_unary_encoding_takes_its_bits_with_their_names():
         rr_core.analyse(bits, protocol, by=["x", "y"] * 50).reports.sum(axis=0).tolist()
         == bits.sum().tolist()
     )
-    with pytest.raises(ValueError, match="weights must be None"):
-        rr_core.analyse(bits, protocol, weights=np.ones(100))
+    weights, by = np.arange(1, 101) / 50, np.array(["x", "y", None, "x"] * 25)
+    found = rr_core.analyse(bits, protocol, by=by, weights=weights, units=np.arange(100) // 4)
+    for group, one in zip(found.groups, found.analyses, strict=True):
+        mine = by == group
+        shares = weights[mine] @ bits[mine].to_numpy() / weights[mine].sum()
+        np.testing.assert_allclose(one.estimates["inv"], (shares - protocol.q) / protocol.keep, atol=1e-12)
+        assert (one.n, one.degrees_of_freedom) == (mine.sum(), 24)
+    with pytest.raises(ValueError, match="reports must be an array of 0 and 1"):
+        rr_core.analyse(bits + 1, protocol)
 
 
 def test_the_version_is_that_of_the_scripts():

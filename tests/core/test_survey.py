@@ -4,32 +4,33 @@ other."""
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from rr_core import RandomizedResponse, inv
-from rr_core.protocols import Channel
+from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.protocols.channel_estimation import inv_channel
-from rr_core.reports.analysis import analyse
-from rr_core.reports.survey import Sample, analyse_groups
+from rr_core.reports.survey import Sample, Tallies, analyse_groups
 
 TABLE = Channel([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]])
-PROTOCOLS = {"k-RR": RandomizedResponse(3, 1.5), "table": TABLE}
+PROTOCOLS = {"k-RR": RandomizedResponse(3, 1.5), "table": TABLE, "unary": UnaryEncoding(3, 1.5)}
 NAMES = ("a", "b", "c")
 
 
 def linearised(reports, weights, strata, units, member, protocol):
     """Inv and its variance, person by person: with replacement, ultimate clusters."""
+    bits = reports if reports.ndim == 2 else np.eye(protocol.k)[reports]
     added = (
-        inv_channel(np.eye(protocol.m), protocol)
+        inv_channel(np.eye(protocol.m), protocol)[reports]
         if isinstance(protocol, Channel)
-        else (np.eye(protocol.k) - protocol.q) / protocol.keep
+        else (bits - protocol.q) / protocol.keep
     )
     total = (weights * member).sum()
-    theta = (weights * member) @ added[reports] / total
-    z = (weights * member)[:, None] * (added[reports] - theta) / total
+    theta = (weights * member) @ added / total
+    z = (weights * member)[:, None] * (added - theta) / total
     variance = np.zeros(protocol.k)
     for stratum in np.unique(strata):
         mine = strata == stratum
@@ -39,11 +40,17 @@ def linearised(reports, weights, strata, units, member, protocol):
     return theta, variance
 
 
+def reported(protocol, rng, n):
+    """Reports of n people, whom each category has as often."""
+    unary = isinstance(protocol, UnaryEncoding)
+    return protocol.randomize(rng.integers(0, 3, n), rng) if unary else rng.integers(0, 3, n)
+
+
 @pytest.mark.parametrize("name", PROTOCOLS)
 @pytest.mark.parametrize("layers", ["persons", "strata", "units", "strata and units"])
 def test_the_variance_is_that_of_the_linearised_sums(name, layers):
     protocol, rng, n = PROTOCOLS[name], np.random.default_rng(1), 240
-    reports, weights = rng.integers(0, 3, n), rng.uniform(0.5, 4, n)
+    reports, weights = reported(protocol, rng, n), rng.uniform(0.5, 4, n)
     groups = rng.integers(0, 2, n)
     strata = rng.integers(0, 3, n) if "strata" in layers else np.zeros(n, dtype=int)
     units = strata * 8 + rng.integers(0, 8, n) if "units" in layers else np.arange(n)
@@ -69,9 +76,9 @@ def test_the_variance_is_that_of_the_linearised_sums(name, layers):
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_equal_weights_are_a_simple_random_sample(name):
     protocol, rng = PROTOCOLS[name], np.random.default_rng(2)
-    reports = rng.integers(0, 3, 900)
+    reports = reported(protocol, rng, 900)
     found = analyse_groups(Sample(reports, None, np.full(900, 2.5)), protocol, NAMES).analyses[0]
-    plain = analyse(np.bincount(reports), protocol, users="sampled")
+    plain = analyse_groups(Sample(reports), protocol, NAMES, users="sampled").analyses[0]
     for key, estimate in plain.estimates.items():
         np.testing.assert_allclose(found.estimates[key], estimate, atol=1e-8)
     np.testing.assert_allclose(found.design_effects, 900 / 899, rtol=1e-9)
@@ -113,6 +120,10 @@ def drawn(rng, protocol, *, strata=1, clusters=0, spread=0.4, informative=False,
         weights = np.where(truths == 0, 2.0, 1.0)
         truths, weights, stratum = truths[kept], weights[kept], stratum[kept]
         unit = None if unit is None else unit[kept]
+    if isinstance(protocol, UnaryEncoding):
+        return Sample(
+            protocol.randomize(truths, rng), None, weights, stratum if strata > 1 else None, unit
+        ), truth
     chances = protocol.matrix if isinstance(protocol, Channel) else protocol.matrix()
     reports = (rng.random(truths.size)[:, None] > chances[truths].cumsum(axis=1)[:, :2]).sum(axis=1)
     return Sample(reports, None, weights, stratum if strata > 1 else None, unit), truth
@@ -126,6 +137,8 @@ def test_intervals_of_weighted_reports_hold_the_truth_as_often_as_they_say(desig
     held = np.zeros(3)
     for _ in range(times):
         sample, truth = drawn(rng, protocol, **DESIGNS[design])
+        if isinstance(protocol, UnaryEncoding) and sample.strata is None and sample.units is None:
+            sample = replace(sample.tallies(3), rows=None)  # the maximum of the likelihood takes time
         interval = analyse_groups(sample, protocol, NAMES).analyses[0].interval
         held += (interval.low <= truth) & (truth <= interval.high)
     assert (held / times >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / times)).all(), held / times
@@ -133,14 +146,40 @@ def test_intervals_of_weighted_reports_hold_the_truth_as_often_as_they_say(desig
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n", [40, 600])
-def test_groups_that_are_alike_are_seldom_told_apart(weighted, n):
-    rng, times, protocol = np.random.default_rng(4), 300, PROTOCOLS["k-RR"]
+@pytest.mark.parametrize(
+    "protocol", [PROTOCOLS["k-RR"], UnaryEncoding(3, 1.0), UnaryEncoding(3, 8.0)], ids=["k-RR", "1", "8"]
+)
+def test_groups_that_are_alike_are_seldom_told_apart(weighted, n, protocol):
+    """At epsilon = 8 the bits of one person hang together: taken to be independent, groups are told apart too often."""
+    rng, times = np.random.default_rng(4), 300
     low = 0
     for _ in range(times):
         reports, groups = rng.choice(3, n, p=[0.5, 0.3, 0.2]), np.arange(n) % 3
+        if isinstance(protocol, UnaryEncoding):
+            reports = protocol.randomize(reports, rng)
         weights = np.exp(0.4 * rng.standard_normal(n)) if weighted else None
-        low += analyse_groups(Sample(reports, groups, weights), protocol, NAMES, "xyz").alike <= 0.05
+        tallies = replace(Sample(reports, groups, weights).tallies(3), rows=None)
+        low += analyse_groups(tallies, protocol, NAMES, "xyz").alike <= 0.05
     assert low <= stats.binom.ppf(1 - 1e-4, times, 0.06)
+
+
+def test_bits_as_good_as_the_truth_are_compared_as_answers_are():
+    """Of two categories at a large epsilon the two bits say the same: the test is that of one answer a person."""
+    counts, protocol = np.array([[40, 60], [55, 45], [30, 70]]), UnaryEncoding(2, 80.0)
+    tallies = Tallies(np.column_stack([counts, counts.sum(axis=1)]))
+    wanted = stats.chi2_contingency(counts, correction=False).pvalue
+    assert analyse_groups(tallies, protocol, "ab", "xyz").alike == pytest.approx(wanted, rel=1e-6)
+
+
+def test_weighted_bits_of_two_people_by_hand():
+    """Ones of the first of 2 categories: weight 3 of 4, so Inv = (3/4 - q)/(p - q); variance 2 (2 (3/16)^2)/(p - q)^2."""
+    protocol = UnaryEncoding.from_p_q(2, 0.75, 0.25)
+    sample = Sample(np.array([[1, 0], [0, 0]]), None, np.array([3.0, 1.0]))
+    (found,) = analyse_groups(sample, protocol, "ab").analyses
+    np.testing.assert_allclose(found.estimates["inv"], [1.0, -0.5], atol=1e-14)
+    np.testing.assert_allclose(found.variance, [2 * 2 * (3 / 16) ** 2 * 4, 0], atol=1e-14)
+    np.testing.assert_array_equal(found.estimates["mle"].round(6), [1, 0])
+    assert (found.counts.tolist(), found.n, found.degrees_of_freedom) == ([1, 0], 2, 1)
 
 
 def test_groups_that_differ_are_told_apart_and_their_differences_have_intervals():
@@ -193,6 +232,28 @@ def test_differences_from_one_group_are_corrected_for_all_others():
         np.testing.assert_array_equal(columns[f"difference_{name}"], values.ravel())
     blind = analyse_groups([[50, 50], [60, 40]], Channel.warner(0.5), ("no", "yes"), ("x", "y"))
     assert blind.differences() == {}
+
+
+def test_inclusion_probabilities_as_rrtcs_has_them():
+    """By the formulas of RRTCS (R/Qualitative.R, R/Estimator.R: `Warner(z, 0.7, pi, "total", 0.95)`), whose variance is
+    that of sampling without replacement: Deville's of the r_i, and r_i (r_i - 1)/pi_i for the noise. For equal pi = n/N
+    ours, with replacement, is larger by N times the estimated variance of the truths. (Its manual prints no numbers.)"""
+    p, big = 0.7, 802
+    z, pi = np.repeat([1, 0], [60, 65]), np.full(125, 125 / 802)
+    r = (z - (1 - p)) / (2 * p - 1)
+    total, a = (r / pi).sum(), (1 - pi) / (1 - pi).sum()
+    deville = ((1 - pi) * (r / pi - (a * r / pi).sum()) ** 2).sum() / (1 - (a**2).sum())
+    theirs = (r * (r - 1) / pi).sum() + deville
+    (found,) = analyse_groups(Sample(z, None, 1 / pi), Channel.warner(p), ("no", "yes")).analyses
+    assert found.estimates["inv"][1] == pytest.approx(total / big, abs=1e-12)
+    assert total == pytest.approx(360.9)
+    of_truths = big**2 * found.variance[1] * 125 / 802 - (r * (r - 1) / pi).sum()
+    assert big**2 * found.variance[1] - theirs == pytest.approx(of_truths, rel=1e-9)
+    assert found.variance[1] ** 0.5 == pytest.approx(0.1122, abs=5e-5)
+    assert theirs**0.5 / big == pytest.approx(0.1107, abs=5e-5)
+    unequal = np.random.default_rng(6).uniform(0.05, 0.9, 125)
+    (found,) = analyse_groups(Sample(z, None, 1 / unequal), Channel.warner(p), ("no", "yes")).analyses
+    assert found.estimates["inv"][1] == pytest.approx((r / unequal).sum() / (1 / unequal).sum(), abs=1e-12)
 
 
 def test_what_cannot_be_analysed_is_refused():

@@ -9,6 +9,7 @@ import pytest
 
 from rr_core.io import AS_WRITTEN, AllSeen, Names, Source, UnreadableFile, read_reports, within
 from rr_core.io.people import People, read_people
+from rr_core.io.unary_reports import read_unary
 from rr_core.reports.survey import MOST_GROUPS
 
 
@@ -120,3 +121,38 @@ def test_counts_have_groups():
 def test_what_cannot_be_is_told_with_its_place(rows, options, says):
     with pytest.raises(UnreadableFile, match=says):
         people(rows, **options)
+
+
+BITS = np.array([[1, 0, 1], [0, 1, 0], [1, 0, 1], [0, 0, 0], [1, 1, 1], [0, 1, 0]])
+TOWNS, PI = ["b", "a", "b", "", "a", "a"], [0.5, 0.25, 0.1, 0.2, 1.0, 0.4]
+
+
+@pytest.mark.parametrize("form", ["columns", "strings"])
+def test_bits_have_groups_and_inclusion_probabilities(form, tmp_path):
+    strings = ["".join(map(str, row)) for row in BITS.tolist()]
+    reports = [",".join(row) if form == "columns" else row for row in strings]
+    head = "bus,car,tram" if form == "columns" else "report"
+    rows = "".join(f"{a},{b},{c}\n" for a, b, c in zip(reports, TOWNS, PI, strict=True))
+    source = Source("a.csv", f"{head},town,Pi\n{rows}".encode())
+    read = read_unary(source, apart=("town", "Pi"))
+    np.testing.assert_array_equal(read.support, BITS.sum(axis=0))
+    found = read_people(
+        source, read.reports, read.labels, AS_WRITTEN, ["town"], "Pi", inverse=True, bits=True
+    )
+    assert (found.groups, found.notes) == (("a", "b"), ("1 row left out: no value in the column “town”.",))
+    with_all = np.column_stack([BITS, np.ones(6, dtype=int)])
+    for power, sums in ((0, found.tallies.counts), (1, found.tallies.weights), (2, found.tallies.squares)):
+        each = np.array(PI)[:, None] ** -power * with_all
+        wanted = [each[[town == name for town in TOWNS]].sum(axis=0) for name in found.groups]
+        np.testing.assert_allclose(sums, wanted)
+    bits, weights = found.tallies.bits_of(1)  # both of b reported alike: one row
+    assert (bits.tolist(), weights.tolist()) == ([[1, 0, 1]], [12.0])
+    assert found.tallies.bits_of(None, weighted=False)[1].sum() == 5
+
+
+def test_inclusion_probabilities_lie_above_0_up_to_1():
+    for wrong in ("0", "1.5", "-0.1"):
+        source = Source("a.csv", f"answer,pi\nyes,0.5\nno,{wrong}\n".encode())
+        read = read_reports([source], category="answer", layout="values")
+        with pytest.raises(UnreadableFile, match=r"no inclusion probabilities|weights below zero"):
+            read_people(source, read, ["no", "yes"], Names(), weights="pi", inverse=True)

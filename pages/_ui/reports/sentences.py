@@ -468,7 +468,8 @@ def settings(results: Results) -> list[tuple[str, str]]:
         (f"File {i}", f"{plain(file.name, 80)}: {file_read(file)}") for i, file in enumerate(read.files, 1)
     ]
     if used.weights:
-        lines.append(("Survey weights", plain(used.weights, 80)))
+        word = "Inclusion probabilities" if used.inverse else "Survey weights"
+        lines.append((word, plain(used.weights, 80)))
     if used.by:
         lines.append(("Groups", ", ".join(plain(name, 80) for name in used.by)))
     lines.append(("SHA-256", read.sha256))

@@ -27,12 +27,11 @@ from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users
 from rr_core.parameters import Choice
 from rr_core.plain_text import csv_cell, plain
-from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.protocols.collection import MOST_BITS
 from rr_core.reports import analysis
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.epsilon_fit import collections_for, simulations
-from rr_core.reports.survey import Survey, analyse_groups
+from rr_core.reports.survey import Survey, Tallies, analyse_groups
 from rr_core.scenario import Draw
 from server import sessions
 
@@ -139,11 +138,11 @@ def results_of(used: ReportsInUse, level: float, target: Target) -> Results:
 
     def analyse() -> analysis.Analysis:
         if used.people is not None and used.weights is not None:
-            together = used.people.tallies.together()
-            return analyse_groups(together, _of_reports(used), used.labels, level=level).analyses[0]
-        unary, bits = used.unary, None
-        if unary is not None and unary.bits is not None and unary.times is not None:
-            bits = (unary.bits, unary.times) if unary.bits.size <= MOST_BITS else None
+            together = _held(used.people.tallies.together())
+            return analyse_groups(together, used.protocol, used.labels, level=level).analyses[0]
+        bits = used.bits
+        if bits is not None and bits[0].size > MOST_BITS:
+            bits = None
         size = sessions.BYTES_PER_CATEGORY * used.k + (0 if bits is None else 8 * bits[0].size)
         with sessions.room(size):
             return analysis.analyse(used.collected.counts, used.protocol, level, users, n=used.n, bits=bits)
@@ -159,18 +158,19 @@ def results_of(used: ReportsInUse, level: float, target: Target) -> Results:
 
         def by_group() -> Survey:
             order = used.report_of_category
-            return analyse_groups(
-                people.tallies, _of_reports(used), used.labels, people.groups, level, users, order
-            )
+            tallies = _held(people.tallies)
+            return analyse_groups(tallies, used.protocol, used.labels, people.groups, level, users, order)
 
         survey = state.cached("groups", (used.key, level, target), by_group)
     return Results(used, level, target, analysed, long_run.result(_NAME, used.key), survey)
 
 
-def _of_reports(used: ReportsInUse) -> RandomizedResponse | Channel:
-    """The protocol of reports that have groups or weights, which unary encoding's have not here."""
-    assert not isinstance(used.protocol, UnaryEncoding)
-    return used.protocol
+def _held(tallies: Tallies) -> Tallies:
+    """The same without more bits of unary encoding than the maximum of the likelihood is worked out for here."""
+    rows = tallies.rows
+    return (
+        tallies if rows is None or rows.reports.size <= MOST_BITS else dataclasses.replace(tallies, rows=None)
+    )
 
 
 def offer_simulations(results: Results) -> bool:

@@ -30,9 +30,9 @@ from rr_core.io import (
     inspect_reports,
     rows_left_out,
 )
-from rr_core.io.people import People, read_people
+from rr_core.io.people import People, is_inclusion_name, read_people
 from rr_core.io.report_results import K_RR, ReportSettings, ReportsInUse
-from rr_core.io.reports import OF_BIT_VECTORS, as_weighted, rivals
+from rr_core.io.reports import OF_BIT_VECTORS, read_again, rivals
 from rr_core.io.typed_counts import read_typed
 from rr_core.io.unary_reports import BitColumns, OneBit, UnaryReports, bits_in, read_bit_columns, unary_of
 from rr_core.limits import TYPED_LETTERS_MAX
@@ -48,6 +48,23 @@ _TYPED = "typed here"
 _LANGUAGES = {"Standard SQL": "sql", "Spark (Python)": "python", "DuckDB": "sql"}
 
 
+class Beside(NamedTuple):
+    """Columns beside the reports, by name.
+
+    Attributes:
+        by: of groups, which are crossed.
+        weights: of weights.
+        inverse: whether that one holds inclusion probabilities.
+    """
+
+    by: tuple[str, ...] = ()
+    weights: str | None = None
+    inverse: bool = False
+
+
+NOTHING_BESIDE = Beside()
+
+
 class Given(NamedTuple):
     """What was read.
 
@@ -56,7 +73,7 @@ class Given(NamedTuple):
         unary: the same as bits of unary encoding.
         in_order: whether the answers come in an order that somebody gave them.
         read: the files, the first of which is read again for groups and weights, and how they were read.
-        by, weights: the columns of groups and of weights.
+        beside: the columns of groups and of weights.
     """
 
     reports: Reports
@@ -64,8 +81,7 @@ class Given(NamedTuple):
     unary: UnaryReports | None = None
     in_order: bool = False
     read: session.Read = session.NOT_READ
-    by: tuple[str, ...] = ()
-    weights: str | None = None
+    beside: Beside = NOTHING_BESIDE
 
 
 def panel() -> None:
@@ -137,14 +153,15 @@ def _analyse(make: Callable[[], ReportsInUse] | None, problem: Exception | None,
 def _with_people(made: ReportsInUse, given: Given) -> ReportsInUse:
     """The same with the groups and weights of all people, where some were asked for: from the file, or those that are in
     use where it is gone."""
-    if not (given.by or given.weights):
+    beside = given.beside
+    if not (beside.by or beside.weights):
         return made
     labels, used, names = _as_reported(made), session.in_use(), made.settings.names
     if given.read.files:
         file, sheet = given.read.files[0], given.reports.sheet
         people: People = state.read_once(
             "people",
-            (file.file_id, sheet, given.by, given.weights, names, tuple(labels)),
+            (file.file_id, sheet, beside, names, tuple(labels), made.unary is None),
             [file],
             lambda: partial(
                 read_people,
@@ -152,8 +169,9 @@ def _with_people(made: ReportsInUse, given: Given) -> ReportsInUse:
                 made.reports,
                 labels,
                 names,
-                given.by,
-                given.weights,
+                *beside[:2],
+                inverse=beside.inverse,
+                bits=made.unary is not None,
             ),
         )
     elif (
@@ -165,17 +183,16 @@ def _with_people(made: ReportsInUse, given: Given) -> ReportsInUse:
         note = "Groups and weights are left out, because other names are counted now: choose the file again for them."
         collected = dataclasses.replace(made.collected, notes=(*made.collected.notes, note))
         return dataclasses.replace(made, collected=collected)
+    elif labels == _as_reported(used):
+        people = used.people
     else:
         places = list(map(_as_reported(used).index, labels))
         people = dataclasses.replace(used.people, tallies=used.people.tallies.in_order(places))
     counts, notes = people.tallies.counts.sum(axis=0), (*made.collected.notes, *people.notes)
-    collected = dataclasses.replace(made.collected, counts=counts, notes=notes)
-    reports = made.reports
-    if given.weights is not None:
-        reports = dataclasses.replace(reports, notes=as_weighted(reports.notes))
-    return dataclasses.replace(
-        made, reports=reports, collected=collected, people=people, by=given.by, weights=given.weights
-    )
+    collected = dataclasses.replace(made.collected, counts=counts[: len(labels)], notes=notes)
+    noted = read_again(made.reports.notes, weighted=beside.weights is not None)
+    reports = dataclasses.replace(made.reports, notes=noted)
+    return dataclasses.replace(made, reports=reports, collected=collected, people=people, **beside._asdict())
 
 
 def _as_reported(made: ReportsInUse) -> list[str]:
@@ -184,12 +201,13 @@ def _as_reported(made: ReportsInUse) -> list[str]:
     return labels[::-1] if made.settings.swapped else labels
 
 
-def _groups_and_weights(
-    files: Sequence[state.File], reports: Reports, by_before: Sequence[str], weights_before: str | None
-) -> tuple[tuple[str, ...], str | None]:
-    """Widgets for the columns of groups and of weights, which begin with those of before; returns their names."""
+def _beside(files: Sequence[state.File], reports: Reports, in_use: ReportsInUse | None) -> Beside:
+    """Widgets for the columns of groups and of weights of one file, which begin with those in use; returns them."""
+    if len(files) > 1:
+        return NOTHING_BESIDE
+    before = NOTHING_BESIDE if in_use is None else Beside(in_use.by, in_use.weights, in_use.inverse)
     preview = preview_of(files[0], reports.has_header, sheet=reports.sheet)
-    taken = (reports.category_name, reports.count_name)
+    taken = (*reports.columns, reports.category_name, reports.count_name)
     others = [name for name in preview.columns if name not in taken]
     numbers = [
         name
@@ -197,12 +215,12 @@ def _groups_and_weights(
         if numeric and name in others
     ]
     if not others:
-        return (), None
-    with st.container(horizontal=True):
+        return NOTHING_BESIDE
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         by = st.multiselect(
             "Compare groups (optional)",
             others,
-            [name for name in by_before if name in others],
+            [name for name in before.by if name in others],
             format_func=lambda name: plain(name, 40),
             max_selections=3,
             placeholder="None",
@@ -210,19 +228,30 @@ def _groups_and_weights(
             help="A column that says who belongs together: region, wave, sex. Two or three are crossed.",
             width=330,
         )
-        weights = None
+        weights, inverse = None, False
         if reports.layout == "values" and numbers:
             weights = st.selectbox(
                 "Survey weights (optional)",
                 [None, *numbers],
-                1 + numbers.index(weights_before) if weights_before in numbers else 0,
+                1 + numbers.index(before.weights) if before.weights in numbers else 0,
                 format_func=lambda name: "None: each counts once" if name is None else plain(name, 40),
                 key=f"reports_weights_{files[0].file_id}",
                 help="For how many people of the population each one stands. Shares and intervals are then those of the "
                 "population.",
                 width=260,
             )
-    return tuple(by), weights
+        if weights is not None:
+            known = before.inverse if weights == before.weights else is_inclusion_name(weights)
+            inverse = st.segmented_control(
+                "It holds",
+                [False, True],
+                required=True,
+                default=known,
+                format_func={False: "Weights", True: "Inclusion probabilities"}.__getitem__,
+                key=f"reports_inverse_{files[0].file_id}_{weights}",
+                help="The chance that a person came into the sample, above 0 and up to 1: the weight is 1 divided by it.",
+            )
+    return Beside(tuple(by), weights, inverse)
 
 
 def _choose() -> str:
@@ -277,9 +306,8 @@ def _given(made: str) -> Given | None:
         if found is None:
             return None
         reports, name, options = found
-        by, weights = ((), None) if before is None else (before.by, before.weights)
-        by, weights = _groups_and_weights(files, reports, by, weights) if len(files) == 1 else ((), None)
-        return Given(reports, name, read=session.Read(tuple(files), options), by=by, weights=weights)
+        beside = _beside(files, reports, before)
+        return Given(reports, name, read=session.Read(tuple(files), options), beside=beside)
     if text.strip():
         read = read_typed(text)
         show_understood(read, None)
@@ -302,9 +330,11 @@ def _again(made: str) -> Given | None:
     show_understood(used.reports, None, "one" if made == "unary" else "report")
     if used.by or used.weights:
         kept = [f"Groups: {', '.join(used.by)}."] if used.by else []
-        kept += [f"Weights: {used.weights}."] if used.weights else []
+        word = "Inclusion probabilities" if used.inverse else "Weights"
+        kept += [f"{word}: {used.weights}."] if used.weights else []
         st.caption(markdown(" ".join(kept), 400))
-    return Given(used.reports, used.name, used.unary, used.name == _TYPED, by=used.by, weights=used.weights)
+    beside = Beside(used.by, used.weights, used.inverse)
+    return Given(used.reports, used.name, used.unary, used.name == _TYPED, beside=beside)
 
 
 def _largest(files: Sequence[state.File]) -> state.File:
@@ -410,7 +440,8 @@ def _bits(files: Sequence[state.File], in_use: ReportsInUse | None) -> Given | N
             lambda: partial(read_bit_columns, Source(file.name, file.bytes(), sheet), columns, counted),
         )
         show_understood(read.reports, None, "one")
-        return Given(read.reports, plain(file.name), read, read=session.Read((file,)))
+        beside = _beside(files, read.reports, in_use)
+        return Given(read.reports, plain(file.name), read, read=session.Read((file,)), beside=beside)
     found = from_files(files, sheet, before, "one")
     if found is None:
         return None
@@ -420,7 +451,8 @@ def _bits(files: Sequence[state.File], in_use: ReportsInUse | None) -> Given | N
         st.button("Go on with Warner's two questions", on_click=MADE.change, args=("warner",))
         raise
     read = read.noting(held.not_read(found[0].category_name))
-    return Given(read.reports, found[1], read, read=session.Read((file,), found[2]))
+    beside = NOTHING_BESIDE if read.bits is None else _beside(files, read.reports, in_use)
+    return Given(read.reports, found[1], read, read=session.Read((file,), found[2]), beside=beside)
 
 
 def _bit_columns(

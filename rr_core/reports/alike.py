@@ -1,0 +1,125 @@
+"""Tests that all groups are alike.
+
+They compare the reports: under a design that tells the truths apart these have one law in all groups exactly when the
+truths have.
+
+- One report a person: Pearson's test, by chi-squared or, where few reports are expected, against tables with the same
+  margins.
+- Unary encoding: the same statistic of ones and zeros, summed over the k categories. The ones of a person go together a
+  little, so it is a sum over the eigenvalues of their correlation matrix R of chi-squared ones of (g - 1) degrees of
+  freedom. Its law is taken to be c times chi-squared of (g - 1) k/c degrees of freedom, which has its mean and variance
+  (Satterthwaite): c = |R|^2/k, with R_ij = -(p - q)^2 theta_i theta_j/sqrt(v_i v_j) off the diagonal, v_i = s_i (1 - s_i)
+  and s_i = q + (p - q) theta_i, at InvP of all people. Where few ones are expected, it is compared with collections that
+  are drawn at that InvP.
+- With weights the statistic is divided by its mean under the design (J. N. K. Rao and A. J. Scott, JASA 76, 1981).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special, stats
+
+from rr_core._validate import Array
+from rr_core.protocols.unary import UnaryEncoding, inv_p_unary
+from rr_core.reports.protocol_fit import LEAST_EXPECTED
+from rr_core.streams import Stream, generator
+
+_DRAWN = 2000
+# Entries of tables: of one above which only chi-squared is asked, and of those that are drawn at once.
+_MOST_CELLS, _CELLS_AT_ONCE = 20_000, 2_000_000
+Weighted = tuple[Array, Array]  # (g, m) weighted shares of the reports and their variances
+
+
+def alike(counts: NDArray[np.int64], weighted: Weighted | None) -> tuple[float, int]:
+    """The p-value that all groups have one law of reports, and of how many simulated tables it is the share.
+
+    Args:
+        counts: (g, m) people by report.
+        weighted: with weights, else None.
+
+    >>> alike(np.array([[360, 640], [500, 500]]), None)[0] < 1e-8
+    True
+    """
+    seen = counts[:, counts.sum(axis=0) > 0]
+    g, m = seen.shape
+    if m < 2:
+        return 1.0, 0
+    n, df = seen.sum(axis=1), (g - 1) * (m - 1)
+    if weighted is not None:
+        shares, variances = (part[:, counts.sum(axis=0) > 0] for part in weighted)
+        return _of_weighted(n, shares, variances, n @ shares / n.sum(), df), 0
+    expected = np.outer(n, seen.sum(axis=0)) / n.sum()
+    statistic = float(((seen - expected) ** 2 / expected).sum())
+    if expected.min() >= LEAST_EXPECTED or seen.size > _MOST_CELLS:
+        return float(special.chdtrc(df, statistic)), 0
+    tables = stats.random_table(n, seen.sum(axis=0), seed=generator(0, Stream.FIT, 1))
+    return _drawn(
+        statistic, seen.size, lambda many: ((tables.rvs(many) - expected) ** 2 / expected).sum(axis=(-1, -2))
+    )
+
+
+def alike_bits(
+    ones: NDArray[np.int64], n: NDArray[np.int64], protocol: UnaryEncoding, weighted: Weighted | None
+) -> tuple[float, int]:
+    """The same of unary encoding.
+
+    Args:
+        ones: (g, k) ones of each category.
+        n: (g,) people.
+        protocol: the encoding.
+        weighted: of the ones, with weights, else None.
+
+    >>> alike_bits(np.array([[700, 300], [300, 700]]), np.array([1000, 1000]), UnaryEncoding(2, 1.0), None)[0] < 1e-12
+    True
+    """
+    g, k = ones.shape
+    theta = inv_p_unary(ones.sum(axis=0), protocol, int(n.sum()))
+    shares = protocol.q + protocol.keep * theta
+    together = protocol.keep**2 * theta**2 / (shares * (1 - shares))
+    scale = 1 + float(together.sum() ** 2 - (together**2).sum()) / k
+    df = (g - 1) * k
+    if weighted is not None:
+        overall = n @ weighted[0] / n.sum()
+        some = (overall > 0) & (overall < 1)
+        shares_of, variances = (part[:, some] for part in weighted)
+        return _of_weighted(n, shares_of, variances, (overall * (1 - overall))[some], df, scale), 0
+    statistic = float(_between(ones, n))
+    if n.min() * min(shares.min(), 1 - shares.max()) >= LEAST_EXPECTED or ones.size > _MOST_CELLS:
+        return float(special.chdtrc(df / scale, statistic / scale)), 0
+    dice = generator(0, Stream.FIT, 1)
+
+    def drawn(many: int) -> Array:
+        return _between(protocol.randomize_support(dice.multinomial(n, theta, (many, g)), dice), n)
+
+    return _drawn(statistic, ones.size, drawn)
+
+
+def _between(ones: NDArray[np.int64], n: NDArray[np.int64]) -> Array:
+    """Pearson's statistic of ones (..., g, k) of n (g,) people, and their zeros, summed over categories."""
+    people = n[:, None]
+    overall = ones.sum(axis=-2, keepdims=True) / n.sum()
+    variance = overall * (1 - overall)
+    apart = (ones - people * overall) ** 2 / (people * np.where(variance > 0, variance, 1.0))
+    return np.asarray(apart.sum(axis=(-1, -2)))
+
+
+def _of_weighted(
+    n: NDArray[np.int64], shares: Array, variances: Array, divisor: Array, df: int, scale: float = 1.0
+) -> float:
+    """The p-value of a statistic of weighted shares that is divided by its mean under the design."""
+    overall = n @ shares / n.sum()
+    statistic = float((n[:, None] * (shares - overall) ** 2 / divisor).sum())
+    mean = float(((1 - n / n.sum())[:, None] * n[:, None] * variances / divisor).sum()) / df
+    return float(special.chdtrc(df / scale, statistic / mean / scale)) if mean > 0 else 1.0
+
+
+def _drawn(statistic: float, size: int, draw: Callable[[int], Array]) -> tuple[float, int]:
+    """Among how many of the drawn statistics one is as large, itself counted in, as a share; and how many were drawn."""
+    as_far, at_once = 0, max(1, _CELLS_AT_ONCE // size)
+    for start in range(0, _DRAWN, at_once):
+        far = draw(min(at_once, _DRAWN - start))
+        as_far += int((far >= statistic * (1 - 1e-9)).sum())
+    return (1 + as_far) / (1 + _DRAWN), _DRAWN
