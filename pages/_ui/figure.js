@@ -63,7 +63,7 @@ class Figure {
       this.drawn = '';
       this.root.setAttribute('role', 'figure');
       this.root.setAttribute('aria-label', this.given.alt);
-      this.holder.style.minHeight = `${this.given.layout.height}px`;
+      Object.assign(this.holder.style, {position: 'relative', minHeight: `${this.given.layout.height}px`});
     }
     this.plotly = await plotly(this.given.script);
     setTimeout(() => this.draw());  // the next move of a dial goes out first, and the server works meanwhile

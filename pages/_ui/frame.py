@@ -76,14 +76,14 @@ _STYLE = """<style>
   position: fixed; inset: 0; bottom: 91px; height: auto; z-index: 1000; padding: 0.5rem 1rem; background: var(--rr-page);
 }
 .rr-fills :is([data-testid="stSidebar"], [data-testid="stHeader"]) {display: none;}
-[data-testid="stBottom"]:has(.st-key-foot) {border-top: 1px solid rgba(128,128,128,0.35);}
-[data-testid="stBottomBlockContainer"]:has(.st-key-foot) {padding: 0.5rem 1rem; max-width: none;}
+[data-testid="stBottom"] {border-top: 1px solid rgba(128,128,128,0.35);}
+[data-testid="stBottomBlockContainer"] {padding: 0.5rem 1rem; max-width: none;}
 .rr-fills [data-testid="stBottom"] {z-index: 1001;}
 /* Beside sliders, which are so much higher: the labels of both stand at one height. */
 .st-key-figure_controls:has([data-testid="stSlider"]) [data-testid="stButtonGroup"] {margin-bottom: 8px;}
 [data-testid="stSidebarHeader"] {height: 0.9rem; margin-bottom: 0;}
 @media (min-width: 641px) {
-  body:not(.rr-fills) [data-testid="stBottom"]:has(.st-key-foot) {display: none;}
+  body:not(.rr-fills) [data-testid="stBottom"] {display: none;}
 }
 @media (max-width: 640px) {
   /* One line that a finger moves, above a figure that stays on the first screen. */

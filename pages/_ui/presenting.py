@@ -30,10 +30,11 @@ STYLE = f"""<style>
 }}
 .st-key-lead {{position: fixed; inset: {_QUESTION} 1.5rem {_FOOT}; width: auto; height: auto; z-index: 1; gap: 0.3rem;}}
 .st-key-lead > * {{width: 100%;}}
+.st-key-lead .stBidiComponent {{min-height: 0 !important;}}
 .st-key-lead > :last-child {{flex: none; padding-bottom: 1rem;}}
 .st-key-lead [data-testid="stCaptionContainer"] {{opacity: 1;}}
 .st-key-lead [data-testid="stCaptionContainer"] p {{font-size: {_LETTERS}; line-height: 1.35;}}
-body [data-testid="stBottom"]:has(.st-key-foot) {{display: block !important; z-index: 3;}}
+body [data-testid="stBottom"] {{display: block !important; z-index: 3;}}
 .st-key-foot :is(.rr-full, .rr-full.rr-another), .st-key-present button [data-testid="stIconMaterial"] {{display: none;}}
 .st-key-foot :is(.rr-dials, .rr-head label, .rr-why, button p, a :is(p, span)) {{font-size: {_LETTERS} !important;}}
 body .st-key-foot .rr-off {{grid-template-columns: auto 1fr;}}
