@@ -6,8 +6,7 @@ from pages._ui import guidance
 from pages._ui.frame import open_page
 from pages._ui.parts import Parts, while_open
 from pages._ui.plan import downloads, sections, sentences, shares
-from pages._ui.plan.results import current_plan, plan_landscape
-from pages._ui.plan.settings import SETTINGS, controls
+from pages._ui.plan.settings import SETTINGS, controls, current_plan, plan_landscape
 
 PARTS = Parts(
     "plan",

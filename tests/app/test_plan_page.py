@@ -15,8 +15,8 @@ import pytest
 
 from pages._ui.plan import sentences
 from pages._ui.plan.downloads import map_csv, summary
-from pages._ui.plan.results import map_ranges
 from pages._ui.plan.sections import replicates, simulated_points
+from pages._ui.plan.settings import map_ranges
 from rr_core import Scenario
 from rr_core.figures.plan_sentences import at_least, promise_text
 from rr_core.metrics import WHOSE
