@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pages._ui.plan import shares
+from pages._ui.plan import sections
 from rr_core.__main__ import main
 from rr_core.figures import plan_shares
 from rr_core.figures.plan_shares import enough, others, people_against_share, points
@@ -145,7 +145,7 @@ def test_a_link_restores_the_view_and_a_shell_has_the_same_numbers(design, goal,
     assert set(STATED) == {one.key for one in OF_ONE_SHARE}
     settings = settings_of(design, goal)
     page = view(settings)
-    assert shares.SETTINGS.read(link_to(settings)) == (settings, ())
+    assert sections.SHARE_SETTINGS.read(link_to(settings)) == (settings, ())
     for one in (*settings.of_design, *settings.of_goal):
         (box,) = [box for box in page.text_input if box.label == one.label]
         assert box.value == getattr(settings, one.key)
@@ -206,7 +206,7 @@ def test_what_cannot_be_is_told_with_its_place():
 
 
 def test_a_text_of_a_link_that_is_too_long_is_left_out_and_told():
-    settings, notes = shares.SETTINGS.read({"p": "1" * 201, "assumed": " 0.1 "})
+    settings, notes = sections.SHARE_SETTINGS.read({"p": "1" * 201, "assumed": " 0.1 "})
     assert (settings.p, settings.assumed) == ("", "0.1")
     assert len(notes) == 1
 
