@@ -15,7 +15,7 @@ from pages._ui.plan import sections
 from pages._ui.plan import settings as plan_settings
 from pages._ui.work import Work
 from rr_core import Scenario
-from rr_core.plan.answer import make_plan
+from rr_core.plan.landscape import make_plan
 from rr_core.plan.settings import PlanSettings
 from rr_core.plan.targets import Guess
 from rr_core.scenario import PRESETS

@@ -21,8 +21,7 @@ from rr_core import Scenario
 from rr_core.figures.plan_sentences import at_least, promise_text
 from rr_core.metrics import WHOSE
 from rr_core.plan import shuffling
-from rr_core.plan.answer import make_plan, rounded_up
-from rr_core.plan.landscape import landscape
+from rr_core.plan.landscape import landscape, make_plan, rounded_up
 from rr_core.plan.settings import PlanSettings
 from rr_core.plan.solve import achieved, required_epsilon, required_n
 from rr_core.plan.targets import KINDS, Guess, Target

@@ -19,8 +19,7 @@ from rr_core.figures.wording import capital
 from rr_core.io.text import csv_bytes
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import WHOSE
-from rr_core.plan.answer import Plan
-from rr_core.plan.landscape import Landscape
+from rr_core.plan.landscape import Landscape, Plan
 from rr_core.plan.shuffling import shuffled
 from rr_core.plan.targets import Target
 from rr_core.populations import DISTRIBUTIONS, UPLOAD

@@ -33,8 +33,7 @@ from rr_core.figures.style import number
 from rr_core.figures.wording import METRIC_NAMES
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, K_MAX, K_MIN, N_MAX, N_MIN
 from rr_core.plan import protocol_choice, shuffling
-from rr_core.plan.answer import Plan
-from rr_core.plan.landscape import METRICS, Along, SimulatedCurve, inv_curve, simulate_curve
+from rr_core.plan.landscape import METRICS, Along, Plan, SimulatedCurve, inv_curve, simulate_curve
 from rr_core.plan.one_share import share_curve
 from rr_core.plan.settings import GOALS, SHARE_PARAMETERS, ShareSettings
 from rr_core.plan.solve import Find

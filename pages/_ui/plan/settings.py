@@ -16,8 +16,7 @@ from rr_core.figures.plan_sentences import KIND_TEXTS
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN
 from rr_core.metrics import WHOSE
 from rr_core.plan import solve
-from rr_core.plan.answer import Plan, make_plan
-from rr_core.plan.landscape import Landscape, frontier, landscape
+from rr_core.plan.landscape import Landscape, Plan, frontier, landscape, make_plan
 from rr_core.plan.settings import (
     CONFIDENCE,
     FINDS,
