@@ -23,6 +23,7 @@ from rr_core import (
 from rr_core.arrivals import first_reports
 from rr_core.comparison import compare
 from rr_core.confidence_sequence import anytime_intervals
+from rr_core.estimators import mle_search
 from rr_core.experiments.grid import Cell, Settings
 from rr_core.experiments.protocols import Setting
 from rr_core.geometry.push_down import push_down, push_down_candidates
@@ -32,7 +33,6 @@ from rr_core.ibu.convergence import first_reached, settling_times
 from rr_core.ibu.costs import compare_costs
 from rr_core.ibu.starts import Start
 from rr_core.law import negatives, report_band, report_distribution
-from rr_core.mle_search import mle_search
 from rr_core.plan import bounds, protocol_choice, shuffling
 from rr_core.plan.landscape import simulate_curve
 from rr_core.plan.one_share import Goal, people_needed
