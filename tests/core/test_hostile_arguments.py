@@ -30,8 +30,8 @@ from rr_core.geometry.replicates import count_alignment
 from rr_core.ibu import Start, ibu_paths, iterates
 from rr_core.ibu.convergence import compare_epsilons, compare_runs
 from rr_core.ibu.costs import compare_costs, iterations_needed
+from rr_core.ibu.engine import START_KINDS
 from rr_core.ibu.path import checked_distribution
-from rr_core.ibu.starts import START_KINDS
 from rr_core.lesson import lesson
 from rr_core.plan import protocol_choice, solve, tails
 from rr_core.plan.one_share import Goal

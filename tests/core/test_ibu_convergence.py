@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from rr_core import RandomizedResponse, Scenario, ibu_path
 from rr_core.ibu import ibu_paths, iterates
 from rr_core.ibu.convergence import TOLERANCES, compare_epsilons, first_reached, local_rate, settling_times
+from rr_core.ibu.engine import Start
 from rr_core.ibu.path import log_spaced
-from rr_core.ibu.starts import Start
 from tests.core.histograms import counts, everyday_epsilons
 from tests.sentences import holds
 

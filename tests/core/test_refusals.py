@@ -31,7 +31,7 @@ from rr_core.geometry.replicates import count_alignment
 from rr_core.ibu import ibu_paths
 from rr_core.ibu.convergence import first_reached, settling_times
 from rr_core.ibu.costs import compare_costs
-from rr_core.ibu.starts import Start
+from rr_core.ibu.engine import Start
 from rr_core.law import negatives, report_band, report_distribution
 from rr_core.plan import bounds, protocol_choice, shuffling
 from rr_core.plan.landscape import simulate_curve
