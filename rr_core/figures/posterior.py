@@ -15,7 +15,7 @@ from rr_core.figures.view import Bars
 from rr_core.figures.wording import counted, listed, off_by
 from rr_core.metrics import total_variation
 from rr_core.protocols import PosteriorSummary
-from rr_core.protocols.prior_choice import DRAWS, PriorError
+from rr_core.protocols.posterior import DRAWS, PriorError
 
 _POSTERIOR, _MLE, _TRUTH = (QUANTITIES[name] for name in ("posterior", "mle_star", "truth"))
 _SURE = 2.0  # standard errors

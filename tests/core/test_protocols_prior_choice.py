@@ -7,7 +7,7 @@ import pytest
 
 from rr_core import RandomizedResponse
 from rr_core.protocols import posterior, posterior_mean, summarise_posterior
-from rr_core.protocols.prior_choice import prior_errors
+from rr_core.protocols.posterior import prior_errors
 from tests.benchmarks.prior_choice import NAMES, squared_errors
 
 

@@ -58,8 +58,7 @@ from rr_core.protocols import (
     update_factors_unary,
 )
 from rr_core.protocols.collection import one_person
-from rr_core.protocols.posterior import LARGEST_EXACT_N
-from rr_core.protocols.prior_choice import distance_to_mle
+from rr_core.protocols.posterior import LARGEST_EXACT_N, distance_to_mle
 from rr_core.repeats import repeat
 from rr_core.reports import inv_interval, plausible_epsilon
 from rr_core.reports.analysis import analyse as analyse_one

@@ -16,7 +16,7 @@ from rr_core.figures.posterior import posterior_intervals, towards_mle, wrong_pr
 from rr_core.figures.wording import listed
 from rr_core.io.text import by_category
 from rr_core.protocols import PosteriorSummary, summarise_posterior
-from rr_core.protocols.prior_choice import PRIORS, distance_to_mle, prior_errors
+from rr_core.protocols.posterior import PRIORS, distance_to_mle, prior_errors
 from rr_core.protocols.settings import (
     DRAWS,
     OWN_PRIOR,
