@@ -11,8 +11,8 @@ from scipy import stats
 
 from pages._ui.plan import sections
 from rr_core.__main__ import main
-from rr_core.figures import plan_shares
-from rr_core.figures.plan_shares import enough, others, people_against_share, points
+from rr_core.figures import plan_curves
+from rr_core.figures.plan_curves import enough, others, people_against_share, points
 from rr_core.figures.style import reading
 from rr_core.plan.one_share import Goal, share_curve
 from rr_core.plan.settings import GOALS, ShareSettings
@@ -244,8 +244,8 @@ def test_a_shell_asks_for_the_numbers_of_a_design(capsys):
 def test_the_formulas_fold_under_what_is_promised():
     page = view(settings_of("warner", "power"))
     said = " ".join(one.value for one in page.markdown)
-    assert plan_shares.promise(Goal("power")) in said
-    assert plan_shares.FORMULAS.strip() in said
+    assert plan_curves.promise(Goal("power")) in said
+    assert plan_curves.FORMULAS.strip() in said
     assert re.search(r"\bbinomial law\b", said)
     assert value(re.search(r"\*\*([\d,]+) people", answer(page))[1]) > 0
     assert percents(answer(page))

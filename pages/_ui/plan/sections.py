@@ -19,7 +19,7 @@ from pages._ui.reports.designs import encoding_choice, entry
 from pages._ui.safe_text import markdown
 from pages._ui.work import Work
 from rr_core._validate import Array
-from rr_core.figures import plan_shares
+from rr_core.figures import plan_curves
 from rr_core.figures.plan_curves import (
     central_against_users,
     error_and_bounds,
@@ -292,11 +292,11 @@ def survey_designs() -> None:
         st.error(markdown(f"{problem}"), icon=":material/error:")
         return
     curve = state.cached("plan_share", settings, lambda: share_curve(channel, goal, share))
-    st.markdown(f"##### {plan_shares.enough(curve)}")
-    chart.show(plan_shares.people_against_share(curve), "plan_share")
+    st.markdown(f"##### {plan_curves.enough(curve)}")
+    chart.show(plan_curves.people_against_share(curve), "plan_share")
     with st.expander("How is that worked out?"):
-        st.markdown(plan_shares.promise(goal))
-        st.markdown(plan_shares.FORMULAS)
+        st.markdown(plan_curves.promise(goal))
+        st.markdown(plan_curves.FORMULAS)
 
 
 def _entries(settings: ShareSettings) -> None:
