@@ -8,12 +8,16 @@ into memory. It has no setting for all bodies together.
 from __future__ import annotations
 
 import asyncio
+import gzip
 import logging
 import socket
 import time
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import version
+from importlib.resources import files
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,7 +25,10 @@ from urllib.parse import urlsplit
 import streamlit as st
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+from streamlit.components.v1 import declare_component
 
 SMALL = 9 * 2**18  # bytes of a body: a file of two megabytes and what comes around it
 _PATIENCE, _LOOK = 20.0, 0.2  # seconds that a body waits for others, and between two looks
@@ -306,3 +313,32 @@ def add_headers(app: App) -> App:
 
 # The first is the outermost.
 MIDDLEWARE = [Middleware(add_headers), Middleware(refuse_misled), Middleware(limit_uploads, GATE)]
+
+
+_FOLDER = files("plotly") / "package_data"
+_NAME = "plotly.min.js"
+_PATH = f"component/{__name__}.plotly/{_NAME}"
+_KEPT = {"Cache-Control": "public, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
+
+# Relative to the address of any page.
+ADDRESS = f"{_PATH}?v={version('plotly')}"
+
+declare_component("plotly", path=str(_FOLDER))
+
+
+@cache
+def compressed() -> bytes:
+    """The script compressed by gzip, about 1.5 MB."""
+    return gzip.compress((_FOLDER / _NAME).read_bytes(), 6)
+
+
+async def _answer(request: Request) -> Response:
+    if "gzip" in request.headers.get("Accept-Encoding", ""):
+        body, encoding = await asyncio.to_thread(compressed), "gzip"
+    else:
+        body, encoding = await asyncio.to_thread((_FOLDER / _NAME).read_bytes), "identity"
+    return Response(body, media_type="text/javascript", headers={**_KEPT, "Content-Encoding": encoding})
+
+
+# Routes of an application do not know `server.baseUrlPath`: whatever stands before the address is taken for it.
+ROUTE = Route(f"/{{before:path}}{_PATH}", _answer)
