@@ -229,9 +229,9 @@ INSIDE = {
     "geometry.simplex.to_plane", "ibu.costs.time_iterations", "ibu.figure4.compare",
     "ibu.figure4.first_indices_within", "ibu.figure4.iterations_to", "ibu.figure4.measurement",
     "ibu.figure4.run", "ibu.figure4.run_scenarios", "ibu.figure4.scenarios", "ibu.path.BatchLevels.row",
-    "ibu.path.batch_levels", "ibu.starts.parse_weights", "lesson.scene.with_unit", "parameters.Number.format",
+    "ibu.path.batch_levels", "ibu.engine.parse_weights", "lesson.scene.with_unit", "parameters.Number.format",
     "parameters.Number.parse", "parameters.Number.show", "parameters.parse_numbers", "plain_text.plain",
-    "plan.answer.make_plan", "plan.answer.rounded_up", "plan.settings.PlanSettings.fitted",
+    "plan.landscape.make_plan", "plan.landscape.rounded_up", "plan.settings.PlanSettings.fitted",
     "plan.settings.PlanSettings.from_query", "plan.settings.value_range", "plan.solve.Channels.of",
     "plan.solve.has_whole_person", "plan.targets.Target.met_by", "protocols.collection.users_in_rows",
     "protocols.settings.ChannelSettings.channel", "protocols.settings.TimeSettings.first",
@@ -274,8 +274,8 @@ SPECIAL: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         lambda k, s, n: Scenario(k=k, s=s, n=n).draw().counts,
         (FEW_CATEGORIES, EPSILON, FEW),
     ),
-    "ibu.starts.Start": (Start, (Usually("leaning", numbers), SEED, LEVEL, SEED)),
-    "ibu.starts.Start.distribution": (
+    "ibu.engine.Start": (Start, (Usually("leaning", numbers), SEED, LEVEL, SEED)),
+    "ibu.engine.Start.distribution": (
         lambda kind, weights, histogram: Start(kind, weights=weights).distribution(histogram),
         (Usually(st.sampled_from(list(START_KINDS)), numbers, "typed"), COUNTS, COUNTS),
     ),
@@ -513,7 +513,7 @@ OWN: dict[str, dict[str, Any]] = {
     "protocols.posterior.posterior": {"prior": COUNTS},
     "protocols.posterior.posterior_mean": {"prior": Usually([0.5, 1, 2], arrays)},
     "protocols.posterior.summarise_posterior": {"prior": EPSILON},
-    "protocols.prior_choice.distance_to_mle": {
+    "protocols.posterior.distance_to_mle": {
         "mechanism": RandomizedResponse(K, 1.0),
         "sizes": Usually([9, 20], st.lists(few, max_size=2)),
         "priors": Usually([0.5], st.lists(few, max_size=2)),

@@ -14,7 +14,8 @@ import streamlit as st
 from pages._ui import chart, link, long_run, state
 from pages._ui.frame import Page
 from pages._ui.link import binding_of_parameters
-from pages._ui.plan import sentences, settings
+from pages._ui.plan import sentences
+from pages._ui.plan.settings import plan_landscape, population_guess, target_frontier
 from pages._ui.reports.designs import encoding_choice, entry
 from pages._ui.safe_text import markdown
 from pages._ui.work import Work
@@ -99,8 +100,8 @@ def _change(field: str, value: float) -> None:
 def plan_map_figure(page: Page, plan: Plan, place: Any, simulates: bool) -> go.Figure:
     """Draw the map over epsilon and N at its place, as the page's clickable lead figure; returns it. ``simulates``:
     whether the open part offers to simulate the scenario."""
-    landscape = settings.plan_landscape(page.work, plan)
-    frontier = settings.target_frontier(page.work, plan)
+    landscape = plan_landscape(page.work, plan)
+    frontier = target_frontier(page.work, plan)
     here = page.work.draw.scenario.epsilon, page.work.draw.scenario.n
     found = (plan.epsilon, plan.n) if plan.solved else None
     figure = plan_map(landscape, plan.target or plan.settings.target, frontier, here, found)
@@ -202,7 +203,7 @@ def replicates(k: int) -> int:
 def _show_errors(work: Work, plan: Plan, curve: SimulatedCurve, fixed_value: float, metric: str) -> None:
     settings, exact = plan.settings, None
     if metric == "rmse":
-        guess = settings.population_guess(work, replace(settings, guess="sidebar"))
+        guess = population_guess(work, replace(settings, guess="sidebar"))
         values = curve.points if curve.along == "epsilon" else curve.points.astype(np.int64)
         exact = inv_curve(work.draw.scenario.k, guess, curve.along, values, fixed_value, users=settings.users)
     here = plan.epsilon if curve.along == "epsilon" else float(min(plan.n, N_MAX))
