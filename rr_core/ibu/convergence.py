@@ -231,11 +231,6 @@ class LocalRate:
         return self.decay < _DECAY_ROUNDING
 
     @property
-    def contraction_factor(self) -> float:
-        """What one iteration leaves of the error in the end: 1 - decay."""
-        return 1 - self.decay
-
-    @property
     def iterations_per_digit(self) -> float:
         """Iterations that divide the error by ten in the end (its square by a hundred)."""
         if self.on_border or self.decay == 1:

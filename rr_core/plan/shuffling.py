@@ -83,27 +83,6 @@ def users_needed(epsilon0: float, delta: float) -> int:
     return math.ceil(_scale(_delta(delta)) * math.exp(_validate.epsilon(epsilon0, "epsilon0")))
 
 
-def users_for(epsilon0: float, target: float, delta: float) -> int:
-    """Smallest n for which shuffling brings the bound down to ``target`` > 0; 1 when target >= epsilon0.
-
-    The bound is quadratic in sqrt(e^eps0/n), and the condition may ask for more users than its solution.
-    """
-    epsilon0, delta = _validate.epsilon(epsilon0, "epsilon0"), _delta(delta)
-    target = _validate.real("target", target, "a number > 0")
-    if target <= 0:
-        raise ValueError(f"target must be a number > 0, got {target!r}")
-    if target >= epsilon0:
-        return 1
-    length = _log_of_ratio(4, delta)
-    excess = math.expm1(target) / (8 * math.tanh(epsilon0 / 2))
-    # u^2 + sqrt(length) u = excess, in the form that does not cancel
-    u = 2 * excess / (math.sqrt(length) + math.sqrt(length + 4 * excess))
-    users = math.exp(epsilon0) / u / u if u else math.inf
-    if not math.isfinite(users):
-        raise ValueError(f"target must be larger for a number of users below 1e308, got {target!r}")
-    return max(math.ceil(users), users_needed(epsilon0, delta))
-
-
 @dataclass(frozen=True)
 class ShuffleCurve:
     """The bound along the number of users, for a figure; ``now`` is the current place."""

@@ -192,7 +192,6 @@ REFUSED = [
     *((partial(Goal, **{"kind": "power", name: value}), f"{name} must be")
       for name, value in (("kind", "width"), ("value", 0.0), ("value", 1.0), ("power", 0.3), ("power", 1.0))),
     *((partial(shuffling.shuffled, 1.0, 10, delta), "delta must be a number with 0 < delta < 1") for delta in (0.0, 1.0)),
-    (lambda: shuffling.users_for(1.0, 0.0, 0.1), r"target must be a number > 0, got 0\.0"),
     (lambda: bounds.known(3, 1.0, [5, 0]), "n must be a number >= 1e-60"),
     (lambda: bounds.theorem(3, 1.0, 10, "all"), "users must be 'fixed' or 'sampled', got 'all'"),
     (lambda: bounds.binary(1.0, 10, "sampled", 0.3), r"product must be a number from 0 to 1/4, got 0\.3"),
@@ -268,7 +267,6 @@ REFUSED = [
     (lambda: FRESH.variance(1, 1, 0), "t must be"),
     (lambda: FRESH.estimate([1, 2, 3], 2), "support must be"),
     *((partial(FRESH.log_likelihood, counts, 2), "counts must") for counts in ([1, 2, 3], [1, 2])),
-    (lambda: FRESH.randomize_supports([1, 2, 3], 0), "days must be"),
     (lambda: guesses(FRESH, [[1, 2, 3]], [1], 5), "prior must"),
     (lambda: guesses(FRESH, [1, 2, 3], [2, 1], 5), "days must"),
     (lambda: guesses(FRESH, [1, 2, 3], [1], 1), "people must be"),
