@@ -65,7 +65,9 @@ def _end(number: int) -> None:
     signal.raise_signal(number)
 
 
-app = st.App("home.py", lifespan=lifespan, middleware=MIDDLEWARE, routes=[middleware.ROUTE, *routes.ROUTES])
+app = st.App(
+    "home.py", lifespan=lifespan, middleware=MIDDLEWARE, routes=[middleware.PLOTLY_ROUTE, *routes.ROUTES]
+)
 
 if __name__ == "__main__":
     with suppress(KeyboardInterrupt):

@@ -5,7 +5,7 @@ import streamlit as st
 from pages._ui import guidance
 from pages._ui.frame import open_page
 from pages._ui.parts import Parts, while_open
-from pages._ui.plan import downloads, sections, sentences
+from pages._ui.plan import sections, sentences
 from pages._ui.plan.settings import SETTINGS, controls, current_plan, plan_landscape
 
 PARTS = Parts(
@@ -65,6 +65,6 @@ with parts["bounds"]:
 with parts["shuffling"]:
     delta = sections.shuffled_reports(plan)
 with parts["files"]:
-    downloads.section(page.work, plan, plan_landscape(page.work, plan), figure, delta)
+    sections.files(page.work, plan, plan_landscape(page.work, plan), figure, delta)
 
 guidance.next_page()

@@ -225,7 +225,8 @@ def _pick(per_level: Array, index: NDArray[np.intp]) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class MLESearch:
-    """The steps of Algorithm 1 on one histogram: step n strikes out the n least reported categories.
+    """The steps of Algorithm 1 on one histogram, for showing them: step n strikes out the n least reported categories.
+    (`mle_star` gives the same answer without the steps.)
 
     Attributes:
         order: (k,) categories from the least to the most reported.

@@ -315,30 +315,34 @@ def add_headers(app: App) -> App:
 MIDDLEWARE = [Middleware(add_headers), Middleware(refuse_misled), Middleware(limit_uploads, GATE)]
 
 
-_FOLDER = files("plotly") / "package_data"
-_NAME = "plotly.min.js"
-_PATH = f"component/{__name__}.plotly/{_NAME}"
-_KEPT = {"Cache-Control": "public, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
+# Plotly's script for the main figure of a page, from the installed package. Its address is that of a file of a component,
+# so that Streamlit serves it however the app was started, but compresses it anew for each visitor and lets no browser
+# keep it. Under `app.py` `PLOTLY_ROUTE` answers at the same address instead: compressed once, kept by the browser until the
+# version of the package changes.
+_PLOTLY = files("plotly") / "package_data"
+_SCRIPT = "plotly.min.js"
+_PLOTLY_PATH = f"component/{__name__}.plotly/{_SCRIPT}"
+_STAYS = {"Cache-Control": "public, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
 
 # Relative to the address of any page.
-ADDRESS = f"{_PATH}?v={version('plotly')}"
+PLOTLY_ADDRESS = f"{_PLOTLY_PATH}?v={version('plotly')}"
 
-declare_component("plotly", path=str(_FOLDER))
+declare_component("plotly", path=str(_PLOTLY))
 
 
 @cache
 def compressed() -> bytes:
     """The script compressed by gzip, about 1.5 MB."""
-    return gzip.compress((_FOLDER / _NAME).read_bytes(), 6)
+    return gzip.compress((_PLOTLY / _SCRIPT).read_bytes(), 6)
 
 
 async def _answer(request: Request) -> Response:
     if "gzip" in request.headers.get("Accept-Encoding", ""):
         body, encoding = await asyncio.to_thread(compressed), "gzip"
     else:
-        body, encoding = await asyncio.to_thread((_FOLDER / _NAME).read_bytes), "identity"
-    return Response(body, media_type="text/javascript", headers={**_KEPT, "Content-Encoding": encoding})
+        body, encoding = await asyncio.to_thread((_PLOTLY / _SCRIPT).read_bytes), "identity"
+    return Response(body, media_type="text/javascript", headers={**_STAYS, "Content-Encoding": encoding})
 
 
 # Routes of an application do not know `server.baseUrlPath`: whatever stands before the address is taken for it.
-ROUTE = Route(f"/{{before:path}}{_PATH}", _answer)
+PLOTLY_ROUTE = Route(f"/{{before:path}}{_PLOTLY_PATH}", _answer)

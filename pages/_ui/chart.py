@@ -54,7 +54,7 @@ def lead(figure: go.Figure, name: str, on_click: OnClick | None = None, place: A
         "config": _config(name, on_click is not None),
         "alt": reading(figure),
         "clickable": on_click is not None,
-        "script": middleware.ADDRESS,
+        "script": middleware.PLOTLY_ADDRESS,
     }
     events = {} if on_click is None else {"on_clicked_change": partial(_clicked, name, on_click)}
     with place or place_of_lead():

@@ -1,4 +1,5 @@
-"""Films by keyboard and by name: what their buttons are called, and the keys that press them."""
+"""Films by keyboard and by name: what their buttons are called, and the keys that press them. "Watch it come in": films
+of the scenario's own reports, built only while they are shown."""
 
 from __future__ import annotations
 
@@ -11,8 +12,20 @@ from pages._ui import chart, film, truth, view_picker
 from pages._ui.work import Work
 from rr_core.arrivals import LARGEST_K, follow_estimates, follow_reports
 from rr_core.comparison import Target, truth_of
-from rr_core.figures.arrivals import arriving_estimates, arriving_reports
-from rr_core.figures.film import ASIDE, BACK, CONTROLS, FAST, NORMAL, PAUSE, PLAY, SLOW, START, STEP
+from rr_core.figures.film import (
+    ASIDE,
+    BACK,
+    CONTROLS,
+    FAST,
+    NORMAL,
+    PAUSE,
+    PLAY,
+    SLOW,
+    START,
+    STEP,
+    arriving_estimates,
+    arriving_reports,
+)
 
 # Listeners are set once per tab. An animation that is interrupted rejects a promise that Plotly leaves to nobody: no
 # error, so it is not reported as one. Plotly writes its own labels into the buttons with each frame; the observer has

@@ -1,4 +1,5 @@
-"""Opening a page: title, navigation, sidebar scenario, link, messages, upload. The first call of every page."""
+"""Opening a page: title, navigation, sidebar scenario, link, messages, upload. The first call of every page. And
+presenting it to a room: its question, main figure and sentence in large letters, ε, N, and what moves on."""
 
 from __future__ import annotations
 
@@ -283,6 +284,8 @@ def _take_again() -> None:
     runner.on_event.connect(ended, weak=False)
 
 
+# Presenting belongs to the session: all pages share it, and their links carry it (``present=on``), see `link`. The key p
+# begins and ends it, see `dials`.
 _QUESTION, _FOOT = "2.3rem", "4.7rem"  # heights
 _QR_CODE = 420  # pixels
 _LETTERS = "22px"  # the smallest that are read from the back of a room

@@ -1,4 +1,5 @@
-"""Errors of Inv, InvN, InvP and maximum likelihood under k-RR and unary encoding, setting by setting.
+"""Errors of Inv, InvN, InvP and maximum likelihood under k-RR and unary encoding, setting by setting, and what their
+authors say of them, judged.
 
 A. Lopuhaä-Zwakenberg et al. (2020) compare them in section 5, Figures 2 to 5, for epsilon from 0.2 to 2: k-RR on 1,024
 categories and unary encoding on 10, each with a distribution drawn from Jeffreys' prior, Dirichlet(1/2, ..., 1/2), for
@@ -364,10 +365,11 @@ class Sentence:
 
 
 def sentences(stored: Stored) -> tuple[Sentence, ...]:
-    """All sentences, in the order of the paper.
+    """All sentences of the paper on its Figures 2 to 5, in its order, held against these errors, as `stored` returns them.
 
-    Args:
-        stored: errors of all settings of the figures, as `protocols.stored` returns them.
+    A setting answers yes or no where the collections settle it: by t tests at `FAMILY_LEVEL` over all settings and pairs of
+    estimates together (Bonferroni). "The same" and "similar", which the paper gives no numbers, are here an error of at
+    most `SIMILAR` times the other's, either way. "UE" is both encodings.
     """
     level = _level(stored)
     few = {key: [row for row in rows if _is_few(row)] for key, rows in stored.items()}

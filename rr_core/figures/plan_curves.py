@@ -1,4 +1,5 @@
-"""Curves of a plan against epsilon, K or N: protocols, lower bounds, simulated errors, and shuffling."""
+"""Curves of a plan against epsilon, K or N: protocols, lower bounds, simulated errors, and shuffling; and how many people
+one share takes under a design of surveys."""
 
 from __future__ import annotations
 

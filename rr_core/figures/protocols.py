@@ -1,4 +1,5 @@
-"""Protocols side by side: the error that each may be expected to have, and the one it has in this draw."""
+"""Protocols side by side: the error that each may be expected to have, and the one it has in this draw. The posterior of
+k-RR: its mean and intervals beside MLE*, its way to MLE* as users grow, and priors that are wrong."""
 
 from __future__ import annotations
 

@@ -317,7 +317,8 @@ class LessonStep:
 
 @dataclass(frozen=True)
 class Lesson:
-    """A survey of the same people with the same dice at several epsilon.
+    """The numbers of the home page's story: a survey of the same people with the same dice at several epsilon, see
+    `rr_core.coupling`.
 
     Attributes:
         answers: (k,) names.

@@ -1,5 +1,5 @@
-"""The map of a target over epsilon and N, its frontier, and the price of privacy in users; the error of each estimator
-along epsilon or along N, in closed form for Inv and simulated for all four."""
+"""The plan: the one of epsilon, N and target that the settings leave open; the map of a target over epsilon and N, its
+frontier, and the price of privacy in users; the error of each estimator along epsilon or along N."""
 
 from __future__ import annotations
 

@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 from pages._ui.plan import sentences
-from pages._ui.plan.downloads import map_csv, summary
-from pages._ui.plan.sections import replicates, simulated_points
+from pages._ui.plan.sections import map_csv, replicates, simulated_points, summary
 from pages._ui.plan.settings import map_ranges
 from rr_core import Scenario
 from rr_core.figures.plan_sentences import at_least, promise_text

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import rr_core
 from rr_core import RandomizedResponse, Scenario, coupling, sampling
 from rr_core.arrivals import first_reports
-from rr_core.comparison import compare
+from rr_core.comparison import EmptyShare, compare
 from rr_core.experiments.grid import Cell, Settings, Sweep, over
 from rr_core.experiments.protocols import Setting
 from rr_core.experiments.run import expected_seconds, run
@@ -52,7 +52,6 @@ from rr_core.reports.analysis import analyse
 from rr_core.reports.intervals import Interval, extremes
 from rr_core.reports.low_counts import floor, strays
 from rr_core.reports.survey import analyse_groups
-from rr_core.summaries import EmptyShare
 from tests import EXAMPLES, SAME_EXAMPLES, is_of_libraries
 from tests.core import found
 

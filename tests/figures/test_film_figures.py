@@ -12,22 +12,13 @@ from rr_core import Scenario, mle_star
 from rr_core.arrivals import first_reports, follow_estimates, follow_reports, moments
 from rr_core.comparison import compare
 from rr_core.estimators import mle_search
-from rr_core.figures.arrivals import (
-    MOST_DRAWN,
-    _estimates_reading,
-    _largest_reading,
-    _reports_reading,
-    _zeros_reading,
-    arriving_estimates,
-    arriving_reports,
-    drawn_categories,
-)
 from rr_core.figures.estimators import MOST_CATEGORIES, search_film
 from rr_core.figures.film import (
     ASIDE,
     BACK,
     CONTROLS,
     FAST,
+    MOST_DRAWN,
     NORMAL,
     PAUSE,
     PLAY,
@@ -35,6 +26,13 @@ from rr_core.figures.film import (
     START,
     STEP,
     Frame,
+    _estimates_reading,
+    _largest_reading,
+    _reports_reading,
+    _zeros_reading,
+    arriving_estimates,
+    arriving_reports,
+    drawn_categories,
     film,
 )
 from rr_core.figures.style import axis, number, percent, reading

@@ -51,7 +51,7 @@ def opens_first(server: Started, script: str, page: str = "noisy_histogram") -> 
             assert sent == {name: [text] for name, text in HEADERS.items()}
     for encoding in ("gzip", "identity"):
         asked = urllib.request.Request(
-            f"{server.address}/{middleware.ADDRESS}", headers={"Accept-Encoding": encoding}
+            f"{server.address}/{middleware.PLOTLY_ADDRESS}", headers={"Accept-Encoding": encoding}
         )
         with urllib.request.urlopen(asked) as answer:
             sent = answer.read()

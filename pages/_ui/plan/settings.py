@@ -1,4 +1,5 @@
-"""The widgets of what a person asks the plan."""
+"""What a person asks the plan, and the plan that is worked out of it: once for a class; about an uploaded population,
+once for its owner."""
 
 from __future__ import annotations
 
