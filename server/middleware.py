@@ -317,8 +317,8 @@ MIDDLEWARE = [Middleware(add_headers), Middleware(refuse_misled), Middleware(lim
 
 # Plotly's script for the main figure of a page, from the installed package. Its address is that of a file of a component,
 # so that Streamlit serves it however the app was started, but compresses it anew for each visitor and lets no browser
-# keep it. Under `app.py` `PLOTLY_ROUTE` answers at the same address instead: compressed once, kept by the browser until the
-# version of the package changes.
+# keep it. Under `app.py` `PLOTLY_ROUTE` answers at the same address instead: compressed once, kept by the browser until
+# the version of the package changes.
 _PLOTLY = files("plotly") / "package_data"
 _SCRIPT = "plotly.min.js"
 _PLOTLY_PATH = f"component/{__name__}.plotly/{_SCRIPT}"

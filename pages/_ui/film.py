@@ -8,24 +8,12 @@ import json
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui import chart, film, truth, view_picker
+from pages._ui import chart, truth, view_picker
 from pages._ui.work import Work
 from rr_core.arrivals import LARGEST_K, follow_estimates, follow_reports
 from rr_core.comparison import Target, truth_of
-from rr_core.figures.film import (
-    ASIDE,
-    BACK,
-    CONTROLS,
-    FAST,
-    NORMAL,
-    PAUSE,
-    PLAY,
-    SLOW,
-    START,
-    STEP,
-    arriving_estimates,
-    arriving_reports,
-)
+from rr_core.figures.arrivals import arriving_estimates, arriving_reports
+from rr_core.figures.film import ASIDE, BACK, CONTROLS, FAST, NORMAL, PAUSE, PLAY, SLOW, START, STEP
 
 # Listeners are set once per tab. An animation that is interrupted rejects a promise that Plotly leaves to nobody: no
 # error, so it is not reported as one. Plotly writes its own labels into the buttons with each frame; the observer has
@@ -142,7 +130,7 @@ def reports_section(work: Work) -> None:
             "arriving_reports", view.title, lambda: follow_reports(work.draw, view.categories), wait=_WAIT
         )
         figure = arriving_reports(seen, theta, work.draw.mechanism, view)
-        film.show(figure, "arriving_reports")
+        show(figure, "arriving_reports")
 
 
 def estimates_section(work: Work, target: Target) -> None:
@@ -157,7 +145,7 @@ def estimates_section(work: Work, target: Target) -> None:
             wait=_WAIT,
         )
         figure = arriving_estimates(seen, truth.unless_hidden(estimated), view)
-        film.show(figure, "arriving_estimates")
+        show(figure, "arriving_estimates")
 
 
 def _possible(work: Work, about: str) -> bool:

@@ -7,7 +7,7 @@ import streamlit as st
 from pages._ui import truth
 from pages._ui.figure_controls import note, widget
 from pages._ui.work import Work
-from rr_core.figures.film import drawn_categories
+from rr_core.figures.arrivals import drawn_categories
 from rr_core.figures.view import (
     LONGEST_SEARCH,
     MOST_BARS,

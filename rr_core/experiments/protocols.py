@@ -365,11 +365,11 @@ class Sentence:
 
 
 def sentences(stored: Stored) -> tuple[Sentence, ...]:
-    """All sentences of the paper on its Figures 2 to 5, in its order, held against these errors, as `stored` returns them.
+    """All sentences of the paper on its Figures 2 to 5, in its order, held against these errors (of `stored`).
 
-    A setting answers yes or no where the collections settle it: by t tests at `FAMILY_LEVEL` over all settings and pairs of
-    estimates together (Bonferroni). "The same" and "similar", which the paper gives no numbers, are here an error of at
-    most `SIMILAR` times the other's, either way. "UE" is both encodings.
+    A setting answers yes or no where the collections settle it: by t tests at `FAMILY_LEVEL` over all settings and pairs
+    of estimates together (Bonferroni). "The same" and "similar", which the paper gives no numbers, are here an error of
+    at most `SIMILAR` times the other's, either way. "UE" is both encodings.
     """
     level = _level(stored)
     few = {key: [row for row in rows if _is_few(row)] for key, rows in stored.items()}

@@ -7,7 +7,7 @@ import pytest
 from rr_core import Scenario
 from rr_core.arrivals import follow_estimates, follow_reports
 from rr_core.comparison import truth_of
-from rr_core.figures.film import arriving_estimates, arriving_reports, drawn_categories
+from rr_core.figures.arrivals import arriving_estimates, arriving_reports, drawn_categories
 from rr_core.figures.style import reading
 from rr_core.figures.view import rank_order
 from tests.app.opening import charts, checked, open_part, opened, widget

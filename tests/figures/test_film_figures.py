@@ -12,20 +12,8 @@ from rr_core import Scenario, mle_star
 from rr_core.arrivals import first_reports, follow_estimates, follow_reports, moments
 from rr_core.comparison import compare
 from rr_core.estimators import mle_search
-from rr_core.figures.estimators import MOST_CATEGORIES, search_film
-from rr_core.figures.film import (
-    ASIDE,
-    BACK,
-    CONTROLS,
-    FAST,
+from rr_core.figures.arrivals import (
     MOST_DRAWN,
-    NORMAL,
-    PAUSE,
-    PLAY,
-    SLOW,
-    START,
-    STEP,
-    Frame,
     _estimates_reading,
     _largest_reading,
     _reports_reading,
@@ -33,6 +21,20 @@ from rr_core.figures.film import (
     arriving_estimates,
     arriving_reports,
     drawn_categories,
+)
+from rr_core.figures.estimators import MOST_CATEGORIES, search_film
+from rr_core.figures.film import (
+    ASIDE,
+    BACK,
+    CONTROLS,
+    FAST,
+    NORMAL,
+    PAUSE,
+    PLAY,
+    SLOW,
+    START,
+    STEP,
+    Frame,
     film,
 )
 from rr_core.figures.style import axis, number, percent, reading

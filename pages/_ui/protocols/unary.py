@@ -22,7 +22,7 @@ from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import binding_of_choice
 from pages._ui.safe_text import markdown
-from rr_core.figures.film import MOST_DRAWN
+from rr_core.figures.arrivals import MOST_DRAWN
 from rr_core.figures.plan_sentences import budget
 from rr_core.figures.style import number, percent
 from rr_core.figures.unary import gain_map, one_report, unary_estimates
