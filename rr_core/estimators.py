@@ -264,9 +264,7 @@ def mle_search(histogram: ArrayLike, mechanism: RandomizedResponse) -> MLESearch
     >>> found.theta.round(4).tolist(), found.g.round(4).tolist()
     ([[-0.25, 0.0, 0.25, 1.0], [0.0, -0.0455, 0.1818, 0.8636], [0.0, 0.0, 0.1667, 0.8333]], [-0.0833, -0.0139, 0.0417])
     """
-    counts = _validate.histogram(histogram, mechanism.k)
-    if counts.ndim != 1:
-        raise ValueError(f"histogram must have shape (k,) = ({mechanism.k},), got {counts.shape}")
+    counts = _validate.one_row("histogram", _validate.histogram(histogram, mechanism.k))
     counts, k = as_rows(counts)[0], mechanism.k
     order = np.argsort(counts, kind="stable")
     rising, n_reports = counts[order], counts.sum()

@@ -83,9 +83,7 @@ def report_band(true_counts: ArrayLike, n: int, mechanism: RandomizedResponse, l
     """
     n = _validate.integer("n", n, 1, _MOST_USERS)
     counts = _whole("true_counts", true_counts, 0, n)
-    level = _validate.real("level", level, "a number between 0 and 1")
-    if not 0 < level < 1:
-        raise ValueError(f"level must be a number between 0 and 1, got {level!r}")
+    level = _validate.fraction("level", level)
     distinct, where = np.unique(counts, return_inverse=True)
     expected = mechanism.q * n + mechanism.keep * distinct
     variance, third = report_variance(distinct, n, mechanism), _third_moment(distinct, n, mechanism)

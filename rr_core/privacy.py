@@ -80,9 +80,7 @@ def posterior_of_reports(reports: ArrayLike, prior: ArrayLike, mechanism: Random
     seen = _validate.categories("reports", reports, mechanism.k)
     if seen.ndim != 1:
         raise ValueError(f"reports must have shape (m,), got {seen.shape}")
-    shares = _validate.vector("prior", prior, mechanism.k)
-    if shares.ndim != 1:
-        raise ValueError(f"prior must have shape (k,) = ({mechanism.k},), got {shares.shape}")
+    shares = _validate.one_row("prior", _validate.vector("prior", prior, mechanism.k))
     if shares.min() < 0 or not shares.any():
         raise ValueError(
             f"prior must be non-negative with a positive total, got {shares.min()} to {shares.max()}"

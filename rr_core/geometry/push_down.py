@@ -122,9 +122,7 @@ def push_down_candidates(
     >>> push_down_candidates([9, 1, 0, 8], RandomizedResponse(4, 1.0)).tolist()
     [3, 0]
     """
-    row = _validate.histogram(histogram, mechanism.k)
-    if row.ndim != 1:
-        raise ValueError(f"histogram must have shape (k,), got {row.shape}")
+    row = _validate.one_row("histogram", _validate.histogram(histogram, mechanism.k))
     most = _validate.integer("most", most, 1)
     row = as_rows(row)[0]
     support = np.flatnonzero(row >= rule(row, mechanism, inv_p_rule).cut[0])

@@ -183,15 +183,12 @@ def ibu_channel(
     """
     n_iterations = _validate.integer("n_iterations", n_iterations, 0)
     matrix = _validate.channel_matrix("channel", channel)
-    counts = _validate.histogram(histogram, matrix.shape[1])
-    if counts.ndim != 1:
-        raise ValueError(f"histogram must have shape (k_out,), got {counts.shape}")
+    counts = _validate.one_row("histogram", _validate.histogram(histogram, matrix.shape[1]), "k_out")
     scaled = as_rows(counts)[0]
     phi = scaled / scaled.sum()
     k_in = len(matrix)
     theta = np.full(k_in, 1 / k_in) if start is None else checked_distribution("start", start, k_in)
-    if theta.ndim != 1:
-        raise ValueError(f"start must have shape (k_in,) = ({k_in},), got {theta.shape}")
+    theta = _validate.one_row("start", theta, "k_in")
     for _ in range(n_iterations):
         expected = theta @ matrix
         theta = theta * (matrix @ np.divide(phi, expected, out=np.zeros_like(phi), where=expected > 0))

@@ -252,9 +252,7 @@ def simulate_curve(
     {'inv': [0.098, 0.042], 'inv_n': [0.087, 0.042], 'inv_p': [0.088, 0.042], 'mle_star': [0.088, 0.042]}
     """
     k = _validate.integer("k", k, 2)
-    weights = _validate.histogram(theta, k)
-    if weights.ndim != 1:
-        raise ValueError(f"theta must have shape (k,) = ({k},), got {weights.shape}")
+    weights = _validate.one_row("theta", _validate.histogram(theta, k))
     replicates, seed = _validate.integer("replicates", replicates, 1), _validate.integer("seed", seed, 0)
     epsilon, n = _settings(along, points, fixed_value)
     rows, shares = min(max(_CELLS_PER_BLOCK // k, 1), _MOST_PER_BLOCK), _validate.shares(weights)

@@ -54,7 +54,7 @@ def shuffled(epsilon0: float, n: int, delta: float) -> Shuffled:
     >>> round(result.epsilon, 4), result.holds, result.users_needed
     (0.0726, True, 632)
     """
-    epsilon0, delta = _validate.epsilon(epsilon0, "epsilon0"), _delta(delta)
+    epsilon0, delta = _validate.epsilon(epsilon0, "epsilon0"), _validate.fraction("delta", delta)
     n = _validate.integer("n", n, 1)
     limit, needed = math.log(n / _scale(delta)), users_needed(epsilon0, delta)
     central = float(central_epsilon(epsilon0, n, delta))
@@ -64,7 +64,7 @@ def shuffled(epsilon0: float, n: int, delta: float) -> Shuffled:
 def central_epsilon(epsilon0: float, n: ArrayLike, delta: float) -> Array:
     """The bound of `shuffled` for many ``n`` at once, same shape: epsilon0 where the condition fails or where
     the bound would be above it."""
-    epsilon0, delta = _validate.epsilon(epsilon0, "epsilon0"), _delta(delta)
+    epsilon0, delta = _validate.epsilon(epsilon0, "epsilon0"), _validate.fraction("delta", delta)
     users = _validate.numbers("n", n).astype(np.float64) + 0.0  # and no -0
     if users.size and users.min() < 0:
         raise ValueError(f"n must be numbers of users >= 0, got {users.min():g}")
@@ -77,7 +77,9 @@ def central_epsilon(epsilon0: float, n: ArrayLike, delta: float) -> Array:
 
 def users_needed(epsilon0: float, delta: float) -> int:
     """Smallest n for which the theorem's condition n >= 16 ln(2/delta) e^eps0 holds."""
-    return math.ceil(_scale(_delta(delta)) * math.exp(_validate.epsilon(epsilon0, "epsilon0")))
+    return math.ceil(
+        _scale(_validate.fraction("delta", delta)) * math.exp(_validate.epsilon(epsilon0, "epsilon0"))
+    )
 
 
 @dataclass(frozen=True)
@@ -112,10 +114,3 @@ def _scale(delta: float) -> float:
 def _log_of_ratio(above: int, delta: float) -> float:
     """log(above/delta), also where the ratio is beyond the largest double."""
     return math.log(above / delta) if delta > _RATIO_OVERFLOWS else math.log(above) - math.log(delta)
-
-
-def _delta(value: float) -> float:
-    number = _validate.real("delta", value, "a number with 0 < delta < 1")
-    if not 0 < number < 1:
-        raise ValueError(f"delta must be a number with 0 < delta < 1, got {value!r}")
-    return number

@@ -295,9 +295,7 @@ def mle_hadamard(
     >>> found.theta.round(4).tolist(), found.gap <= 1e-9
     ([0.0, 1.0, 0.0], True)
     """
-    counts = _validate.histogram(histogram, protocol.m)
-    if counts.ndim != 1:
-        raise ValueError(f"histogram must have shape (m,) = ({protocol.m},), got {counts.shape}")
+    counts = _validate.one_row("histogram", _validate.histogram(histogram, protocol.m), "m")
     seen = np.flatnonzero(counts)
     if protocol.k * seen.size > _MOST_ENTRIES:
         raise ValueError(

@@ -489,9 +489,7 @@ def guesses(
     >>> found.right.round(4).tolist()  # p
     [0.7311, 0.7311]
     """
-    shares = _validate.shares(_validate.histogram(prior, scheme.k))
-    if shares.ndim != 1:
-        raise ValueError(f"prior must have shape (k,) = ({scheme.k},), got {shares.shape}")
+    shares = _validate.one_row("prior", _validate.shares(_validate.histogram(prior, scheme.k)))
     grid = np.atleast_1d(_days(days))
     if grid.ndim != 1 or (np.diff(grid) < 0).any():
         raise ValueError("days must be whole numbers in increasing order")

@@ -187,9 +187,7 @@ class _Problem:
     @classmethod
     def checked(cls, histogram: ArrayLike, mechanism: RandomizedResponse, prior: ArrayLike) -> _Problem:
         _validate.histogram(histogram, mechanism.k)
-        counts = sampling.whole_counts("histogram", histogram, mechanism.k)
-        if counts.ndim != 1:
-            raise ValueError(f"histogram must have shape (k,) = ({mechanism.k},), got {counts.shape}")
+        counts = _validate.one_row("histogram", sampling.whole_counts("histogram", histogram, mechanism.k))
         n = int(counts.sum())
         if n > N_MAX:
             raise ValueError(f"histogram must have at most {N_MAX:,} reports, got {n:,}")
@@ -384,9 +382,7 @@ def summarise_posterior(
     >>> found.mean.round(2).tolist(), found.low[0].round(2), found.high[0].round(2)
     ([0.83, 0.16, 0.01, 0.0], np.float64(0.77), np.float64(0.89))
     """
-    share = _validate.real("level", level, "a number between 0 and 1")
-    if not 0 < share < 1:
-        raise ValueError(f"level must be a number between 0 and 1, got {level!r}")
+    share = _validate.fraction("level", level)
     drawn = posterior(histogram, mechanism, prior, draws, rng, users=users)
     low, high = np.quantile(drawn, [(1 - share) / 2, (1 + share) / 2], axis=0)
     return PosteriorSummary(drawn.mean(axis=0), low, high, share)
