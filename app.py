@@ -12,7 +12,7 @@ from importlib import import_module
 
 import streamlit as st
 
-from server import jobs, plotly_script, sessions
+from server import jobs, middleware, sessions
 from server.middleware import MIDDLEWARE
 from server.room import SERVED, routes
 
@@ -25,7 +25,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     SERVED.set()
     import_module("pages._ui")  # once there is the runtime that caches and components need
     sessions.prepare()
-    compressing = asyncio.create_task(asyncio.to_thread(plotly_script.compressed))
+    compressing = asyncio.create_task(asyncio.to_thread(middleware.compressed))
     _end_soon()
     if not st.get_option("server.headless"):
         threading.Thread(target=_open_browser, daemon=True).start()
@@ -66,7 +66,7 @@ def _end(number: int) -> None:
 
 
 app = st.App(
-    "home.py", lifespan=lifespan, middleware=MIDDLEWARE, routes=[plotly_script.ROUTE, *routes.ROUTES]
+    "home.py", lifespan=lifespan, middleware=MIDDLEWARE, routes=[middleware.PLOTLY_ROUTE, *routes.ROUTES]
 )
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import arrivals, dials, downloads, figure_controls, guidance, lesson, truth, view_picker
+from pages._ui import dials, downloads, figure_controls, film, guidance, lesson, truth, view_picker
 from pages._ui.estimators import error_table, pick_target, repeated_section, search_section
 from pages._ui.frame import open_page
 from pages._ui.parts import Parts, while_open
@@ -57,7 +57,7 @@ if parts["hill"].open:
         )
         lesson.draw_hill()
 while_open(parts["repeat"], repeated_section, page.work, target)
-while_open(parts["film"], arrivals.estimates_section, page.work, target)
+while_open(parts["film"], film.estimates_section, page.work, target)
 while_open(parts["steps"], search_section, page.work)
 guidance.which_to_use(draw.mechanism, scenario.n)
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import arrivals, downloads, figure_controls, guidance, truth, view_picker
+from pages._ui import downloads, figure_controls, film, guidance, truth, view_picker
 from pages._ui.frame import open_page
 from pages._ui.noisy_histogram import channel_section, person_section
 from pages._ui.parts import Parts, while_open
@@ -65,7 +65,7 @@ with parts["numbers"]:
     )
     downloads.row(page.work, figure, "noisy_histogram")
 while_open(parts["person"], person_section, page.work)
-while_open(parts["film"], arrivals.reports_section, page.work)
+while_open(parts["film"], film.reports_section, page.work)
 while_open(parts["channel"], channel_section, page.work)
 
 with st.expander("Formulas"):

@@ -5,9 +5,8 @@ import streamlit as st
 from pages._ui import guidance
 from pages._ui.frame import open_page
 from pages._ui.parts import Parts, while_open
-from pages._ui.plan import downloads, sections, sentences, shares
-from pages._ui.plan.results import current_plan, plan_landscape
-from pages._ui.plan.settings import SETTINGS, controls
+from pages._ui.plan import sections, sentences
+from pages._ui.plan.settings import SETTINGS, controls, current_plan, plan_landscape
 
 PARTS = Parts(
     "plan",
@@ -21,7 +20,7 @@ PARTS = Parts(
         "files": "Files",
     },
 )
-page = open_page("plan", SETTINGS, shares.SETTINGS, PARTS.binding)
+page = open_page("plan", SETTINGS, sections.SHARE_SETTINGS, PARTS.binding)
 k = page.work.draw.scenario.k
 settings = SETTINGS.current().fitted(k)
 plan = current_plan(page.work, settings)
@@ -60,12 +59,12 @@ with parts["estimators"]:
     sections.simulated_errors(page.work, plan)
 with parts["protocols"]:
     sections.other_protocols(plan)
-while_open(parts["surveys"], shares.section)
+while_open(parts["surveys"], sections.survey_designs)
 with parts["bounds"]:
     sections.lower_bounds(plan)
 with parts["shuffling"]:
     delta = sections.shuffled_reports(plan)
 with parts["files"]:
-    downloads.section(page.work, plan, plan_landscape(page.work, plan), figure, delta)
+    sections.files(page.work, plan, plan_landscape(page.work, plan), figure, delta)
 
 guidance.next_page()

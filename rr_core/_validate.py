@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from rr_core.limits import EPSILON_MAX, EPSILON_MIN
 
 Array = NDArray[np.float64]
+A = TypeVar("A", bound=NDArray[Any])
 
 # Of these NumPy makes floats, or NaN, with no more than a warning.
 _NO_NUMBERS = (type(None), str, bytes, complex, np.complexfloating, np.timedelta64, np.datetime64)
@@ -115,6 +116,22 @@ def histogram(values: ArrayLike, k: int, name: str = "histogram") -> NDArray[Any
     if array.dtype == np.int64 and largest.max(initial=0) > 2**53 // k:
         return array.astype(np.float64)
     return array
+
+
+def one_row(name: str, array: A, axis: str = "k") -> A:
+    """The array, checked to have one axis only, of length ``axis``."""
+    if array.ndim != 1:
+        raise ValueError(f"{name} must have shape ({axis},) = ({array.shape[-1]},), got {array.shape}")
+    return array
+
+
+def fraction(name: str, value: Any) -> float:
+    """A number above 0 and below 1."""
+    allowed = f"a number with 0 < {name} < 1"
+    number = real(name, value, allowed)
+    if not 0 < number < 1:
+        raise ValueError(f"{name} must be {allowed}, got {number!r}")
+    return number
 
 
 def weights(values: ArrayLike, least: int = 1) -> NDArray[Any]:

@@ -60,8 +60,7 @@ def first_reports(counts: ArrayLike, sizes: Sequence[int], rng: np.random.Genera
     [[3, 0, 2], [0, 0, 2], [0, 0, 1]]
     """
     left = whole_counts("counts", counts, _validate.as_array("counts", counts).size).copy()
-    if left.ndim != 1:
-        raise ValueError(f"counts must have shape (k,), got {left.shape}")
+    left = _validate.one_row("counts", left)
     total = _validate.integer("the sum of counts", int(left.sum()), 0, limits.N_MAX)
     smaller = [_validate.integer("sizes", size, 0) for size in _validate.numbers("sizes", sizes).ravel()][
         ::-1

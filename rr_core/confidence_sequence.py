@@ -75,9 +75,6 @@ def anytime_intervals(
     Returns:
         (lower, upper), (..., k) each: on either side of Inv, and not cut to [0, 1], as Inv is not.
 
-    Raises:
-        ValueError: naming the argument.
-
     >>> lower, upper = anytime_intervals([52, 31, 17], RandomizedResponse(3, 1.0))
     >>> lower.round(2).tolist(), upper.round(2).tolist()
     ([0.47, -0.09, -0.46], [1.28, 0.65, 0.22])
@@ -85,9 +82,7 @@ def anytime_intervals(
     reports = whole_counts("counts", counts, mechanism.k)
     if not reports.any(axis=-1).all():
         raise ValueError("counts must have a total >= 1, got all zeros")
-    level = _validate.real("level", level, "a number between 0 and 1")
-    if not 0 < level < 1:
-        raise ValueError(f"level must be a number between 0 and 1, got {level!r}")
+    level = _validate.fraction("level", level)
     users = _validate.integer("tightest_at", tightest_at, 1, _MOST_USERS)
     _validate.one_of("bound", bound, get_args(Bound))
     n = reports.sum(axis=-1, keepdims=True)

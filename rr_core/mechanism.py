@@ -93,10 +93,7 @@ class RandomizedResponse:
         1.6094
         """
         k = _validate.integer("k", k, 2)
-        allowed = "a number with 0 < r < 1"
-        r = _validate.real("r", r, allowed)
-        if not 0 < r < 1:
-            raise ValueError(f"r must be {allowed}, got {r!r}")
+        r = _validate.fraction("r", r)
         epsilon = math.log1p(k * (1 - r) / r)
         if not EPSILON_MIN <= epsilon <= EPSILON_MAX:
             raise ValueError(_too_close("r", "0", r))

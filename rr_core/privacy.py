@@ -73,9 +73,6 @@ def posterior_of_reports(reports: ArrayLike, prior: ArrayLike, mechanism: Random
     Returns:
         (k,) Pr(truth = x | reports).
 
-    Raises:
-        ValueError: naming the argument.
-
     >>> mechanism = RandomizedResponse.from_p(4, 0.5)
     >>> posterior_of_reports([0, 0, 1], [1, 1, 1, 1], mechanism).round(6).tolist()
     [0.642857, 0.214286, 0.071429, 0.071429]
@@ -83,9 +80,7 @@ def posterior_of_reports(reports: ArrayLike, prior: ArrayLike, mechanism: Random
     seen = _validate.categories("reports", reports, mechanism.k)
     if seen.ndim != 1:
         raise ValueError(f"reports must have shape (m,), got {seen.shape}")
-    shares = _validate.vector("prior", prior, mechanism.k)
-    if shares.ndim != 1:
-        raise ValueError(f"prior must have shape (k,) = ({mechanism.k},), got {shares.shape}")
+    shares = _validate.one_row("prior", _validate.vector("prior", prior, mechanism.k))
     if shares.min() < 0 or not shares.any():
         raise ValueError(
             f"prior must be non-negative with a positive total, got {shares.min()} to {shares.max()}"

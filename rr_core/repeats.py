@@ -106,11 +106,6 @@ class Repeats:
             if self.done < FEWEST or most - won <= largest_lead_of_chance(most + won)
         )
 
-    def mean_bias(self, name: str) -> Array:
-        """(k,) mean of estimate minus truth."""
-        mean: Array = self._deviation[list(ESTIMATORS).index(name)] / self.done
-        return mean
-
 
 def largest_lead_of_chance(wins: float) -> float:
     """By how many of these ``wins`` one of two equally good estimators leads the other, with a chance of at most about

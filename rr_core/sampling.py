@@ -212,9 +212,7 @@ def whole_counts(name: str, values: ArrayLike, k: int) -> Counts:
 
 def one_collection(name: str, values: ArrayLike, k: int) -> Counts:
     """`whole_counts` of one dimension, (k,), with a total of at least one, or ValueError naming ``name``."""
-    counts = whole_counts(name, values, k)
-    if counts.ndim != 1:
-        raise ValueError(f"{name} must have shape (k,), got {counts.shape}")
+    counts = _validate.one_row(name, whole_counts(name, values, k))
     if not counts.any():
         raise ValueError(f"{name} must have a total >= 1, got all zeros")
     return counts

@@ -8,12 +8,16 @@ into memory. It has no setting for all bodies together.
 from __future__ import annotations
 
 import asyncio
+import gzip
 import logging
 import socket
 import time
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import version
+from importlib.resources import files
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,7 +25,10 @@ from urllib.parse import urlsplit
 import streamlit as st
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+from streamlit.components.v1 import declare_component
 
 SMALL = 9 * 2**18  # bytes of a body: a file of two megabytes and what comes around it
 _PATIENCE, _LOOK = 20.0, 0.2  # seconds that a body waits for others, and between two looks
@@ -306,3 +313,36 @@ def add_headers(app: App) -> App:
 
 # The first is the outermost.
 MIDDLEWARE = [Middleware(add_headers), Middleware(refuse_misled), Middleware(limit_uploads, GATE)]
+
+
+# Plotly's script for the main figure of a page, from the installed package. Its address is that of a file of a component,
+# so that Streamlit serves it however the app was started, but compresses it anew for each visitor and lets no browser
+# keep it. Under `app.py` `PLOTLY_ROUTE` answers at the same address instead: compressed once, kept by the browser until
+# the version of the package changes.
+_PLOTLY = files("plotly") / "package_data"
+_SCRIPT = "plotly.min.js"
+_PLOTLY_PATH = f"component/{__name__}.plotly/{_SCRIPT}"
+_STAYS = {"Cache-Control": "public, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
+
+# Relative to the address of any page.
+PLOTLY_ADDRESS = f"{_PLOTLY_PATH}?v={version('plotly')}"
+
+declare_component("plotly", path=str(_PLOTLY))
+
+
+@cache
+def compressed() -> bytes:
+    """The script compressed by gzip, about 1.5 MB."""
+    return gzip.compress((_PLOTLY / _SCRIPT).read_bytes(), 6)
+
+
+async def _answer(request: Request) -> Response:
+    if "gzip" in request.headers.get("Accept-Encoding", ""):
+        body, encoding = await asyncio.to_thread(compressed), "gzip"
+    else:
+        body, encoding = await asyncio.to_thread((_PLOTLY / _SCRIPT).read_bytes), "identity"
+    return Response(body, media_type="text/javascript", headers={**_STAYS, "Content-Encoding": encoding})
+
+
+# Routes of an application do not know `server.baseUrlPath`: whatever stands before the address is taken for it.
+PLOTLY_ROUTE = Route(f"/{{before:path}}{_PLOTLY_PATH}", _answer)

@@ -13,7 +13,7 @@ from plotly.io.json import to_json_plotly
 from pages._ui import dials, link
 from pages._ui.component import component, told
 from rr_core.figures.style import for_a_room, reading
-from server import plotly_script
+from server import middleware
 from server.priority import TURNS
 
 OnClick = Callable[[float, float], None]
@@ -54,7 +54,7 @@ def lead(figure: go.Figure, name: str, on_click: OnClick | None = None, place: A
         "config": _config(name, on_click is not None),
         "alt": reading(figure),
         "clickable": on_click is not None,
-        "script": plotly_script.ADDRESS,
+        "script": middleware.PLOTLY_ADDRESS,
     }
     events = {} if on_click is None else {"on_clicked_change": partial(_clicked, name, on_click)}
     with place or place_of_lead():

@@ -14,6 +14,7 @@ from pages._ui.figure_controls import widget
 from pages._ui.safe_text import markdown, starred
 from pages._ui.work import LARGE, Work
 from rr_core.comparison import RANKED, ULPS, Comparison, Target
+from rr_core.estimators import mle_search
 from rr_core.figures.estimators import (
     MOST_CATEGORIES,
     bias_and_variance,
@@ -25,7 +26,6 @@ from rr_core.figures.estimators import (
 from rr_core.figures.style import QUANTITIES, number, percent
 from rr_core.figures.wording import METRIC_NAMES, plain_names
 from rr_core.figures.wording import table as markdown_table
-from rr_core.mle_search import mle_search
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.repeats import Repeats, repeat
 from rr_core.scenario import Draw

@@ -17,21 +17,23 @@ import streamlit as st
 
 from pages._ui import state
 from rr_core.collinearity import Collinearity, Theorem2, collinearity, theorem2
-from rr_core.comparison import Comparison, Target, compare
+from rr_core.comparison import (
+    Comparison,
+    EmptyShare,
+    ExpectedNegatives,
+    NoiseSummary,
+    Target,
+    compare,
+    empty_negative_share,
+    expected_negatives,
+    noise_summary,
+)
 from rr_core.figures.view import Order, rank_order
 from rr_core.geometry.push_down import PushDown, push_down, push_down_candidates
 from rr_core.geometry.replicates import Cloud, TruthPlace, simulate_clouds
 from rr_core.geometry.simplex import three_categories
 from rr_core.populations import UPLOAD
 from rr_core.scenario import Draw, Scenario
-from rr_core.summaries import (
-    EmptyShare,
-    ExpectedNegatives,
-    NoiseSummary,
-    empty_negative_share,
-    expected_negatives,
-    noise_summary,
-)
 from server import sessions
 
 T = TypeVar("T")

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rr_core import _validate
 from rr_core.experiments.cell import ARRAYS, QUANTILES, CellResult
-from rr_core.experiments.grid import MAIN_GRID, PAPER_FIGURES, Cell, Settings, Sweep
+from rr_core.experiments.grid import Cell, Settings, Sweep
 from rr_core.experiments.run import SweepResult
 from rr_core.registry import VALID
 
@@ -239,10 +239,6 @@ def _must(name: str, fine: np.bool_ | bool, allowed: str) -> None:
 
 
 STORED_FILE = Path(__file__).parents[1] / "data" / "experiments.npz"
-# All that is stored: the main grid and what the paper's figures have beyond it, each cell once.
-STORED_CELLS = tuple(
-    dict.fromkeys([*MAIN_GRID, *(cell for preset in PAPER_FIGURES.values() for cell in preset.cells)])
-)
 
 
 def stored_result(cells: Iterable[Cell]) -> SweepResult:
@@ -253,28 +249,12 @@ def stored_result(cells: Iterable[Cell]) -> SweepResult:
 
 def stored_settings() -> Settings:
     """How the stored cells were measured."""
-    return Settings(**_stored_metadata()["settings"])
-
-
-def stored_versions() -> Mapping[str, str]:
-    """With which Python, NumPy and SciPy; others may change the last digits."""
-    made: Mapping[str, str] = _stored_metadata()["versions"]
-    return made
-
-
-def save_stored(result: SweepResult, path: Path = STORED_FILE) -> None:
-    """Store the cells of a result for `stored_result`."""
-    about = {"format": FORMAT, "settings": asdict(result.sweep.settings), "versions": versions()}
-    arrays: dict[str, Any] = {
-        name: np.stack([getattr(cell, name) for cell in result.cells]) for name in ARRAYS
-    }
-    arrays["cells"] = np.array([cell.cell.key.encode() for cell in result.cells])
-    arrays["concentration"] = np.array([cell.concentration for cell in result.cells])
-    np.savez_compressed(path, about=np.array(json.dumps(about)), **arrays)
+    return Settings(**stored_metadata()["settings"])
 
 
 @cache
-def _stored_metadata() -> Mapping[str, Any]:
+def stored_metadata() -> Mapping[str, Any]:
+    """How the stored cells were measured, and with which versions; others may change the last digits."""
     with np.load(STORED_FILE) as file:
         about: Mapping[str, Any] = json.loads(str(file["about"]))
     return about

@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from rr_core._validate import Array
+from rr_core.estimators import MLESearch
 from rr_core.figures.film import Frame, film
 from rr_core.figures.style import QUANTITIES, RANKS, SHARE, axis, figure, number, percent, share_format
 from rr_core.figures.traces import bar_trace, line_trace
@@ -20,7 +21,6 @@ from rr_core.figures.wording import METRIC_NAMES, counted, listed
 from rr_core.law import below_zero
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import total_variation, variance_at
-from rr_core.mle_search import MLESearch
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.repeats import FEWEST, Repeats, largest_lead_of_chance
 

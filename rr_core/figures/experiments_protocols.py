@@ -10,8 +10,17 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core._validate import Array
-from rr_core.experiments.protocol_claims import Sentence, SentenceKey
-from rr_core.experiments.protocols import AGE, ESTIMATES, JEFFREYS, Errors, FigureKey, ProtocolKey, Setting
+from rr_core.experiments.protocols import (
+    AGE,
+    ESTIMATES,
+    JEFFREYS,
+    Errors,
+    FigureKey,
+    ProtocolKey,
+    Sentence,
+    SentenceKey,
+    Setting,
+)
 from rr_core.experiments.ranking import Count
 from rr_core.figures.plan_curves import error_axis, log_range
 from rr_core.figures.style import LEGEND, QUANTITIES, Quantity, axis, figure, number

@@ -9,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core._validate import Array
+from rr_core.comparison import ExpectedNegatives
 from rr_core.figures.estimators import TRUTH, band, hatched, hover, line, share_axis, truth_marks
 from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, number, percent, share_format
 from rr_core.figures.traces import across, bar_trace, line_trace, mark_trace
@@ -18,7 +19,6 @@ from rr_core.law import below_zero, negative_chance
 from rr_core.limits import N_MAX, N_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import variance_at
-from rr_core.summaries import ExpectedNegatives
 
 INV = QUANTITIES["inv"]
 _BANDS = ((2, 0.22), (1, 0.34))  # width in standard errors, and opacity: apart in the legend too

@@ -1,4 +1,5 @@
-"""Protocols side by side: the error that each may be expected to have, and the one it has in this draw."""
+"""Protocols side by side: the error that each may be expected to have, and the one it has in this draw. The posterior of
+k-RR: its mean and intervals beside MLE*, its way to MLE* as users grow, and priors that are wrong."""
 
 from __future__ import annotations
 
@@ -8,13 +9,17 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core._validate import Array
+from rr_core.figures.estimators import hover
 from rr_core.figures.plan_curves import PROTOCOLS
 from rr_core.figures.plan_sentences import PROTOCOL_NAMES, protocol_in_a_sentence
-from rr_core.figures.style import QUANTITIES, RIM, SHARE, axis, figure, percent
-from rr_core.figures.traces import bar_trace, mark_trace
-from rr_core.figures.wording import as_small, listed, relative_users, table
-from rr_core.protocols import HadamardResponse
+from rr_core.figures.style import QUANTITIES, RIM, SHARE, axis, figure, number, percent
+from rr_core.figures.traces import bar_trace, line_trace, mark_trace, upright, whiskers
+from rr_core.figures.view import Bars
+from rr_core.figures.wording import as_small, counted, listed, off_by, relative_users, table
+from rr_core.metrics import total_variation
+from rr_core.protocols import HadamardResponse, PosteriorSummary
 from rr_core.protocols.laws import KEYS, Key, support
+from rr_core.protocols.posterior import DRAWS, PriorError
 
 _TICKS: dict[Key, str] = {
     "rr": "k-RR",
@@ -114,3 +119,141 @@ def report_table(k: int, epsilon: float, n: int, truth: Array | None) -> str:
         users = "best" if key == best else relative_users((expected[key] / expected[best]) ** 2)
         rows.append((PROTOCOL_NAMES[key], whats[key], f"{support(key, k, epsilon).bits(k):,}", users))
     return table(("Protocol", "A report is", "Bits", "Users for the same error"), "llrr", rows)
+
+
+_POSTERIOR, _MLE, _TRUTH = (QUANTITIES[name] for name in ("posterior", "mle_star", "truth"))
+_SURE = 2.0  # standard errors
+
+
+def posterior_intervals(
+    found: PosteriorSummary, estimates: Mapping[str, Array], truth: Array | None, view: Bars
+) -> go.Figure:
+    """The posterior mean with its credible intervals beside MLE*, by category.
+
+    Args:
+        found: mean and intervals.
+        estimates: (k,) InvP and MLE* by name.
+        truth: (k,) shares of the population; None is left out.
+        view: which categories.
+    """
+    mean, low, high = (view.pick(values) for values in (found.mean, found.low, found.high))
+    best = estimates["mle_star"]
+    traces = [
+        view.marks(
+            f"{_POSTERIOR.name}, {percent(found.level)} credible",
+            mean,
+            hover("posterior mean", found.mean),
+            error_y=whiskers(mean - low, high - mean, color=_POSTERIOR.colour, thickness=2.5),
+            marker=_POSTERIOR.marker(11),
+        ),
+        view.marks("MLE*", view.pick(best), hover("MLE*", best), marker=_MLE.marker(8), x=view.x + 0.22),
+    ]
+    if truth is not None:
+        marker = {"color": _TRUTH.colour}
+        traces.insert(0, view.bars("Truth", view.pick(truth), hover("truth", truth), marker=marker))
+    y = axis("Share of the population", tickformat=SHARE, rangemode="tozero")
+    return figure(
+        traces,
+        view.axis(),
+        y,
+        _posterior_reading(found, estimates, truth),
+        bargap=0.3,
+        hovermode=view.hovermode,
+    )
+
+
+def _posterior_reading(found: PosteriorSummary, estimates: Mapping[str, Array], truth: Array | None) -> str:
+    k = found.mean.size
+    widest = int((found.high - found.low).argmax())
+    width = percent(float(found.high[widest] - found.low[widest]))
+    if truth is None:
+        away = percent(total_variation(found.mean, estimates["mle_star"]), 2)
+        return f"The posterior mean differs from MLE* by about {away}; the widest of the {k:,} intervals is {width} wide."
+    holds = int(((found.low <= truth) & (truth <= found.high)).sum())
+    off = {name: off_by(values, truth) for name, values in estimates.items()}
+    about = percent(total_variation(found.mean, truth), 2)  # of a mean of draws
+    return (
+        f"In this draw the posterior mean is off by about {about} from the population, MLE* by {off['mle_star']} "
+        f"and InvP by {off['inv_p']}; {holds:,} of {counted(k, 'interval')} hold{'s' * (holds == 1)} the truth."
+    )
+
+
+def towards_mle(sizes: Sequence[int], distances: Mapping[str, Array]) -> go.Figure:
+    """Distance between the mean of DRAWS draws from the posterior and MLE* against the number of users, one line a prior.
+
+    Args:
+        sizes: numbers of users, increasing.
+        distances: (sizes,) total variation by the prior's name.
+    """
+    dashes = ("solid", "dash", "dot")
+    traces = [
+        line_trace(
+            name,
+            np.array(sizes),
+            values,
+            f"N = %{{x:,}}, {name}: %{{y:.3~p}}",
+            mode="lines+markers",
+            line={"color": _POSTERIOR.colour, "dash": dash, "width": 3},
+            marker={"size": 7},
+        )
+        for (name, values), dash in zip(distances.items(), dashes, strict=False)
+    ]
+    name, values = next(iter(distances.items()))
+    reading = (
+        f"With a prior of {name} the mean of {DRAWS} draws from the posterior and MLE* differ by "
+        f"{percent(float(values[0]))} at N = {sizes[0]:,} and by {percent(float(values[-1]))} at N = {sizes[-1]:,}."
+    )
+    x = axis("Users N (logarithmic)", type="log", dtick=1, exponentformat="power")
+    y = axis("Total variation to MLE* (logarithmic)", type="log", tickformat=".3~p")
+    return figure(traces, x, y, reading, height=380)
+
+
+def wrong_priors(rows: Sequence[PriorError]) -> go.Figure:
+    """Mean squared errors against the distribution that truths come from, for one prior.
+
+    Args:
+        rows: of one prior, by increasing parameter of the truths.
+    """
+    names = {"posterior": _POSTERIOR, **{name: QUANTITIES[name] for name in ("inv_n", "inv_p", "mle_star")}}
+    x = np.array([row.truth for row in rows])
+    traces = [
+        line_trace(
+            quantity.name,
+            x,
+            np.array([row.errors[name] for row in rows]),
+            f"a = %{{x}}: {quantity.name} %{{y:.4~g}}",
+            mode="lines+markers",
+            error_y={
+                "type": "data",
+                "array": np.array([_SURE * row.spread[name] for row in rows]),
+                "color": quantity.colour,
+                "thickness": 1.5,
+            },
+            line=quantity.line(3 if name == "posterior" else 2),
+            marker={"symbol": quantity.symbol, "size": 8},
+        )
+        for name, quantity in names.items()
+    ]
+    prior = rows[0].prior
+    best = [row.truth for row in rows if min(row.errors, key=row.errors.__getitem__) == "posterior"]
+    first = rows[0]
+    reading = (
+        f"K = {first.k}, ε = {first.epsilon:g}, N = {first.n:,}: with a prior of {prior:g} the posterior mean has the "
+        f"smallest mean squared error of the four where truths come from {_parameters(best)}."
+    )
+    xaxis = axis("Parameter a of the truths (large: equal shares)", type="log", dtick=1)
+    y = axis("Mean squared error (logarithmic)", type="log", exponentformat="power")
+    return figure(
+        traces,
+        xaxis,
+        y,
+        reading,
+        height=400,
+        shapes=[upright(prior, color=_TRUTH.colour, dash="dot", width=2)],
+    )
+
+
+def _parameters(values: Sequence[float]) -> str:
+    if not values:
+        return "none of these"
+    return f"a = {listed([number(value) for value in values])}"

@@ -85,9 +85,6 @@ def push_down(
         equalize: first spread the reports of the categories that InvP drops evenly among them. All of them are then
             below q, so that the three supports are equal; InvP stays where it is.
 
-    Raises:
-        ValueError: naming the argument.
-
     >>> pushed = push_down([50, 30, 20, 4], 2, RandomizedResponse(4, 1.0))
     >>> pushed.off_line_ranges
     [(19, 20)]
@@ -122,15 +119,10 @@ def push_down_candidates(
         mechanism: the randomized response that produced the reports.
         most: how many categories at most, an integer >= 1.
 
-    Raises:
-        ValueError: naming the argument.
-
     >>> push_down_candidates([9, 1, 0, 8], RandomizedResponse(4, 1.0)).tolist()
     [3, 0]
     """
-    row = _validate.histogram(histogram, mechanism.k)
-    if row.ndim != 1:
-        raise ValueError(f"histogram must have shape (k,), got {row.shape}")
+    row = _validate.one_row("histogram", _validate.histogram(histogram, mechanism.k))
     most = _validate.integer("most", most, 1)
     row = as_rows(row)[0]
     support = np.flatnonzero(row >= rule(row, mechanism, inv_p_rule).cut[0])

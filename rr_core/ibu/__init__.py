@@ -8,13 +8,12 @@
     figure4       the paper's section 6.4 and Figure 4, and how many iterations were measured there
 
 ``rr_core.ibu`` is also the name of a function: ``from rr_core import ibu`` gives the function, and
-``from rr_core.ibu import …`` takes names out of this package. So write ``from rr_core.ibu.starts import Start`` or
-``from rr_core.ibu import Start``; ``import rr_core.ibu.starts as starts`` would look for ``starts`` on the function.
+``from rr_core.ibu import …`` takes names out of this package. So write ``from rr_core.ibu.engine import Start`` or
+``from rr_core.ibu import Start``; ``import rr_core.ibu.engine as starts`` would look for ``starts`` on the function.
 """
 
-from rr_core.ibu.engine import ibu, ibu_channel, ibu_path, ibu_paths, iterates
+from rr_core.ibu.engine import Start, ibu, ibu_channel, ibu_path, ibu_paths, iterates
 from rr_core.ibu.path import IBUPath, log_spaced
-from rr_core.ibu.starts import Start
 from rr_core.simulate import Progress
 
 __all__ = [

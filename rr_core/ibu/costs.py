@@ -94,11 +94,8 @@ def compare_costs(
 
     Returns:
         One cost for each `Method`, in their order.
-
-    Raises:
-        ValueError: naming the argument.
     """
-    counts = _one_row(histogram, mechanism)
+    counts = _validate.one_row("histogram", _validate.histogram(histogram, mechanism.k))
     needed = iterations_needed(counts, mechanism, tolerance, 2 * budget) if needed is None else needed
     n, phi = needed.iterations, as_rows(counts)[0] / as_rows(counts).sum()
     costs = [Cost("mle_star", _least_seconds(lambda: mle_star(counts, mechanism), budget))]
@@ -119,7 +116,7 @@ def iterations_needed(
 ) -> IterationsNeeded:
     """Iterations of IBU from the uniform start to a certificate of at most ``tolerance``; given up after about
     ``seconds`` or a million iterations."""
-    counts = _one_row(histogram, mechanism)
+    counts = _validate.one_row("histogram", _validate.histogram(histogram, mechanism.k))
     tolerance = _validate.real("tolerance", tolerance, "a number > 0")
     if tolerance <= 0:
         raise ValueError(f"tolerance must be a number > 0, got {tolerance!r}")
@@ -186,13 +183,6 @@ def time_iterations(
 
 def _cost(method: Method, needed: IterationsNeeded, timing: Timing) -> Cost:
     return Cost(method, timing.total, needed, timing.per_iteration, timing.extrapolated)
-
-
-def _one_row(histogram: ArrayLike, mechanism: RandomizedResponse) -> Array:
-    counts = _validate.histogram(histogram, mechanism.k)
-    if counts.ndim != 1:
-        raise ValueError(f"histogram must have shape (k,), got {counts.shape}")
-    return counts
 
 
 def _least_seconds(call: Callable[[], object], budget: float, clock: Clock = time.perf_counter) -> float:

@@ -10,18 +10,11 @@ decade, and so at most 1.2 % too large.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-import numpy as np
-from numpy.typing import NDArray
-
-from rr_core._validate import Array
 from rr_core.data import read_csv
 from rr_core.ibu.convergence import RunComparison, compare_runs
-from rr_core.ibu.engine import ibu_paths
-from rr_core.ibu.path import IBUPath, log_spaced
 from rr_core.scenario import Scenario
 from rr_core.simulate import Progress
 
@@ -33,10 +26,6 @@ ITERATIONS = 40_000
 
 # Of the measurements in the CSV file.
 SEEDS = range(1, 21)
-DISTANCES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
-RECORDS_PER_DECADE = 200
-# Every seed of every scenario is within the smallest distance by then.
-LAST_ITERATION = 4_000_000
 
 # The squared distance at which all of PAPER_CLAIMS are true, to within a sixth.
 IMPLIED_DISTANCE = 1e-3
@@ -48,7 +37,7 @@ class Measurement:
 
     Attributes:
         s, n, epsilon: Zipf exponent, users, privacy budget.
-        squared_distance: of ||theta_t - MLE*||^2; one of DISTANCES.
+        squared_distance: of ||theta_t - MLE*||^2; 1e-2, 1e-3, 1e-4, 1e-5 or 1e-6.
         median, fewest, most: iterations, over the seeds; 0 where the uniform start is as near as that.
         certificate: median over the seeds of max_i m_i - 1 at that iteration, in nats per report.
     """
@@ -98,55 +87,14 @@ def scenarios(seed: int = 1) -> tuple[Scenario, ...]:
     )
 
 
-def run(
-    seed: int = 1, iterations: int | Iterable[int] = ITERATIONS, progress: Progress | None = None
-) -> IBUPath:
-    """IBU on the draws of the twelve scenarios, as one batch; rows in the order of `scenarios`.
-
-    Args:
-        seed: of the draws.
-        iterations: the last one, or all that are to be recorded.
-        progress: as in `rr_core.ibu.ibu_path`.
-    """
-    return run_scenarios(scenarios(seed), iterations, progress)
-
-
-def run_scenarios(
-    settings: Sequence[Scenario],
-    iterations: int | Iterable[int] = ITERATIONS,
-    progress: Progress | None = None,
-) -> IBUPath:
-    """IBU on the draws of any scenarios with one k, such as one scenario with many seeds; one row each. Arguments as
-    in `run`."""
-    marks = log_spaced(iterations) if isinstance(iterations, int) else iterations
-    histograms = np.stack([scenario.draw().counts for scenario in settings])
-    return ibu_paths(histograms, [scenario.mechanism for scenario in settings], marks, progress=progress)
-
-
 def compare(seed: int, progress: Progress | None = None) -> RunComparison:
     """The paper's twelve runs of 40,000 iterations on the draws of one seed, in the order of `scenarios`."""
     return compare_runs([scenario.draw() for scenario in scenarios(seed)], ITERATIONS, progress)
 
 
-def first_indices_within(path: IBUPath, squared_distances: Iterable[float]) -> NDArray[np.intp]:
-    """(rows, distances) index into ``path.iterations`` where ||theta_t - MLE*||^2 is first at most each
-    distance; -1 where the record ends before that."""
-    squared = path.squared_distance.reshape(len(path.mechanisms), -1)
-    near = squared[:, None] <= np.array(list(squared_distances))[:, None]
-    indices: NDArray[np.intp] = np.where(near.any(axis=-1), near.argmax(axis=-1), -1)
-    return indices
-
-
-def iterations_to(path: IBUPath, squared_distances: Iterable[float]) -> Array:
-    """(rows, distances) the first recorded iteration at which ||theta_t - MLE*||^2 is at most each distance;
-    nan where the record ends before that."""
-    indices = first_indices_within(path, squared_distances)
-    return np.where(indices >= 0, path.iterations[indices], np.nan)
-
-
 @cache
 def measurements() -> tuple[Measurement, ...]:
-    """The stored table: by scenario in the order of `scenarios`, then by distance in the order of DISTANCES."""
+    """The stored table: by scenario in the order of `scenarios`, then by distance, the largest first."""
     rows = []
     for texts in read_csv("ibu_figure4.csv"):
         n = int(texts.pop("n"))
@@ -155,7 +103,7 @@ def measurements() -> tuple[Measurement, ...]:
 
 
 def measurement(s: float, n: int, epsilon: float, squared_distance: float) -> Measurement:
-    """The stored row of one scenario and one of DISTANCES; KeyError for any other.
+    """The stored row of one scenario and one of the distances; KeyError for any other.
 
     >>> measurement(1.3, 10_000, 1.0, 1e-3).median
     7328.0

@@ -17,18 +17,21 @@ from rr_core.ibu.convergence import first_reached, settling_times
 from rr_core.ibu.engine import ibu_path
 from rr_core.ibu.path import log_spaced
 from rr_core.lesson.scene import (
+    EPSILONS,
+    PEOPLE,
     BarsQuestion,
     ChoiceQuestion,
     Frame,
+    LessonStep,
     NumberQuestion,
     OrderQuestion,
     Picture,
     Posed,
     Prediction,
+    lesson,
     scene,
     with_unit,
 )
-from rr_core.lesson.survey import EPSILONS, PEOPLE, LessonStep, lesson
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import inv_variance, negative_log_likelihood, total_variation
 from rr_core.populations import zipf

@@ -1,11 +1,11 @@
-"""The map of a target over epsilon and N, its frontier, and the price of privacy in users; the error of each estimator
-along epsilon or along N, in closed form for Inv and simulated for all four."""
+"""The plan: the one of epsilon, N and target that the settings leave open; the map of a target over epsilon and N, its
+frontier, and the price of privacy in users; the error of each estimator along epsilon or along N."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -14,13 +14,15 @@ from scipy import interpolate
 
 from rr_core import _validate, sampling, streams
 from rr_core._validate import Array
-from rr_core.limits import EPSILON_APP_MIN, N_MAX, N_MIN
+from rr_core.limits import CONFIDENCE_MAX, CONFIDENCE_MIN, EPSILON_APP_MAX, EPSILON_APP_MIN, N_MAX, N_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users, check_users, max_error, squared_error, total_variation
 from rr_core.plan import solve
-from rr_core.plan.solve import Channels, ValueFunction, checked_epsilon, value_function
+from rr_core.plan.settings import PlanSettings
+from rr_core.plan.solve import Channels, Unreachable, ValueFunction, checked_epsilon, value_function
 from rr_core.plan.targets import Guess, Target
 from rr_core.registry import ESTIMATORS
+from rr_core.rounding import round_up
 from rr_core.sampling import Counts
 from rr_core.simulate import Collector, Progress, multinomial_reports, simulate
 from rr_core.streams import Stream
@@ -60,9 +62,6 @@ def landscape(
 ) -> Landscape:
     """`solve.achieved` at every pair of ``epsilons`` and ``n``, to six digits and never on the better side; but of the
     largest error only at every other of them, interpolated in between (to some percent in the corners, see the tests).
-
-    Raises:
-        ValueError: naming the argument.
 
     >>> from rr_core import zipf
     >>> map_ = landscape(Target("rmse", 0.01), 10, zipf(10, 1.0), epsilons=[0.5, 2.0], n=[1000, 10_000])
@@ -153,9 +152,6 @@ def price_per_bit(
 ) -> Price:
     """What more privacy costs: one bit less lets a report shift the odds half as much. Bits that would bring epsilon
     below 0.01 are left out.
-
-    Raises:
-        ValueError: naming the argument.
     """
     epsilon = solve.checked_epsilon(epsilon)
     spent = _validate.numbers("bits", bits).astype(np.float64)
@@ -251,17 +247,12 @@ def simulate_curve(
             end; returning True stops the run, which then returns what it has. One block of collections is
             never cut: a single one from k = 50,000.
 
-    Raises:
-        ValueError: naming the argument.
-
     >>> curve = simulate_curve(4, [0.7, 0.1, 0.1, 0.1], "epsilon", [0.5, 1.0], 1000, 200)
     >>> {name: errors.round(3).tolist() for name, errors in curve.mean["rmse"].items()}
     {'inv': [0.098, 0.042], 'inv_n': [0.087, 0.042], 'inv_p': [0.088, 0.042], 'mle_star': [0.088, 0.042]}
     """
     k = _validate.integer("k", k, 2)
-    weights = _validate.histogram(theta, k)
-    if weights.ndim != 1:
-        raise ValueError(f"theta must have shape (k,) = ({k},), got {weights.shape}")
+    weights = _validate.one_row("theta", _validate.histogram(theta, k))
     replicates, seed = _validate.integer("replicates", replicates, 1), _validate.integer("seed", seed, 0)
     epsilon, n = _settings(along, points, fixed_value)
     rows, shares = min(max(_CELLS_PER_BLOCK // k, 1), _MOST_PER_BLOCK), _validate.shares(weights)
@@ -337,3 +328,91 @@ def _settings(along: Along, points: ArrayLike, fixed_value: float) -> tuple[Arra
     epsilons, sizes = (varying, fixed) if along == "epsilon" else (fixed, varying)
     epsilon = np.array([checked_epsilon(one) for one in epsilons])
     return epsilon, np.array([_validate.integer("n", one, N_MIN, N_MAX) for one in sizes], dtype=np.int64)
+
+
+_DIGITS = 4  # of an epsilon that is shown and used
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """An epsilon, an N and a target, one of which was computed from the other two.
+
+    Attributes:
+        settings: the page's settings.
+        k: number of categories.
+        epsilon, n: the scenario's values, one of them replaced if it was computed.
+        target: the target that the plan meets, requested or computed; None where what is reached is no valid target.
+        value: the error or number that the plan reaches.
+        problem: sentence why there is no answer; "" when there is one.
+        price: users needed with less privacy, for this target; None without a target or an answer.
+    """
+
+    settings: PlanSettings
+    k: int
+    epsilon: float
+    n: int
+    target: Target | None
+    value: float
+    problem: str
+    price: Price | None
+
+    @property
+    def solved(self) -> bool:
+        """Whether epsilon or N was computed."""
+        return self.settings.find != "value" and not self.problem
+
+
+def make_plan(settings: PlanSettings, k: int, epsilon: float, n: int, guess: Guess) -> Plan:
+    """Compute the one of epsilon, N and target that the settings leave open.
+
+    Args:
+        settings: fitted to k, see `PlanSettings.fitted`.
+        epsilon, n: the scenario's values; the one to be computed is used only where there is no answer.
+        guess: the assumed population, or the worst case.
+    """
+    target, problem = settings.target, ""
+    if settings.find == "n":
+        users = solve.required_n(target, k, epsilon, guess, users=settings.users)
+        if isinstance(users, Unreachable):
+            problem = users.reason
+        else:
+            n = users
+    elif settings.find == "eps":
+        least = solve.required_epsilon(target, k, n, guess, users=settings.users)
+        if isinstance(least, Unreachable):
+            problem = least.reason
+        else:
+            epsilon = rounded_up(least)
+    elif settings.kind == "share":
+        problem = solve.share_below_one_person(target, n, settings.users)
+    value = solve.achieved(target, k, epsilon, n, guess, users=settings.users)
+    met_target: Target | None = target
+    if settings.find != "value":
+        value = value if problem or target.met_by(value) else target.goal  # met, but for rounding
+    else:
+        met_target = None if problem else _reachable(target, value)
+    price = None if met_target is None or problem else _price(met_target, k, epsilon, n, guess, settings)
+    return Plan(settings, k, epsilon, n, met_target, value, problem, price)
+
+
+def rounded_up(epsilon: float) -> float:
+    """Epsilon rounded up to four digits, so that the target is met with the displayed number."""
+    return min(round_up(epsilon, _DIGITS), EPSILON_APP_MAX)
+
+
+def _reachable(target: Target, value: float) -> Target | None:
+    """The target of the same kind that ``value`` just meets; None where that is no valid target."""
+    if target.kind == "top":
+        sure = min(value, CONFIDENCE_MAX)
+        return replace(target, confidence=sure) if sure >= CONFIDENCE_MIN else None
+    return replace(target, value=value) if target.about.low <= value <= target.about.high else None
+
+
+def _price(target: Target, k: int, epsilon: float, n: int, guess: Guess, settings: PlanSettings) -> Price:
+    """Half of epsilon, and one, two and three bits less. The plan itself needs no more than its users, even where they
+    are enough only by being whole people in just these shares."""
+    half = epsilon / 2 / math.log(2)
+    bits = sorted([0.0, half, *(whole for whole in (1.0, 2.0, 3.0) if not math.isclose(whole, half))])
+    price = price_per_bit(target, k, epsilon, guess, bits, users=settings.users)
+    needed = np.where(price.bits == 0, np.minimum(price.users, n), price.users)
+    return replace(price, users=needed, times=needed / needed[0])

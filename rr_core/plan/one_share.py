@@ -57,9 +57,7 @@ class Goal:
 
     def __post_init__(self) -> None:
         _validate.one_of("kind", self.kind, ("half_width", "power", "difference"))
-        value = _validate.real("value", self.value, "a number above 0 and below 1")
-        if not 0 < value < 1:
-            raise ValueError(f"value must be a number above 0 and below 1, got {value!r}")
+        _validate.fraction("value", self.value)
         allowed = f"a number from {CONFIDENCE_MIN:g} to {CONFIDENCE_MAX:g}"
         power = _validate.real("power", self.power, allowed)
         if not CONFIDENCE_MIN <= power <= CONFIDENCE_MAX:

@@ -50,14 +50,11 @@ def shuffled(epsilon0: float, n: int, delta: float) -> Shuffled:
         n: number of reports shuffled together, an integer >= 1.
         delta: 0 < delta < 1; usually far below 1/n.
 
-    Raises:
-        ValueError: naming the argument.
-
     >>> result = shuffled(1.0, 100_000, 1e-6)
     >>> round(result.epsilon, 4), result.holds, result.users_needed
     (0.0726, True, 632)
     """
-    epsilon0, delta = _validate.epsilon(epsilon0, "epsilon0"), _delta(delta)
+    epsilon0, delta = _validate.epsilon(epsilon0, "epsilon0"), _validate.fraction("delta", delta)
     n = _validate.integer("n", n, 1)
     limit, needed = math.log(n / _scale(delta)), users_needed(epsilon0, delta)
     central = float(central_epsilon(epsilon0, n, delta))
@@ -67,7 +64,7 @@ def shuffled(epsilon0: float, n: int, delta: float) -> Shuffled:
 def central_epsilon(epsilon0: float, n: ArrayLike, delta: float) -> Array:
     """The bound of `shuffled` for many ``n`` at once, same shape: epsilon0 where the condition fails or where
     the bound would be above it."""
-    epsilon0, delta = _validate.epsilon(epsilon0, "epsilon0"), _delta(delta)
+    epsilon0, delta = _validate.epsilon(epsilon0, "epsilon0"), _validate.fraction("delta", delta)
     users = _validate.numbers("n", n).astype(np.float64) + 0.0  # and no -0
     if users.size and users.min() < 0:
         raise ValueError(f"n must be numbers of users >= 0, got {users.min():g}")
@@ -80,28 +77,9 @@ def central_epsilon(epsilon0: float, n: ArrayLike, delta: float) -> Array:
 
 def users_needed(epsilon0: float, delta: float) -> int:
     """Smallest n for which the theorem's condition n >= 16 ln(2/delta) e^eps0 holds."""
-    return math.ceil(_scale(_delta(delta)) * math.exp(_validate.epsilon(epsilon0, "epsilon0")))
-
-
-def users_for(epsilon0: float, target: float, delta: float) -> int:
-    """Smallest n for which shuffling brings the bound down to ``target`` > 0; 1 when target >= epsilon0.
-
-    The bound is quadratic in sqrt(e^eps0/n), and the condition may ask for more users than its solution.
-    """
-    epsilon0, delta = _validate.epsilon(epsilon0, "epsilon0"), _delta(delta)
-    target = _validate.real("target", target, "a number > 0")
-    if target <= 0:
-        raise ValueError(f"target must be a number > 0, got {target!r}")
-    if target >= epsilon0:
-        return 1
-    length = _log_of_ratio(4, delta)
-    excess = math.expm1(target) / (8 * math.tanh(epsilon0 / 2))
-    # u^2 + sqrt(length) u = excess, in the form that does not cancel
-    u = 2 * excess / (math.sqrt(length) + math.sqrt(length + 4 * excess))
-    users = math.exp(epsilon0) / u / u if u else math.inf
-    if not math.isfinite(users):
-        raise ValueError(f"target must be larger for a number of users below 1e308, got {target!r}")
-    return max(math.ceil(users), users_needed(epsilon0, delta))
+    return math.ceil(
+        _scale(_validate.fraction("delta", delta)) * math.exp(_validate.epsilon(epsilon0, "epsilon0"))
+    )
 
 
 @dataclass(frozen=True)
@@ -136,10 +114,3 @@ def _scale(delta: float) -> float:
 def _log_of_ratio(above: int, delta: float) -> float:
     """log(above/delta), also where the ratio is beyond the largest double."""
     return math.log(above / delta) if delta > _RATIO_OVERFLOWS else math.log(above) - math.log(delta)
-
-
-def _delta(value: float) -> float:
-    number = _validate.real("delta", value, "a number with 0 < delta < 1")
-    if not 0 < number < 1:
-        raise ValueError(f"delta must be a number with 0 < delta < 1, got {value!r}")
-    return number

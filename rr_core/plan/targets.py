@@ -132,9 +132,6 @@ class Guess:
     def of(cls, k: int, theta: ArrayLike | Guess | None) -> Guess:
         """The guess ``theta``: (k,) shares or counts, normalised here; None stands for the worst case. A Guess
         is handed through, so that a population of a million categories is sorted once.
-
-        Raises:
-            ValueError: naming the argument.
         """
         k = _validate.integer("k", k, 2)
         if theta is None:
@@ -143,9 +140,7 @@ class Guess:
             if theta.k != k:
                 raise ValueError(f"theta must be a guess of k = {k} categories, got {theta.k}")
             return theta
-        weights = _validate.histogram(theta, k).astype(np.float64)
-        if weights.ndim != 1:
-            raise ValueError(f"theta must have shape (k,) = ({k},), got {weights.shape}")
+        weights = _validate.one_row("theta", _validate.histogram(theta, k).astype(np.float64))
         return cls(k, np.sort(_validate.shares(weights))[::-1])
 
     def known_shares(self) -> Array:

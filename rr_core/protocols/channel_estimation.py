@@ -108,9 +108,7 @@ def inv_covariance_channel(theta: ArrayLike, n: float, channel: Channel, *, user
     [[0.00075, -0.00075], [-0.00075, 0.00075]]
     """
     check_users(users)
-    shares = _validate.vector("theta", theta, channel.k)
-    if shares.ndim != 1:
-        raise ValueError(f"theta must have shape (k,) = ({channel.k},), got {shares.shape}")
+    shares = _validate.one_row("theta", _validate.vector("theta", theta, channel.k))
     if np.abs(shares.astype(np.float64)).max() > _LARGEST_SHARE:
         raise ValueError(f"theta must be shares, or an estimate of them, got {_validate.short(theta)}")
     n = _validate.real("n", n, "a number > 0")
@@ -201,9 +199,7 @@ def ibu_path_channel(histogram: ArrayLike, channel: Channel, iterations: Sequenc
     >>> ibu_path_channel([70, 30], Channel([[0.9, 0.1], [0.2, 0.8]]), [0, 10, 100]).round(4).tolist()
     [[0.5, 0.5], [0.714, 0.286], [0.7143, 0.2857]]
     """
-    phi = _validate.shares(_reports(histogram, channel))
-    if phi.ndim != 1:
-        raise ValueError(f"histogram must have shape (m,) = ({channel.m},), got {phi.shape}")
+    phi = _validate.one_row("histogram", _validate.shares(_reports(histogram, channel)), "m")
     marks = [_validate.integer("iterations", wanted, 0) for wanted in iterations]
     if marks != sorted(marks):
         raise ValueError(f"iterations must be in increasing order, got {_validate.short(iterations)}")
@@ -239,9 +235,7 @@ def mle_channel(histogram: ArrayLike, channel: Channel, tolerance: float = 1e-9)
     ([0.7891, 0.2109, 0.0], True)
     """
     tolerance = checked_tolerance(tolerance)
-    counts = _reports(histogram, channel)
-    if counts.ndim != 1:
-        raise ValueError(f"histogram must have shape (m,) = ({channel.m},), got {counts.shape}")
+    counts = _validate.one_row("histogram", _reports(histogram, channel), "m")
     phi = _validate.shares(counts)
     seen = phi > 0
     return maximise(_scaled(channel.matrix)[:, seen], phi[seen], tolerance)

@@ -154,9 +154,7 @@ def merge_last(
     (array([5, 9, 3]), ('1', '2', 'all others'))
     """
     size = _validate.as_array("counts", counts).size
-    users = sampling.whole_counts("counts", counts, size)
-    if users.ndim != 1:
-        raise ValueError(f"counts must have shape (K,), got {users.shape}")
+    users = _validate.one_row("counts", sampling.whole_counts("counts", counts, size), "K")
     k = _validate.integer("k", k, 2, size)
     if k == users.size:
         return users, None if labels is None else tuple(labels)

@@ -78,9 +78,7 @@ def mle(observed: ArrayLike, protocol: Protocol, tolerance: float = 1e-9) -> Max
         return mle_hadamard(observed, protocol, tolerance)
     mechanism = _mechanism(protocol)
     checked_tolerance(tolerance)
-    counts = _validate.histogram(observed, mechanism.k)
-    if counts.ndim != 1:
-        raise ValueError(f"histogram must have shape (k,) = ({mechanism.k},), got {counts.shape}")
+    counts = _validate.one_row("histogram", _validate.histogram(observed, mechanism.k))
     theta = estimators.mle_star(counts, mechanism)
     gap = np.maximum(optimality.optimality_gap(counts, theta, mechanism), 0.0)
     return MaximumLikelihood(theta, float(gap), 0)

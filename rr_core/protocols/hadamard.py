@@ -267,9 +267,6 @@ def inv_hadamard(histogram: ArrayLike, protocol: HadamardResponse) -> Array:
 
     Returns:
         (..., k) estimates that may be negative and need not sum to one. O(m log b).
-
-    Raises:
-        ValueError: naming the argument.
     """
     counts = _validate.histogram(histogram, protocol.m)
     with np.errstate(over="ignore"):
@@ -294,16 +291,11 @@ def mle_hadamard(
     Returns:
         `MaximumLikelihood`. Cost: a dozen or two steps of O(k s min(k, s)) for s different reports, k s <= 20,000,000.
 
-    Raises:
-        ValueError: naming the argument.
-
     >>> found = mle_hadamard([30, 10, 5, 5], HadamardResponse(3, 0.5))
     >>> found.theta.round(4).tolist(), found.gap <= 1e-9
     ([0.0, 1.0, 0.0], True)
     """
-    counts = _validate.histogram(histogram, protocol.m)
-    if counts.ndim != 1:
-        raise ValueError(f"histogram must have shape (m,) = ({protocol.m},), got {counts.shape}")
+    counts = _validate.one_row("histogram", _validate.histogram(histogram, protocol.m), "m")
     seen = np.flatnonzero(counts)
     if protocol.k * seen.size > _MOST_ENTRIES:
         raise ValueError(

@@ -390,32 +390,6 @@ class Longitudinal:
         found: Array = (held / n - self.daily.q_star) / self.daily.keep
         return found
 
-    def randomize_supports(
-        self, true_counts: ArrayLike, days: int, rng: np.random.Generator | int | None = None
-    ) -> Counts:
-        """How many reports support each category on each day, for users whose values stay, without making the reports.
-
-        What is remembered is drawn once, as a histogram or as numbers of ones, and every day's reports from it: the exact
-        law, at O(days k) for any number of users. Of LOLOHA the law of each category over all days is exact, and so are
-        all covariances; but categories are drawn independently, as they are on a single day and not quite over several.
-
-        Args:
-            true_counts: (..., k) whole numbers >= 0; leading axes are independent batches.
-            days: an integer >= 1.
-            rng: a NumPy Generator (or a seed for one).
-
-        Returns:
-            (days, ..., k) int64.
-
-        >>> supports = Longitudinal("memoised", 3, 1.0).randomize_supports([50, 30, 20], 2, 1)
-        >>> supports.shape, bool((supports[0] == supports[1]).all()), int(supports[0].sum())
-        ((2, 3), True, 100)
-        """
-        rng = np.random.default_rng(rng)
-        counts = sampling.whole_counts("true_counts", true_counts, self.k)
-        days = _validate.integer("days", days, 1, _MOST_DAYS)
-        return self._sums(counts, np.ones(days, dtype=np.int64), rng)
-
     def _sums(self, counts: Counts, lengths: NDArray[np.int64], rng: np.random.Generator) -> Counts:
         """(len(lengths), ..., k) supports, each added over so many days. Given what is remembered, the reports of several
         days are as many reports of one day."""
@@ -515,9 +489,7 @@ def guesses(
     >>> found.right.round(4).tolist()  # p
     [0.7311, 0.7311]
     """
-    shares = _validate.shares(_validate.histogram(prior, scheme.k))
-    if shares.ndim != 1:
-        raise ValueError(f"prior must have shape (k,) = ({scheme.k},), got {shares.shape}")
+    shares = _validate.one_row("prior", _validate.shares(_validate.histogram(prior, scheme.k)))
     grid = np.atleast_1d(_days(days))
     if grid.ndim != 1 or (np.diff(grid) < 0).any():
         raise ValueError("days must be whole numbers in increasing order")

@@ -22,15 +22,17 @@ So the z_j are independent but for a factor that depends on their sum alone. Two
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from rr_core import _validate, sampling
+from rr_core import _validate, estimators, metrics, sampling
 from rr_core._validate import Array
+from rr_core.data import read_csv
 from rr_core.limits import N_MAX
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users, check_users
@@ -185,9 +187,7 @@ class _Problem:
     @classmethod
     def checked(cls, histogram: ArrayLike, mechanism: RandomizedResponse, prior: ArrayLike) -> _Problem:
         _validate.histogram(histogram, mechanism.k)
-        counts = sampling.whole_counts("histogram", histogram, mechanism.k)
-        if counts.ndim != 1:
-            raise ValueError(f"histogram must have shape (k,) = ({mechanism.k},), got {counts.shape}")
+        counts = _validate.one_row("histogram", sampling.whole_counts("histogram", histogram, mechanism.k))
         n = int(counts.sum())
         if n > N_MAX:
             raise ValueError(f"histogram must have at most {N_MAX:,} reports, got {n:,}")
@@ -382,9 +382,95 @@ def summarise_posterior(
     >>> found.mean.round(2).tolist(), found.low[0].round(2), found.high[0].round(2)
     ([0.83, 0.16, 0.01, 0.0], np.float64(0.77), np.float64(0.89))
     """
-    share = _validate.real("level", level, "a number between 0 and 1")
-    if not 0 < share < 1:
-        raise ValueError(f"level must be a number between 0 and 1, got {level!r}")
+    share = _validate.fraction("level", level)
     drawn = posterior(histogram, mechanism, prior, draws, rng, users=users)
     low, high = np.quantile(drawn, [(1 - share) / 2, (1 + share) / 2], axis=0)
     return PosteriorSummary(drawn.mean(axis=0), low, high, share)
+
+
+PRIORS = {"jeffreys": 0.5, "uniform": 1.0}
+DRAWS = 400  # from each posterior
+
+
+def distance_to_mle(
+    theta: ArrayLike,
+    mechanism: RandomizedResponse,
+    sizes: Sequence[int],
+    priors: Sequence[float],
+    rng: np.random.Generator | int | None = None,
+) -> Array:
+    """Total variation between the mean of 400 draws from the posterior and MLE* of one collection of each size.
+
+    It tends to zero (Theorem 3.3). With many users most of it may be the chance of the draws.
+
+    Args:
+        theta: (k,) distribution that the users are drawn from.
+        mechanism: the randomized response.
+        sizes: numbers of users.
+        priors: parameters of symmetric Dirichlet priors.
+        rng: a NumPy Generator (or a seed for one).
+
+    Returns:
+        (priors, sizes).
+
+    >>> distance_to_mle([0.7, 0.2, 0.1], RandomizedResponse(3, 2.0), [100, 10**6], [1.0], 1).round(3).tolist()
+    [[0.002, 0.0]]
+    """
+    rng = np.random.default_rng(rng)
+    shares = _validate.vector("theta", theta, mechanism.k)
+    distances = np.empty((len(priors), len(sizes)))
+    for column, n in enumerate(sizes):
+        users = sampling.multinomial(n, shares, rng)
+        counts = mechanism.randomize_histogram(users, rng)
+        best = estimators.mle_star(counts, mechanism)
+        for row, prior in enumerate(priors):
+            mean = posterior(counts, mechanism, prior, DRAWS, rng).mean(axis=0)
+            distances[row, column] = metrics.total_variation(mean, best)
+    return distances
+
+
+@dataclass(frozen=True)
+class PriorError:
+    """Mean squared errors (summed over categories) where the truth is drawn from a Dirichlet distribution, as measured.
+
+    Attributes:
+        k, epsilon, n: the setting.
+        prior: parameter of the prior that the posterior mean uses.
+        truth: parameter of the distribution that the truth is drawn from.
+        replicates: number of truths, with one collection each.
+        errors: mean squared error by estimator; "posterior" is the posterior mean.
+        spread: standard error of each.
+    """
+
+    k: int
+    epsilon: float
+    n: int
+    prior: float
+    truth: float
+    replicates: int
+    errors: dict[str, float]
+    spread: dict[str, float]
+
+
+@cache
+def prior_errors() -> tuple[PriorError, ...]:
+    """Jeffreys' and the uniform prior under truths from nearly a single category to nearly equal shares; made by
+    ``python -m tests.benchmarks.prior_choice``.
+
+    >>> {row.prior for row in prior_errors()}
+    {0.5, 1.0}
+    """
+    names = ("inv_n", "inv_p", "mle_star", "posterior")
+    return tuple(
+        PriorError(
+            int(row["k"]),
+            float(row["epsilon"]),
+            int(row["n"]),
+            float(row["prior"]),
+            float(row["truth"]),
+            int(row["replicates"]),
+            {name: float(row[name]) for name in names},
+            {name: float(row[f"{name}_error"]) for name in names},
+        )
+        for row in read_csv("prior_errors.csv")
+    )

@@ -19,7 +19,7 @@ from rr_core.mechanism import RandomizedResponse
 from rr_core.parameters import Choice, Number, Parameter, Several
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.over_time import SCHEMES, Longitudinal, guesses
-from rr_core.protocols.prior_choice import PRIORS
+from rr_core.protocols.posterior import PRIORS
 from rr_core.scenario import Scenario
 from rr_core.streams import Stream
 

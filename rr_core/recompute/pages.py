@@ -15,7 +15,7 @@ from rr_core.ibu import Start, ibu_path, log_spaced
 from rr_core.ibu.costs import records_per_decade
 from rr_core.law import negative_chance, negatives
 from rr_core.plan import bounds, protocol_choice, shuffling
-from rr_core.plan.answer import make_plan
+from rr_core.plan.landscape import make_plan
 from rr_core.plan.settings import PlanSettings
 from rr_core.plan.targets import Guess
 from rr_core.populations import UPLOAD, Population

@@ -9,8 +9,7 @@ import pytest
 
 from pages._ui.experiments import protocols
 from pages._ui.experiments.protocols import SETTINGS, ProtocolSettings
-from rr_core.experiments.protocol_claims import sentences
-from rr_core.experiments.protocols import columns, stored
+from rr_core.experiments.protocols import columns, sentences, stored
 from rr_core.figures.experiments_protocols import FIGURE_NAMES, evidence, paper_says
 from rr_core.figures.style import reading
 from tests.app.experiments import words

@@ -25,7 +25,7 @@ from pages._ui.parts import Parts
 from rr_core import Scenario, typed
 from rr_core.figures.view import find
 from rr_core.geometry.simplex import parse_reports
-from rr_core.ibu.starts import parse_weights
+from rr_core.ibu.engine import parse_weights
 from rr_core.scenario import FIELDS
 from tests import EXAMPLES, SAME_EXAMPLES, is_of_libraries
 

@@ -13,8 +13,8 @@ from pages._ui.ibu import sections
 from pages._ui.ibu.results import record_csv
 from rr_core import RandomizedResponse, Scenario, ibu_path
 from rr_core.ibu.costs import LARGEST_MATRIX, Cost, IterationsNeeded, compare_costs
+from rr_core.ibu.engine import Start
 from rr_core.ibu.path import log_spaced
-from rr_core.ibu.starts import Start
 from tests.app.opening import charts, checked, opened, widget
 from tests.sentences import holds, recomputes
 

@@ -14,7 +14,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetStates
 
 from pages._ui import estimators, reference
 from rr_core import PRESETS, RandomizedResponse, Scenario, inv
-from rr_core.comparison import compare
+from rr_core.comparison import EmptyShare, compare, noise_summary
 from rr_core.experiments.grid import MAIN_GRID
 from rr_core.experiments.storage import stored_result
 from rr_core.figures.style import percent
@@ -22,7 +22,6 @@ from rr_core.law import negative_chance, negatives
 from rr_core.privacy import answer, posterior_of_reports
 from rr_core.scenario import FIRST
 from rr_core.streams import Stream
-from rr_core.summaries import EmptyShare, noise_summary
 from tests.app.opening import (
     ABOUT_SCENARIO,
     OF_A_DRAW,

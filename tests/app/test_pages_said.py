@@ -10,12 +10,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pages._ui import arrivals, long_run, reference, sidebar, truth
+from pages._ui import film, long_run, reference, sidebar, truth
 from pages._ui.plan import sections
 from pages._ui.plan import settings as plan_settings
 from pages._ui.work import Work
 from rr_core import Scenario
-from rr_core.plan.answer import make_plan
+from rr_core.plan.landscape import make_plan
 from rr_core.plan.settings import PlanSettings
 from rr_core.plan.targets import Guess
 from rr_core.scenario import PRESETS
@@ -28,13 +28,13 @@ from tests.sentences.spoken import numbers, tells
 KINDS = ("rmse", "max", "share", "smallest", "top")
 
 
-@recomputes(arrivals._possible)
+@recomputes(film._possible)
 def test_films_are_made_for_so_many_categories(many):
     rng = np.random.default_rng(60)
     for k in [2, 100_000, 100_001, 1_500_000, *(10 ** rng.uniform(0.4, 6, many)).astype(int).tolist()]:
         work = SimpleNamespace(draw=SimpleNamespace(scenario=SimpleNamespace(k=k)))
         found: list[bool] = []
-        (text,) = texts(drawn(lambda work=work, to=found: to.append(arrivals._possible(work, "These."))))
+        (text,) = texts(drawn(lambda work=work, to=found: to.append(film._possible(work, "These."))))
         assert found == [k <= 100_000]
         tells(text, *([] if found[0] else [100_000, k]))
         assert text.startswith("These. ") == found[0]

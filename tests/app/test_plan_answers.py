@@ -13,7 +13,7 @@ from scipy import stats
 from pages._ui.plan import sentences
 from rr_core import zipf
 from rr_core.plan import solve
-from rr_core.plan.answer import make_plan
+from rr_core.plan.landscape import make_plan
 from rr_core.plan.settings import PlanSettings
 from rr_core.plan.targets import Guess
 from rr_core.sampling import whole_users

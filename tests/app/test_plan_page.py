@@ -14,15 +14,13 @@ import numpy as np
 import pytest
 
 from pages._ui.plan import sentences
-from pages._ui.plan.downloads import map_csv, summary
-from pages._ui.plan.results import map_ranges
-from pages._ui.plan.sections import replicates, simulated_points
+from pages._ui.plan.sections import map_csv, replicates, simulated_points, summary
+from pages._ui.plan.settings import map_ranges
 from rr_core import Scenario
 from rr_core.figures.plan_sentences import at_least, promise_text
 from rr_core.metrics import WHOSE
 from rr_core.plan import shuffling
-from rr_core.plan.answer import make_plan, rounded_up
-from rr_core.plan.landscape import landscape
+from rr_core.plan.landscape import landscape, make_plan, rounded_up
 from rr_core.plan.settings import PlanSettings
 from rr_core.plan.solve import achieved, required_epsilon, required_n
 from rr_core.plan.targets import KINDS, Guess, Target

@@ -19,7 +19,7 @@ from rr_core.figures.plan_curves import error_and_bounds
 from rr_core.figures.plan_sentences import PROTOCOL_NAMES, protocol_in_a_sentence
 from rr_core.figures.style import reading
 from rr_core.plan import bounds, shuffling
-from rr_core.plan.answer import Plan, make_plan
+from rr_core.plan.landscape import Plan, make_plan
 from rr_core.plan.settings import PlanSettings
 from rr_core.plan.shuffling import shuffled
 from rr_core.plan.solve import required_n

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pages._ui.plan import shares
+from pages._ui.plan import sections
 from rr_core.__main__ import main
-from rr_core.figures import plan_shares
-from rr_core.figures.plan_shares import enough, others, people_against_share, points
+from rr_core.figures import plan_curves
+from rr_core.figures.plan_curves import enough, others, people_against_share, points
 from rr_core.figures.style import reading
 from rr_core.plan.one_share import Goal, share_curve
 from rr_core.plan.settings import GOALS, ShareSettings
@@ -145,7 +145,7 @@ def test_a_link_restores_the_view_and_a_shell_has_the_same_numbers(design, goal,
     assert set(STATED) == {one.key for one in OF_ONE_SHARE}
     settings = settings_of(design, goal)
     page = view(settings)
-    assert shares.SETTINGS.read(link_to(settings)) == (settings, ())
+    assert sections.SHARE_SETTINGS.read(link_to(settings)) == (settings, ())
     for one in (*settings.of_design, *settings.of_goal):
         (box,) = [box for box in page.text_input if box.label == one.label]
         assert box.value == getattr(settings, one.key)
@@ -206,7 +206,7 @@ def test_what_cannot_be_is_told_with_its_place():
 
 
 def test_a_text_of_a_link_that_is_too_long_is_left_out_and_told():
-    settings, notes = shares.SETTINGS.read({"p": "1" * 201, "assumed": " 0.1 "})
+    settings, notes = sections.SHARE_SETTINGS.read({"p": "1" * 201, "assumed": " 0.1 "})
     assert (settings.p, settings.assumed) == ("", "0.1")
     assert len(notes) == 1
 
@@ -244,8 +244,8 @@ def test_a_shell_asks_for_the_numbers_of_a_design(capsys):
 def test_the_formulas_fold_under_what_is_promised():
     page = view(settings_of("warner", "power"))
     said = " ".join(one.value for one in page.markdown)
-    assert plan_shares.promise(Goal("power")) in said
-    assert plan_shares.FORMULAS.strip() in said
+    assert plan_curves.promise(Goal("power")) in said
+    assert plan_curves.FORMULAS.strip() in said
     assert re.search(r"\bbinomial law\b", said)
     assert value(re.search(r"\*\*([\d,]+) people", answer(page))[1]) > 0
     assert percents(answer(page))

@@ -16,8 +16,10 @@ import numpy as np
 
 from rr_core import Draw, ibu_channel
 from rr_core.ibu import figure4
+from rr_core.ibu.path import log_spaced
 from rr_core.protocols import Channel, mle
 from tests.benchmarks.core import in_turns, machine, milliseconds, table
+from tests.benchmarks.figure4 import run
 
 TOLERANCE, DEMANDED = 1e-9, 20
 ITERATIONS = 1000
@@ -25,7 +27,7 @@ ITERATIONS = 1000
 
 def iterations_of_ibu(most: int) -> list[int]:
     """For each setting the last recorded iteration (of 30 in each decade) whose certificate is above the tolerance."""
-    path = figure4.run(iterations=most)
+    path = run(figure4.scenarios(), log_spaced(most))
     return [int(path.iterations[np.flatnonzero(curve > TOLERANCE)[-1]]) for curve in path.certificate]
 
 

@@ -95,13 +95,13 @@ def save(folder: Path, checkout: Path) -> None:
         for number, link in enumerate(LINKS):
             lab = Lab(context, server).open(link)
             take(lab, folder / f"{number:02} {link[1:].replace('/', ' ')}")
-            lab.close()
+            lab.page.close()
             print(link, flush=True)
         for page in ("estimators", "ibu"):
             lab = Lab(context, server).open(f"/{page}?eps=2&n=5000&seed=3")
             lab.use("table.csv", reports())
             take(lab, folder / f"upload {page}")
-            lab.close()
+            lab.page.close()
         lab = Lab(context, server).open("/your_reports")
         with lab.rerun():
             lab.page.locator(".st-key-reports_files input[type=file]").set_input_files(

@@ -7,25 +7,44 @@ from the stored one and is not written.
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from rr_core.experiments.cell import ARRAYS, CellResult
-from rr_core.experiments.grid import MAIN_SETTINGS, Sweep
+from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, PAPER_FIGURES, Sweep
 from rr_core.experiments.run import SweepResult, run
 from rr_core.experiments.storage import (
-    STORED_CELLS,
+    FORMAT,
     STORED_FILE,
-    save_stored,
+    stored_metadata,
     stored_result,
-    stored_versions,
     versions,
 )
+
+# The main grid and what the paper's figures have beyond it, each cell once.
+STORED_CELLS = tuple(
+    dict.fromkeys([*MAIN_GRID, *(cell for preset in PAPER_FIGURES.values() for cell in preset.cells)])
+)
+
+
+def save_stored(result: SweepResult, path: Path = STORED_FILE) -> None:
+    """Store the cells of a result for `stored_result`."""
+    about = {"format": FORMAT, "settings": asdict(result.sweep.settings), "versions": versions()}
+    arrays: dict[str, Any] = {
+        name: np.stack([getattr(cell, name) for cell in result.cells]) for name in ARRAYS
+    }
+    arrays["cells"] = np.array([cell.cell.key.encode() for cell in result.cells])
+    arrays["concentration"] = np.array([cell.concentration for cell in result.cells])
+    np.savez_compressed(path, about=np.array(json.dumps(about)), **arrays)
 
 
 def computed() -> SweepResult:
@@ -58,7 +77,7 @@ def main(arguments: list[str]) -> int:
         other = [distance(*pair) for pair in both if not pair[0].same(pair[1])]
         missing = len(STORED_CELLS) - len(both)
         changed = bool(other or missing or old.sweep.settings != MAIN_SETTINGS)
-        print(f"Stored with {stored_versions()}: {missing} cells missing, {len(other)} changed.")
+        print(f"Stored with {stored_metadata()['versions']}: {missing} cells missing, {len(other)} changed.")
         if other:
             print(f"Largest change: {max(other):.2g} of an array's largest entry.")
     if "--write" in arguments:

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from rr_core.experiments.protocol_claims import sentences
-from rr_core.experiments.protocols import ESTIMATES, PAIRS, stored
+from rr_core.experiments.protocols import ESTIMATES, PAIRS, sentences, stored
 
 ROWS = stored()
 

@@ -19,13 +19,11 @@ from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, PAPER_FIGURES, Ce
 from rr_core.experiments.ranking import standing
 from rr_core.experiments.run import SweepResult, run
 from rr_core.experiments.storage import (
-    STORED_CELLS,
-    save_stored,
     stored_result,
     stored_settings,
-    stored_versions,
     versions,
 )
+from tests.benchmarks.record import STORED_CELLS, save_stored
 from tests.sentences import holds
 
 UPLOAD = Population.from_weights([4, 1, 0, 9])
@@ -267,15 +265,15 @@ def test_saved_and_read_again(tmp_path, monkeypatch):
     result = run(sweep)
     save_stored(result, tmp_path / "some.npz")
     monkeypatch.setattr(module, "STORED_FILE", tmp_path / "some.npz")
-    for held in (module._stored_cells, module._stored_metadata):
+    for held in (module._stored_cells, module.stored_metadata):
         held.cache_clear()
     try:
         assert stored_result(sweep.cells).same(result)
-        assert stored_versions() == versions()
+        assert module.stored_metadata()["versions"] == versions()
         assert isinstance(stored_result(MAIN_GRID[-2:]), SweepResult)
         assert stored_result(MAIN_GRID[-2:]).cells == ()
     finally:
-        for held in (module._stored_cells, module._stored_metadata):
+        for held in (module._stored_cells, module.stored_metadata):
             held.cache_clear()
 
 

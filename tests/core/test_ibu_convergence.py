@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from rr_core import RandomizedResponse, Scenario, ibu_path
 from rr_core.ibu import ibu_paths, iterates
 from rr_core.ibu.convergence import TOLERANCES, compare_epsilons, first_reached, local_rate, settling_times
+from rr_core.ibu.engine import Start
 from rr_core.ibu.path import log_spaced
-from rr_core.ibu.starts import Start
 from tests.core.histograms import counts, everyday_epsilons
 from tests.sentences import holds
 
@@ -177,12 +177,12 @@ def assert_largest_eigenvalue(path):
         return
     derivative, levels = level_jacobian(path)
     values = np.linalg.eigvals(derivative) if derivative.size else np.zeros(1)
-    assert rate.contraction_factor == pytest.approx(np.abs(values).max(), abs=1e-9)
+    assert 1 - rate.decay == pytest.approx(np.abs(values).max(), abs=1e-9)
     # The mode is an error that the derivative shrinks by that factor, and it sums to zero.
     assert rate.mode @ rate.multiplicities == pytest.approx(0, abs=1e-8)
     if derivative.size:
         mode = rate.mode[levels]
-        np.testing.assert_allclose(derivative @ mode[:-1], rate.contraction_factor * mode[:-1], atol=1e-8)
+        np.testing.assert_allclose(derivative @ mode[:-1], (1 - rate.decay) * mode[:-1], atol=1e-8)
         assert np.abs(rate.mode).max() == pytest.approx(1)
     assert (rate.own_decay[levels] <= rate.decay_bound * (1 + 1e-12)).all()
     assert np.isnan(rate.own_decay[path.start == 0]).all()
@@ -239,7 +239,7 @@ def test_the_whole_error_goes_at_once_only_where_there_is_none():
 
 def test_with_nothing_left_to_do_the_rate_says_so():
     rate = local_rate(ibu_path([9, 9], RandomizedResponse(2, 1.0), [0]))
-    assert (rate.decay, rate.contraction_factor, rate.iterations_per_digit) == (1, 0, 1)
+    assert (rate.decay, rate.iterations_per_digit) == (1, 1)
     assert rate.mode.tolist() == [0]
 
 

@@ -8,9 +8,17 @@ import pytest
 from rr_core import ibu_path
 from rr_core.ibu import figure4
 from rr_core.ibu.convergence import first_reached
-from rr_core.ibu.figure4 import DISTANCES, IMPLIED_DISTANCE, PAPER_CLAIMS, measurement, measurements
+from rr_core.ibu.figure4 import IMPLIED_DISTANCE, PAPER_CLAIMS, measurement, measurements
 from rr_core.ibu.path import log_spaced
-from tests.benchmarks.figure4 import agree, measure
+from tests.benchmarks.figure4 import (
+    DISTANCES,
+    LAST_ITERATION,
+    RECORDS_PER_DECADE,
+    agree,
+    first_indices_within,
+    measure,
+    run,
+)
 from tests.sentences import holds
 
 
@@ -28,29 +36,12 @@ def test_the_twelve_settings_of_the_paper():
 
 
 def test_one_batch_is_the_twelve_runs():
-    path = figure4.run(3, [0, 10, 1000])
+    path = run(figure4.scenarios(3), [0, 10, 1000])
     assert path.squared_distance.shape == (12, 3)
     for row, scenario in enumerate(figure4.scenarios(3)):
         draw = scenario.draw()
         alone = ibu_path(draw.counts, draw.mechanism, [1000])
         np.testing.assert_allclose(path.estimate(-1)[row], alone.estimate(-1), rtol=1e-11)
-
-
-def test_a_run_records_log_spaced_iterations_and_can_be_stopped():
-    np.testing.assert_array_equal(figure4.run(1, 200).iterations, log_spaced(200))
-    assert figure4.run(1, 10**9, progress=lambda done: True).stopped
-
-
-def test_iterations_to_a_distance():
-    path = figure4.run(1, log_spaced(3000))
-    distances = (0.05, 1e-2, 1e-30)
-    found = figure4.iterations_to(path, distances)
-    for row, column in itertools.product(range(12), range(3)):
-        reached = path.squared_distance[row] <= distances[column]
-        wanted = path.iterations[np.argmax(reached)] if reached.any() else np.nan
-        np.testing.assert_equal(found[row, column], wanted)
-    assert np.isnan(found[:, 2]).all()
-    assert np.isfinite(found[:, 1]).sum() not in (0, 12)
 
 
 @holds(
@@ -79,7 +70,7 @@ def test_the_table_is_complete_and_in_order():
     wanted = [(x.s, x.n, x.epsilon, d) for x in figure4.scenarios() for d in DISTANCES]
     assert [(row.s, row.n, row.epsilon, row.squared_distance) for row in measurements()] == wanted
     for row in measurements():
-        assert row.fewest <= row.median <= row.most < figure4.LAST_ITERATION
+        assert row.fewest <= row.median <= row.most < LAST_ITERATION
         # The certificate bounds a gap in likelihood; it shrinks with the distance.
         assert row.certificate > 0
     for before, after in itertools.pairwise(measurements()):
@@ -106,8 +97,8 @@ def test_a_number_of_the_table_is_at_most_a_little_late():
     """It is a recorded iteration: 1.2 % at most after the first one at which the distance holds."""
     for seed in (1, 2):
         draw = setting(0.01, 10_000, 2.0).draw() if seed == 1 else figure4.scenarios(seed)[2].draw()
-        path = ibu_path(draw.counts, draw.mechanism, log_spaced(3000, figure4.RECORDS_PER_DECADE))
+        path = ibu_path(draw.counts, draw.mechanism, log_spaced(3000, RECORDS_PER_DECADE))
         for distance in DISTANCES[:3]:
-            (recorded,) = path.iterations[figure4.first_indices_within(path, [distance])].ravel()
+            (recorded,) = path.iterations[first_indices_within(path, [distance])].ravel()
             exact = first_reached(path, distance).squared_distance
             assert exact <= recorded <= 1.012 * exact

@@ -14,7 +14,7 @@ IMPORTS = (
     "from rr_core import ibu",
     f"from rr_core.ibu import {', '.join(NAMES)}",
     "import rr_core.ibu.convergence",
-    "from rr_core.ibu import figure4, starts",
+    "from rr_core.ibu import engine, figure4",
 )
 CHECKS = """
 import pickle, sys, types

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rr_core.ibu.costs import affordable_iterations, records_per_decade
-from rr_core.ibu.starts import Start, parse_weights
+from rr_core.ibu.engine import Start, parse_weights
 
 COUNTS = np.array([5, 0, 3, 2])
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rr_core import RandomizedResponse, inv, mle_star
-from rr_core.mle_search import mle_search
+from rr_core.estimators import mle_search
 
 
 def definition_1(counts: list[int], p: Fraction, n: int) -> tuple[list[Fraction], Fraction]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rr_core.figures.plan_shares import FORMULAS
+from rr_core.figures.plan_curves import FORMULAS
 from rr_core.plan.one_share import Goal, hardest_share, people_needed, share_curve
 from rr_core.protocols import Channel, UnaryEncoding, inv
 from rr_core.reports.designs import DESIGNS, OF_ONE_SHARE, Unclear, kuk, table_of_one_share, unrelated

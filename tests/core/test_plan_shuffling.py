@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from rr_core.plan.shuffling import against_users, shuffled, users_for, users_needed
+from rr_core.plan.shuffling import against_users, shuffled, users_needed
 from tests.sentences import holds
 
 LOCAL = st.floats(0.01, 12)
@@ -99,26 +99,11 @@ def test_condition_limit_and_users_agree(epsilon0, n, delta):
     assert scale * (1 - 1e-12) <= needed < scale * (1 + 1e-12) + 1
 
 
-@FEW
-@given(LOCAL, st.floats(0.001, 1), DELTAS)
-def test_users_for_a_target_is_the_smallest_number(epsilon0, share, delta):
-    target = epsilon0 * share
-    n = users_for(epsilon0, target, delta)
-    assert shuffled(epsilon0, n, delta).epsilon <= target * (1 + 1e-9)
-    if n > 1:
-        fewer = max(1, min(n - 1, math.floor(n * (1 - 1e-9))))
-        assert shuffled(epsilon0, fewer, delta).epsilon > target * (1 - 1e-9)
-
-
 def test_shuffling_never_hurts():
     """At the fewest users the formula alone would promise less than the local guarantee gives."""
     made = shuffled(0.05, users_needed(0.05, 0.1), 0.1)
     assert made.holds
     assert made.epsilon == 0.05
-
-
-def test_a_target_that_the_reports_meet_alone_needs_nobody_else():
-    assert users_for(1.0, 1.0, 1e-6) == users_for(1.0, 1.5, 1e-6) == 1
 
 
 def test_curve_for_a_figure():

@@ -277,7 +277,7 @@ def test_the_variance_of_loloha_is_that_over_all_hash_functions(setting, t):
 def test_simulated_days_have_the_mean_and_the_variance_of_the_formula(key):
     scheme, n, days, batches = made(key, 4, 1.5, 0.6, 3), 500, 6, 4000
     truth = np.array([250, 150, 80, 20])
-    supports = scheme.randomize_supports(np.tile(truth, (batches, 1)), days, 7)
+    supports = scheme._sums(np.tile(truth, (batches, 1)), np.ones(days, np.int64), np.random.default_rng(7))
     assert supports.shape == (days, batches, 4)
     sums = scheme._sums(np.tile(truth, (batches, 1)), np.array([1, 5]), np.random.default_rng(8))
     for t, days_together in ((1, sums[0]), (3, None), (6, sums.sum(axis=0))):

@@ -7,7 +7,7 @@ import pytest
 
 from rr_core import RandomizedResponse
 from rr_core.protocols import posterior, posterior_mean, summarise_posterior
-from rr_core.protocols.prior_choice import prior_errors
+from rr_core.protocols.posterior import prior_errors
 from tests.benchmarks.prior_choice import NAMES, squared_errors
 
 
@@ -36,5 +36,5 @@ def test_a_summary_is_that_of_the_draws():
     np.testing.assert_allclose([found.low, found.high], np.quantile(drawn, [0.05, 0.95], axis=0), rtol=1e-12)
     np.testing.assert_allclose(found.mean, posterior_mean([600, 300, 200, 100], mechanism, 1.0), atol=0.02)
     for level in (0, 1, np.nan):
-        with pytest.raises(ValueError, match="level must be a number between 0 and 1"):
+        with pytest.raises(ValueError, match="level must be a number with 0 < level < 1"):
             summarise_posterior([1, 2, 3, 4], mechanism, level=level)

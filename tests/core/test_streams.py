@@ -12,7 +12,7 @@ import pytest
 from rr_core import RandomizedResponse, inv, streams
 from rr_core.experiments import grid
 from rr_core.experiments.cell import cell_seed
-from rr_core.ibu.starts import Start
+from rr_core.ibu.engine import Start
 from rr_core.metrics import max_error
 from rr_core.plan.landscape import simulate_curve
 from rr_core.scenario import Scenario

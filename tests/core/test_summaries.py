@@ -6,10 +6,10 @@ import math
 import numpy as np
 import pytest
 
-from rr_core import Population, RandomizedResponse, Scenario, inv, sampling, summaries
+from rr_core import Population, RandomizedResponse, Scenario, comparison, inv, sampling
+from rr_core.comparison import EmptyShare, empty_negative_share, expected_negatives, noise_summary
 from rr_core.law import negative_chance, report_band
 from rr_core.scenario import Draw
-from rr_core.summaries import EmptyShare, empty_negative_share, expected_negatives, noise_summary
 from tests.sentences import holds
 
 
@@ -125,11 +125,11 @@ def test_the_observed_share_is_deterministic_and_depends_on_the_seed():
 
 
 def test_many_categories_are_looked_at_in_fewer_draws(monkeypatch):
-    monkeypatch.setattr(summaries, "_CELLS", 1000)
+    monkeypatch.setattr(comparison, "_CELLS", 1000)
     draw = Scenario("zipf", 400, 1.3, 1.0, 200, 1).draw()
     empty = int((draw.true_counts == 0).sum())
     assert empty_negative_share(draw).looks == 2 * empty
-    monkeypatch.setattr(summaries, "_CELLS", 1)
+    monkeypatch.setattr(comparison, "_CELLS", 1)
     assert empty_negative_share(draw).looks == empty
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rr_core.experiments.protocol_claims import against_inv_p, sentences
 from rr_core.experiments.protocols import (
     EPSILONS,
     ESTIMATES,
@@ -17,7 +16,9 @@ from rr_core.experiments.protocols import (
     PAIRS,
     Errors,
     Setting,
+    against_inv_p,
     measure,
+    sentences,
     stored,
 )
 from rr_core.figures.experiments_protocols import (

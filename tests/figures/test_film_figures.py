@@ -11,6 +11,7 @@ import pytest
 from rr_core import Scenario, mle_star
 from rr_core.arrivals import first_reports, follow_estimates, follow_reports, moments
 from rr_core.comparison import compare
+from rr_core.estimators import mle_search
 from rr_core.figures.arrivals import (
     MOST_DRAWN,
     _estimates_reading,
@@ -38,7 +39,6 @@ from rr_core.figures.film import (
 )
 from rr_core.figures.style import axis, number, percent, reading
 from rr_core.figures.view import natural_order, rank_order
-from rr_core.mle_search import mle_search
 from rr_core.registry import ESTIMATORS
 from rr_core.streams import Stream
 from tests.figures.samples import drawn, named, spec, values

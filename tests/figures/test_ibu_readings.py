@@ -29,8 +29,8 @@ from rr_core.figures.view import bars, natural_order
 from rr_core.geometry.simplex import estimate_three
 from rr_core.ibu.convergence import TOLERANCES, compare_epsilons, first_reached, local_rate, settling_times
 from rr_core.ibu.costs import LARGEST_MATRIX, Cost
+from rr_core.ibu.engine import Start
 from rr_core.ibu.path import log_spaced
-from rr_core.ibu.starts import Start
 from tests.sentences import recomputes
 from tests.sentences.drawn import written
 from tests.sentences.spoken import mle, numbers, random_scenarios, reads, tells

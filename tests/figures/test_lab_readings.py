@@ -16,7 +16,8 @@ from pages._ui import estimators as estimators_page
 from pages._ui import noisy_histogram as noise_page
 from pages._ui import truth
 from rr_core import Population, RandomizedResponse, Scenario
-from rr_core.comparison import compare
+from rr_core.comparison import compare, expected_negatives
+from rr_core.estimators import mle_search
 from rr_core.figures.estimators import _reading as _of_estimates
 from rr_core.figures.estimators import _search_reading as _of_search
 from rr_core.figures.estimators import estimates, nearest, without_towers
@@ -37,12 +38,10 @@ from rr_core.figures.noisy_histogram import (
 from rr_core.figures.style import percent, reading
 from rr_core.figures.view import bars, curve, natural_order, rank_order
 from rr_core.law import negative_chance
-from rr_core.mle_search import mle_search
 from rr_core.privacy import answer, posterior_of_reports
 from rr_core.registry import VALID
 from rr_core.scenario import Draw
 from rr_core.streams import Stream
-from rr_core.summaries import expected_negatives
 from tests.app.opening import charts, opened
 from tests.sentences import holds, recomputes
 from tests.sentences.drawn import written

@@ -18,7 +18,7 @@ from pages._ui.protocols import posterior as posterior_page
 from pages._ui.protocols import side_by_side as compare_page
 from pages._ui.protocols import unary as unary_page
 from rr_core import RandomizedResponse
-from rr_core.figures import channel, over_time, posterior, protocols, unary
+from rr_core.figures import channel, over_time, protocols, unary
 from rr_core.figures.style import reading
 from rr_core.figures.view import bars, natural_order
 from rr_core.geometry.simplex import CORNERS
@@ -28,7 +28,7 @@ from rr_core.protocols.collection import collect_unary, one_person
 from rr_core.protocols.hadamard import inv_hadamard
 from rr_core.protocols.measured import mle_gains
 from rr_core.protocols.over_time import SCHEMES, Longitudinal
-from rr_core.protocols.prior_choice import DRAWS, prior_errors
+from rr_core.protocols.posterior import DRAWS, prior_errors
 from rr_core.protocols.settings import DESIGNS, ENCODINGS, ChannelSettings
 from rr_core.scenario import Scenario
 from tests.app.opening import charts, checked, opened
@@ -471,7 +471,7 @@ def test_the_map_of_what_mle_gains_is_that_of_the_table():
             )
 
 
-@recomputes(posterior.wrong_priors)
+@recomputes(protocols.wrong_priors)
 def test_where_a_wrong_prior_is_best_is_that_of_the_table():
     for prior in (0.5, 1.0):
         rows = sorted(
@@ -486,12 +486,12 @@ def test_where_a_wrong_prior_is_best_is_that_of_the_table():
         ]
         first = rows[0]
         shown = sorted((row for row in prior_errors() if row.prior == prior), key=lambda row: row.truth)
-        text = reading(posterior.wrong_priors(shown))
+        text = reading(protocols.wrong_priors(shown))
         tells(text, int(first["k"]), float(first["epsilon"]), int(first["n"]), prior, *best)
         assert "none of these" not in text or not best
 
 
-@recomputes(posterior._reading, posterior.towards_mle)
+@recomputes(protocols._posterior_reading, protocols.towards_mle)
 def test_the_posterior_beside_mle(many):
     rng = np.random.default_rng(11)
     for _ in range(many):
@@ -502,13 +502,13 @@ def test_the_posterior_beside_mle(many):
         fact, view = rng.dirichlet(np.ones(k)), bars(natural_order(k), None, "Category")
         holds = sum(a <= one <= b for a, one, b in zip(low, fact, low + width, strict=True))
         off = [distance(one, fact) for one in (mean, estimates["mle_star"], estimates["inv_p"])]
-        text = reading(posterior.posterior_intervals(found, estimates, fact, view))
+        text = reading(protocols.posterior_intervals(found, estimates, fact, view))
         tells(text, *off, int(holds), k)
         assert ("intervals holds the truth" in text) == (holds == 1)
         away = distance(mean, estimates["mle_star"])
-        tells(reading(posterior.posterior_intervals(found, estimates, None, view)), away, k, max(width))
+        tells(reading(protocols.posterior_intervals(found, estimates, None, view)), away, k, max(width))
         sizes, values = sorted(int(10**one) for one in rng.uniform(1, 7, 4)), rng.random(4)
-        text = reading(posterior.towards_mle(sizes, {"0.5": values}))
+        text = reading(protocols.towards_mle(sizes, {"0.5": values}))
         tells(text, 0.5, DRAWS, float(values[0]), sizes[0], float(values[-1]), sizes[-1])
 
 

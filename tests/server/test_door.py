@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from server import plotly_script
+from server import middleware
 from server.middleware import HEADERS
 from server.room.store import Store
 from tests.benchmarks.visitor import Visitor, finish
@@ -51,7 +51,7 @@ def opens_first(server: Started, script: str, page: str = "noisy_histogram") -> 
             assert sent == {name: [text] for name, text in HEADERS.items()}
     for encoding in ("gzip", "identity"):
         asked = urllib.request.Request(
-            f"{server.address}/{plotly_script.ADDRESS}", headers={"Accept-Encoding": encoding}
+            f"{server.address}/{middleware.PLOTLY_ADDRESS}", headers={"Accept-Encoding": encoding}
         )
         with urllib.request.urlopen(asked) as answer:
             sent = answer.read()

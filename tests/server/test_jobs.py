@@ -15,7 +15,7 @@ import pytest
 from pages._ui.ibu import results
 from pages._ui.work import Work
 from rr_core import Scenario
-from rr_core.ibu.starts import Start
+from rr_core.ibu.engine import Start
 from server import jobs, sessions
 from server.jobs import NICENESS, Lost, Pool
 from server.priority import FIGURE, GO_ON, Turns

@@ -14,16 +14,19 @@ from pages._ui.downloads import button
 from pages._ui.experiments.results import with_symbol
 from pages._ui.link import binding_of_parameters
 from pages._ui.safe_text import starred
-from rr_core.experiments.protocol_claims import SIMILAR, Sentence, against_inv_p, sentences
 from rr_core.experiments.protocols import (
     JEFFREYS,
+    SIMILAR,
     Errors,
     FigureKey,
     ProtocolKey,
+    Sentence,
     Setting,
+    against_inv_p,
     as_row,
     columns,
     measure,
+    sentences,
     stored,
 )
 from rr_core.experiments.ranking import FAMILY_LEVEL

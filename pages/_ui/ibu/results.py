@@ -20,8 +20,8 @@ from rr_core.figures.style import number, percent
 from rr_core.ibu import ibu_path
 from rr_core.ibu.convergence import TOLERANCES, FirstReached, SettlingTimes, first_reached, settling_times
 from rr_core.ibu.costs import affordable_iterations, records_per_decade
+from rr_core.ibu.engine import LARGEST_K_RANDOM, LARGEST_K_TYPED, START_KINDS, Start, parse_weights
 from rr_core.ibu.path import IBUPath, log_spaced
-from rr_core.ibu.starts import LARGEST_K_RANDOM, LARGEST_K_TYPED, START_KINDS, Start, parse_weights
 from rr_core.io.text import csv_bytes
 from rr_core.mechanism import RandomizedResponse
 from rr_core.scenario import Scenario

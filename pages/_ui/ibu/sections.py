@@ -19,9 +19,9 @@ from rr_core.geometry.simplex import estimate_three
 from rr_core.ibu import figure4
 from rr_core.ibu.convergence import FirstReached, LocalRate, RunComparison, compare_epsilons, local_rate
 from rr_core.ibu.costs import LARGEST_MATRIX, Cost, IterationsNeeded, Method, compare_costs
+from rr_core.ibu.engine import Start
 from rr_core.ibu.figure4 import IMPLIED_DISTANCE, PAPER_CLAIMS, Measurement, PaperClaim, measurement
 from rr_core.ibu.path import IBUPath
-from rr_core.ibu.starts import Start
 from rr_core.scenario import Scenario
 
 _QUICK = 10  # iterations per digit

@@ -1,8 +1,11 @@
-"""The sections of the planning page, from the answer to shuffling."""
+"""The sections of the planning page, from the answer to its files."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -10,11 +13,16 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui import chart, link, long_run, state
+from pages._ui import chart, downloads, link, long_run, state
 from pages._ui.frame import Page
-from pages._ui.plan import results, sentences
+from pages._ui.link import binding_of_parameters
+from pages._ui.plan import sentences
+from pages._ui.plan.settings import plan_landscape, population_guess, target_frontier
+from pages._ui.reports.designs import encoding_choice, entry
+from pages._ui.safe_text import markdown
 from pages._ui.work import Work
 from rr_core._validate import Array
+from rr_core.figures import plan_curves
 from rr_core.figures.plan_curves import (
     central_against_users,
     error_and_bounds,
@@ -23,14 +31,22 @@ from rr_core.figures.plan_curves import (
     rmse_against_k,
 )
 from rr_core.figures.plan_map import plan_map
-from rr_core.figures.plan_sentences import budget, number_of_users
-from rr_core.figures.style import number
-from rr_core.figures.wording import METRIC_NAMES
+from rr_core.figures.plan_sentences import at_least, at_most, budget, number_of_users, promise_text
+from rr_core.figures.style import number, percent
+from rr_core.figures.wording import METRIC_NAMES, capital
+from rr_core.io.text import csv_bytes
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, K_MAX, K_MIN, N_MAX, N_MIN
+from rr_core.mechanism import RandomizedResponse
+from rr_core.metrics import WHOSE
 from rr_core.plan import protocol_choice, shuffling
-from rr_core.plan.answer import Plan
-from rr_core.plan.landscape import METRICS, Along, SimulatedCurve, inv_curve, simulate_curve
+from rr_core.plan.landscape import METRICS, Along, Landscape, Plan, SimulatedCurve, inv_curve, simulate_curve
+from rr_core.plan.one_share import share_curve
+from rr_core.plan.settings import GOALS, SHARE_PARAMETERS, ShareSettings
+from rr_core.plan.shuffling import shuffled
 from rr_core.plan.solve import Find
+from rr_core.plan.targets import Target
+from rr_core.populations import DISTRIBUTIONS, UPLOAD
+from rr_core.reports.designs import DESIGNS, OF_ONE_SHARE, Missing, Parameter, Unclear
 
 _CLICKED_DIGITS = 3
 _SIMULATION = "plan_curves"
@@ -92,8 +108,8 @@ def _change(field: str, value: float) -> None:
 def plan_map_figure(page: Page, plan: Plan, place: Any, simulates: bool) -> go.Figure:
     """Draw the map over epsilon and N at its place, as the page's clickable lead figure; returns it. ``simulates``:
     whether the open part offers to simulate the scenario."""
-    landscape = results.plan_landscape(page.work, plan)
-    frontier = results.target_frontier(page.work, plan)
+    landscape = plan_landscape(page.work, plan)
+    frontier = target_frontier(page.work, plan)
     here = page.work.draw.scenario.epsilon, page.work.draw.scenario.n
     found = (plan.epsilon, plan.n) if plan.solved else None
     figure = plan_map(landscape, plan.target or plan.settings.target, frontier, here, found)
@@ -195,7 +211,7 @@ def replicates(k: int) -> int:
 def _show_errors(work: Work, plan: Plan, curve: SimulatedCurve, fixed_value: float, metric: str) -> None:
     settings, exact = plan.settings, None
     if metric == "rmse":
-        guess = results.population_guess(work, replace(settings, guess="sidebar"))
+        guess = population_guess(work, replace(settings, guess="sidebar"))
         values = curve.points if curve.along == "epsilon" else curve.points.astype(np.int64)
         exact = inv_curve(work.draw.scenario.k, guess, curve.along, values, fixed_value, users=settings.users)
     here = plan.epsilon if curve.along == "epsilon" else float(min(plan.n, N_MAX))
@@ -260,3 +276,181 @@ def shuffled_reports(plan: Plan) -> float:
     curve = shuffling.against_users(np.geomspace(*ends, _SHUFFLING_POINTS), plan.epsilon, plan.n, delta)
     chart.show(central_against_users(curve), "plan_shuffling")
     return float(delta)
+
+
+SHARE_SETTINGS = binding_of_parameters("_plan_share", SHARE_PARAMETERS, ShareSettings())
+
+
+def survey_designs() -> None:
+    """Widgets, and the answer of what was stated."""
+    st.subheader("And a survey that asks one question?")
+    st.markdown(
+        "Say how you ask and what you want to see. The people are drawn at random from the population whose share you "
+        "want to know."
+    )
+    settings = SHARE_SETTINGS.current()
+    _entries(settings)
+    try:
+        channel, goal, share = settings.understood()
+    except Missing:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.info("Fill in the boxes above: the answer is made of these numbers.", width="stretch")
+            st.button("Try an example", on_click=SHARE_SETTINGS.change, args=(_with_examples(settings),))
+        return
+    except Unclear as problem:
+        st.error(markdown(f"{problem}"), icon=":material/error:")
+        return
+    curve = state.cached("plan_share", settings, lambda: share_curve(channel, goal, share))
+    st.markdown(f"##### {plan_curves.enough(curve)}")
+    chart.show(plan_curves.people_against_share(curve), "plan_share")
+    with st.expander("How is that worked out?"):
+        st.markdown(plan_curves.promise(goal))
+        st.markdown(plan_curves.FORMULAS)
+
+
+def _entries(settings: ShareSettings) -> None:
+    with st.container(horizontal=True):
+        designs = {one.key: one.name for one in OF_ONE_SHARE}
+        state.pick_from_list(
+            "How do you ask?", designs, width=330, **SHARE_SETTINGS.of_field("plan_design", "design")
+        )
+        state.pick_from_list("I want", GOALS, width=330, **SHARE_SETTINGS.of_field("plan_goal", "goal"))
+    st.caption(DESIGNS[settings.design].about)
+    with st.container(horizontal=True):
+        if settings.design == "unary":
+            encoding_choice(**SHARE_SETTINGS.of_field("plan_encoding", "encoding", anew=True))
+        _boxes(settings, settings.of_design)
+    with st.container(horizontal=True):
+        _boxes(settings, settings.of_goal)
+
+
+def _boxes(settings: ShareSettings, numbers: Sequence[Parameter]) -> None:
+    for one in numbers:
+        width, text = 150 if len(one.label) == 1 else 330, getattr(settings, one.key)
+        entry(
+            one, width, **SHARE_SETTINGS.widget_arguments(f"plan_{one.key}", text, partial(_entered, one.key))
+        )
+
+
+def _entered(key: str, text: str, settings: ShareSettings | None = None) -> ShareSettings:
+    changed: dict[str, Any] = {key: text.strip()}
+    return replace(settings or SHARE_SETTINGS.current(), **changed)
+
+
+def _with_examples(settings: ShareSettings) -> ShareSettings:
+    """The settings with the first example in each empty box."""
+    for one in (*settings.of_design, *settings.of_goal):
+        if not getattr(settings, one.key):
+            settings = _entered(one.key, one.like.partition(" or ")[0], settings)
+    return settings
+
+
+def files(work: Work, plan: Plan, landscape: Landscape, figure: go.Figure, delta: float) -> None:
+    """The button of the summary in a row of its own, then those of data, chart and script."""
+    st.subheader("Take it with you")
+    downloads.button(
+        "One-page summary (HTML)",
+        lambda: summary(plan, population_name(work), delta, f"{datetime.now(UTC):%Y-%m-%d}"),
+        "plan_summary.html",
+        "plan_summary",
+        type="primary",
+        width="content",
+    )
+    target = plan.target or plan.settings.target
+    data = partial(map_csv, landscape, target)
+    downloads.row(work, figure, "plan", data, delta=delta)
+
+
+def map_csv(landscape: Landscape, target: Target) -> bytes:
+    """One row per cell of the map that is worked out, not interpolated: epsilon, how many users, and what is achieved
+    there, with its unit, which quantity it is, and the probability that is promised for it (empty for an average)."""
+    exact = ~landscape.interpolated
+    epsilons, users = (axis[exact] for axis in np.meshgrid(landscape.epsilons, landscape.users))
+    about = target.about
+    named = f", {target.share:.10g} of users" if target.kind == "share" else ""
+    promised = about.has_confidence and target.kind != "top"
+    return csv_bytes(
+        {
+            "epsilon_nats": epsilons,
+            "n_users": users,
+            "achieved": landscape.values[exact],
+            "unit": np.full(users.size, about.unit),
+            "quantity": np.full(users.size, about.measure + named),
+            "probability": np.full(users.size, target.confidence if promised else ""),
+        }
+    )
+
+
+def population_name(work: Work) -> str:
+    """Display name of the sidebar's population."""
+    scenario, upload = work.draw.scenario, state.uploaded()
+    if scenario.dist == UPLOAD and upload is not None:
+        return f"the file {upload.file_name}"
+    name = DISTRIBUTIONS[scenario.dist]
+    return f"{name}, s = {scenario.s:g}" if scenario.dist == "zipf" else name
+
+
+def summary(plan: Plan, population: str, delta: float, date: str) -> str:
+    """The plan on one page of paper, as HTML.
+
+    Args:
+        plan: the plan.
+        population: display name of the assumed population; may come from an uploaded file.
+        delta: delta of the guarantee after shuffling.
+        date: the day, as text.
+    """
+    return downloads.printed(
+        title="Plan of a survey with randomized response",
+        heading="Plan of a survey with k-ary randomized response",
+        answer=sentences.answer(plan),
+        meaning=sentences.meaning(plan),
+        settings=_summary_settings(plan, population),
+        sections=[
+            downloads.Section(
+                "The price of privacy",
+                sentences.price_sentence(plan),
+                ("Privacy", "ε", "Users needed", "Compared to the first row"),
+                sentences.price_rows(plan),
+            ),
+            downloads.Section(
+                "Should it be k-RR at all?",
+                sentences.protocol_sentence(plan),
+                ("Protocol", "RMSE per category", "Users for the same error", "Bits per report (coded)"),
+                [sentences.protocol_cells(row) for row in sentences.compared_protocols(plan)],
+            ),
+            downloads.Section(
+                "How far from the best possible?", sentences.bounds_sentence(sentences.bound_curves(plan))
+            ),
+            downloads.Section(
+                "If the reports are shuffled",
+                sentences.shuffling_sentence(plan, shuffled(plan.epsilon, plan.n, delta)),
+            ),
+        ],
+        footer=f"Made on {date}. Each person sends one randomized report; their true answer stays with them.",
+    )
+
+
+def _summary_settings(plan: Plan, population: str) -> list[tuple[str, str]]:
+    settings, mechanism = plan.settings, RandomizedResponse(plan.k, plan.epsilon)
+    guess = "the worst case over all populations" if settings.worst_case else population
+    target = "what is reachable" if settings.find == "value" else promise_text(settings.target)
+    return [
+        ("Categories K", f"{plan.k:,}"),
+        (
+            "Privacy ε",
+            f"{budget(plan.epsilon)} (p = {percent(mechanism.p, 4)}, q = {percent(mechanism.q, 4)})",
+        ),
+        ("Users N", number_of_users(plan.n)),
+        ("Target", capital(target)),
+        ("Reached by the plan", _reached(plan)),
+        ("Population", guess),
+        ("Whose shares", WHOSE[settings.users].lower()),
+    ]
+
+
+def _reached(plan: Plan) -> str:
+    kind = plan.settings.kind
+    if math.isinf(plan.value) or (kind == "smallest" and plan.value > 1):
+        return "nothing by the bounds used here"
+    value = f"probability at least {at_least(plan.value)}" if kind == "top" else at_most(plan.value, 4)
+    return f"{value} ({plan.settings.about.measure})"

@@ -22,8 +22,8 @@ from rr_core.figures.style import number, percent
 from rr_core.figures.wording import practically_equal, relative_users, table, times
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, N_MAX
 from rr_core.plan import bounds, protocol_choice
-from rr_core.plan.answer import Plan
 from rr_core.plan.bounds import BoundCurves
+from rr_core.plan.landscape import Plan
 from rr_core.plan.protocol_choice import Protocol
 from rr_core.plan.shuffling import Shuffled
 from rr_core.protocols.laws import Blocks

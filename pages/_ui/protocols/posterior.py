@@ -12,11 +12,11 @@ from pages._ui.frame import Page
 from pages._ui.link import binding_of_parameters
 from pages._ui.work import Work
 from rr_core._validate import Array
-from rr_core.figures.posterior import posterior_intervals, towards_mle, wrong_priors
+from rr_core.figures.protocols import posterior_intervals, towards_mle, wrong_priors
 from rr_core.figures.wording import listed
 from rr_core.io.text import by_category
 from rr_core.protocols import PosteriorSummary, summarise_posterior
-from rr_core.protocols.prior_choice import PRIORS, distance_to_mle, prior_errors
+from rr_core.protocols.posterior import PRIORS, distance_to_mle, prior_errors
 from rr_core.protocols.settings import (
     DRAWS,
     OWN_PRIOR,
