@@ -2,8 +2,7 @@
 
 Sections, theorems and equations that docstrings name without a source are those of C. A. Pinzón, E. ElSalamouny,
 L. Massot, A. Miller, H. H. Arcolezi and C. Palamidessi, "Estimating the True Distribution of Data Collected with
-Randomized Response", AAAI 2026, arXiv:2601.08603, whose MLE* this is. An argument out of its range is a ValueError that
-names it, the range, and what was received, whether or not a docstring says so.
+Randomized Response", AAAI 2026, arXiv:2601.08603, whose MLE* this is.
 
 >>> mechanism = RandomizedResponse.from_p(4, 0.5)
 >>> inv([6, 3, 2, 1], mechanism).tolist()

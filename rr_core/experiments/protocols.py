@@ -172,6 +172,9 @@ def measure(
     Returns:
         One `Errors` for each of ``setting.truths``. O(k) for a collection of k-RR, O(n k) for unary encoding.
 
+    Raises:
+        ValueError: naming the argument.
+
     >>> fixed, = measure(Setting("k_rr", "uniform", 4, 2.0, 400, "fixed"), 50)
     >>> fixed.truth, fixed.mean["mle"] < fixed.mean["inv"]
     ('fixed', True)

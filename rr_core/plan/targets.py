@@ -132,6 +132,9 @@ class Guess:
     def of(cls, k: int, theta: ArrayLike | Guess | None) -> Guess:
         """The guess ``theta``: (k,) shares or counts, normalised here; None stands for the worst case. A Guess
         is handed through, so that a population of a million categories is sorted once.
+
+        Raises:
+            ValueError: naming the argument.
         """
         k = _validate.integer("k", k, 2)
         if theta is None:
