@@ -481,17 +481,16 @@ def repairs(seed: int) -> Posed:
     )
 
 
-_CLOSEST = (0.2, 0.5, 1.0, 2.0, 5.0)
+_CLOSEST = (0.05, 0.2, 0.5, 1.0, 2.0, 5.0)
 
 
 @scene(
     title="Which comes closest, and when?",
     minutes=5,
-    aim="Which repair is closest depends on the population: InvN where all answers are about equally common, else "
-    "InvP.",
+    aim="Which repair is closest depends on the population: InvP where a few answers stand out, InvN where none does.",
     belief="What fits the reports best is closest to the truth.",
     ask="What would you have to know beforehand to choose?",
-    remember="Report InvP, unless you expect all answers to be about equally common: then InvN.",
+    remember="Report InvP where a few answers stand out; InvN where none does: all are about equal, or noise drowns all.",
     more="estimators?part=repeat",
 )
 def closest(seed: int) -> Posed:
@@ -528,8 +527,8 @@ def closest(seed: int) -> Posed:
         return (
             f"{'Right' if right else 'Not so'}. InvN wins {won[0]['inv_n']:g} of 100 where {where[0]}, "
             f"{won[1]['inv_n']:g} where {where[1]}. Then it puts {off[0]} of 100 people in a wrong bar on average, InvP "
-            f"{off[1]}: scaling takes most from the tallest bar, which is real, and keeps bars that noise alone raised; "
-            "lowering removes those. So report InvP, unless you expect all about equally common: then InvN."
+            f"{off[1]}: scaling cuts the tallest bar most and keeps what noise raised; lowering removes "
+            "that. Report InvP where a few stand out, InvN where none does: all equal, or drowned in noise (left end)."
         )
 
     frames = [
