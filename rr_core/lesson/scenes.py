@@ -656,11 +656,15 @@ def likeliest(seed: int) -> Posed:
 
 
 def _times(log_of_ratio: float) -> str:
-    """A ratio in words: 7.2, 340, 12,000, 10¹⁵."""
-    if log_of_ratio < math.log(1e9):
-        ratio = float(f"{math.exp(log_of_ratio):.2g}")
-        return f"{ratio:,.2g}" if ratio < 10 else f"{ratio:,.0f}"
-    return "10" + f"{log_of_ratio / math.log(10):.0f}".translate(_RAISED)
+    """A ratio in words, as the hill says it: 7.21, 340, 12,000, 1.2·10¹⁵."""
+    if log_of_ratio < math.log(9.99):
+        return f"{math.exp(log_of_ratio):.2f}"
+    power = math.floor(log_of_ratio / math.log(10))
+    two = round(10 ** (log_of_ratio / math.log(10) - power + 1))
+    if power < 6:
+        return f"{two * 10 ** (power - 1):,}"
+    two, power = (10, power + 1) if two == 100 else (two, power)
+    return f"{two / 10:.1f}·10{str(power).translate(_RAISED)}"
 
 
 @scene(
@@ -845,12 +849,13 @@ def patience(seed: int) -> Posed:
         close = "close" if ratio < 1.1 else much
         how = f"You said {said[0]:,}, {close}: it takes {least(answer)}."
         right = f"You said {answer:,}, and so it is."
-        most = f"{math.ceil(1e4 * math.expm1(_CERTAIN * survey.n)) / 100:.2f}"  # a guarantee is rounded up
+        most = (
+            f"{1 + math.ceil(1e5 * math.expm1(_CERTAIN * survey.n)) / 1e5:.5f}"  # a guarantee is rounded up
+        )
         return (
             f"{right if said[0] == answer else how} At ε = 0.5 a report says little, so the factors are close to 1. "
-            f"They also tell when to stop: once no factor is above 1.000001, after {least(stop)} steps, no shares make a "
-            f"report more than a millionth likelier, and all {survey.n:,} together more than {most}%: nothing worth more "
-            "steps. That is IBU's certificate; it needs no MLE*."
+            f"They also tell when to stop, after {least(stop)} steps: no factor is above 1.000001, so no shares make "
+            f"these reports more than {most} times as likely. That is IBU's certificate; it needs no MLE*."
         )
 
     frames = [
