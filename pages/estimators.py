@@ -23,9 +23,9 @@ draw, scenario = page.work.draw, page.work.draw.scenario
 st.markdown(
     "**InvN** cuts off the negatives of Inv and scales the rest down. **InvP** lowers all shares that it keeps by the "
     "same amount. **MLE\\*** strikes out categories and does Inv again with the others' reports alone.\n\n"
-    "**Which repair when?** InvP, unless you expect all categories to be about equally common: then InvN. In one draw "
-    "another may win.\n\n"
-    "**Try:** set **Zipf**, exponent 3, and drag **Privacy ε** to both ends. Which repair can be far off?"
+    "**Which repair when?** **InvP** if you expect a few categories to stand out. **InvN** if none does: all are about "
+    "equally common, or the noise drowns even the most common (few people, small ε). In one draw another may win.\n\n"
+    "**Try:** set **Zipf**, exponent 3, and drag **Privacy ε** slowly to the left. Which repair is far off first?"
 )
 with figure_controls.row():
     target = pick_target()

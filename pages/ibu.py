@@ -21,8 +21,8 @@ page = open_page("ibu", PARTS.binding)
 work = page.work
 
 st.markdown(
-    "**Yes, step by step.** From a guess without zeros, **IBU** (iterative Bayesian update) tends to **MLE\\***, the "
-    "best fit.\n\n"
+    "**Yes, step by step.** **IBU** (iterative Bayesian update) multiplies each share by a **factor**: above 1 if the "
+    "reports speak for more, below 1 if for less. From a guess without zeros it tends to **MLE\\***, the best fit.\n\n"
     "**Try:** press **Play**. Then set **Privacy ε** to 0.5: how many iterations does it need now?"
 )
 with figure_controls.row():

@@ -90,9 +90,9 @@ def error_table(result: Comparison, draw: Draw) -> None:
     with st.expander("Other errors, how to read them, and the certificate of MLE\\*"):
         st.markdown(
             f"{table(_ROWS['mse'], '… per category', 'NLL per report', 'Set to zero')}\n\n"
-            "**Is MLE\\* really the maximum likelihood?** Its **certificate**, the most by which another distribution "
-            f"could fit the reports better, is {number(max(result.certificate, 0.0), 2)} nats per report: zero up to "
-            "rounding, so yes.\n\n"
+            "**Is MLE\\* really the maximum likelihood?** Yes, by its **certificate**: no factor by which IBU would "
+            f"multiply a share is above 1 (by {number(max(result.certificate, 0.0), 2)}, which is rounding), so no "
+            "shares make these reports more likely.\n\n"
             f"{_zeroed(result, draw.population.labels)}\n\n"
             f"{truth.note('the errors') if truth.hidden() else measured} NLL: negative log-likelihood in nats; lower "
             "fits the reports better. Inv can fit better than MLE\\*: with negatives it is no distribution."

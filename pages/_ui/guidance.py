@@ -12,7 +12,7 @@ import streamlit as st
 
 from pages._ui import figure_controls, link, navigation
 from rr_core import reference
-from rr_core.figures.style import number
+from rr_core.figures.style import percent
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import variance_at
 from server.priority import TURNS
@@ -24,18 +24,18 @@ _WALKS = (
     navigation.DEEPER,
 )
 QUESTION = "Which should I use?"
-_LOUD = 2.0  # average shares: more noise than that is large
+_STANDS_OUT = 2.0  # standard errors of Inv for an empty category: a share that is larger stands out
 # The numbers are those of the stored main grid, mean squared error.
 WHICH = (
-    "**InvP**: it is the safe one. **InvN** if you expect all categories to be about equally common and the noise is "
-    "large.\n\n"
-    "How large is the noise? Take a category that nobody has: Inv gives it 0 give or take a standard error. Compare that "
-    "with an average share, 1/K.\n\n"
-    "- **Moderate noise, up to two average shares:** in all 381 such settings (page Experiments) InvP's mean squared "
-    "error was at most 1.46 times the smallest of the three; InvN's was up to 2,410 times it, MLE\\*'s up to 429 times. "
-    "InvN may win more often, by a little; where it loses, it can lose by far.\n"
-    "- **More noise:** InvP was within 1.5 times the smallest in 117 of 146 settings with a few common categories, "
-    "MLE\\* in 58, InvN in 50. Where all were about equally common, InvN was the best in 73 of 73.\n"
+    "**InvP** if you expect a few categories to stand out. **InvN** if none does: all are about equally common, or the "
+    "noise drowns even the most common.\n\n"
+    "How large is the noise? Take a category that nobody has: Inv gives it 0 give or take a standard error. The "
+    "largest share stands out if it is larger than two of these.\n\n"
+    "- **A few stand out:** in all 376 such settings (page Experiments) InvP's mean squared error was at most 5.7 times "
+    "the smallest of the three, in 367 at most 1.5 times; InvN's was up to 2,500 times it, MLE\\*'s up to 429 times.\n"
+    "- **The noise drowns all:** InvN's was the smallest in 124 of 124; InvP's was up to 446 times it.\n"
+    "- **All about equally common, and little noise:** InvN's was the smallest in 100 of 100, but the three hardly "
+    "differed.\n"
     "- **MLE\\*** if you need the best fit: no distribution makes the reports more likely.\n"
     "- **Inv** if you will add shares up or average them: it alone is right on average.\n"
     "- Without a negative in Inv there is nothing to choose: all four are the same.\n\n"
@@ -69,11 +69,15 @@ def which_to_use(mechanism: RandomizedResponse, n: int) -> None:
 
 
 def _noise_here(mechanism: RandomizedResponse, n: int) -> str:
-    noise = mechanism.k * math.sqrt(float(variance_at(np.array(0.0), n, mechanism)))
-    advice = (
-        "InvP" if noise <= _LOUD else "InvP, or InvN if you expect all categories to be about equally common"
-    )
-    return f"**Here** (K = {mechanism.k:,}, N = {n:,}) the noise is {number(noise)} average shares: {advice}."
+    error = math.sqrt(float(variance_at(np.array(0.0), n, mechanism)))
+    least = _STANDS_OUT * error
+    if least >= 1:
+        advice = "no share can stand out from that: InvN"
+    elif least < 1 / mechanism.k:
+        advice = "the largest share stands out: InvP, or InvN if you expect all to be about equally common"
+    else:
+        advice = f"InvP if you expect a category with more than {percent(least)}, else InvN"
+    return f"**Here** (K = {mechanism.k:,}, N = {n:,}) the standard error is {percent(error)}: {advice}."
 
 
 def following(address: str) -> navigation.Entry | None:

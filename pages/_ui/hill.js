@@ -174,15 +174,14 @@ class Hill {
       : 'The star in MLE* means exact, in one step. A step of IBU multiplies each bar by a factor.';
     if (this.whose === 'MLE*') {
       this.odds.textContent = 'MLE* makes these reports most likely: this is the summit.';
-      this.bound.textContent = 'Certificate: no factor is above 1, so no shares make them likelier.';
+      this.bound.textContent = 'Certificate: no factor is above 1, so no shares make these reports more likely.';
       return;
     }
     const make_them = by_ibu ? `IBU, after ${steps} step${steps > 1 ? 's' : ''}, makes` : `${this.whose} make`;
     const less = depth < Math.log(1.01) ? 'less than 1%' : `${this.times(depth, Math.round)} times`;
     this.odds.textContent = `${make_them} these reports ${less} less likely than the best shares do.`;
-    const more = bound < Math.log(1.01) ? 'as much as 1% likelier' : `more than ${this.times(bound, Math.ceil)} times as likely`;
     const factor = 1 + Math.ceil(1e6 * bound / this.people) / 1e6;
-    this.bound.textContent = `Certificate: no factor is above ${factor}, so no shares make them ${more}.`;
+    this.bound.textContent = `Certificate: no factor is above ${factor}, so no shares make these reports more than ${this.times(bound, Math.ceil)} times as likely.`;
   }
 
   // e to the power of `nats`, in words, rounded by `round`.

@@ -291,7 +291,7 @@ def _mean_reading(result: Repeats, metric: str) -> str:
 
 
 def cost_of_the_advice(result: Repeats, metric: str) -> str:
-    """How many times the smallest mean error that of InvP is, and why the app advises InvP all the same; "" where
+    """How many times the smallest mean error that of InvP is, which is advised where a few categories stand out; "" where
     InvP's is the smallest, or where these collections cannot tell."""
     means = dict(zip(ESTIMATORS, result.errors[metric].mean(axis=0).tolist(), strict=True))
     least = min(means[name] for name in VALID)
@@ -301,8 +301,8 @@ def cost_of_the_advice(result: Repeats, metric: str) -> str:
         return ""
     best = QUANTITIES[min(VALID, key=means.__getitem__)].name
     return (
-        f"InvP's mean is {number(means['inv_p'] / least, 3)} times the smallest here, {best}'s. InvP is advised all the "
-        "same, as the safe one: see “Which should I use?” below."
+        f"InvP's mean is {number(means['inv_p'] / least, 3)} times the smallest here, {best}'s. Whether InvP is advised "
+        "depends on whether a few categories stand out: see “Which should I use?” below."
     )
 
 

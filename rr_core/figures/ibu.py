@@ -43,13 +43,13 @@ def convergence_curves(path: IBUPath, tolerance: float) -> go.Figure:
         for name, values, dash, width in lines
     ]
     reading = (
-        "The certificate is never below the true gap: when it is "
-        f"{number(tolerance)} (horizontal line), no distribution fits the reports better by more than that."
+        "The certificate, the largest factor minus 1, is never below the true gap. Horizontal line: "
+        f"{number(tolerance)}, near enough."
     )
     if (path.certificate[1:] > 1.01 * path.certificate[:-1] + _ROUNDING).any():
-        reading += " The certificate rises again on the way; the gap never does."
+        reading += " On its way down the certificate rises for a while; the gap never does."
     if (np.diff(path.squared_distance) > _FLOOR).any():
-        reading += " The likelihood never falls, yet the squared distance rises on the way."
+        reading += " The likelihood never falls, yet the squared distance rises for a while."
     y = _log_axis("Nats per report; squared distance", [values for _, values, _, _ in lines])
     return figure(
         traces,

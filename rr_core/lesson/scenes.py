@@ -484,17 +484,16 @@ def repairs(seed: int) -> Posed:
     )
 
 
-_CLOSEST = (0.2, 0.5, 1.0, 2.0, 5.0)
+_CLOSEST = (0.05, 0.2, 0.5, 1.0, 2.0, 5.0)
 
 
 @scene(
     title="Which comes closest, and when?",
     minutes=5,
-    aim="Which repair is closest depends on the population: InvN where all answers are about equally common, else "
-    "InvP.",
+    aim="Which repair is closest depends on the population: InvP where a few answers stand out, InvN where none does.",
     belief="What fits the reports best is closest to the truth.",
     ask="What would you have to know beforehand to choose?",
-    remember="Report InvP, unless you expect all answers to be about equally common: then InvN.",
+    remember="Report InvP where a few answers stand out; InvN where none does: all are about equal, or noise drowns all.",
     more="estimators?part=repeat",
 )
 def closest(seed: int) -> Posed:
@@ -531,8 +530,8 @@ def closest(seed: int) -> Posed:
         return (
             f"{'Right' if right else 'Not so'}. InvN wins {won[0]['inv_n']:g} of 100 where {where[0]}, "
             f"{won[1]['inv_n']:g} where {where[1]}. Then it puts {off[0]} of 100 people in a wrong bar on average, InvP "
-            f"{off[1]}: scaling takes most from the tallest bar, which is real, and keeps bars that noise alone raised; "
-            "lowering removes those. So report InvP, unless you expect all about equally common: then InvN."
+            f"{off[1]}: scaling cuts the tallest bar most and keeps what noise raised; lowering removes "
+            "that. Report InvP where a few stand out, InvN where none does: all equal, or drowned in noise (left end)."
         )
 
     frames = [
@@ -660,11 +659,15 @@ def likeliest(seed: int) -> Posed:
 
 
 def _times(log_of_ratio: float) -> str:
-    """A ratio in words: 7.2, 340, 12,000, 10¹⁵."""
-    if log_of_ratio < math.log(1e9):
-        ratio = float(f"{math.exp(log_of_ratio):.2g}")
-        return f"{ratio:,.2g}" if ratio < 10 else f"{ratio:,.0f}"
-    return "10" + f"{log_of_ratio / math.log(10):.0f}".translate(_RAISED)
+    """A ratio in words, as the hill says it: 7.21, 340, 12,000, 1.2·10¹⁵."""
+    if log_of_ratio < math.log(9.99):
+        return f"{math.exp(log_of_ratio):.2f}"
+    power = math.floor(log_of_ratio / math.log(10))
+    two = round(10 ** (log_of_ratio / math.log(10) - power + 1))
+    if power < 6:
+        return f"{two * 10 ** (power - 1):,}"
+    two, power = (10, power + 1) if two == 100 else (two, power)
+    return f"{two / 10:.1f}·10{str(power).translate(_RAISED)}"
 
 
 @scene(
@@ -849,12 +852,13 @@ def patience(seed: int) -> Posed:
         close = "close" if ratio < 1.1 else much
         how = f"You said {said[0]:,}, {close}: it takes {least(answer)}."
         right = f"You said {answer:,}, and so it is."
-        most = f"{math.ceil(1e4 * math.expm1(_CERTAIN * survey.n)) / 100:.2f}"  # a guarantee is rounded up
+        most = (
+            f"{1 + math.ceil(1e5 * math.expm1(_CERTAIN * survey.n)) / 1e5:.5f}"  # a guarantee is rounded up
+        )
         return (
             f"{right if said[0] == answer else how} At ε = 0.5 a report says little, so the factors are close to 1. "
-            f"They also tell when to stop: once no factor is above 1.000001, after {least(stop)} steps, no shares make a "
-            f"report more than a millionth likelier, and all {survey.n:,} together more than {most}%: nothing worth more "
-            "steps. That is IBU's certificate; it needs no MLE*."
+            f"They also tell when to stop, after {least(stop)} steps: no factor is above 1.000001, so no shares make "
+            f"these reports more than {most} times as likely. That is IBU's certificate; it needs no MLE*."
         )
 
     frames = [

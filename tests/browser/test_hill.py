@@ -124,7 +124,7 @@ def held_against_the_core(hill):
     if "summit" in odds:
         assert shares == pytest.approx(best, **EXACT)
         assert abs(n * gap) < 1e-9
-        assert "no factor is above 1, so no shares make them likelier" in bound
+        assert "no factor is above 1, so no shares make these reports more likely" in bound
         return shares, step
     (factor,) = map(float, re.findall(r"above (\d+(?:\.\d+)?),", bound))
     assert -1e-9 <= factor - (1 + max(0, gap)) <= 1.01e-6  # rounded up: a guarantee

@@ -93,7 +93,7 @@ def test_the_path_records_distance_gap_and_certificate(shape, start):
 
 
 @holds(
-    "From a guess without zeros, **IBU** (iterative Bayesian update) tends to **MLE\\***, the best fit.",
+    "From a guess without zeros it tends to **MLE\\***, the best fit.",
     "It is expectation-maximisation: the likelihood never falls, and from any start without zeros it tends to MLE\\*.",
     "For k-RR it tends to MLE\\*, from a start without zeros.",
 )

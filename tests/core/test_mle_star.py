@@ -40,7 +40,7 @@ def test_optimality_conditions_hold_on_every_family_at_every_epsilon(k):
 
 
 @holds(
-    "From a guess without zeros, **IBU** (iterative Bayesian update) tends to **MLE\\***, the best fit.",
+    "From a guess without zeros it tends to **MLE\\***, the best fit.",
     "Kept: the most categories for which the smallest stays positive, $c_i(e^ε-1)>S-mc_i$.",
     "The distribution under which the reports are most likely, in closed form.",
     "No distribution fits the reports better.",

@@ -31,7 +31,8 @@ def test_the_certificate_is_at_least_the_true_gap(histogram, epsilon, seed, spre
 
 
 @holds(
-    "How to choose: once the certificate is 1/N, no distribution makes all N reports together more than e = 2.7 times as likely.",  # noqa: E501
+    "Once it is by 1/N only, no shares make N reports more than 2.72 times as likely: a millionth is enough for up to a "
+    "million reports.",
 )
 @settings(max_examples=60)
 @given(counts(), everyday_epsilons, st.integers(0, 2**32 - 1))

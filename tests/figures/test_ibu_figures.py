@@ -123,7 +123,7 @@ def test_rounding_is_not_drawn_on_a_log_axis():
 
 
 @holds(
-    "The likelihood never falls, yet the squared distance rises on the way.",
+    "The likelihood never falls, yet the squared distance rises for a while.",
 )
 def test_a_rising_distance_is_told():
     """A run whose squared distance rises on the way; its likelihood never falls."""
@@ -136,7 +136,7 @@ def test_a_rising_distance_is_told():
 
 
 @holds(
-    "The certificate rises again on the way; the gap never does.",
+    "On its way down the certificate rises for a while; the gap never does.",
 )
 @pytest.mark.parametrize(("dist", "epsilon", "rises"), [("exam", 3.0, True), ("zipf", 1.0, False)])
 def test_a_rising_certificate_is_told(dist, epsilon, rises):

@@ -474,7 +474,7 @@ def test_every_number_of_the_error_table(many, monkeypatch):
         scenario, k, n = draw.scenario, draw.scenario.k, draw.scenario.n
         p, q = p_and_q(scenario)
         target = draw.population.probabilities if i % 2 else draw.true_counts / n
-        certificate = numbers(rest.partition("reports better, is ")[2].partition(" nats")[0])
+        certificate = numbers(rest.partition("is above 1 (by ")[2].partition(", which")[0])
         best = mle(draw.counts, scenario)[0]
         share = draw.counts / n / (q + (p - q) * best)
         assert certificate[0] >= 0

@@ -109,7 +109,7 @@ def pick_length() -> int:
 
 
 def pick_tolerance() -> float:
-    """Widget for the tolerance of the certificate, in nats per report."""
+    """Widget for the tolerance: of the certificate, and of the two measures that need MLE*."""
     tolerance: float = widget(
         st.select_slider,
         "Near enough",
@@ -118,9 +118,9 @@ def pick_tolerance() -> float:
         key="ibu_tolerance",
         format_func=number,
         width=170,
-        help="In nats per report for the certificate and the likelihood; as a squared distance for the third. How to "
-        "choose: once the certificate is 1/N, no distribution makes all N reports together more than e = 2.7 times as "
-        "likely.",
+        help="How far the largest factor may be above 1. Once it is by 1/N only, no shares make N reports more than 2.72 "
+        "times as likely: a millionth is enough for up to a million reports. What is left in likelihood (nats per "
+        "report) and in squared distance is held against the same number.",
     )
     return tolerance
 

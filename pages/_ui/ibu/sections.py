@@ -14,7 +14,7 @@ from pages._ui.work import Work
 from rr_core.figures.ibu import compared_runs, triangle_path
 from rr_core.figures.style import duration, number, percent
 from rr_core.figures.view import natural_order
-from rr_core.figures.wording import counted, names, table
+from rr_core.figures.wording import counted, names, odds, table
 from rr_core.geometry.simplex import estimate_three
 from rr_core.ibu import figure4
 from rr_core.ibu.convergence import FirstReached, LocalRate, RunComparison, compare_epsilons, local_rate
@@ -48,8 +48,9 @@ def brief_answer(reached: FirstReached, path: IBUPath) -> str:
 
 
 def show_answer(reached: FirstReached, path: IBUPath) -> None:
-    """What the certificate is at the iteration of the brief answer, and when the measures that need MLE* were as near."""
+    """What the certificate says at the iteration of the brief answer; when the measures that need MLE* were as near."""
     last = int(path.iterations[-1])
+    largest = f"{1 + reached.tolerance:.13g}"
 
     def when(measure: str) -> str:
         iteration: int | None = getattr(reached, measure)
@@ -65,25 +66,29 @@ def show_answer(reached: FirstReached, path: IBUPath) -> None:
         )
 
     if "certificate" in reached.unreachable:
-        begins, ends = "IBU may **never** stop: its", "never falls to"
+        says = f"IBU may **never** stop: by its **certificate** the largest factor never falls to {largest}"
     elif reached.certificate is None:
-        begins, ends = f"After {counted(last, 'iteration')} its", "is still above"
+        says = f"After {counted(last, 'iteration')} its **certificate** forbids it: a factor is still above {largest}"
     else:
-        begins, ends = "Then its", "has come down to"
-    measured = (reached.certificate, reached.gap, reached.squared_distance)
-    if all(one is None for one in measured) and not reached.unreachable and not path.cut_off:
-        too = ", and so is the distance to MLE\\*, in likelihood and squared"
-        rest = "Raise **Iterations**, or **Near enough**."
-    else:
-        too = ""
-        rest = (
-            f"(In likelihood it is that near to MLE\\* {when('gap')}, in squared distance {when('squared_distance')}; "
-            "but without MLE\\* nobody could know.)"
+        n = float(path.counts @ path.multiplicities)
+        most = odds(n * reached.tolerance)
+        says = (
+            f"Then its **certificate** allows it: no factor is above {largest}, so no shares make these reports more "
+            f"than {most} times as likely"
         )
-    st.markdown(
-        f"{begins} **certificate**, the most by which other shares could make a report likelier on average, {ends} "
-        f"{number(reached.tolerance)}{too}. A hundredth is about one per cent. {rest}"
-    )
+    measured = (reached.certificate, reached.gap, reached.squared_distance)
+    near = number(reached.tolerance)
+    if all(one is None for one in measured) and not reached.unreachable and not path.cut_off:
+        rest = (
+            f", and the distance to MLE\\*, in likelihood and squared, is above {near}. Raise **Iterations**, or "
+            "**Near enough**."
+        )
+    else:
+        rest = (
+            f". (It is within {near} of MLE\\* in likelihood {when('gap')}, in squared distance "
+            f"{when('squared_distance')}; but without MLE\\* nobody could know.)"
+        )
+    st.markdown(f"{says}{rest}")
 
 
 def explain_start(path: IBUPath) -> None:
