@@ -586,3 +586,32 @@ def test_the_sheet_of_a_workbook_is_named(capsys, tmp_path):
     assert (status, [row["reports"] for row in found]) == (0, ["2", "1", "2", "1"])
     _, err, status = run(capsys, *words, "--sheet", "Dato")
     assert (status, "There is no sheet “Dato”" in err) == (2, True)
+
+
+def test_an_answer_that_nobody_gave_has_its_row_in_all_groups(tmp_path, capsys):
+    """Its name was refused by --forced, and left out of a table of counts."""
+    file = tmp_path / "a.csv"
+    file.write_text("town,answer\n" + "Oslo,yes\nOslo,no\nRome,yes\n" * 90)
+    words = ["--column", "answer", "--by", "town", "--design", "forced"]
+    rows, *_ = run(capsys, file, *words, "--forced", "yes=1/6,no=1/6,none=1/6")
+    assert [(row["group"], row["category"]) for row in rows] == [
+        (town, answer) for town in ("Oslo", "Rome") for answer in ("yes", "no", "none")
+    ]
+    assert all(float(row["low"]) < float(row["high"]) for row in rows if row["category"] == "none")
+    assert [row["reports"] for row in rows if row["category"] == "none"] == ["0", "0"]
+    file.write_text("answer,n\nyes,300\nno,250\nperhaps,200\nnone,0\n")
+    rows, *_ = run(capsys, file, "--design", "k_rr", "--epsilon", "1")
+    assert [row["category"] for row in rows] == ["yes", "no", "perhaps", "none"]
+
+
+def test_one_answer_alone_is_told_how_to_count_the_other(tmp_path, capsys):
+    """It was told of k-RR, and of a list."""
+    file = tmp_path / "a.csv"
+    file.write_text("answer\n" + "yes\n" * 40)
+    for design in (["warner", "--p", "0.7"], ["forced", "--forced", "yes=1/6"]):
+        _, err, status = run(capsys, file, "--design", *design)
+        assert status == 2
+        assert "a table of counts with a line for it, and 0" in err
+    file.write_text("answer,n\nyes,40\nno,0\n")
+    rows, *_ = run(capsys, file, "--design", "warner", "--p", "0.7")
+    assert [row["reports"] for row in rows] == ["0", "40"]

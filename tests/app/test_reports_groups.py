@@ -8,6 +8,7 @@ import json
 import re
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
@@ -24,7 +25,7 @@ from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.reports.designs import DESIGNS, kuk, unrelated
 from rr_core.reports.survey import Sample, analyse_groups
 from tests.app.opening import charts, checked
-from tests.app.reports import given, held, one, opened, press, said, same_files
+from tests.app.reports import answered, given, held, one, opened, press, said, same_files
 from tests.sentences import recomputes
 from tests.sentences.spoken import tells
 
@@ -382,3 +383,31 @@ def test_the_page_and_the_command_write_the_same_files(name, tmp_path):
     first = ["category", "reports", "share", "low", "high", "estimate"]
     assert list(results.columns())[:6] == first
     assert ("design_effect" in results.columns()) == bool(weights)
+
+
+def test_a_category_with_no_report_is_in_every_file_and_in_the_groups(tmp_path):
+    """A line with 0 in a table of counts was left out."""
+    counts = {"a": 300, "b": 250, "c": 200, "never": 0}
+    rows = "town,answer,count\n" + "".join(
+        f"{town},{name},{n}\n" for town in ("Oslo", "Rome") for name, n in counts.items()
+    )
+    page = given(opened(), rows)
+    one(page.multiselect, "Compare groups (optional)").set_value(["town"])
+    results = held(answered(checked(page.run()), "1"))
+    assert results.used.labels == (*counts,)
+    tables = {
+        "CSV": list(csv.DictReader(io.StringIO(report_files.csv_file(results).decode()))),
+        "Parquet": pq.read_table(io.BytesIO(report_files.parquet_file(results, ""))).to_pylist(),
+        "groups": list(csv.DictReader(io.StringIO(report_files.groups_file(results).decode()))),
+    }
+    told = json.loads(report_files.json_file(results, "", "now"))
+    for name, of in (("JSON", told["table"]), ("JSON, groups", told["groups"]["table"])):
+        tables[name] = [dict(zip(of, row, strict=True)) for row in zip(*of.values(), strict=True)]
+    for name, table in tables.items():
+        ends = [(float(row["low"]), float(row["high"])) for row in table if row["category"] == "never"]
+        assert len(ends) == (2 if "groups" in name else 1), name
+        assert all(low < high for low, high in ends), name
+    assert "never" in html_report(results, [], "now").decode()
+    columns = sentences.group_columns(results.survey, list(counts).index("never"), 0)
+    assert (columns["Interval from %"] < columns["to %"]).all()
+    same_files(results, tmp_path, rows)
