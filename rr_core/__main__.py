@@ -44,6 +44,7 @@ from rr_core.reports.designs import (
     unary_encoding,
 )
 from rr_core.reports.survey import Sample, Survey, Tallies, analyse_groups, report_of_each
+from rr_core.rounding import p_is, p_of_file
 from rr_core.script import VERSION
 
 if TYPE_CHECKING:
@@ -184,7 +185,8 @@ def _analyse(asked: argparse.Namespace) -> None:
     if asked.out is not None and asked.out.endswith(".json"):
         from rr_core.io.report_files import strict_json
 
-        everything = {"rr_core": VERSION, **facts, "notes": notes, "alike": survey.alike, "table": table}
+        alike = None if survey.alike is None else p_of_file(survey.alike)
+        everything = {"rr_core": VERSION, **facts, "notes": notes, "alike": alike, "table": table}
         Path(asked.out).write_text(strict_json(everything, indent=1) + "\n", encoding="utf-8")
         return
     result = Recomputed({}, table)
@@ -473,12 +475,12 @@ def _verdict(survey: Survey) -> list[str]:
             p_value = test.p_value if test.rejects() else None
         if p_value is not None and p_value <= 0.05:
             of = f"{about}these" if about else "These"
-            notes.append(f"{of} reports hardly come from what is stated (p = {p_value:.2g}).")
+            notes.append(f"{of} reports hardly come from what is stated ({p_is(p_value)}).")
         if found.few:
             of = f"{about}few" if about else "Few"
             notes.append(f"{of} reports of some kind are expected: intervals and tests are rough.")
     if survey.alike is not None:
-        notes.append(f"That all groups are alike: p = {survey.alike:.3g}.")
+        notes.append(f"That all groups are alike: {p_is(survey.alike)}.")
     return notes
 
 
