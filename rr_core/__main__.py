@@ -44,6 +44,7 @@ from rr_core.reports.designs import (
     unary_encoding,
 )
 from rr_core.reports.survey import Sample, Survey, Tallies, analyse_groups, report_of_each
+from rr_core.rounding import p_is, p_of_file
 from rr_core.script import VERSION
 
 if TYPE_CHECKING:
@@ -184,7 +185,8 @@ def _analyse(asked: argparse.Namespace) -> None:
     if asked.out is not None and asked.out.endswith(".json"):
         from rr_core.io.report_files import strict_json
 
-        everything = {"rr_core": VERSION, **facts, "notes": notes, "alike": survey.alike, "table": table}
+        alike = None if survey.alike is None else p_of_file(survey.alike)
+        everything = {"rr_core": VERSION, **facts, "notes": notes, "alike": alike, "table": table}
         Path(asked.out).write_text(strict_json(everything, indent=1) + "\n", encoding="utf-8")
         return
     result = Recomputed({}, table)
@@ -197,6 +199,7 @@ def _analyse(asked: argparse.Namespace) -> None:
 def _by_reports(asked: argparse.Namespace) -> tuple[Survey, list[str], dict[str, Any]]:
     from rr_core.io import (
         AllSeen,
+        Collected,
         Domain,
         Size,
         Source,
@@ -217,7 +220,8 @@ def _by_reports(asked: argparse.Namespace) -> tuple[Survey, list[str], dict[str,
     stated = design.key == "k_rr"
     odd = odd_names(read, domain, (lambda k: _mechanism(asked, k)) if stated else None)
     names = _decided(asked, odd.names, read)
-    collected = within(read, domain, names)
+    alone = not stated and len(read.labels) < 2  # which the design refuses in its own words
+    collected = Collected(read.labels, read.counts, 0, (), 0, ()) if alone else within(read, domain, names)
     notes = [
         *rows_left_out(read.dropped, 0 if asked.by else read.merged),  # groups repeat each category
         *read.notes,
@@ -378,7 +382,9 @@ def _counted(asked: argparse.Namespace, design: Design, read: Reports, collected
             )
         return of_yes_and_no(design, labels, counts, values, positive)
     if design.key == "forced":
-        return of_forced(labels, counts, _forced(asked.forced, labels))
+        texts = _forced(asked.forced, labels)
+        unreported = np.zeros(len(texts) - len(labels), dtype=np.int64)
+        return of_forced(tuple(texts), np.concatenate([counts, unreported]), list(texts.values()))
     if asked.table is None:
         raise Unclear("Say the chance of each report for each truth: --table FILE")
     from rr_core.io.channel_file import read_matrix_file
@@ -389,7 +395,8 @@ def _counted(asked: argparse.Namespace, design: Design, read: Reports, collected
     return dataclasses.replace(counted, notes=(*table.notes, *counted.notes))
 
 
-def _forced(text: str | None, labels: Sequence[str]) -> list[str]:
+def _forced(text: str | None, labels: Sequence[str], *, alone: bool = False) -> dict[str, str]:
+    """The chance of each answer, as written: of these and, unless they are ``alone``, of others that the die asks for."""
     like = ",".join(f"{label}=1/6" for label in labels[:2])
     if text is None:
         raise Unclear(f'Say how often the die asked for each answer: --forced "{like}"')
@@ -398,11 +405,14 @@ def _forced(text: str | None, labels: Sequence[str]) -> list[str]:
         name, sign, chance = part.rpartition("=")
         if not sign:
             raise Unclear(f'“{plain(part)}” is no answer with its chance: write --forced "{like}"')
-        if name.strip() not in labels:
-            answers = ", ".join(plain(label, 20) for label in labels[:MOST_FORCED])
-            raise Unclear(f'No answer is called “{plain(name)}”, they are {answers}: write --forced "{like}"')
         held[name.strip()] = chance
-    return [held.get(label, "") for label in labels]
+    others = [name for name in held if name not in labels]
+    if others and (alone or not held.keys() >= {*labels}):
+        answers = ", ".join(plain(label, 20) for label in labels[:MOST_FORCED])
+        raise Unclear(
+            f'No answer is called “{plain(others[0])}”, they are {answers}: write --forced "{like}"'
+        )
+    return {name: held.get(name, "") for name in (*labels, *others)}
 
 
 def _left_out(collected: Collected, names: Names, wanted: Sequence[str], odd: Sequence[Odd]) -> list[str]:
@@ -465,12 +475,12 @@ def _verdict(survey: Survey) -> list[str]:
             p_value = test.p_value if test.rejects() else None
         if p_value is not None and p_value <= 0.05:
             of = f"{about}these" if about else "These"
-            notes.append(f"{of} reports hardly come from what is stated (p = {p_value:.2g}).")
+            notes.append(f"{of} reports hardly come from what is stated ({p_is(p_value)}).")
         if found.few:
             of = f"{about}few" if about else "Few"
             notes.append(f"{of} reports of some kind are expected: intervals and tests are rough.")
     if survey.alike is not None:
-        notes.append(f"That all groups are alike: p = {survey.alike:.3g}.")
+        notes.append(f"That all groups are alike: {p_is(survey.alike)}.")
     return notes
 
 
@@ -572,7 +582,8 @@ def _plan(given: dict[str, Any]) -> None:
         given["encoding"] = "fpq"
     forced = given.pop("forced")
     if given["design"] == "forced":
-        given["no"], given["yes"] = _forced(forced, ("no", "yes"))
+        chances = _forced(forced, ("no", "yes"), alone=True)
+        given["no"], given["yes"] = chances["no"], chances["yes"]
     settings = ShareSettings(goal=goal, **{name: text for name, text in given.items() if text is not None})
     missing = [f"--{one.key}" for one in settings.of_design if not getattr(settings, one.key)]
     if missing and settings.design != "forced":

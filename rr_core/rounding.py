@@ -5,6 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rr_core._validate import Array
+
 
 def round_up(value: float, digits: int = 3) -> float:
     """To significant digits, upwards, as an upper bound is told; ``value`` is not negative.
@@ -22,6 +27,30 @@ def round_down(value: float, digits: int = 3) -> float:
     (27.1, 0.3)
     """
     return _rounded(value, digits, math.floor, 1 + 1e-12)
+
+
+LEAST_TOLD = 0.001  # a smaller p-value is told as less than it
+LEAST_CHANCE = 1e-300  # chances below it are rounded to zero somewhere
+
+
+def p_value(chance: float) -> str:
+    """A p-value in a table, rounded up: no chance is told as 0.
+
+    >>> p_value(0.03419), p_value(0.0501), p_value(0.0)
+    ('0.0342', '0.0501', '< 0.001')
+    """
+    return f"< {LEAST_TOLD:g}" if chance < LEAST_TOLD else f"{round_up(chance):.3g}"
+
+
+def p_of_file(chances: ArrayLike) -> Array:
+    """p-values as a file has them, at full precision, but for those that a double would tell as 0."""
+    return np.maximum(chances, LEAST_CHANCE)
+
+
+def p_is(chance: float) -> str:
+    """A p-value in a sentence: "p = 0.0342", "p < 0.001"."""
+    text = p_value(chance)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
 
 
 def _rounded(value: float, digits: int, towards: Callable[[float], int], slack: float) -> float:

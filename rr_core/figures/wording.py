@@ -23,7 +23,6 @@ _NEAR_ONE, _THOUSAND, _MILLION = 1.1, 1e3, 1e6
 _PLACES = 14  # of distances, which are the same up to rounding
 _ROUNDING = 1e-12  # of a certificate, which is a difference from 1
 _SAME = 1e-12  # between two ends, or of a ratio: a difference by rounding alone
-_TINY = 1e-6  # a chance below it is not told
 
 SYMBOLS = {"epsilon": "ε", "n": "N", "k": "K", "s": "s"}
 
@@ -194,11 +193,6 @@ def between(low: float, high: float) -> str:
         if (ends[0] != ends[1] or high - low < _SAME) and not (low > 1 and ends[0] == "100%"):
             break
     return " to ".join(ends)
-
-
-def chance_at_most(chance: float) -> str:
-    """A probability that bounds another from above, rounded up to two digits; a tiny one is "less than 0.0001%"."""
-    return percent(round_up(chance, 2)) if chance >= _TINY else f"less than {percent(_TINY)}"
 
 
 def roughly(ratio: float) -> str:

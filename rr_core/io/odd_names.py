@@ -126,6 +126,7 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
         rare[own] = found.below
         level = found.level
         outweighed = bool(counts[rare & (nearly < 0)].sum() < level)
+    listed = rare & (counts == 0)  # nobody writes down a name that is no category with a 0 beside it
     several = _several_answers(written)
     # Files that were put together have the header of the second among their rows.
     header = (
@@ -138,7 +139,7 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
         ("a total", total),
         ("the sum of the others", added),
         ("several answers", several),
-        ("declared by the file", declared),
+        ("declared by the file", declared | listed),
         ("the name of the column", header),
     )
     odd = []
@@ -146,7 +147,8 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
         twin = same[i] if same[i] >= 0 else nearly[i]
         is_twin = twin >= 0 and not (missing[i] or sums[i])
         again = bool(header[i]) and 2 * int(counts[i]) * len(labels) < reports.total
-        settled = bool(again or missing[i] or sums[i] or (rare[i] and (outweighed or is_twin)))
+        settled = bool(again or missing[i] or sums[i])
+        settled = settled or bool(rare[i] and (is_twin or (outweighed and not listed[i])))
         reason: Reason = "too few reports"
         if is_twin:
             reason = "looks the same" if same[i] >= 0 else "nearly the same"

@@ -19,6 +19,7 @@ from rr_core.io.text import csv_bytes
 from rr_core.plain_text import csv_columns
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.reports.analysis import ALL_ROWS
+from rr_core.rounding import p_of_file
 from rr_core.script import script as recompute_script
 
 FORMAT = 2
@@ -65,7 +66,7 @@ def json_file(results: Results, verdict: str, when: str) -> bytes:
     if (survey := results.survey) is not None:
         everything["groups"] = {
             "names": survey.groups,
-            "alike": survey.alike,
+            "alike": None if survey.alike is None else p_of_file(survey.alike),
             "alike_by_chance": survey.alike_by_chance,
             "table": survey.table() if k * len(survey.groups) <= MOST_JSON_ROWS else None,
         }
@@ -167,6 +168,8 @@ def facts(results: Results, verdict: str) -> dict[str, Any]:
         fit["rejected"] = results.rejects_epsilon if results.epsilon_test else None
     elif fit is not None:
         fit["rejected"] = results.rejects_epsilon
+    if fit is not None:
+        fit["p_value"] = p_of_file(fit["p_value"])
     return {
         "format": FORMAT,
         "versions": {

@@ -32,6 +32,7 @@ from rr_core.reports.intervals import (
 )
 from rr_core.reports.nearest import SAME_WITHIN, Nearest, nearest
 from rr_core.reports.protocol_fit import LEAST_EXPECTED, Fit, fit_of_channel, fit_of_unary
+from rr_core.rounding import p_of_file
 
 Rows = NDArray[np.intp] | slice
 ALL_ROWS = slice(None)
@@ -120,8 +121,8 @@ class Analysis:
                 columns[f"inv_high{ending}{kind}"] = ends.high[rows]
         columns |= {f"people_{name}": estimate[rows] * self.n for name, estimate in self.estimates.items()}
         if self.above is not None:
-            columns["p_value"] = self.above.p_values[rows]
-            columns["p_holm"] = self.above.adjusted[rows]
+            columns["p_value"] = p_of_file(self.above.p_values[rows])
+            columns["p_holm"] = p_of_file(self.above.adjusted[rows])
             columns["above_zero"] = self.above.above[rows]
         return columns
 

@@ -23,6 +23,7 @@ from rr_core.plain_text import plain
 from rr_core.protocols import Channel, UnaryEncoding
 
 MOST_FORCED = 12  # answers that are entered one by one
+UNREPORTED = "An answer without reports counts too: give a table of counts with a line for it, and 0."
 MOST_DRAWS = 50
 YES = frozenset(read_toml("words.toml")["yes"])
 _LONGEST_NAME = 40
@@ -329,9 +330,9 @@ def check_two(design: Design, labels: Sequence[str]) -> None:
     """Raise Unclear where there are not two answers."""
     if len(labels) != 2:
         of = "yes and no" if design.truths is None else "same and different"
-        rest = " Take what is neither out of the file." if len(labels) > 2 else ""
+        rest = "Take what is neither out of the file." if len(labels) > 2 else UNREPORTED
         raise Unclear(
-            f"{design.name}: there are two answers, {of}; these reports have {len(labels):,}: {_listed(labels)}.{rest}"
+            f"{design.name}: there are two answers, {of}; these reports have {len(labels):,}: {_listed(labels)}. {rest}"
         )
 
 
@@ -374,10 +375,11 @@ def of_forced(labels: Sequence[str], counts: NDArray[np.int64], texts: Sequence[
 def check_few(labels: Sequence[str]) -> None:
     """Raise Unclear where there are too many answers, or too few, to ask for the chance of each."""
     if not 2 <= len(labels) <= MOST_FORCED:
-        answers = "1 answer" if len(labels) == 1 else f"{len(labels):,} answers"
+        one = len(labels) == 1
+        rest = UNREPORTED if one else "For more, choose “Another table of chances”."
         raise Unclear(
-            f"These reports have {answers}; here there may be 2 to {MOST_FORCED}. For more, choose “Another table of "
-            "chances”."
+            f"These reports have {'1 answer' if one else f'{len(labels):,} answers'}; here there may be 2 to "
+            f"{MOST_FORCED}. {rest}"
         )
 
 

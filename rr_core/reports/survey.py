@@ -52,6 +52,7 @@ from rr_core.reports.alike import alike, alike_bits
 from rr_core.reports.analysis import ALL_ROWS, Analysis, Collecting, Rows, analyse
 from rr_core.reports.intervals import AboveZero, Interval, checked_level, holm
 from rr_core.reports.protocol_fit import LEAST_EXPECTED
+from rr_core.rounding import p_of_file
 
 MOST_GROUPS = 200
 _MOST_OF_UNITS = 50_000_000  # numbers that are held: primary units times reports
@@ -209,7 +210,9 @@ class Survey:
         columns["reports"] = np.concatenate([np.where(order < 0, -1, row[order]) for row in self.reports])
         each = [one.columns() for one in self.analyses]
         columns |= {name: np.concatenate([one[name] for one in each]) for name in each[0]}
-        return columns | {f"difference_{name}": gaps.ravel() for name, gaps in self.differences().items()}
+        gaps = self.differences()
+        gaps |= {name: p_of_file(gaps[name]) for name in gaps if name.startswith("p_")}
+        return columns | {f"difference_{name}": values.ravel() for name, values in gaps.items()}
 
     def table(self) -> dict[str, Any]:
         """`columns` for a file, None in place of a number of reports that there is not."""

@@ -342,7 +342,7 @@ def test_whether_the_stated_epsilon_fits(many):
             told[1],
             n * q,
             int(counts.min()),
-            p_value(found),
+            Up(p_value(found)),
             *exact,
             *bounds,
         )

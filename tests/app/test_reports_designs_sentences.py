@@ -31,7 +31,7 @@ from tests.app.reports import (
     typed,
 )
 from tests.sentences import holds, recomputes
-from tests.sentences.spoken import tells, value
+from tests.sentences.spoken import Up, tells, value
 
 MADE = [made for made in DESIGNS if made != "k_rr"]
 
@@ -109,9 +109,10 @@ def in_use(made, found, counts):
 
 @recomputes(fit_sentence)
 @holds(
-    "whatever the truth, reports that fit as badly come in {} of collections",
-    "at most",
-    "of these reports and {} collections simulated from their best fit, {} are as far from it",
+    "whatever the truth, reports that fit as badly come {}",
+    "no more often than that",
+    "about that often, or less",
+    "of these reports and {} collections simulated from their best fit, that share is as far from it",
 )
 @pytest.mark.parametrize("made", MADE)
 def test_the_verdict_is_that_of_its_chance(made, many):
@@ -123,19 +124,18 @@ def test_the_verdict_is_that_of_its_chance(made, many):
         seen.add(found.fit.rejected)
         assert ("hardly come" in text) == (found.fit.p_value <= 0.05)
         if found.fit.p_value > 0.05:
-            tells(text, 0.05)
+            tells(text, 0.05, Up(found.fit.p_value))
         elif found.fit.simulated:
-            assert "of these reports and" in text  # which are counted in: so it is never 0%
-            tells(text, found.fit.simulated, found.fit.p_value)
+            assert "of these reports and" in text  # which are counted in: so it is never 0
+            tells(text, Up(found.fit.p_value), found.fit.simulated)
             badly = found.fit.p_value * (1 + found.fit.simulated)
             assert round(badly) >= 1
             assert badly == pytest.approx(round(badly))
         else:
-            most = "at most" if found.fit.exact else "about"  # by a normal law it is no bound
-            assert f"come in {most}" in text or "come in less than" in text
-            told = value(re.findall(r"([\d.·⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)%", text)[0]) / 100
-            assert told >= found.fit.p_value * (1 - 1e-9)  # a bound is rounded up
-            assert told <= max(1.11 * found.fit.p_value, 1.0000001e-6)
+            # By a normal law it is no bound.
+            assert ("no more often than that" if found.fit.exact else "about that often") in text
+            tells(text, Up(found.fit.p_value) if found.fit.p_value >= 0.001 else 0.001)
+            assert ("p < 0.001" in text) == (found.fit.p_value < 0.001)
     assert seen == {True, False}
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
@@ -23,10 +25,11 @@ from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.reports.designs import DESIGNS, kuk, unrelated
 from rr_core.reports.survey import Sample, analyse_groups
+from rr_core.rounding import p_value
 from tests.app.opening import charts, checked
-from tests.app.reports import given, held, one, opened, press, said, same_files
+from tests.app.reports import answered, given, held, one, opened, press, said, same_files
 from tests.sentences import recomputes
-from tests.sentences.spoken import tells
+from tests.sentences.spoken import Up, tells
 
 N = 900
 DICE = np.random.default_rng(7)
@@ -101,7 +104,10 @@ def test_groups_are_compared():
         for cell, value in zip(
             told, values, strict=False
         ):  # “west” comes last, and has no difference from itself
-            assert "·" in cell or float(cell) == pytest.approx(value, rel=1e-3)
+            if "Holm" in title:
+                assert cell.replace("&lt;", "<") == p_value(value)
+            else:
+                assert "·" in cell or float(cell) == pytest.approx(value, rel=1e-3)
         assert len(told) == (2 if "points" in title or "Holm" in title else 3)
 
 
@@ -294,7 +300,8 @@ def test_what_is_said_of_groups_is_that_of_their_numbers(many):
         used = type("Used", (), {"by": ("wave",)})
         text = " ".join(sentences.groups(type("Results", (), {"survey": survey, "used": used})))
         few = [name for name, found in zip(names, survey.analyses, strict=True) if found.few]
-        told = [g, survey.alike, *([survey.alike_by_chance] if survey.alike_by_chance else [])]
+        p_told = Up(survey.alike) if survey.alike >= 0.001 else 0.001
+        told = [g, p_told, *([survey.alike_by_chance] if survey.alike_by_chance else [])]
         tells(text, *told, *([len(few) - 5] if len(few) > 5 else []))
         assert ("differ more than chance" in text) == (survey.alike <= 0.05)
         seen.add(("differ" in text, bool(survey.alike_by_chance)))
@@ -382,3 +389,56 @@ def test_the_page_and_the_command_write_the_same_files(name, tmp_path):
     first = ["category", "reports", "share", "low", "high", "estimate"]
     assert list(results.columns())[:6] == first
     assert ("design_effect" in results.columns()) == bool(weights)
+
+
+def test_a_category_with_no_report_is_in_every_file_and_in_the_groups(tmp_path):
+    """A line with 0 in a table of counts was left out."""
+    counts = {"a": 300, "b": 250, "c": 200, "never": 0}
+    rows = "town,answer,count\n" + "".join(
+        f"{town},{name},{n}\n" for town in ("Oslo", "Rome") for name, n in counts.items()
+    )
+    page = given(opened(), rows)
+    one(page.multiselect, "Compare groups (optional)").set_value(["town"])
+    results = held(answered(checked(page.run()), "1"))
+    assert results.used.labels == (*counts,)
+    tables = {
+        "CSV": list(csv.DictReader(io.StringIO(report_files.csv_file(results).decode()))),
+        "Parquet": pq.read_table(io.BytesIO(report_files.parquet_file(results, ""))).to_pylist(),
+        "groups": list(csv.DictReader(io.StringIO(report_files.groups_file(results).decode()))),
+    }
+    told = json.loads(report_files.json_file(results, "", "now"))
+    for name, of in (("JSON", told["table"]), ("JSON, groups", told["groups"]["table"])):
+        tables[name] = [dict(zip(of, row, strict=True)) for row in zip(*of.values(), strict=True)]
+    for name, table in tables.items():
+        ends = [(float(row["low"]), float(row["high"])) for row in table if row["category"] == "never"]
+        assert len(ends) == (2 if "groups" in name else 1), name
+        assert all(low < high for low, high in ends), name
+    assert "never" in html_report(results, [], "now").decode()
+    columns = sentences.group_columns(results.survey, list(counts).index("never"), 0)
+    assert (columns["Interval from %"] < columns["to %"]).all()
+    same_files(results, tmp_path, rows)
+
+
+def test_no_p_is_told_as_0(tmp_path, capsys):
+    """A table had 0, a file 0.0, and the command p = 1.2e-17."""
+    rows = "town,answer,n\nOslo,yes,900000\nOslo,no,100000\nRome,yes,400000\nRome,no,600000\n"
+    page = given(opened(), rows)
+    one(page.multiselect, "Compare groups (optional)").set_value(["town"])
+    page = answered(checked(page.run()), "1.5")
+    results = held(page)
+    assert results.survey.alike == 0
+    assert "p < 0.001" in said(page)
+    tables = [box.value["p (Holm)"].dropna() for box in page.dataframe if "p (Holm)" in box.value.columns]
+    assert [table.tolist() for table in tables] == [["< 0.001", "< 0.001"], ["< 0.001"]]
+    assert "<td>&lt; 0.001</td>" in html_report(results, [], "now").decode()
+    files = (report_files.csv_file(results), report_files.groups_file(results))
+    for row in (row for file in files for row in csv.DictReader(io.StringIO(file.decode()))):
+        chances = [float(row[name]) for name in row if name.endswith(("p_value", "p_holm")) and row[name]]
+        assert chances
+        assert all(chance > 0 or math.isnan(chance) for chance in chances)
+    told = json.loads(report_files.json_file(results, "", "now"))
+    assert told["groups"]["alike"] == 1e-300
+    same_files(results, tmp_path, rows)
+    words = ["--column", "answer", "--count", "n", "--by", "town", "--epsilon", "1.5"]
+    assert main(["analyse", str(tmp_path / "reports.csv"), "--design", "k_rr", *words]) == 0
+    assert "That all groups are alike: p < 0.001." in capsys.readouterr().err

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from rr_core.figures.wording import (
     METRIC_NAMES,
     MetricNames,
-    chance_at_most,
     counted,
     factor,
     minus,
@@ -22,7 +21,7 @@ from rr_core.figures.wording import (
     roughly_times,
     times,
 )
-from rr_core.rounding import round_down, round_up
+from rr_core.rounding import p_is, p_value, round_down, round_up
 
 
 def test_counts():
@@ -96,8 +95,15 @@ def test_no_odds_are_understated(epsilon):
 
 def test_bounds_in_words():
     assert [factor(ratio) for ratio in (1, 1.00123456, 12345.2)] == ["1", "1.00124", "12,346"]
-    chances = [chance_at_most(chance) for chance in (0, 1e-7, 0.0121, 0.999)]
-    assert chances == ["less than 0.0001%", "less than 0.0001%", "1.3%", "100%"]
+    chances = [(p_value(chance), p_is(chance)) for chance in (0, 0.0009999, 0.001, 0.04996, 0.05001, 1)]
+    assert chances == [
+        ("< 0.001", "p < 0.001"),
+        ("< 0.001", "p < 0.001"),
+        ("0.001", "p = 0.001"),
+        ("0.05", "p = 0.05"),
+        ("0.0501", "p = 0.0501"),
+        ("1", "p = 1"),
+    ]
     assert off_by([0.5, 0.5], [0.5 + 2e-16, 0.5 - 2e-16]) == "0%"
     assert (round_up(27.113), round_down(27.19), round_down(0.3), round_up(0.0)) == (27.2, 27.1, 0.3, 0)
 

@@ -186,18 +186,15 @@ def test_a_known_number_of_categories_stays():
     assert within(reports, Size(8), odd.default_decisions()).counts.tolist() == list(COUNTS.values())
 
 
-def test_a_category_that_the_table_says_has_no_reports_does_not_vanish():
+def test_a_category_that_the_table_says_has_no_reports_is_counted():
+    """It was left out at small ε, and K was one less."""
     reports = table(COUNTS | {"scurvy": 0})
-    odd = odd_names(reports, AllSeen(), of(1.0))
-    collected = within(reports, AllSeen(), odd.default_decisions())
-    assert pairs(collected) == COUNTS
-    assert collected.outside == (("scurvy", 0),)
-    assert (
-        pairs(within(reports, AllSeen(), odd_names(reports, AllSeen(), of(6.0)).default_decisions()))[
-            "scurvy"
-        ]
-        == 0
-    )
+    for epsilon in (1.0, 6.0):
+        odd = odd_names(reports, AllSeen(), of(epsilon))
+        collected = within(reports, AllSeen(), odd.default_decisions())
+        assert (pairs(collected), collected.outside) == (COUNTS | {"scurvy": 0}, ())
+    (scurvy,) = [one for one in odd_names(reports, AllSeen(), of(1.0)).names if one.label == "scurvy"]
+    assert (scurvy.reason, scurvy.by_default) == ("declared by the file", False)
 
 
 def test_leaving_everything_out_is_refused():

@@ -155,7 +155,7 @@ def _forced(
     _: Design, labels: Sequence[str], counts: Counts, __: bool, before: dict[str, str]
 ) -> tuple[Counted, Stated]:
     designs.check_few(labels)
-    st.caption("Chance that the die told a person to answer …")
+    st.caption(f"Chance that the die told a person to answer … {designs.UNREPORTED}")
     with st.container(horizontal=True):
         texts = [
             st.text_input(

@@ -24,6 +24,7 @@ from rr_core.figures.style import number, reading
 from rr_core.io.report_files import strict_json
 from rr_core.io.report_results import Results
 from rr_core.plain_text import plain
+from rr_core.rounding import p_value
 
 MOST_ROWS, FIRST_ROWS = 2000, 50
 _LONGEST_NAME = 200
@@ -135,11 +136,8 @@ def _column(title: str, values: NDArray[Any]) -> list[str]:
         return ["yes" if value else "no" for value in values]
     if values.dtype.kind in "iu" or title == "People":
         return [f"{round(float(value)):,}".replace("-", "−") for value in values]
-    if title == "p (Holm)":
-        return [
-            "" if np.isnan(value) else number(value, 4) if value > 0 else "< 10⁻³⁰⁰"
-            for value in values.tolist()
-        ]
+    if title == sentences.P_VALUE:
+        return ["" if np.isnan(value) else p_value(value) for value in values.tolist()]
     return ["" if np.isnan(value) else number(float(value), 4) for value in values]
 
 

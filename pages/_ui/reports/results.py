@@ -3,9 +3,10 @@ was left out, how well intervals and test do, and the files to download."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -40,6 +41,7 @@ from rr_core.reports.measured import (
     coverage_range,
     credible_coverage_of_large,
 )
+from rr_core.rounding import p_value
 
 _LEVELS = (0.9, 0.95, 0.99)
 _TARGETS: dict[Target, str] = {"users": "These people", "population": "Their population"}
@@ -250,7 +252,7 @@ def table(results: Results, choice: Shown, order: NDArray[np.intp]) -> None:
         if name.endswith("%") and not name.startswith(sentences.INTERVAL)
     }
     st.dataframe(
-        pa.table({name: pa.array(values) for name, values in columns.items()}),
+        _on_screen(columns),
         hide_index=True,
         height=min(_HEIGHT, _ROW * (order.size + 1) + 3),
         key="reports_table",
@@ -265,10 +267,9 @@ def table(results: Results, choice: Shown, order: NDArray[np.intp]) -> None:
                 help="The interval of Inv, cut at 0 and 1 unless it lies wholly outside, whichever estimate you choose.",
             ),
             "People": st.column_config.NumberColumn(format="%,.0f"),
-            "p (Holm)": st.column_config.NumberColumn(
-                format="%.3g",
-                help="Chance of so many reports or more if nobody had it, corrected for all K categories. 0 stands for "
-                "less than 10⁻³⁰⁰.",
+            sentences.P_VALUE: st.column_config.TextColumn(
+                help="Chance of so many reports or more if nobody had it, corrected for all K categories.",
+                alignment="right",
             ),
             **percentages,
         },
@@ -285,6 +286,17 @@ def table(results: Results, choice: Shown, order: NDArray[np.intp]) -> None:
     )
     _reports_table(results)
     _certificate(results)
+
+
+def _on_screen(columns: Mapping[str, NDArray[Any]]) -> pa.Table:
+    """The columns as a table, with p-values as they are told; no number where there is nan."""
+    told = {
+        name: [None if np.isnan(chance) else p_value(chance) for chance in values.tolist()]
+        if name == sentences.P_VALUE
+        else pa.array(values, from_pandas=True)
+        for name, values in columns.items()
+    }
+    return pa.table(told)
 
 
 def _certificate(results: Results) -> None:
@@ -374,18 +386,18 @@ def groups(results: Results) -> tuple[list[go.Figure], sentences.Compared | None
     chart.show(figure, "reports_groups")
     columns = sentences.group_columns(survey, category, first)
     st.dataframe(
-        pa.table({name: pa.array(values, from_pandas=True) for name, values in columns.items()}),
+        _on_screen(columns),
         hide_index=True,
         key="reports_groups_table",
         column_config={
-            name: st.column_config.NumberColumn(
-                format={"People": "localized", "p (Holm)": "%.3g"}.get(name, "%.4g")
-            )
+            name: st.column_config.TextColumn(alignment="right")
+            if name == sentences.P_VALUE
+            else st.column_config.NumberColumn(format="localized" if name == "People" else "%.4g")
             for name in columns
             if name != "Group"
         },
     )
-    if "p (Holm)" in columns:
+    if sentences.P_VALUE in columns:
         st.caption(sentences.DIFFERENCES)
     return [figure], (category, first)
 

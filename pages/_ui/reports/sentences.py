@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rr_core.figures.reports import ESTIMATES
 from rr_core.figures.style import number, percent, whole
-from rr_core.figures.wording import between, chance_at_most, counted
+from rr_core.figures.wording import between, counted
 from rr_core.io import FileRead
 from rr_core.io.report_results import Results
 from rr_core.mechanism import RandomizedResponse
@@ -26,7 +26,7 @@ from rr_core.reports.intervals import too_few_reports
 from rr_core.reports.nearest import LEAST_NOISE, SAME_WITHIN, STANDARD_ERRORS, Nearest
 from rr_core.reports.protocol_fit import Fit, Tested
 from rr_core.reports.survey import Survey
-from rr_core.rounding import round_up
+from rr_core.rounding import LEAST_CHANCE, p_is, round_up
 
 _DOMAINS = {
     "seen": "all of them are in the files",
@@ -35,8 +35,7 @@ _DOMAINS = {
 }
 _FROM = {"epsilon": "", "p": " (from p)", "redraw": " (from the chance of a uniform redraw)"}
 _MOST_NAMED = 50
-LEAST_CHANCE = 1e-300  # chances below it are rounded to zero somewhere
-INTERVAL = "Interval"  # a column
+INTERVAL, P_VALUE = "Interval", "p (Holm)"  # columns
 Compared = tuple[int, int]  # a category, and the group that the others differ from
 DIFFERENCES = (
     "The interval of a difference is meant for it alone; p is corrected, by Holm's method, for all differences of the "
@@ -182,7 +181,7 @@ def fit(results: Results) -> list[str]:
         return [f"Whether {epsilon} fits these reports was not tested: the simulations were {why}."]
     level = (
         f"A category that nobody has is expected to get N·q = {number(test.floor)} reports; the fewest collected are "
-        f"{test.lowest:,}. The test: p-value {number(test.p_value)}, "
+        f"{test.lowest:,}. The test: {p_is(test.p_value)}, "
         + ("exact." if test.is_exact else f"from {test.done:,} simulated collections that do fit.")
         + _extreme(test)
     )
@@ -215,19 +214,21 @@ def fit(results: Results) -> list[str]:
 def fit_sentence(found: Fit) -> str:
     """The verdict of the test of fit: whether the reports hardly come from what is stated."""
     if not found.rejected:
-        return f"The test finds nothing against what is stated, at its threshold of {REJECTION_LEVEL:.0%}."
-    chance = chance_at_most(found.p_value)
+        return (
+            f"The test finds nothing against what is stated, at its threshold of {REJECTION_LEVEL:.0%} "
+            f"({p_is(found.p_value)})."
+        )
     # By a normal law or chi-squared it is no bound, but about that.
-    most = chance if chance.startswith("less") else f"{'at most' if found.exact else 'about'} {chance}"
-    seen = f"whatever the truth, reports that fit as badly come in {most} of collections"
+    often = "no more often than that" if found.exact else "about that often, or less"
+    seen = f"whatever the truth, reports that fit as badly come {often}"
     if found.simulated:  # these reports are counted in
         seen = (
-            f"of these reports and {found.simulated:,} collections simulated from their best fit, "
-            f"{percent(found.p_value, 2)} are as far from it"
+            f"of these reports and {found.simulated:,} collections simulated from their best fit, that share is as far "
+            "from it"
         )
     return (
-        f"These reports hardly come from what is stated: {seen}. The estimates rest on a wrong table, a wrong ε, or "
-        "answers that were not given as asked."
+        f"These reports hardly come from what is stated ({p_is(found.p_value)}): {seen}. The estimates rest on a wrong "
+        "table, a wrong ε, or answers that were not given as asked."
     )
 
 
@@ -532,11 +533,10 @@ def groups(results: Results) -> list[str]:
     ]
     if survey.alike is not None:
         how = f" (beside {survey.alike_by_chance:,} tables by chance)" if survey.alike_by_chance else ""
-        p_value = number(max(survey.alike, LEAST_CHANCE), 2)
         lines.append(
-            f"The groups differ more than chance would make them: p = {p_value}{how}."
+            f"The groups differ more than chance would make them: {p_is(survey.alike)}{how}."
             if survey.alike <= REJECTION_LEVEL
-            else f"Nothing speaks against all groups being alike: p = {p_value}{how}."
+            else f"Nothing speaks against all groups being alike: {p_is(survey.alike)}{how}."
         )
     few = [name for name, one in zip(survey.groups, survey.analyses, strict=True) if one.few]
     if few:
@@ -565,7 +565,7 @@ def group_columns(survey: Survey, category: int, first: int) -> dict[str, NDArra
         columns["from, points"], columns["to, points"] = (
             100 * gaps[end][:, category] for end in ("low", "high")
         )
-        columns["p (Holm)"] = gaps["p_holm"][:, category]
+        columns[P_VALUE] = gaps["p_holm"][:, category]
     return columns
 
 
@@ -596,5 +596,5 @@ def table_columns(
     columns["People"] = whole(shares[name] * used.n)
     if analysis.above is not None:
         columns["Above zero?"] = analysis.above.above[rows]
-        columns["p (Holm)"] = analysis.above.adjusted[rows]
+        columns[P_VALUE] = analysis.above.adjusted[rows]
     return columns

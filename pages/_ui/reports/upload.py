@@ -558,14 +558,17 @@ def _pick_columns(
             and sum(hint.bits for hint in preview.hints) >= BITS_LEAST
         )
         unsure = not chosen and counted == "report" and layout == "values" and bool(rivals(preview))
+        # Of another file, or of one that is read in another way, the choice is another.
+        about = f"{first.file_id}_{sheet}_{layout}_{preview.has_header}"
         options["category"] = _column(
             "Report column" if layout == "values" else "Category column",
             None if unsure or (are_bits and not chosen) else preview.category,
             preview,
+            about,
         )
         if layout == "counts":
             suggested = preview.count if preview.count is not None else len(preview.columns) - 1
-            options["count"] = _column("Count column", suggested, preview)
+            options["count"] = _column("Count column", suggested, preview, about)
     if unsure and not are_bits and options["category"] is None:
         st.info("Several columns may hold the reports: choose the one that does.")
     if are_bits and not chosen:
@@ -605,7 +608,7 @@ def preview_of(
     return dataclasses.replace(preview, layout=choice.layout, category=choice.category, count=choice.count)
 
 
-def _column(label: str, suggested: int | None, preview: Preview) -> int | None:
+def _column(label: str, suggested: int | None, preview: Preview, about: str) -> int | None:
     positions = list(range(len(preview.columns)))
     chosen: int | None = st.selectbox(
         label,
@@ -613,6 +616,7 @@ def _column(label: str, suggested: int | None, preview: Preview) -> int | None:
         index=suggested,
         format_func=lambda i: column_name(preview, i),
         placeholder="Choose a column",
+        key=f"reports_{label}_{about}",
         width=230,
     )
     return chosen
@@ -639,7 +643,8 @@ def show_understood(reports: Reports, preview: Preview | None, counted: str = "r
         left.success(
             markdown(
                 f"Understood: {in_numbers(reports.rows, 'row')}, {in_numbers(len(reports.labels), 'name')}, "
-                f"{in_numbers(reports.total, noun)}."
+                f"{in_numbers(reports.total, noun)}{_columns_read(reports)}.",
+                800,
             )
         )
     remarks = [] if preview is None else [f"{form(preview)}."]
@@ -651,6 +656,14 @@ def show_understood(reports: Reports, preview: Preview | None, counted: str = "r
         columns = [plain(name) or f"column {i}" for i, name in enumerate(preview.columns, 1)]
         rows = [[plain(cell) for cell in row] for row in preview.sample[:_FIRST_ROWS]]
         right.dataframe(pd.DataFrame(rows, columns=columns), hide_index=True, width="content")
+
+
+def _columns_read(reports: Reports) -> str:
+    """Which columns the reports are read from; nothing where there was no choice."""
+    if not reports.has_header:
+        return ""
+    counted = "" if reports.count_name is None else f", counted by “{plain(reports.count_name, 40)}”"
+    return f", in the column “{plain(reports.category_name, 40)}”{counted}"
 
 
 def warehouse_section() -> None:
