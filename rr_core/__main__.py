@@ -11,13 +11,13 @@ import dataclasses
 import math
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rr_core import typed
 from rr_core.data import read_toml
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
@@ -27,7 +27,8 @@ from rr_core.protocols import Channel
 from rr_core.recompute import recompute
 from rr_core.recompute.result import Recomputed
 from rr_core.reports import fit_test
-from rr_core.reports.analysis import intervals_outside, outside_interval
+from rr_core.reports.analysis import ByGroup, Collecting, intervals_outside, outside_interval
+from rr_core.reports.by_group import Stated, designs_of
 from rr_core.reports.designs import (
     DESIGNS,
     MOST_FORCED,
@@ -36,7 +37,10 @@ from rr_core.reports.designs import (
     Design,
     Unclear,
     by_number,
+    k_rr,
     likely_yes,
+    made_of,
+    numbers_of,
     of_forced,
     of_table,
     of_yes_and_no,
@@ -51,6 +55,7 @@ if TYPE_CHECKING:
     from rr_core.io import Collected, Names, Odd, Reports, Source
     from rr_core.io.columns import Layout
     from rr_core.io.distribution import Preview
+    from rr_core.io.people import People
 
 _MOST_TESTED = 10_000  # categories of which the test of k-RR's epsilon is simulated
 _TESTED = 1000
@@ -82,6 +87,8 @@ _OPTIONS_OF: dict[str, set[str]] = {
     }
     for key, design in DESIGNS.items()
 }
+# What may differ by group: in the option itself, as "north=1,south=2", or in a column named by the option with -by.
+_BY_GROUP = ("epsilon", "p", "redraw", "prevalence", "p2", "f", "q", "forced")
 # What the readers of files say to a person at the app, and what is typed in a shell instead.
 _IN_A_SHELL = (
     (r"say that the first line is not a header", "say --no-header"),
@@ -114,6 +121,9 @@ def _parser() -> argparse.ArgumentParser:
     analyse.add_argument("--design", required=True, choices=list(DESIGNS), help="how the reports were made")
     for name, settings in _OPTIONS.items():
         analyse.add_argument(f"--{name}", **settings)
+    for name in _BY_GROUP:
+        metavar = "ANSWER=COLUMN,..." if name == "forced" else "COLUMN"
+        analyse.add_argument(f"--{name}-by", metavar=metavar, help=f"--{name} of each group, a column")
     _add_plan(commands)
     again = commands.add_parser("recompute", help="the numbers of a page of the app")
     again.add_argument("link", metavar="LINK")
@@ -174,6 +184,7 @@ def _analyse(asked: argparse.Namespace) -> None:
         raise Unclear(f"The level {asked.level:g} cannot be: it lies between 0 and 1, as 0.95 does")
     for name in sorted(set[str]().union(*_OPTIONS_OF.values()) - _OPTIONS_OF[asked.design]):
         given = getattr(asked, _OPTIONS[name].get("dest", name.replace("-", "_")))
+        given = getattr(asked, f"{name}_by", None) if given is None else given
         if given is not None and given != []:
             of = " or ".join(key for key, own in _OPTIONS_OF.items() if name in own)
             raise Unclear(f"--{name} belongs to --design {of}, not to {asked.design}: leave it out")
@@ -217,8 +228,9 @@ def _by_reports(asked: argparse.Namespace) -> tuple[Survey, list[str], dict[str,
         domain = read_list(Source.of(asked.list_of_categories))
     elif asked.categories is not None:
         domain = Size(asked.categories)
-    stated = design.key == "k_rr"
-    odd = odd_names(read, domain, (lambda k: _mechanism(asked, k)) if stated else None)
+    stated, varied = design.key == "k_rr", _varied(asked)
+    whole = _with_examples(asked)
+    odd = odd_names(read, domain, (lambda k: _mechanism(asked, k)) if stated and not varied else None)
     names = _decided(asked, odd.names, read)
     alone = not stated and len(read.labels) < 2  # which the design refuses in its own words
     collected = Collected(read.labels, read.counts, 0, (), 0, ()) if alone else within(read, domain, names)
@@ -231,29 +243,129 @@ def _by_reports(asked: argparse.Namespace) -> tuple[Survey, list[str], dict[str,
     ]
     if stated:
         labels = tuple(map(str, collected.labels))
-        protocol: RandomizedResponse | Channel = _mechanism(asked, collected.k)
+        protocol: Collecting | ByGroup = _mechanism(whole, collected.k)
         counted = Counted(labels, labels, collected.counts, Channel(np.eye(2)))
     else:
-        counted = _counted(asked, design, read, collected)
+        counted = _counted(whole, design, read, collected)
         protocol, notes = counted.channel, [*notes, *counted.notes]
-        if not protocol.identified:
+        if not counted.channel.identified and not varied:
             raise Unclear(
                 "As stated, different shares give the same reports, so nobody can estimate them: check the chances"
             )
     order = report_of_each(counted.truths, counted.reports)
     tallies, groups = Tallies(counted.counts[None]), tuple[str, ...](("",))
     if any(_beside(asked)):
-        groups, tallies, of_people = _people(asked, sources, read, counted.reports, names, notes)
-        notes = [*of_people]
-    survey = analyse_groups(tallies, protocol, counted.truths, groups, asked.level, asked.users, order)
-    notes += [*_reported(counted, survey), *_verdict(survey)]
-    facts = {
-        "design": asked.design,
-        "epsilon": protocol.epsilon,
-        "n": _n(survey),
-        "level": asked.level,
+        people, notes = _people(asked, sources, read, counted.reports, names, notes)
+        groups, tallies = people.groups, people.tallies
+        if varied:
+            protocol = _of_groups(asked, people, protocol.k, counted.reports)
+    survey, facts = _surveyed(asked, tallies, protocol, counted.truths, groups, order)
+    return survey, [*notes, *_reported(counted, survey), *_verdict(survey)], facts
+
+
+def _surveyed(
+    asked: argparse.Namespace,
+    tallies: Tallies,
+    protocol: Collecting | ByGroup,
+    truths: Sequence[str],
+    groups: Sequence[str],
+    order: Sequence[int] | None,
+) -> tuple[Survey, dict[str, Any]]:
+    """The analysis, of all people together where no groups were asked for, and what a file says of it."""
+    if not asked.by and not isinstance(protocol, ByGroup):
+        tallies, groups = tallies.together(), ("",)
+    survey = analyse_groups(tallies, protocol, truths, groups, asked.level, asked.users, order)
+    facts = {"design": asked.design, "epsilon": protocol.epsilon}
+    if isinstance(protocol, ByGroup):
+        of_groups = zip(groups, protocol.designs, strict=True)
+        facts["epsilon_by_group"] = {name: one.epsilon for name, one in of_groups}
+        survey = survey if asked.by else survey.of_all()
+    return survey, {**facts, "n": _n(survey), "level": asked.level}
+
+
+def _varied(asked: argparse.Namespace) -> dict[str, str | dict[str, str]]:
+    """What differs by group, in the order of the options: the column of it, or the text for each group.
+
+    Raises:
+        Unclear: there are texts for groups, and no column of groups.
+    """
+    varied: dict[str, str | dict[str, str]] = {}
+    for name in (*_BY_GROUP, "table"):
+        column, text = getattr(asked, f"{name}_by", None), getattr(asked, name)
+        if column is not None and text is not None:
+            raise Unclear(f"--{name} and --{name}-by say the same thing: leave one out")
+        if column is not None:
+            varied[name] = column
+        elif text is not None and name != "forced" and "=" in text and not Path(text).exists():
+            if not asked.by:
+                raise Unclear(f"--{name} “{plain(text)}” is for groups: name their column with --by")
+            varied[name] = _pairs(text, f'--{name} "north=…,south=…"')
+    return varied
+
+
+def _with_examples(asked: argparse.Namespace) -> argparse.Namespace:
+    """The same with a number in place of each that differs by group: how reports are counted does not depend on it."""
+    likes = {
+        one.key: one.like.partition(" or ")[0] for one in numbers_of(DESIGNS[asked.design], _encoding(asked))
     }
-    return survey, notes, facts
+    likes |= {"epsilon": "1"} | ({"p": "0.9", "redraw": "0.5"} if asked.design == "k_rr" else {})
+    examples = {name: likes.get(name) for name in _varied(asked)}
+    if isinstance(of_table := _varied(asked).get("table"), dict):
+        examples["table"] = next(iter(of_table.values()))
+    return argparse.Namespace(**{**vars(asked), **examples})
+
+
+def _encoding(asked: argparse.Namespace) -> str:
+    """The kind of unary encoding, a key of ENCODINGS."""
+    coins = any(getattr(asked, name) or getattr(asked, f"{name}_by") for name in ("f", "p", "q"))
+    return "fpq" if coins else asked.encoding or "rappor"
+
+
+def _columns_of(varied: Mapping[str, str | dict[str, str]]) -> list[str]:
+    """The columns of what differs by group."""
+    columns = list[str]()
+    for name, where in varied.items():
+        if isinstance(where, str):
+            columns += (
+                _pairs(where, '--forced-by "yes=COLUMN,no=COLUMN"').values() if name == "forced" else [where]
+            )
+    return columns
+
+
+def _of_groups(
+    asked: argparse.Namespace, people: People, k: int, reports: Sequence[str]
+) -> Collecting | ByGroup:
+    """What made the reports of each group, by what was stated of it."""
+    design, varied = DESIGNS[asked.design], _varied(asked)
+    columns, names = _columns_of(varied), list[str]()
+    told: list[list[tuple[str, ...]]] = [[] for _ in people.groups]
+    for name, where in varied.items():
+        if isinstance(where, dict):
+            names.append(f"option --{name}")
+            for texts, group in zip(told, people.groups, strict=True):
+                texts.append((where.get(group, ""),))
+            continue
+        own = _pairs(where, "").values() if name == "forced" else [where]
+        names += [f"column “{plain(column)}”" for column in own]
+        for texts, of_file in zip(told, people.stated or (), strict=True):
+            texts += [of_file[columns.index(column)] for column in own]
+    stated = Stated(tuple(names), tuple(map(tuple, told)))
+
+    whole = _with_examples(asked)
+
+    def make(texts: Sequence[str]) -> Collecting:
+        if design.key == "table":
+            return _by_table(texts[0], reports, np.zeros(len(reports), dtype=np.int64), in_order=True).channel
+        if design.key == "forced":
+            held = dict(zip(_pairs(asked.forced_by, ""), texts, strict=True))
+            return made_of(design, k, [held.get(label, "0") for label in reports])
+        if design.key == "k_rr":
+            return made_of(design, k, texts, *varied)
+        given = {**vars(whole), **dict(zip(varied, texts, strict=True))}
+        numbers = numbers_of(design, _encoding(asked))
+        return made_of(design, k, [given[one.key] for one in numbers], encoding=_encoding(asked))
+
+    return designs_of(people.groups, stated, make)
 
 
 def _sources(path: str, sheet: str | None) -> list[Source]:
@@ -332,8 +444,8 @@ def _decided(asked: argparse.Namespace, odd: Sequence[Odd], read: Reports) -> Na
 
 
 def _beside(asked: argparse.Namespace) -> tuple[str, ...]:
-    """The columns of groups and of weights."""
-    return *asked.by, asked.weights or "", asked.inclusion or ""
+    """The columns of groups and of weights, and of what differs by group."""
+    return *asked.by, *_columns_of(_varied(asked)), asked.weights or "", asked.inclusion or ""
 
 
 def _one_column(asked: argparse.Namespace, preview: Preview) -> None:
@@ -360,11 +472,7 @@ def _mechanism(asked: argparse.Namespace, k: int) -> RandomizedResponse:
     if len(stated) != 1:
         raise Unclear("Say how private the reports are: --epsilon E, --p P or --redraw R, one of them")
     ((name, text),) = stated.items()
-    if name == "epsilon":
-        return RandomizedResponse(k, typed.number(text))
-    return (RandomizedResponse.from_p if name == "p" else RandomizedResponse.from_redraw)(
-        k, typed.chance(text)
-    )
+    return k_rr(k, name, text)
 
 
 def _counted(asked: argparse.Namespace, design: Design, read: Reports, collected: Collected) -> Counted:
@@ -382,37 +490,50 @@ def _counted(asked: argparse.Namespace, design: Design, read: Reports, collected
             )
         return of_yes_and_no(design, labels, counts, values, positive)
     if design.key == "forced":
-        texts = _forced(asked.forced, labels)
+        texts = _forced(asked, labels)
         unreported = np.zeros(len(texts) - len(labels), dtype=np.int64)
         return of_forced(tuple(texts), np.concatenate([counts, unreported]), list(texts.values()))
     if asked.table is None:
         raise Unclear("Say the chance of each report for each truth: --table FILE")
+    return _by_table(asked.table, labels, counts, in_order=in_order)
+
+
+def _by_table(path: str, labels: Sequence[str], counts: NDArray[np.int64], *, in_order: bool) -> Counted:
     from rr_core.io.channel_file import read_matrix_file
 
-    file = Path(asked.table)
+    file = Path(path)
     table = read_matrix_file(file.read_bytes(), file.name)
     counted = of_table(labels, counts, table.matrix, table.truths, table.reports, in_order=in_order)
     return dataclasses.replace(counted, notes=(*table.notes, *counted.notes))
 
 
-def _forced(text: str | None, labels: Sequence[str], *, alone: bool = False) -> dict[str, str]:
-    """The chance of each answer, as written: of these and, unless they are ``alone``, of others that the die asks for."""
-    like = ",".join(f"{label}=1/6" for label in labels[:2])
+def _forced(asked: argparse.Namespace, labels: Sequence[str], *, alone: bool = False) -> dict[str, str]:
+    """How often the die asked for each answer, as written: for these and, unless they are ``alone``, for others; 0 where
+    that differs by group, in columns named by answer."""
+    option, each = ("--forced", "1/6") if asked.forced_by is None else ("--forced-by", "COLUMN")
+    text = asked.forced if asked.forced_by is None else asked.forced_by
+    like = f'{option} "{",".join(f"{label}={each}" for label in labels[:2])}"'
     if text is None:
-        raise Unclear(f'Say how often the die asked for each answer: --forced "{like}"')
+        raise Unclear(f"Say how often the die asked for each answer: {like}")
+    held = _pairs(text, like)
+    others = [name for name in held if name not in labels]
+    if others and (alone or asked.forced_by is not None or not held.keys() >= {*labels}):
+        answers = ", ".join(plain(label, 20) for label in labels[:MOST_FORCED])
+        raise Unclear(f"No answer is called “{plain(others[0])}”, they are {answers}: write {like}")
+    if asked.forced_by is not None:
+        return dict.fromkeys(labels, "0")
+    return {name: held.get(name, "") for name in (*labels, *others)}
+
+
+def _pairs(text: str, like: str) -> dict[str, str]:
+    """Names and what is written behind each."""
     held: dict[str, str] = {}
     for part in re.split(r",(?!\d+(?:,|$))", text):  # 0,25 is a number
-        name, sign, chance = part.rpartition("=")
+        name, sign, value = part.rpartition("=")
         if not sign:
-            raise Unclear(f'“{plain(part)}” is no answer with its chance: write --forced "{like}"')
-        held[name.strip()] = chance
-    others = [name for name in held if name not in labels]
-    if others and (alone or not held.keys() >= {*labels}):
-        answers = ", ".join(plain(label, 20) for label in labels[:MOST_FORCED])
-        raise Unclear(
-            f'No answer is called “{plain(others[0])}”, they are {answers}: write --forced "{like}"'
-        )
-    return {name: held.get(name, "") for name in (*labels, *others)}
+            raise Unclear(f"“{plain(part)}” is no name with its value: write {like}")
+        held[name.strip()] = value.strip()
+    return held
 
 
 def _left_out(collected: Collected, names: Names, wanted: Sequence[str], odd: Sequence[Odd]) -> list[str]:
@@ -502,34 +623,34 @@ def _unary(asked: argparse.Namespace) -> tuple[Survey, list[str], dict[str, Any]
         raise Unclear(
             "The file has only the ones of each category: say how many reports there are with --reports N"
         )
-    coins = [getattr(asked, name) for name in ("f", "p", "q")]
-    if any(coins) and (asked.epsilon or asked.encoding):
+    whole, encoding = _with_examples(asked), _encoding(asked)
+    coins = [getattr(whole, name) for name in ("f", "p", "q")]
+    if any(coins) and (whole.epsilon or asked.encoding):
         raise Unclear("--f, --p and --q say all of RAPPOR: leave out --epsilon and --encoding")
     if any(coins) and not all(coins):
         raise Unclear("RAPPOR has three chances: say --f, --p and --q")
-    if not (any(coins) or asked.epsilon):
+    if not (any(coins) or whole.epsilon):
         raise Unclear("Say how private the reports are: --epsilon E, or --f, --p and --q")
-    encoding = "fpq" if any(coins) else asked.encoding or "rappor"
-    protocol = unary_encoding(k, encoding, coins if any(coins) else [asked.epsilon])
+    protocol: Collecting | ByGroup = unary_encoding(k, encoding, coins if any(coins) else [whole.epsilon])
     if n < read.support.max():
         most = plain(read.labels[int(read.support.argmax())])
         raise Unclear(
             f"“{most}” has {int(read.support.max()):,} ones, more than there are reports: mend --reports"
         )
     groups, tallies = tuple[str, ...](("",)), Tallies(np.append(read.support, n)[None])
-    notes = read.reports.notes
+    notes = [*read.reports.notes]
     if any(_beside(asked)):
         if read.bits is None:
             raise Unclear(
                 "The file has only the ones of each category: groups and weights need the bits of every report"
             )
-        groups, tallies, notes = _people(
-            asked, sources, read.reports, read.labels, AS_WRITTEN, notes, bits=True
-        )
+        people, notes = _people(asked, sources, read.reports, read.labels, AS_WRITTEN, notes, bits=True)
+        groups, tallies = people.groups, people.tallies
+        if _varied(asked):
+            protocol = _of_groups(asked, people, k, read.labels)
     elif read.bits is not None:
         tallies = Sample(read.bits, people=read.times).tallies(k)
-    survey = analyse_groups(tallies, protocol, read.labels, groups, asked.level, asked.users, range(k))
-    facts = {"design": "unary", "epsilon": protocol.epsilon, "n": _n(survey), "level": asked.level}
+    survey, facts = _surveyed(asked, tallies, protocol, read.labels, groups, range(k))
     about = rows_left_out(read.reports.dropped, 0 if asked.by else read.reports.merged)
     return survey, [*about, *notes, *_verdict(survey)], facts
 
@@ -543,16 +664,21 @@ def _people(
     notes: Sequence[str],
     *,
     bits: bool = False,
-) -> tuple[tuple[str, ...], Tallies, tuple[str, ...]]:
-    """Groups, sums over their people, and what is to be said of the file that is read again for them."""
+) -> tuple[People, list[str]]:
+    """The people by group, and what is to be said of the file that is read again for them."""
     from rr_core.io.people import read_people
     from rr_core.io.reports import read_again
 
     if asked.weights is not None and asked.inclusion is not None:
         raise Unclear("Name a column of weights or one of inclusion probabilities, not both")
     weighing, inverse = asked.weights or asked.inclusion, asked.inclusion is not None
-    people = read_people(sources, read, labels, names, asked.by, weighing, inverse=inverse, bits=bits)
-    return people.groups, people.tallies, (*read_again(notes, weighted=weighing is not None), *people.notes)
+    stated = _columns_of(_varied(asked))
+    # Without groups, those who answered alike are one.
+    by = asked.by or list(dict.fromkeys(stated))
+    people = read_people(
+        sources, read, labels, names, by, weighing, inverse=inverse, bits=bits, stated=stated
+    )
+    return people, [*read_again(notes, weighted=weighing is not None), *people.notes]
 
 
 def _n(survey: Survey) -> int:
@@ -582,7 +708,8 @@ def _plan(given: dict[str, Any]) -> None:
         given["encoding"] = "fpq"
     forced = given.pop("forced")
     if given["design"] == "forced":
-        chances = _forced(forced, ("no", "yes"), alone=True)
+        of_plan = argparse.Namespace(forced=forced, forced_by=None)
+        chances = _forced(of_plan, ("no", "yes"), alone=True)
         given["no"], given["yes"] = chances["no"], chances["yes"]
     settings = ShareSettings(goal=goal, **{name: text for name, text in given.items() if text is not None})
     missing = [f"--{one.key}" for one in settings.of_design if not getattr(settings, one.key)]

@@ -21,9 +21,10 @@ from rr_core.io import Source, read_reports
 from rr_core.io.decoding import zipped
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.reports.analysis import intervals_outside, outside_interval
-from rr_core.reports.designs import DESIGNS
+from rr_core.reports.designs import DESIGNS, kuk, unrelated
 from rr_core.reports.survey import analyse_groups
 from rr_core.rounding import p_is
+from rr_core.typed import chance
 from tests.io.workbook_files import excel_parts, excel_rows
 from tests.sentences import recomputes
 
@@ -236,7 +237,7 @@ def test_bits_have_groups_and_weights(form, tmp_path, capsys):
         table = {group: np.asarray(columns[name])[np.array(columns["group"]) == group] for group in "01"}
         for group in "01":
             np.testing.assert_allclose(by_group[group], table[group], atol=1e-5 if name == "mle" else 1e-9)
-    assert f"all groups are alike: p = {wanted.alike:.3g}" in err
+    assert f"all groups are alike: {p_is(wanted.alike)}" in err
     assert "Not read" not in err
     ones = tmp_path / "ones.csv"
     ones.write_text("category,ones\nbus,30\ncar,20\n")
@@ -292,7 +293,7 @@ def test_files_by_the_end_of_their_name(survey, tmp_path, capsys):
         (["--design", "unrelated", "--p", "0.7"], "say --prevalence"),
         (["--design", "kuk", "--p", "0.7", "--p2", "0.2", "--draws", "3"], "is no number of red cards"),
         (["--design", "forced"], "--forced"),
-        (["--design", "forced", "--forced", "yes"], "is no answer with its chance"),
+        (["--design", "forced", "--forced", "yes"], "is no name with its value"),
         (["--design", "forced", "--forced", "ja=1/6,nein=0"], "No answer is called “ja”, they are "),
         (
             ["--design", "warner", "--p", "0.7", "--draws", "3"],
@@ -616,3 +617,151 @@ def test_one_answer_alone_is_told_how_to_count_the_other(tmp_path, capsys):
     file.write_text("answer,n\nyes,40\nno,0\n")
     rows, *_ = run(capsys, file, "--design", "warner", "--p", "0.7")
     assert [row["reports"] for row in rows] == ["0", "40"]
+
+
+WAVES = np.repeat(["first", "second"], [400, 600])
+BY_GROUP = {
+    "warner": (["--p-by", "a"], ["--p", "first=0.7,second=60%"], ("0.7", "60%"), lambda t: Channel.warner(t)),
+    "crosswise": (
+        ["--p-by", "a"],
+        ["--p", "second=1/5,first=0.25"],
+        ("0.25", "1/5"),
+        lambda t: Channel.warner(t),
+    ),
+    "unrelated": (
+        ["--p-by", "a", "--prevalence", "0.25"],
+        ["--p", "first=0.7,second=0.6", "--prevalence", "first=0.25,second=0.25"],
+        ("0.7", "0.6"),
+        lambda t: unrelated(t, 0.25),
+    ),
+    "kuk": (
+        ["--p2-by", "a", "--p", "0.8", "--draws", "1"],
+        ["--p2", "first=0.1,second=0.2", "--p", "0.8", "--draws", "1"],
+        ("0.1", "0.2"),
+        lambda t: kuk(0.8, t, 1),
+    ),
+    "forced": (["--forced-by", "1=a"], None, ("1/6", "0.25"), lambda t: Channel.forced_response([0, t])),
+    "table": (
+        None,
+        ["--table", "first={}/one.csv,second={}/two.csv"],
+        ("0.7", "0.6"),
+        lambda t: Channel.warner(t),
+    ),
+    "k_rr": (
+        ["--epsilon-by", "a"],
+        ["--epsilon", "first=1,second=2"],
+        ("1", "2"),
+        lambda t: RandomizedResponse(2, t),
+    ),
+}
+
+
+@pytest.mark.parametrize("design", [*BY_GROUP, "k_rr by p"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_what_differs_by_group_is_a_column_or_a_small_table(design, weighted, capsys, tmp_path):
+    """As from Python, by group, and all together."""
+    case = BY_GROUP.get(design, BY_GROUP["k_rr"])
+    columns, table, texts, make = case
+    if design == "k_rr by p":
+        columns, table, texts = ["--p-by", "a"], ["--p", "first=0.7,second=3/4"], ("0.7", "3/4")
+        make = lambda t: RandomizedResponse.from_p(2, t)  # noqa: E731
+    dice, file = np.random.default_rng(2), tmp_path / "waves.csv"
+    said, weights = dice.choice([0, 1], 1000, p=[0.45, 0.55]), dice.uniform(0.5, 2, 1000).round(3)
+    of_wave = dict(zip(("first", "second"), texts, strict=True))
+    rows = zip(WAVES, said, [of_wave[wave] for wave in WAVES], weights, strict=True)
+    file.write_text("wave,answer,a,weight\n" + "".join(f"{w},{s},{a},{c}\n" for w, s, a, c in rows))
+    for name, p in zip(("one", "two"), (0.7, 0.6), strict=True):
+        (tmp_path / f"{name}.csv").write_text(f"{p},{1 - p}\n{1 - p},{p}\n")
+    words = [file, "--design", design.partition(" ")[0], "--column", "answer"]
+    words += ["--weights", "weight"] if weighted else []
+    words += ["--yes", "1"] if design in ("warner", "crosswise", "unrelated") else []
+    number = {name: chance(text) for name, text in of_wave.items()}
+    wanted = analyse(
+        said.astype(str),
+        {name: make(value) for name, value in number.items()},
+        by=WAVES,
+        weights=weights if weighted else None,
+        labels=["0", "1"],
+        truths=["no", "yes"] if DESIGNS.get(words[2]) and DESIGNS[words[2]].truths else None,
+    )
+    for stated in filter(None, (columns, table)):
+        stated = [word.format(*[tmp_path] * 2) for word in stated]
+        rows, err, status = run(capsys, *words, *stated, "--by", "wave")
+        assert status == 0, err
+        for name in ("inv", "inv_low", "inv_high", "difference_p_holm"):
+            told = [float(row[name] or "nan") for row in rows]
+            np.testing.assert_allclose(told, wanted.columns()[name], rtol=1e-12)
+        assert f"That all groups are alike: {p_is(wanted.alike)}." in err
+    if columns is not None:
+        rows, err, status = run(capsys, *words, *columns, "--out", tmp_path / "all.json")
+        assert status == 0, err
+        told = json.loads((tmp_path / "all.json").read_text())
+        for name, values in wanted.of_all().columns().items():
+            if np.asarray(values).dtype.kind == "f":
+                np.testing.assert_allclose(told["table"][name], values, rtol=1e-12)
+        assert told["n"] == 1000
+        granted = [make(value).epsilon for value in number.values()]
+        granted = [value if np.isfinite(value) else None for value in granted]
+        assert sorted(told["epsilon_by_group"].values(), key=str) == sorted(granted, key=str)
+
+
+def test_bits_of_waves_with_another_epsilon(capsys, tmp_path):
+    dice, file = np.random.default_rng(3), tmp_path / "bits.csv"
+    made = {"first": UnaryEncoding(3, 1.5), "second": UnaryEncoding(3, 2.5)}
+    bits = np.concatenate(
+        [made[w].randomize(dice.choice(3, n), dice) for w, n in (("first", 400), ("second", 600))]
+    )
+    rows = zip(bits.tolist(), WAVES, np.repeat(["1.5", "2.5"], [400, 600]), strict=True)
+    file.write_text(
+        "a,b,c,wave,eps\n" + "".join(f"{','.join(map(str, row))},{w},{e}\n" for row, w, e in rows)
+    )
+    wanted = analyse(bits, made, by=WAVES, labels="abc")
+    for stated in (["--epsilon-by", "eps"], ["--epsilon", "first=1.5,second=2.5"]):
+        rows, err, status = run(capsys, file, "--design", "unary", *stated, "--by", "wave")
+        assert status == 0, err
+        np.testing.assert_allclose([float(row["mle"]) for row in rows], wanted.columns()["mle"], atol=1e-6)
+    rows, _, _ = run(capsys, file, "--design", "unary", "--epsilon-by", "eps")
+    np.testing.assert_allclose(
+        [float(row["inv"]) for row in rows], wanted.together.estimates["inv"], rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--p-by", "p", "--by", "wave"], "The group “2” has “0.7” and “0.6” in the column “p”"),
+        (["--p-by", "hole", "--by", "wave"], "The group “1” has rows without a value in the column “hole”"),
+        (["--p-by", "empty", "--by", "wave"], "The group “2” has no value in the column “empty”"),
+        (["--p-by", "half", "--by", "wave"], "The group “2”: as stated, different shares give the same"),
+        (
+            ["--p-by", "word", "--by", "wave"],
+            "The group “2”: Chance that a person was asked “Are you …?”: “often”",
+        ),
+        (["--p", "1=0.7", "--by", "wave"], "The group “2” has no value in the option --p"),
+        (["--p", "1=0.7,2=0.6"], "name their column with --by"),
+        (["--p", "0.7", "--p-by", "p"], "say the same thing: leave one out"),
+        (["--p-by", "answer", "--by", "wave"], "cannot be two things"),
+    ],
+)
+def test_what_is_stated_wrongly_of_a_group_is_one_sentence_that_names_it(words, says, capsys, tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text(
+        "wave,answer,p,hole,empty,half,word\n"
+        + "1,yes,0.7,,0.7,0.7,0.7\n1,no,0.7,0.7,0.7,0.7,0.7\n" * 9
+        + "2,yes,0.7,0.6,,1/2,often\n2,no,0.6,0.6,,1/2,often\n" * 9
+    )
+    rows, err, status = run(capsys, file, "--design", "warner", "--column", "answer", *words)
+    assert (rows, status, err.count("\n")) == ([], 2, 1)
+    assert says in err
+    rows, err, status = run(
+        capsys, file, "--design", "k_rr", "--epsilon-by", "p", "--p-by", "p", "--column", "answer"
+    )
+    assert (status, err) == (
+        2,
+        "Say how private the reports are: --epsilon E, --p P or --redraw R, one of them.\n",
+    )
+    file.write_text("wave,answer,eps\n1,yes,1\n2,no,1e-7\n1,no,1\n")
+    rows, err, status = run(
+        capsys, file, "--design", "k_rr", "--epsilon-by", "eps", "--by", "wave", "--column", "answer"
+    )
+    assert err == "The group “2”: epsilon must be a number from 1e-06 to 700, got 1e-07.\n"

@@ -23,6 +23,7 @@ from rr_core.io.tables import open_table
 from rr_core.io.unary_reports import bits_of_columns, bits_of_strings
 from rr_core.reports.survey import MOST_GROUPS, Sample, Tallies
 
+_MOST_STATED = 4  # texts of a group that should have one
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
 
@@ -34,11 +35,14 @@ class People:
         groups: g names in order, numbers by size; ("",) where no column was asked for.
         tallies: people, and sums of their weights, by group and report, in the order that was asked for, or by bit.
         notes: a sentence for each thing that was left out.
+        stated: for each group, and each column that says how its reports were made, the different texts in it, "" for
+            none; None where that was not asked for.
     """
 
     groups: tuple[str, ...]
     tallies: Tallies
     notes: tuple[str, ...]
+    stated: tuple[tuple[tuple[str, ...], ...], ...] | None = None
 
 
 def is_inclusion_name(name: str) -> bool:
@@ -56,6 +60,7 @@ def read_people(
     *,
     inverse: bool = False,
     bits: bool = False,
+    stated: Sequence[str] = (),
 ) -> People:
     """Read the same reports again, row by row, with their groups and weights.
 
@@ -68,6 +73,7 @@ def read_people(
         weights: column of weights.
         inverse: whether that column holds inclusion probabilities, whose inverses are the weights.
         bits: whether reports are bit strings, or rows of columns of bits, of unary encoding.
+        stated: columns of numbers that say how a group's reports were made; they may be columns of groups as well.
 
     Raises:
         UnreadableFile: one plain sentence; also for more than `MOST_GROUPS` groups, or none.
@@ -80,16 +86,18 @@ def read_people(
     """
     sources, keys, sums = (
         [source] if isinstance(source, Source) else source,
-        [f"key {i}" for i in range(1 + len(by))],
+        [f"key {i}" for i in range(1 + len({*by, *stated}))],
         list[pa.Table](),
     )
+    keyed = tuple(dict.fromkeys((*by, *stated)))
     for one in sources:
         try:
             table = open_table(bytes(one.data), one.name, read.has_header, sheet=one.sheet)
         except NoRows:
             continue  # a part without rows, which was skipped before
-        sums += _sums(table, read, keys, by, weights, inverse)
-    return _people(_add_up(pa.concat_tables(sums), keys), keys, labels, names, by, weights, bits)
+        sums += _sums(table, read, keys, keyed, weights, inverse)
+    added = _add_up(pa.concat_tables(sums), keys)
+    return _people(added, keys, labels, names, by, weights, bits, tuple(map(keyed.index, stated)))
 
 
 def _sums(
@@ -151,8 +159,10 @@ def _people(
     by: Sequence[str],
     weights: str | None,
     bits: bool,
+    stated: Sequence[int],
 ) -> People:
-    """The people of a table of sums."""
+    """The people of a table of sums; ``stated`` are the places of what is stated of the groups among the keys behind that
+    of the reports."""
     if bits:
         reports, each = bits_of_strings(sums[keys[0]], len(labels))
     else:
@@ -160,7 +170,7 @@ def _people(
         places = np.append(_places(as_objects(own.names), labels, names), -1)
         reports = places[own.codes]
     left, notes = reports >= 0, list[str]()
-    groups, group_names = _groups([sums[key] for key in keys[1:]], len(reports))
+    groups, group_names = _groups([sums[key] for key in keys[1 : 1 + len(by)]], len(reports))
     if by:
         _note(notes, sums, left & (groups < 0), "rows", f"no value in the column {quote(', '.join(by))}")
         left &= groups >= 0
@@ -177,11 +187,12 @@ def _people(
             "choose a column with fewer."
         )
 
+    told = _stated([sums[keys[1 + at]] for at in stated], groups, left, g) if stated else None
     if bits:
         people, squares = (sums[name].to_numpy()[left] for name in ("people", "squares"))
         weight = None if weights is None else sums["weights"].to_numpy()[left]
         sample = Sample(each[reports[left]], groups, weight, people=people, squares=squares)
-        return People(group_names, sample.tallies(m), tuple(notes))
+        return People(group_names, sample.tallies(m), tuple(notes), told)
 
     def summed(name: str) -> npt.NDArray[np.float64]:
         of = sums[name].to_numpy()[left]
@@ -189,8 +200,23 @@ def _people(
 
     counts = summed("people").astype(np.int64)
     if weights is None:
-        return People(group_names, Tallies(counts), tuple(notes))
-    return People(group_names, Tallies(counts, summed("weights"), summed("squares")), tuple(notes))
+        return People(group_names, Tallies(counts), tuple(notes), told)
+    tallies = Tallies(counts, summed("weights"), summed("squares"))
+    return People(group_names, tallies, tuple(notes), told)
+
+
+def _stated(
+    columns: Sequence[Any], groups: npt.NDArray[np.int64], left: npt.NDArray[np.bool_], g: int
+) -> tuple[tuple[tuple[str, ...], ...], ...]:
+    """For each of g groups, and each column, the first of the different texts that there are, "" for none."""
+    found: list[list[tuple[str, ...]]] = [[] for _ in range(g)]
+    for column in columns:
+        labels = clean(*factorize(column))
+        names, codes = [*as_objects(labels.names).tolist(), ""], labels.codes.astype(np.int64)[left]
+        pairs = np.unique(np.stack([groups, codes]), axis=1)
+        for group, texts in enumerate(found):
+            texts.append(tuple(names[code] for code in pairs[1, pairs[0] == group][:_MOST_STATED].tolist()))
+    return tuple(map(tuple, found))
 
 
 def _combined(array: Any) -> Any:

@@ -29,7 +29,7 @@ from rr_core.streams import Stream, generator
 
 _DRAWN = 2000
 # Entries of tables: of one above which only chi-squared is asked, and of those that are drawn at once.
-_MOST_CELLS, _CELLS_AT_ONCE = 20_000, 2_000_000
+MOST_CELLS, _CELLS_AT_ONCE = 20_000, 2_000_000
 Weighted = tuple[Array, Array]  # (g, m) weighted shares of the reports and their variances
 
 
@@ -53,10 +53,10 @@ def alike(counts: NDArray[np.int64], weighted: Weighted | None) -> tuple[float, 
         return _of_weighted(n, shares, variances, n @ shares / n.sum(), df), 0
     expected = np.outer(n, seen.sum(axis=0)) / n.sum()
     statistic = float(((seen - expected) ** 2 / expected).sum())
-    if expected.min() >= LEAST_EXPECTED or seen.size > _MOST_CELLS:
+    if expected.min() >= LEAST_EXPECTED or seen.size > MOST_CELLS:
         return float(special.chdtrc(df, statistic)), 0
     tables = stats.random_table(n, seen.sum(axis=0), seed=generator(0, Stream.FIT, 1))
-    return _drawn(
+    return drawn(
         statistic, seen.size, lambda many: ((tables.rvs(many) - expected) ** 2 / expected).sum(axis=(-1, -2))
     )
 
@@ -87,14 +87,14 @@ def alike_bits(
         shares_of, variances = (part[:, some] for part in weighted)
         return _of_weighted(n, shares_of, variances, (overall * (1 - overall))[some], df, scale), 0
     statistic = float(_between(ones, n))
-    if n.min() * min(shares.min(), 1 - shares.max()) >= LEAST_EXPECTED or ones.size > _MOST_CELLS:
+    if n.min() * min(shares.min(), 1 - shares.max()) >= LEAST_EXPECTED or ones.size > MOST_CELLS:
         return float(special.chdtrc(df / scale, statistic / scale)), 0
     dice = generator(0, Stream.FIT, 1)
 
-    def drawn(many: int) -> Array:
+    def draw(many: int) -> Array:
         return _between(protocol.randomize_support(dice.multinomial(n, theta, (many, g)), dice), n)
 
-    return _drawn(statistic, ones.size, drawn)
+    return drawn(statistic, ones.size, draw)
 
 
 def _between(ones: NDArray[np.int64], n: NDArray[np.int64]) -> Array:
@@ -116,7 +116,7 @@ def _of_weighted(
     return float(special.chdtrc(df / scale, statistic / mean / scale)) if mean > 0 else 1.0
 
 
-def _drawn(statistic: float, size: int, draw: Callable[[int], Array]) -> tuple[float, int]:
+def drawn(statistic: float, size: int, draw: Callable[[int], Array]) -> tuple[float, int]:
     """Among how many of the drawn statistics one is as large, itself counted in, as a share; and how many were drawn."""
     as_far, at_once = 0, max(1, _CELLS_AT_ONCE // size)
     for start in range(0, _DRAWN, at_once):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,17 +43,59 @@ ALIKE = 1e-6  # shares that the maximum of the likelihood is not found more clos
 
 
 @dataclass(frozen=True, eq=False)
+class ByGroup:
+    """What made the reports of each group, where that differs: another epsilon, another p, another table.
+
+    Args:
+        designs: one for each group, all of one kind and over the same categories and reports; those that tell the truths
+            apart.
+
+    Raises:
+        ValueError: naming the argument.
+
+    >>> waves = ByGroup([RandomizedResponse(3, 1.0), RandomizedResponse(3, 2.0)])
+    >>> waves.k, waves.epsilon
+    (3, 2.0)
+    """
+
+    designs: Sequence[Collecting]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "designs", tuple(self.designs))
+        for one in self.designs:
+            if not isinstance(one, Collecting):
+                raise ValueError(
+                    f"designs must be RandomizedResponse, Channel or UnaryEncoding, got {_validate.short(one)}"
+                )
+        if len({(type(one), one.k, getattr(one, "m", one.k)) for one in self.designs}) != 1:
+            raise ValueError("designs must be of one kind, over the same categories and reports, got others")
+        if not all(getattr(one, "identified", True) for one in self.designs):
+            raise ValueError("designs must tell the truths apart, got one that does not")
+
+    @property
+    def k(self) -> int:
+        """Number of categories."""
+        return self.designs[0].k
+
+    @property
+    def epsilon(self) -> float:
+        """What is granted to everybody: the largest epsilon of the groups."""
+        return max(one.epsilon for one in self.designs)
+
+
+@dataclass(frozen=True, eq=False)
 class Analysis:
     """One set of reports, analysed.
 
     Attributes:
         counts: (m,) reports of each kind; of unary encoding (k,) ones of each category.
-        protocol: what produced them.
+        protocol: what produced them; `ByGroup` where these are groups that it differs in, taken together.
         n: number of reports.
         level: probability of the intervals; the tests against zero have familywise error 1 - level.
         users: whether the truth is that of these users ("fixed") or of their population ("sampled").
         estimates: (k,) by name. k-RR: "inv", "inv_n", "inv_p", "mle_star". Unary encoding: "inv", "inv_n", "inv_p", and
             "mle" where the bits of each report are known. A channel: "mle", and "inv" where it identifies the truth.
+            `ByGroup`: "inv", "inv_n", "inv_p".
         interval, simultaneous: for Inv, of each category and of all at once; None where there is no Inv.
         above: the tests of each category against zero; None where there is no Inv.
         few: whether so few reports of some kind are expected that intervals and tests are rough.
@@ -62,7 +105,7 @@ class Analysis:
     """
 
     counts: NDArray[np.int64]
-    protocol: Collecting
+    protocol: Collecting | ByGroup
     n: int
     level: float
     users: Users
@@ -234,7 +277,7 @@ def _of_channel(counts: ArrayLike, channel: Channel, level: float, users: Users)
             p_values = _above_of_two(reports, channel)
         else:
             variance = _variance(best.theta, n, channel, users)
-            interval, together = _intervals(estimates["inv"], variance, level)
+            interval, together = intervals_of_inv(estimates["inv"], variance, level)
             p_values = _above_of_channel(estimates["inv"], best.theta, n, channel)
         above = AboveZero.of(p_values, 1 - level)
     fit = fit_of_channel(reports, channel, expected)
@@ -295,9 +338,21 @@ def _above_of_two(reports: sampling.Counts, channel: Channel) -> Array:
 
 
 def _above_of_channel(inv: Array, theta: Array, n: int, channel: Channel) -> Array:
-    """(k,) chances of an Inv so large, by the normal law, were nobody of this truth and the others as they are estimated:
-    its variance is then sum_j mu_j a_j^2/n, for fixed users as for sampled ones, with mu the expected reports and a what
-    each report adds to Inv."""
+    """(k,) chances of an Inv so large, by the normal law, were nobody of this truth."""
+    return above_by_normal_law(inv, variance_without(theta, channel) / n)
+
+
+def above_by_normal_law(inv: Array, variance: Array) -> Array:
+    """(k,) chances of an Inv so large with mean 0 and this variance."""
+    spread = np.where(variance > 0, np.sqrt(variance), 1.0)
+    chance: Array = special.ndtr(-inv / spread)
+    return np.where(variance > 0, chance, np.where(inv > _ROUNDING, 0.0, 1.0))
+
+
+def variance_without(theta: Array, channel: Channel) -> Array:
+    """(k,) variance of Inv from one report, were nobody of this truth and the others as they are estimated: it is then
+    sum_j mu_j a_j^2, for fixed users as for sampled ones, with mu the expected reports and a what each report adds to
+    Inv."""
     added = inv_channel(np.eye(channel.m), channel)
     own = (channel.matrix.T * added**2).sum(axis=0)
     left = 1 - theta
@@ -305,10 +360,7 @@ def _above_of_channel(inv: Array, theta: Array, n: int, channel: Channel) -> Arr
     variance = ((theta @ channel.matrix) @ added**2 - theta * own) / rest
     # Where all are of this truth, the others are taken to be alike.
     even = (channel.matrix.sum(axis=0) @ added**2 - own) / (channel.k - 1)
-    variance = np.maximum(np.where(left > _ROUNDING, variance, even), 0.0) / n
-    spread = np.where(variance > 0, np.sqrt(variance), 1.0)
-    chance: Array = special.ndtr(-inv / spread)
-    return np.where(variance > 0, chance, np.where(inv > _ROUNDING, 0.0, 1.0))
+    return np.asarray(np.maximum(np.where(left > _ROUNDING, variance, even), 0.0))
 
 
 def _of_unary(
@@ -343,7 +395,7 @@ def _of_unary(
     above = AboveZero.of(upper_tail(ones.astype(float), n, protocol.q), 1 - level)
     fit = fit_of_unary(ones, protocol, n, of_each)
     few = n * protocol.q < LEAST_EXPECTED
-    interval, together = _intervals(estimates["inv"], variance, level)
+    interval, together = intervals_of_inv(estimates["inv"], variance, level)
     return Analysis(
         ones.astype(np.int64),
         protocol,
@@ -360,8 +412,8 @@ def _of_unary(
     )
 
 
-def _intervals(inv: Array, variance: Array, level: float) -> tuple[Interval, Interval]:
-    """Normal intervals, for each category and, by Bonferroni, for all."""
+def intervals_of_inv(inv: Array, variance: Array, level: float) -> tuple[Interval, Interval]:
+    """Normal intervals of Inv, for each category and, by Bonferroni, for all."""
     made = []
     for together in (False, True):
         outside = (1 - level) / (inv.size if together else 1)

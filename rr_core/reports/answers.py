@@ -15,13 +15,13 @@ from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.unary import UnaryEncoding
-from rr_core.reports.analysis import Collecting
+from rr_core.reports.analysis import ByGroup, Collecting
 from rr_core.reports.survey import Sample, Survey, analyse_groups, report_of_each
 
 
 def analyse(
     counts_or_series: Any,
-    design: Collecting,
+    design: Collecting | Mapping[Any, Collecting],
     level: float = 0.95,
     by: Any = None,
     weights: Any = None,
@@ -38,7 +38,7 @@ def analyse(
         counts_or_series: reports that are counted: numbers, in the order of the design, or a mapping or a pandas Series
             from names to numbers; or one report for each person: texts, a categorical Series, whole numbers together with
             ``by`` or ``weights``, or for `UnaryEncoding` an (n, k) array of 0 and 1.
-        design: what made the reports.
+        design: what made the reports; where that differs by group, a mapping from the names of groups to designs.
         level: probability of the intervals, between 0 and 1.
         by: (n,) the group of each person; rows with a missing one are left out, like missing reports.
         weights: (n,) the survey weight of each person. The truth is then that of their population.
@@ -59,7 +59,16 @@ def analyse(
     >>> found = analyse(["a", "b", "a", "c"] * 50, RandomizedResponse(3, 2.0), by=["x", "y"] * 100)
     >>> found.groups, found.categories
     (('x', 'y'), ('a', 'b', 'c'))
+    >>> waves = {1: Channel.warner(0.7), 2: Channel.warner(0.6)}
+    >>> found = analyse([1, 0, 1, 1] * 50, waves, by=[1, 1, 2, 2] * 50)
+    >>> found.together.estimates["inv"].round(3).tolist()
+    [-0.5, 1.5]
     """
+    each = design if isinstance(design, Mapping) else None
+    if each is not None:
+        if by is None or not each:
+            raise ValueError("design must be one where there is no by, got one for each group")
+        design = next(iter(each.values()))
     if not isinstance(design, RandomizedResponse | Channel | UnaryEncoding):
         raise ValueError(
             f"design must be a RandomizedResponse, Channel or UnaryEncoding, got {_validate.short(design)}"
@@ -105,7 +114,16 @@ def analyse(
         stratum,
         unit,
     )
-    return analyse_groups(sample, design, categories, group_names, level, users, order)
+    made = design if each is None else _of_groups(each, group_names)
+    return analyse_groups(sample, made, categories, group_names, level, users, order)
+
+
+def _of_groups(each: Mapping[Any, Collecting], groups: Sequence[str]) -> ByGroup:
+    named = {_text(name): design for name, design in each.items()}
+    for name in groups:
+        if name not in named:
+            raise ValueError(f"design must have one for each group, got none for {name!r}")
+    return ByGroup([named[name] for name in groups])
 
 
 def _categories(

@@ -19,6 +19,7 @@ from rr_core import typed
 from rr_core._validate import Array
 from rr_core.data import read_toml
 from rr_core.limits import EPSILON_MAX, EPSILON_MIN
+from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
 from rr_core.protocols import Channel, UnaryEncoding
 
@@ -212,6 +213,53 @@ def table_of_one_share(design: Design, texts: Sequence[str], encoding: str = "ra
             "As stated, different shares give the same reports, so nobody can estimate them: check the chances."
         )
     return channel
+
+
+def k_rr(k: int, kind: str, text: str) -> RandomizedResponse:
+    """k-RR of k categories.
+
+    Args:
+        k: number of categories.
+        kind: what the number is: "epsilon", "p" or "redraw".
+        text: the number, as written.
+
+    Raises:
+        ValueError: one plain sentence.
+
+    >>> k_rr(4, "redraw", "50%").p
+    0.625
+    """
+    if kind == "epsilon":
+        return RandomizedResponse(k, typed.number(text))
+    made = RandomizedResponse.from_p if kind == "p" else RandomizedResponse.from_redraw
+    return made(k, typed.chance(text))
+
+
+def made_of(
+    design: Design, k: int, texts: Sequence[str], kind: str = "epsilon", encoding: str = "rappor"
+) -> RandomizedResponse | Channel | UnaryEncoding:
+    """What made reports of k categories.
+
+    Args:
+        design: any but "table".
+        k: number of categories.
+        texts: its numbers, as written; of forced answers one for each answer.
+        kind: of k-RR, what its number is.
+        encoding: of unary encoding.
+
+    Raises:
+        ValueError: one plain sentence.
+
+    >>> made_of(DESIGNS["warner"], 2, ["70%"]).matrix.tolist()
+    [[0.7, 0.3], [0.3, 0.7]]
+    """
+    if design.key == "k_rr":
+        return k_rr(k, kind, texts[0])
+    if design.key == "unary":
+        return unary_encoding(k, encoding, texts)
+    if design.chances is None:
+        return of_forced([*map(str, range(len(texts)))], np.zeros(len(texts), dtype=np.int64), texts).channel
+    return design.chances(*(labelled(one, text) for one, text in zip(design.parameters, texts, strict=True)))
 
 
 def unary_encoding(k: int, encoding: str, texts: Sequence[str]) -> UnaryEncoding:

@@ -18,7 +18,8 @@ Of unary encoding s_c is the share of the weights of those who reported a one fo
 for k-RR, and what is said above holds of each category. A person may report several ones, so sums over ones come with
 the sum over all people.
 
-Whether all groups are alike is tested in `rr_core.reports.alike`.
+Whether all groups are alike is tested in `rr_core.reports.alike`. Groups whose reports were made differently:
+`rr_core.reports.by_group`.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ from rr_core.protocols.unary import (
 )
 from rr_core.protocols.unary_estimation import mle_unary
 from rr_core.reports.alike import alike, alike_bits
-from rr_core.reports.analysis import ALL_ROWS, Analysis, Collecting, Rows, analyse
+from rr_core.reports.analysis import ALL_ROWS, Analysis, ByGroup, Collecting, Rows, analyse
+from rr_core.reports.by_group import added_up, alike_designs, repaired, squared, total
 from rr_core.reports.intervals import AboveZero, Interval, checked_level, holm
 from rr_core.reports.protocol_fit import LEAST_EXPECTED
 from rr_core.rounding import p_of_file
@@ -188,6 +190,7 @@ class Survey:
             truths apart.
         alike_by_chance: of how many simulated tables ``alike`` is the share; 0 where it is none.
         order: (k,) for each category the report of the same name, -1 where there is none; None where there are no such.
+        together: the analysis of all people, where groups have designs of their own; None where one made all reports.
     """
 
     categories: tuple[str, ...]
@@ -197,6 +200,7 @@ class Survey:
     alike: float | None
     alike_by_chance: int = 0
     order: tuple[int, ...] | None = None
+    together: Analysis | None = None
 
     def columns(self) -> dict[str, NDArray[np.generic] | list[str]]:
         """One row for each group and category: "group" (where there are groups), "category", "reports" (people who
@@ -213,6 +217,13 @@ class Survey:
         gaps = self.differences()
         gaps |= {name: p_of_file(gaps[name]) for name in gaps if name.startswith("p_")}
         return columns | {f"difference_{name}": values.ravel() for name, values in gaps.items()}
+
+    def of_all(self) -> Survey:
+        """Of all people alone, where groups have designs of their own."""
+        if self.together is None:
+            raise ValueError("groups must have designs of their own, and one made all of these reports")
+        reports = self.reports.sum(axis=0, keepdims=True)
+        return Survey(self.categories, ("",), (self.together,), reports, None, 0, self.order)
 
     def table(self) -> dict[str, Any]:
         """`columns` for a file, None in place of a number of reports that there is not."""
@@ -294,6 +305,7 @@ def _variance(found: Analysis) -> Array:
     """(k,) variance of Inv of an analysis."""
     if isinstance(found, WeightedAnalysis) and found.variance is not None:
         return found.variance
+    assert not isinstance(found.protocol, ByGroup)
     if isinstance(found.protocol, Channel):
         covariance = inv_covariance_channel(
             found.estimates["mle"], found.n, found.protocol, users=found.users
@@ -306,7 +318,7 @@ def _variance(found: Analysis) -> Array:
 
 def analyse_groups(
     people: Sample | Tallies | ArrayLike,
-    protocol: Collecting,
+    protocol: Collecting | ByGroup,
     categories: Sequence[str],
     groups: Sequence[str] = ("",),
     level: float = 0.95,
@@ -317,7 +329,7 @@ def analyse_groups(
 
     Args:
         people: who reported what, the sums of that, or (g, m) counted reports.
-        protocol: the design.
+        protocol: the design, or those of the groups.
         categories: k names of the truths.
         groups: g names.
         level: probability of the intervals, between 0 and 1.
@@ -333,11 +345,16 @@ def analyse_groups(
     >>> [one.estimates["inv"].round(3).tolist() for one in found.analyses], found.alike < 1e-8
     ([[0.733, 0.267], [0.5, 0.5]], True)
     """
-    unary = isinstance(protocol, UnaryEncoding)
+    designs = protocol.designs if isinstance(protocol, ByGroup) else (protocol,) * len(groups)
+    if len(designs) != len(groups):
+        raise ValueError(
+            f"protocol must have one design for each of {len(groups)} groups, got {len(designs)}"
+        )
+    unary = isinstance(designs[0], UnaryEncoding)
     if isinstance(people, Sample):
         if unary:
             people = replace(people, reports=checked_bits("reports", people.reports, protocol.k))
-        tallies = people.tallies(protocol.m if isinstance(protocol, Channel) else protocol.k)
+        tallies = people.tallies(designs[0].m if isinstance(designs[0], Channel) else protocol.k)
     else:
         tallies = people if isinstance(people, Tallies) else Tallies(_validate.numbers("counts", people))
     counts: NDArray[Any] = tallies.counts
@@ -348,30 +365,45 @@ def analyse_groups(
     _check_groups(sizes, groups)
     if unary:
         counts = counts[:, :-1]
-    analyses, weighted = list[Analysis](), None
+    analyses, weighed = list[Analysis](), None
     if tallies.weights is None:
         analyses += [
-            analyse(row, protocol, level, users, n=int(n), bits=tallies.bits_of(group))
+            analyse(row, designs[group], level, users, n=int(n), bits=tallies.bits_of(group))
             if unary
-            else analyse(row, protocol, level, users)
+            else analyse(row, designs[group], level, users)
             for group, (row, n) in enumerate(zip(counts, sizes, strict=True))
         ]
     else:
         layered = isinstance(people, Sample) and not (people.strata is None and people.units is None)
         weighed = _Weighed.of(tallies, people if layered else None, unary=unary)  # type: ignore[arg-type]
-        found = [
-            _weighted(weighed, group, protocol, row, int(n), level, tallies)
+        analyses += [
+            _weighted(weighed, group, designs[group], row, int(n), level, tallies)
             for group, (row, n) in enumerate(zip(counts, sizes, strict=True))
         ]
-        analyses += [one for one, _ in found]
-        weighted = weighed.shares(), np.array([variance for _, variance in found])
-    counts, p_value, simulated = counts.astype(np.int64), None, 0
-    if len(groups) > 1 and isinstance(protocol, UnaryEncoding):
-        p_value, simulated = alike_bits(counts, sizes.astype(np.int64), protocol, weighted)
-    elif len(groups) > 1 and getattr(protocol, "identified", True):
-        p_value, simulated = alike(counts, weighted)
+    counts, sizes = counts.astype(np.int64), sizes.astype(np.int64)
+    p_value, simulated, together = None, 0, None
+    if isinstance(protocol, ByGroup):
+        of_inv = [_variance(one) for one in analyses]
+        inv_of = np.array([one.estimates["inv"] for one in analyses])
+        if weighed is None:
+            whole = np.column_stack([counts, sizes]).astype(np.float64)
+            together = total(analyses, protocol, whole, of_inv, counts.sum(axis=0))
+        else:
+            together = _weighted_total(weighed, analyses, protocol, counts.sum(axis=0))
+        if len(groups) > 1:
+            p_value, simulated = alike_designs(
+                inv_of, sizes, protocol, None if weighed is None else np.array(of_inv)
+            )
+    elif len(groups) > 1:
+        weighted = None if weighed is None else (weighed.shares(), weighed.variances())
+        if isinstance(protocol, UnaryEncoding):
+            p_value, simulated = alike_bits(counts, sizes, protocol, weighted)
+        elif getattr(protocol, "identified", True):
+            p_value, simulated = alike(counts, weighted)
     names = None if order is None else tuple(order)
-    return Survey(tuple(categories), tuple(groups), tuple(analyses), counts, p_value, simulated, names)
+    return Survey(
+        tuple(categories), tuple(groups), tuple(analyses), counts, p_value, simulated, names, together
+    )
 
 
 def _check_groups(sizes: NDArray[Any], groups: Sequence[str]) -> None:
@@ -466,6 +498,10 @@ class _Weighed:
         shares: Array = self.groups[:, :-1] / self.groups[:, -1:]
         return shares
 
+    def variances(self) -> Array:
+        """(g, m) variances of the shares of the reports."""
+        return np.array([self.variance(group) for group in range(len(self.groups))])
+
     @property
     def degrees_of_freedom(self) -> int:
         return int(np.maximum(self.units - 1, 0).sum())
@@ -474,19 +510,31 @@ class _Weighed:
         """Variance of the shares of the reports of a group, (m,), or of ``added`` (m, k) summed over them, (k,)."""
         total = self.groups[group, -1]
         shares = self.groups[group, :-1] / total
+        sums = _residuals(self.of_units[group], shares, added)
+        squared = None if self.stratum_of is not None else _squared(self.squares_of[group], shares, added)
+        return np.asarray(self._between_units(sums, squared) / total**2)
+
+    def variance_of_all(self, made: ByGroup, inv: Array) -> Array:
+        """(k,) variance of ``inv``, that of all people whose groups have these designs."""
+        pairs = list(enumerate(made.designs))
+        sums = sum((added_up(self.of_units[i], one, inv) for i, one in pairs), np.zeros(1))
+        squares = None
+        if self.stratum_of is None:
+            squares = sum((squared(self.squares_of[i], one, inv) for i, one in pairs), np.zeros(1))
+        return np.asarray(self._between_units(sums, squares) / self.groups[:, -1].sum() ** 2)
+
+    def _between_units(self, sums: Array, squares: Array | None) -> Array:
+        """(k,) variance of a total, from its sums (p or h, k) over primary units, or over the people of each stratum with
+        the sums of their squares."""
         with np.errstate(divide="ignore", invalid="ignore"):
             factor = np.where(self.units > 1, self.units / (self.units - 1), 1.0)
-        sums = _residuals(self.of_units[group], shares, added)
-        if self.stratum_of is None:
-            squared = _squared(self.squares_of[group], shares, added)
-        else:
-            units, (squared, sums) = sums, np.zeros((2, self.units.size, sums.shape[1]))
-            np.add.at(squared, self.stratum_of, units**2)
+        if squares is None:
+            assert self.stratum_of is not None
+            units, (squares, sums) = sums, np.zeros((2, self.units.size, sums.shape[1]))
+            np.add.at(squares, self.stratum_of, units**2)
             np.add.at(sums, self.stratum_of, units)
         shared = np.where(self.units > 1, 1 / np.maximum(self.units, 1), 0.0)
-        centred = squared - shared[:, None] * sums**2
-        variance: Array = np.maximum(factor @ centred, 0.0) / total**2
-        return variance
+        return np.asarray(np.maximum(factor @ (squares - shared[:, None] * sums**2), 0.0))
 
 
 def _check_weights(totals: Array) -> None:
@@ -521,8 +569,8 @@ def _weighted(
     n: int,
     level: float,
     tallies: Tallies,
-) -> tuple[WeightedAnalysis, Array]:
-    """The analysis of a weighted group of n people, and the (m,) variance of its shares of reports."""
+) -> WeightedAnalysis:
+    """The analysis of a weighted group of n people."""
     level = checked_level(level)
     weights, shares, of_reports = (
         weighed.groups[group, :-1],
@@ -571,7 +619,7 @@ def _weighted(
         plain = _plain_variance(shares, n, protocol)
         effects = np.where(plain > 0, variance / np.where(plain > 0, plain, 1.0), 1.0)
     alone, together = [Interval(*limits, level, many > 0) for many, limits in enumerate(ends)] or (None, None)
-    found = WeightedAnalysis(
+    return WeightedAnalysis(
         counts,
         protocol,
         n,
@@ -587,7 +635,40 @@ def _weighted(
         variance=variance,
         degrees_of_freedom=df,
     )
-    return found, of_reports
+
+
+def _weighted_total(
+    weighed: _Weighed, analyses: Sequence[Analysis], made: ByGroup, counts: NDArray[np.int64]
+) -> WeightedAnalysis:
+    """The analysis of all people, whose groups have designs of their own."""
+    of_groups = weighed.groups[:, -1]
+    part, n, level = of_groups / of_groups.sum(), sum(one.n for one in analyses), analyses[0].level
+    inv = part @ [one.estimates["inv"] for one in analyses]
+    variance = weighed.variance_of_all(made, inv)
+    variance = np.where(variance > 0, variance, part**2 @ [_variance(one) for one in analyses])
+    spread, df = np.sqrt(variance), max(weighed.degrees_of_freedom, 1)
+    alone, together = (
+        Interval(inv - half, inv + half, level, of > 1)
+        for of in (1, made.k)
+        for half in [stats.t.isf((1 - level) / 2 / of, df) * spread]
+    )
+    pairs = zip(weighed.groups, made.designs, strict=True)
+    plain = sum((squared(row, one, inv) for row, one in pairs), np.zeros(1)) / of_groups.sum() / n
+    return WeightedAnalysis(
+        counts,
+        made,
+        n,
+        level,
+        "sampled",
+        repaired(inv),
+        alone,
+        together,
+        AboveZero.of(stats.t.sf(inv / np.where(spread > 0, spread, 1.0), df), 1 - level),
+        any(one.few for one in analyses),
+        design_effects=np.where(plain > 0, variance / np.where(plain > 0, plain, 1.0), 1.0),
+        variance=variance,
+        degrees_of_freedom=df,
+    )
 
 
 def _of_bits(

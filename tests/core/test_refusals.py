@@ -112,7 +112,8 @@ REFUSED = [
     *((partial(THREE.randomize, values), "values must be integers from 0 to k - 1")
       for values in ([0, 3], [0.5], [True])),
     (lambda: THREE.randomize_histogram([1.5, 2, 3]), "counts must be whole numbers"),
-    (lambda: floor(np.full((5, 4), 9), RandomizedResponse(4, 1.0)), r"counts must have shape \(k,\) = \(4,\), got \(5, 4\)"),
+    (lambda: floor(np.full((5, 4), 9), RandomizedResponse(4, 1.0)),
+     r"counts must have shape \(k,\) = \(4,\), got \(5, 4\)"),
     (lambda: push_down_candidates(np.full((5, 3), 9), THREE), r"histogram must have shape \(k,\) = \(3,\), got \(5, 3\)"),
     (lambda: too_few_reports(9, THREE, 2), "level must be a number between 0 and 1, got 2"),
     *((partial(plausible_epsilon, [9, 1, 1, 1], 4, above=above), "above must be a number from 1e-06 to 700, got ")

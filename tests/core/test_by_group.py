@@ -1,0 +1,290 @@
+"""Groups whose reports were made differently: their total, their differences, and whether they are alike."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+import rr_core
+from rr_core import RandomizedResponse
+from rr_core.protocols import Channel, UnaryEncoding
+from rr_core.protocols.channel_estimation import inv_channel
+from rr_core.reports.analysis import ByGroup
+from rr_core.reports.by_group import Stated, designs_of
+from rr_core.reports.designs import DESIGNS, Unclear, unary_encoding
+from rr_core.reports.survey import Sample, Tallies, analyse_groups
+from tests.core.test_survey import TABLE
+
+MADE = {
+    "k-RR": (RandomizedResponse(3, 1.0), RandomizedResponse(3, 2.5)),
+    "table": (TABLE, Channel.forced_response([0.1, 0.2, 0.1])),
+    "unary": (UnaryEncoding(3, 1.0), UnaryEncoding(3, 3.0, optimized=True)),
+}
+NAMES, GROUPS = ("a", "b", "c"), ("x", "y")
+
+
+def reported(design, truths, rng):
+    """The reports of people with these truths."""
+    if isinstance(design, UnaryEncoding):
+        return design.randomize(truths, rng)
+    chances = design.matrix if isinstance(design, Channel) else design.matrix()
+    return (rng.random(truths.size)[:, None] > chances[truths].cumsum(axis=1)[:, :2]).sum(axis=1)
+
+
+def contributions(design, reports):
+    """(n, k) what the report of each person adds to Inv."""
+    if isinstance(design, Channel):
+        return inv_channel(np.eye(design.m), design)[reports]
+    bits = reports if reports.ndim == 2 else np.eye(design.k)[reports]
+    return (bits - design.q) / design.keep
+
+
+def drawn(name, rng, n, shares=((0.6, 0.3, 0.1), (0.5, 0.3, 0.2))):
+    """Reports, groups and contributions of n people: one in three is of the first group."""
+    groups = (rng.random(n) > 1 / 3).astype(int)
+    reports = [None, None]
+    for group, design in enumerate(MADE[name]):
+        truths = rng.choice(3, n, p=shares[group])
+        reports[group] = reported(design, truths, rng)
+    mine = groups if reports[0].ndim == 1 else groups[:, None]
+    added = np.where(
+        groups[:, None] == 0,
+        *(contributions(one, some) for one, some in zip(MADE[name], reports, strict=True)),
+    )
+    return np.where(mine == 0, *reports), groups, added
+
+
+def test_the_variance_among_these_people_is_that_of_every_possible_collection():
+    """Two of three and one of two people have it, p = 0.7 and 0.6: all 2^5 collections, in fractions."""
+    chances, truths = (Fraction(7, 10), Fraction(3, 5)), ((1, 1, 0), (1, 0))
+    mean = square = Fraction(0)
+    for answers in itertools.product((0, 1), repeat=5):
+        weight, total = Fraction(1), Fraction(0)
+        for (p, truth), said in zip(
+            [(p, t) for p, some in zip(chances, truths, strict=True) for t in some], answers, strict=True
+        ):
+            weight *= p if truth == said else 1 - p
+            total += (said - (1 - p)) / (2 * p - 1) / 5
+        mean, square = mean + weight * total, square + weight * total**2
+    assert mean == Fraction(3, 5)
+    designs = ByGroup([Channel.warner(float(p)) for p in chances])
+    found = analyse_groups([[1, 2], [1, 1]], designs, ("no", "yes"), GROUPS).together
+    half = (found.interval.high - found.interval.low)[1] / 2
+    assert (half / special.ndtri(0.975)) ** 2 == pytest.approx(float(square - mean**2), rel=1e-12)
+    wanted = (Fraction(3, 5) * (Fraction(2, 3) - Fraction(3, 10)) / Fraction(2, 5)) + Fraction(
+        2, 5
+    ) * Fraction(1, 2)
+    assert found.estimates["inv"][1] == pytest.approx(float(wanted), abs=1e-14)
+
+
+@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("layers", ["none", "weights", "strata", "units"])
+def test_the_total_is_that_of_each_persons_part(name, layers):
+    rng, n = np.random.default_rng(1), 300
+    reports, groups, added = drawn(name, rng, n)
+    weights = np.ones(n) if layers == "none" else rng.uniform(0.5, 4, n)
+    strata = rng.integers(0, 3, n) if layers == "strata" else np.zeros(n, dtype=int)
+    units = rng.integers(0, 20, n) if layers == "units" else np.arange(n)
+    sample = Sample(
+        reports,
+        groups,
+        None if layers == "none" else weights,
+        strata if layers == "strata" else None,
+        units if layers == "units" else None,
+    )
+    found = analyse_groups(sample, ByGroup(MADE[name]), NAMES, GROUPS, users="sampled")
+    theta = weights @ added / weights.sum()
+    np.testing.assert_allclose(found.together.estimates["inv"], theta, atol=1e-12)
+    z = weights[:, None] * (added - theta) / weights.sum()
+    variance = np.zeros(3)
+    for stratum in np.unique(strata):
+        mine = strata == stratum
+        sums = np.array([z[mine & (units == unit)].sum(axis=0) for unit in np.unique(units[mine])])
+        many = len(sums) / (len(sums) - 1)
+        variance += (1 if layers == "none" else many) * ((sums - sums.mean(axis=0)) ** 2).sum(axis=0)
+    df = np.unique(units).size - np.unique(strata).size
+    quantile = special.ndtri(0.975) if layers == "none" else stats.t.ppf(0.975, df)
+    half = (found.together.interval.high - found.together.interval.low) / 2
+    np.testing.assert_allclose(half, quantile * np.sqrt(variance), rtol=1e-9)
+    if layers != "none":
+        plain = (weights @ (added - theta) ** 2) / weights.sum() / n
+        np.testing.assert_allclose(found.together.design_effects, variance / plain, rtol=1e-9)
+        assert found.together.degrees_of_freedom == df
+    assert found.together.counts.tolist() == found.reports.sum(axis=0).tolist()
+    assert found.together.n == n
+    for name_of in ("inv_n", "inv_p"):
+        assert found.together.estimates[name_of].sum() == pytest.approx(1)
+    for one, design, group in zip(found.analyses, MADE[name], range(2), strict=True):
+        mine = groups == group
+        alone = analyse_groups(
+            replace(
+                sample, reports=reports[mine], groups=None, weights=weights[mine], strata=None, units=None
+            )
+            if layers == "weights"
+            else Sample(reports[mine]),
+            design,
+            NAMES,
+            users="sampled",
+        ).analyses[0]
+        if layers in ("none", "weights"):
+            for key, estimate in alone.estimates.items():
+                np.testing.assert_allclose(one.estimates[key], estimate, atol=1e-9)
+
+
+@pytest.mark.parametrize("users", ["fixed", "sampled"])
+@pytest.mark.parametrize("name", MADE)
+def test_one_design_in_all_groups_has_the_variance_that_it_has(name, users):
+    design, counts = MADE[name][0], np.array([[300, 200, 150], [250, 300, 100]])
+    if name == "unary":
+        truths = np.array([[300, 200, 150], [250, 300, 100]])
+        counts = np.column_stack([np.round(design.q * 650 + design.keep * truths).astype(int), [650, 650]])
+    found = analyse_groups(Tallies(counts), ByGroup([design] * 2), NAMES, GROUPS, users=users).together
+    alone = analyse_groups(Tallies(counts.sum(axis=0, keepdims=True)), design, NAMES, users=users).analyses[0]
+    np.testing.assert_allclose(found.estimates["inv"], alone.estimates["inv"], atol=1e-12)
+    width, other = (one.interval.high - one.interval.low for one in (found, alone))
+    np.testing.assert_allclose(width, other, rtol=0.02)
+
+
+def test_two_groups_of_two_answers_are_compared_by_cochrans_test():
+    designs, counts = [Channel.warner(0.7), Channel.warner(0.2)], np.array([[500, 500], [300, 200]])
+    found = analyse_groups(counts, ByGroup(designs), ("no", "yes"), GROUPS)
+    inv = np.array(
+        [(row[1] / row.sum() - (1 - p)) / (2 * p - 1) for row, p in zip(counts, (0.7, 0.2), strict=True)]
+    )
+    precision = np.array([1000 * 0.4**2, 500 * 0.6**2])
+    at_half = [n * (2 * p - 1) ** 2 / 0.25 for n, p in ((1000, 0.7), (500, 0.2))]
+    common = at_half @ inv / np.sum(at_half)
+    seen = [(1 - p) + (2 * p - 1) * common for p in (0.7, 0.2)]
+    variance = [s * (1 - s) / w for s, w in zip(seen, precision, strict=True)]
+    cochran = (inv[0] - inv[1]) ** 2 / sum(variance)
+    assert found.alike == pytest.approx(stats.chi2.sf(cochran, 1), rel=1e-9)
+    gap = found.difference(0, 1)
+    own = [0.5 * 0.5 / precision[0], 0.4 * 0.6 / precision[1]]
+    fixed = [0.7 * 0.3 / precision[0], 0.2 * 0.8 / precision[1]]
+    assert gap["difference"][1] == pytest.approx(inv[0] - inv[1], abs=1e-12)
+    assert (gap["high"] - gap["low"])[1] / 2 == pytest.approx(special.ndtri(0.975) * math.sqrt(sum(fixed)))
+    sampled = analyse_groups(counts, ByGroup(designs), ("no", "yes"), GROUPS, users="sampled").difference(
+        0, 1
+    )
+    assert (sampled["high"] - sampled["low"])[1] / 2 == pytest.approx(
+        special.ndtri(0.975) * math.sqrt(sum(own))
+    )
+
+
+def test_with_one_design_it_is_pearsons_test():
+    counts = np.array([[360, 640], [400, 600], [300, 700]])
+    for design in (Channel.warner(0.2), RandomizedResponse(2, 1.0)):
+        found = analyse_groups(counts, ByGroup([design] * 3), ("no", "yes"), "xyz")
+        wanted = stats.chi2_contingency(counts, correction=False).pvalue
+        assert found.alike == pytest.approx(wanted, rel=1e-9)
+    few = np.array([[3, 6], [4, 4], [2, 8]])
+    found = analyse_groups(few, ByGroup([Channel.warner(0.2)] * 3), ("no", "yes"), "xyz")
+    assert found.alike_by_chance == 2000
+    assert found.alike == pytest.approx(analyse_groups(few, Channel.warner(0.2), "ny", "xyz").alike, abs=0.1)
+
+
+def test_how_categories_go_together_is_that_of_the_whole_covariance():
+    """k-RR as a table of chances: the same test by another route."""
+    designs = MADE["k-RR"]
+    tables = [Channel(one.matrix()) for one in designs]
+    counts = np.array([[500, 300, 200], [700, 200, 100]])
+    found = [analyse_groups(counts, ByGroup(made), NAMES, GROUPS).alike for made in (designs, tables)]
+    assert found[0] == pytest.approx(found[1], rel=1e-6)
+    assert 1e-6 < found[0] < 0.99
+
+
+@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize(("n", "weighted"), [(60, False), (900, False), (900, True)])
+def test_groups_that_are_alike_are_seldom_told_apart(name, n, weighted):
+    rng, times, low = np.random.default_rng(4), 200, 0
+    for _ in range(times):
+        reports, groups, _ = drawn(name, rng, n, ((0.5, 0.3, 0.2),) * 2)
+        weights = np.exp(0.4 * rng.standard_normal(n)) if weighted else None
+        tallies = replace(Sample(reports, groups, weights).tallies(3), rows=None)
+        low += analyse_groups(tallies, ByGroup(MADE[name]), NAMES, GROUPS).alike <= 0.05
+    assert stats.binom.ppf(1e-4, times, 0.03) <= low <= stats.binom.ppf(1 - 1e-4, times, 0.06)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("users", ["fixed", "sampled", "weighted"])
+@pytest.mark.parametrize("name", MADE)
+def test_intervals_hold_the_truth_as_often_as_they_say(name, users):
+    rng, times, n = np.random.default_rng(5), 600, 1200
+    part, shares = np.array([1 / 3, 2 / 3]), np.array([[0.6, 0.3, 0.1], [0.2, 0.5, 0.3]])
+    held, apart = np.zeros(3), np.zeros(3)
+    fixed = [np.repeat([0, 1, 2], [240, 120, 40]), np.repeat([0, 1, 2], [160, 400, 240])]
+    for _ in range(times):
+        if users == "fixed":
+            truths, groups = fixed, np.repeat([0, 1], [400, 800])
+        else:
+            groups = np.sort((rng.random(n) > 1 / 3).astype(int))
+            truths = [rng.choice(3, (groups == g).sum(), p=shares[g]) for g in range(2)]
+        reports = np.concatenate([reported(d, t, rng) for d, t in zip(MADE[name], truths, strict=True)])
+        weights = np.exp(0.4 * rng.standard_normal(n)) if users == "weighted" else None
+        tallies = replace(Sample(reports, groups, weights).tallies(3), rows=None)
+        found = analyse_groups(
+            tallies, ByGroup(MADE[name]), NAMES, GROUPS, users="fixed" if users == "fixed" else "sampled"
+        )
+        truth = np.array([400, 800]) / 1200 @ shares if users == "fixed" else part @ shares
+        held += (found.together.interval.low <= truth) & (truth <= found.together.interval.high)
+        gap, true_gap = found.difference(0, 1), shares[0] - shares[1]
+        apart += (gap["low"] <= true_gap) & (true_gap <= gap["high"])
+    most = 3.5 * math.sqrt(0.95 * 0.05 / times)
+    for of in (held / times, apart / times):
+        assert (np.abs(of - 0.95) <= most).all(), of
+
+
+def test_from_python_designs_are_named_by_group():
+    wave, said = np.repeat([1.0, 2.0], [400, 600]), np.tile(["no", "yes"], 500)
+    made = {1: Channel.warner(0.7), 2: Channel.warner(0.6), 3: Channel.warner(0.9)}
+    found = rr_core.analyse(said, made, by=wave, labels=["no", "yes"])
+    assert found.groups == ("1", "2")
+    assert [one.protocol for one in found.analyses] == [made[1], made[2]]
+    assert found.of_all().frame()["reports"].tolist() == [500, 500]
+    assert found.of_all().estimates is found.together.estimates
+    with pytest.raises(ValueError, match="none for '2'"):
+        rr_core.analyse(said, {1: made[1]}, by=wave, labels=["no", "yes"])
+    with pytest.raises(ValueError, match="where there is no by"):
+        rr_core.analyse(said, made, labels=["no", "yes"])
+    with pytest.raises(ValueError, match="over the same categories"):
+        rr_core.analyse([0, 1] * 500, {1: RandomizedResponse(2, 1.0), 2: Channel.warner(0.7)}, by=wave)
+    with pytest.raises(ValueError, match="apart"):
+        rr_core.analyse([0, 1] * 500, {1: Channel.warner(0.5), 2: Channel.warner(0.7)}, by=wave)
+    with pytest.raises(ValueError, match="one made all"):
+        rr_core.analyse(said, made[1], by=wave, labels=["no", "yes"]).of_all()
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        (("1", "2"), "The group “south” has “1” and “2” in the column “eps”"),
+        (("",), "The group “south” has no value in the column “eps”"),
+        (("", "1"), "The group “south” has rows without a value in the column “eps”"),
+        (("one",), "The group “south”: “one” is not a number above 0"),
+        (("-1",), "The group “south”: “-1” is not a number above 0"),
+        (("800",), "The group “south”: ε = 800"),
+        (("1e-7",), "The group “south”: ε = 1e-07"),
+    ],
+)
+def test_what_was_stated_wrongly_of_a_group_is_refused_in_one_sentence_that_names_it(values, says):
+    stated = Stated(("column “eps”",), ((("1",),), (values,)))
+    with pytest.raises(Unclear, match=f"^{says}[^\n]*[.]$"):
+        designs_of(["north", "south"], stated, lambda texts: unary_encoding(3, "rappor", texts))
+
+
+def test_chances_that_tell_nothing_are_refused_and_one_design_is_one():
+    warner = DESIGNS["warner"].chances
+    stated = Stated(("p",), ((("70%", "0.7"),), (("1/2",),)))
+    with pytest.raises(
+        Unclear, match=r"^The group “south”: as stated, different shares give the same reports"
+    ):
+        designs_of(["north", "south"], stated, lambda texts: warner(rr_core.typed.chance(texts[0])))
+    alike = Stated(("p",), ((("70%",),), (("0.7",),)))
+    one = designs_of(["north", "south"], alike, lambda texts: warner(rr_core.typed.chance(texts[0])))
+    assert isinstance(one, Channel)
