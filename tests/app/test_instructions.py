@@ -123,26 +123,3 @@ def test_what_a_reader_is_told_to_use_is_on_screen(name, query):
 )
 def test_what_a_reader_is_told_to_use_is_on_screen_at_other_settings(name, query):
     assert missing(name, query) == []
-
-
-def test_instructions_are_read_as_they_are_written():
-    assert told("**Try:** press **Make one share negative**, or lower **Privacy ε**.") == [
-        "Make one share negative",
-        "Privacy ε",
-    ]
-    assert told("set **Distribution** to Zipf. **InvN** is one.") == ["Distribution"]
-    assert told("Switch on **Circles**: it touches at MLE\\*.") == ["Circles"]
-
-
-def test_what_is_in_a_closed_fold_is_not_on_screen():
-    page = AppTest.from_string(
-        "import streamlit as st\n"
-        "with st.expander('Fold'):\n    st.button('Inside')\n"
-        "with st.expander('Open', expanded=True):\n    st.button('Seen')\n"
-        "with st.popover('Pop'):\n    st.button('Within')\n"
-        "st.markdown('press **Inside**')"
-    ).run()
-    said, names = seen(page, "")
-    assert {"Fold", "Open", "Seen", "Pop"} <= names
-    assert not {"Inside", "Within"} & names
-    assert said == ["press **Inside**"]

@@ -235,15 +235,6 @@ def texts_with_formulas():
                 yield f"{path.relative_to(ROOT)}:{line}", text
 
 
-def test_the_check_sees_what_the_browser_does_not_set():
-    assert loose("a\n\n$$\\theta_i \\leftarrow x,\nm_i.$$\n\nb")
-    assert loose("**MSE** — $$\nx\n$$\n\nb")
-    assert loose("$$\nx\n")
-    assert not loose("a\n\n$$\nx\n$$\n\nb $y$")
-    assert not loose("$$x = y$$")
-    assert not loose("    a\n\n    $$\n    x\n    $$\n")
-
-
 def test_every_displayed_formula_of_the_sources_and_of_the_reference(everything):
     found = list(texts_with_formulas())
     assert len(found) >= 4

@@ -48,7 +48,7 @@ from rr_core.protocols.settings import (
 from rr_core.recompute.pages import PAGES
 from rr_core.script import script
 from tests.app.opening import ROOT
-from tests.app.scripts import printed
+from tests.app.scripts import all_printed, printed
 
 COLUMNS = ("category", "true", "observed", "inv", "inv_n", "inv_p", "mle_star")
 NAMES = ["plain", "=1+1", 'say "hi", twice', "<b>bold</b>", "naïve 👩‍👧", "-5", "@cmd"]
@@ -70,9 +70,8 @@ def same_table(ours: bytes, pages: bytes) -> None:
             assert a == b or float(a) == float(b) or (float(a) != float(a) and float(b) != float(b))
 
 
-def check(text: str, folder: Path, draw, *, upload: bool = False) -> None:
-    """What a script prints and saves are the numbers of the draw."""
-    lines = printed(text, folder, files=upload)
+def check(lines: list[str], folder: Path, draw) -> None:
+    """What a script printed and saved are the numbers of the draw."""
     result, mechanism = compare(draw), draw.mechanism
     found = negatives(result.estimates["inv"], draw.true_counts, draw.mechanism)
     for line in (
@@ -163,13 +162,17 @@ SCRIPTS: list[tuple[str, Scenario, dict[str, Any], dict[str, Any], Callable[[], 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(len(SCRIPTS)), ids=lambda i: f"{SCRIPTS[i][0]}-{i}")
-def test_every_script_gives_the_numbers_of_the_pages_file(number, tmp_path):
-    name, scenario, own, settings, data = SCRIPTS[number]
-    page, _, part = name.partition("/")
-    query = {one: text for one, text in own.items() if text is not None} | ({"part": part} if part else {})
-    printed(script(link_to(page, scenario, **query), **settings), tmp_path)
-    same_table((tmp_path / "recomputed.csv").read_bytes(), data())
+def test_every_script_gives_the_numbers_of_the_pages_file(tmp_path):
+    scripts = {}
+    for number, (name, scenario, own, settings, _) in enumerate(SCRIPTS):
+        page, _, part = name.partition("/")
+        query = {one: text for one, text in own.items() if text is not None} | (
+            {"part": part} if part else {}
+        )
+        scripts[tmp_path / str(number)] = script(link_to(page, scenario, **query), **settings)
+    all_printed(scripts)
+    for folder, (*_, data) in zip(scripts, SCRIPTS, strict=True):
+        same_table((folder / "recomputed.csv").read_bytes(), data())
 
 
 def test_no_page_has_a_script_without_a_test():
@@ -215,7 +218,7 @@ def test_a_link_without_numbers_is_told_in_one_sentence(link, words):
     ids=lambda scenario: f"{scenario.dist}-{scenario.k}",
 )
 def test_script_prints_the_pages_numbers_with_the_core_alone(scenario, tmp_path):
-    check(script(link_to("estimators", scenario)), tmp_path, scenario.draw())
+    check(printed(script(link_to("estimators", scenario)), tmp_path), tmp_path, scenario.draw())
 
 
 def of_upload(scenario: Scenario, name: str = "distribution.csv", **reading: Any) -> str:
@@ -224,18 +227,24 @@ def of_upload(scenario: Scenario, name: str = "distribution.csv", **reading: Any
 
 @pytest.mark.slow
 def test_script_of_an_upload_reads_the_table_beside_it(tmp_path):
+    """A table of counts; and the one that the app gives, whose names are plain where the categories' are."""
+    typed, given = tmp_path / "typed", tmp_path / "given"
+    typed.mkdir()
+    given.mkdir()
     population = Population.from_weights([500, 300, 200, 90, 40, 7, 3], NAMES)
-    with (tmp_path / "distribution.csv").open("w", newline="", encoding="utf-8") as file:
+    with (typed / "distribution.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([("category", "count"), *zip(NAMES, population.counts, strict=True)])
-    scenario = Scenario("upload", 7, 1.0, 2.0, 1140, 5)
-    check(of_upload(scenario), tmp_path, scenario.draw(population), upload=True)
-    # The table that the app gives is one, too; its names are plain where the categories' are.
-    population = Population.from_weights([500, 300, 200], ["apple", "plum, dried", "fig"])
-    scenario = Scenario("upload", 3, 1.0, 2.0, 1000, 5)
-    data = data_csv(Work(scenario.draw(population)))
+    first, second = Scenario("upload", 7, 1.0, 2.0, 1140, 5), Scenario("upload", 3, 1.0, 2.0, 1000, 5)
+    draws = [
+        first.draw(population),
+        second.draw(Population.from_weights([500, 300, 200], ["apple", "plum, dried", "fig"])),
+    ]
+    data = data_csv(Work(draws[1]))
     assert tuple(next(csv.reader(io.StringIO(data.decode("ascii"))))) == COLUMNS
-    (tmp_path / "distribution.csv").write_bytes(data)
-    check(of_upload(scenario, count="true"), tmp_path, scenario.draw(population), upload=True)
+    (given / "distribution.csv").write_bytes(data)
+    scripts = {typed: of_upload(first), given: of_upload(second, count="true")}
+    for lines, folder, draw in zip(all_printed(scripts, files=True), scripts, draws, strict=True):
+        check(lines, folder, draw)
 
 
 NAMED_NUMBERS = [
@@ -248,20 +257,26 @@ NAMED_NUMBERS = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "text", "order"), NAMED_NUMBERS, ids=[row[0] for row in NAMED_NUMBERS])
-def test_script_of_an_upload_reads_the_file_by_its_own_name_and_columns(name, text, order, tmp_path):
-    data = text.encode("utf-8-sig")
-    if name.endswith(".gz"):
-        data = gzip.compress(data)
-    if name.endswith(".parquet"):
-        out = io.BytesIO()
-        pq.write_table(pa_csv.read_csv(io.BytesIO(text.encode())), out)
-        data = out.getvalue()
-    read = read_distribution(data, name, order=order)
-    population = Population.from_weights(read.weights, list(read.labels))
-    (tmp_path / name).write_bytes(data)
-    scenario = Scenario("upload", read.k, 1.0, 2.0, 1140, 5)
-    check(of_upload(scenario, name, **reading(read, order)), tmp_path, scenario.draw(population), upload=True)
+def test_script_of_an_upload_reads_the_file_by_its_own_name_and_columns(tmp_path):
+    scripts, draws = {}, []
+    for name, text, order in NAMED_NUMBERS:
+        data = text.encode("utf-8-sig")
+        if name.endswith(".gz"):
+            data = gzip.compress(data)
+        if name.endswith(".parquet"):
+            out = io.BytesIO()
+            pq.write_table(pa_csv.read_csv(io.BytesIO(text.encode())), out)
+            data = out.getvalue()
+        read = read_distribution(data, name, order=order)
+        population = Population.from_weights(read.weights, list(read.labels))
+        folder = tmp_path / str(len(draws))
+        folder.mkdir()
+        (folder / name).write_bytes(data)
+        scenario = Scenario("upload", read.k, 1.0, 2.0, 1140, 5)
+        scripts[folder] = of_upload(scenario, name, **reading(read, order))
+        draws.append(scenario.draw(population))
+    for lines, folder, draw in zip(all_printed(scripts, files=True), scripts, draws, strict=True):
+        check(lines, folder, draw)
 
 
 @pytest.mark.slow

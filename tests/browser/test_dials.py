@@ -1,22 +1,17 @@
-"""The picture and the hand: what stands on the first screen, and dials that answer while the hand moves."""
+"""The picture and the hand: dials that answer while the hand moves. What stands on the first screen: test_looks.py."""
 
 from __future__ import annotations
-
-import re
 
 import pytest
 
 from tests.browser.expected import LINK, QUERY
 from tests.browser.lab import (
-    BEGINNINGS,
     COUNT_FRAMES,
     FRAMES_COUNTED,
     LEAD,
-    PAGES,
     PATIENCE,
     PHONE,
     PROJECTOR,
-    SCENARIO_PAGES,
 )
 
 # The part of the main figure between the top of the window and what stands at its foot.
@@ -34,43 +29,23 @@ def dial(lab, name):
     return lab.page.locator(place).get_by_role("slider", name=name, exact=True)
 
 
-def follow_next(lab) -> None:
-    """Go from a page to the one that it leads on to."""
-    path, link = (
-        lab.path,
-        lab.page.get_by_test_id("stMain").get_by_role("link", name=re.compile("Next: ")).first,
-    )
-    with lab.rerun():
-        link.evaluate("link => link.click()")
-    lab.page.wait_for_url(lambda url: not url.startswith(f"{lab.server}{path}?"))
-    lab.settle()
-
-
-@pytest.mark.parametrize("size", [PROJECTOR, PHONE], ids=["projector", "phone"])
-def test_figure_and_dials_stand_on_the_first_screen(open_lab, size):
-    lab = open_lab(viewport=size)
-    for label in SCENARIO_PAGES:
-        if label in BEGINNINGS:
-            lab.open(f"/{PAGES[label]}?{LINK}")
-        else:
-            follow_next(lab)
-        assert lab.path == f"/{PAGES[label]}"
-        assert lab.page.evaluate("() => scrollY") == 0
-        assert lab.page.evaluate(SEEN) >= 2 / 3, label
-        grey = lab.greyed()  # such a dial is its reason
-        for name in {"Privacy ε", "Users N"} - grey.keys():
-            box = dial(lab, name).bounding_box()
-            assert box is not None
-            assert box["y"] >= 0
+def must_stand_on_the_first_screen(lab) -> None:
+    """Most of the main figure and its dials, and on a projector all the controls."""
+    size = lab.page.viewport_size
+    assert lab.page.evaluate(SEEN) >= 2 / 3, lab.path
+    grey = lab.greyed()  # such a dial is its reason
+    for name in {"Privacy ε", "Users N"} - grey.keys():
+        box = dial(lab, name).bounding_box()
+        assert box is not None
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= size["height"]
+        assert box["width"] >= 120
+    if size == PROJECTOR:
+        for name in ("New draw", "More"):
+            box = lab.page.get_by_role("button", name=name).bounding_box()
             assert box["y"] + box["height"] <= size["height"]
-            assert box["width"] >= 120
-        if size is PROJECTOR:  # all the controls
-            for name in ("New draw", "More"):
-                box = lab.page.get_by_role("button", name=name).bounding_box()
-                assert box["y"] + box["height"] <= size["height"]
-        else:  # a finger's width
-            assert dial(lab, "Privacy ε").bounding_box()["height"] >= 36
-        lab.must_be_fine()
+    else:  # a finger's width
+        assert dial(lab, "Privacy ε").bounding_box()["height"] >= 36
 
 
 def test_the_figure_follows_the_hand_and_the_address_its_release(open_lab):

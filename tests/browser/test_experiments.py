@@ -27,21 +27,20 @@ def test_a_run_is_stopped_resumed_saved_opened_and_looked_into(open_lab):
     lab = open_lab("/experiments?sweep=2a")
     assert lab.page.get_by_role("combobox", name="Sweep").input_value() == "Figure 2a: MSE along ε"
     assert "Smallest mean squared error, in these 30 cells" in reading(lab, "exp_curves")
-    lab.open("/experiments")
-    stored = reading(lab, "exp_map")
+    stored = reading(lab, "exp_curves")
     press(lab, "Run it again")
     press(lab, "Run")
-    wait_for(lab, r"^[1-9]\d* of 600 cells")
+    wait_for(lab, r"^[1-9]\d* of 50 cells")
     press(lab, "Stop")
-    wait_for(lab, r"Stopped after [1-9]\d* of 600 cells")
+    wait_for(lab, r"Stopped after [1-9]\d* of 50 cells")
     press(lab, "Resume")
     for state in ("visible", "hidden"):
         lab.page.get_by_test_id("stMain").get_by_role("button", name="Stop", exact=True).wait_for(
             state=state, timeout=150_000
         )
     lab.settle()
-    assert reading(lab, "exp_map") == stored  # the same collections
-    figure = lab.figure("exp_map")
+    assert reading(lab, "exp_curves") == stored  # the same collections
+    figure = lab.figure("exp_curves")
     lab.part("Other runs and files")
     saved = lab.download("Sweep (Parquet)")
     chooser = lab.page.get_by_test_id("stMain").locator('[data-testid="stFileUploader"] input[type="file"]')
@@ -51,10 +50,10 @@ def test_a_run_is_stopped_resumed_saved_opened_and_looked_into(open_lab):
         )
     lab.part("What is simulated")
     assert lab.page.get_by_role("combobox", name="Numbers from").input_value() == "File 2: kept.parquet"
-    assert lab.figure("exp_map") == figure
+    assert lab.figure("exp_curves") == figure
     lab.part("Other runs and files")
-    lab.choose("Compare with", "Main grid: 600 settings · Run 1: 100 collections, seed 1")
-    assert "The same, bit for bit: 600 cells in common" in lab.words()
+    lab.choose("Compare with", "Figure 2a: MSE along ε · Run 1: 100 collections, seed 1")
+    assert "The same, bit for bit: 50 cells in common" in lab.words()
 
 
 def test_a_click_on_the_map_offers_its_cell_and_back_brings_the_scenario_from_before(open_lab):

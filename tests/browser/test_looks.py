@@ -6,6 +6,7 @@ from __future__ import annotations
 from pages._ui.navigation import PATH
 from tests.browser.expected import LINK, QUERY, SIDEBAR
 from tests.browser.lab import PAGES, PHONE, PROJECTOR, QUESTIONS, SCENARIO_PAGES, WINDOW
+from tests.browser.test_dials import must_stand_on_the_first_screen
 from tests.browser.test_links import title
 
 TOO_WIDE = """() => { const main = document.querySelector('[data-testid="stMain"]');
@@ -109,9 +110,11 @@ def test_every_page_keeps_the_scenario_fits_says_little_names_its_charts_and_set
             grey = lab.greyed()
             assert all(grey.values())
             assert lab.sidebar() == {name: value for name, value in SIDEBAR.items() if name not in grey}
-        for size in (WINDOW, PHONE):
+        for size in (WINDOW, PROJECTOR, PHONE):
             lab.page.set_viewport_size(size)
             lab.settle()
+            if label in SCENARIO_PAGES and size is not WINDOW:
+                must_stand_on_the_first_screen(lab)
             lab.must_be_fine()
             assert lab.page.evaluate(UNNAMED) == 0, page
             assert lab.page.evaluate(NAMELESS) == [], page

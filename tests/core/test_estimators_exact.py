@@ -204,13 +204,6 @@ def test_four_categories_with_p_one_half(estimate, histogram):
     )
 
 
-@pytest.mark.parametrize("estimate", EXPECTED, ids=lambda estimate: estimate.__name__)
-def test_the_exact_oracle_gives_the_same_values(estimate):
-    channel = exact.channel_from_p(4, exact.Fraction(1, 2))
-    name = estimate.__name__
-    assert tuple(exact.ESTIMATORS[name]([6, 3, 2, 1], channel)) == EXPECTED[estimate]
-
-
 def test_the_reference_example_is_certified_and_collinear():
     assert optimality_gap([6, 3, 2, 1], [5 / 6, 1 / 6, 0, 0], REFERENCE) == pytest.approx(0, abs=1e-15)
     place = collinearity([6, 3, 2, 1], REFERENCE)

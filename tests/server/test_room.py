@@ -457,7 +457,3 @@ def test_a_persons_own_folder(platform, folder, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(rooms.Path, "home", lambda: tmp_path)
     monkeypatch.setattr(rooms.sys, "platform", platform)
     assert rooms.place_of_rooms() == str(tmp_path / folder / "randomized-response" / "rooms.sqlite")
-
-
-def test_tests_keep_rooms_beside_a_persons_own() -> None:
-    assert Path(rooms.place_of_rooms()).is_relative_to(tempfile.gettempdir())
