@@ -51,8 +51,10 @@ class Hill {
     const factors = this.factors(shares);
     return shares.map((share, i) => share * factors[i]);
   }
-  // The most by which any shares could make the log-likelihood of one report larger.
+  // By how much the largest factor is above 1. By Jensen's inequality no shares make a report, on average, likelier by a
+  // larger factor, nor all reports by more than its power: `above` is the logarithm of that.
   certificate(shares) { return Math.max(...this.factors(shares)) - 1 }
+  above(shares) { return this.people * Math.log1p(Math.max(0, this.certificate(shares))) }
   // Total variation.
   from_summit(shares) { return sum(shares.map((share, i) => Math.abs(share - this.summit[i]))) / 2 }
 
@@ -163,15 +165,15 @@ class Hill {
       epsilon, certificate, people: this.people, loss: this.loss(this.shares), depth, shares: JSON.stringify(this.shares),
       factors: JSON.stringify(this.factors(this.shares)),
     });
-    this.say(depth, Math.max(0, this.people * certificate));
+    this.say(depth, certificate, this.above(this.shares));
     this.draw();
   }
 
-  say(depth, bound) {
+  say(depth, certificate, above) {
     const steps = this.trail.length - 1, by_ibu = this.whose === 'IBU';
     const stuck = by_ibu && this.summit.some((share, i) => share > 0 && !this.shares[i]);
     this.star.textContent = stuck ? 'IBU multiplies: a bar at zero stays at zero, and the summit is out of reach.'
-      : 'The star in MLE* means exact, in one step. A step of IBU multiplies each bar by a factor.';
+      : 'The star in MLE* means exact: computed, not climbed. A step of IBU multiplies each bar by a factor.';
     if (this.whose === 'MLE*') {
       this.odds.textContent = 'MLE* makes these reports most likely: this is the summit.';
       this.bound.textContent = 'Certificate: no factor is above 1, so no shares make these reports more likely.';
@@ -180,8 +182,8 @@ class Hill {
     const make_them = by_ibu ? `IBU, after ${steps} step${steps > 1 ? 's' : ''}, makes` : `${this.whose} make`;
     const less = depth < Math.log(1.01) ? 'less than 1%' : `${this.times(depth, Math.round)} times`;
     this.odds.textContent = `${make_them} these reports ${less} less likely than the best shares do.`;
-    const factor = 1 + Math.ceil(1e6 * bound / this.people) / 1e6;
-    this.bound.textContent = `Certificate: no factor is above ${factor}, so no shares make these reports more than ${this.times(bound, Math.ceil)} times as likely.`;
+    const factor = 1 + Math.ceil(1e6 * Math.max(0, certificate)) / 1e6;
+    this.bound.textContent = `Certificate: no factor is above ${factor}, so no shares make these reports more than ${this.times(above, Math.ceil)} times as likely.`;
   }
 
   // e to the power of `nats`, in words, rounded by `round`.
@@ -212,7 +214,7 @@ class Hill {
     const far = this.from_summit(this.shown), depth = this.depth(this.shown);
     if (far > 1e-6) this.way = this.shown;
     const at = [across(far), Math.min(tall - 8, up(-depth))];
-    const top = Math.max(2, up(this.people * this.certificate(this.shown) - depth));
+    const top = Math.max(2, up(this.above(this.shown) - depth));
     const ticks = [['the best', 0], ['10¹⁰ times less', 10], ['10²⁰ times less', 20], ['10³⁰ times less', 30]]
       .map(([words, power]) => [words, up(-power * Math.LN10)]).flatMap(([words, y]) => [
         svg('line', {class: 'rr-grid', x1: 0, x2: width, y1: y, y2: y}), svg('text', {x: 2, y: y - 4}, words)]);

@@ -433,14 +433,15 @@ class Story {
     this.refresh = () => {
       this.draw();
       buttons.forEach(([name, node]) => node.setAttribute('aria-pressed', name === this.repair));
-      const zeros = this.now.mle_star.filter(share => !share).length, struck = zeros === 1 ? 'one answer' : `${zeros} answers`;
+      const zeros = this.now.mle_star.filter(share => !share).length;
+      const struck = zeros === 1 ? 'one answer, taking its' : `${zeros} answers, taking their`;
       const rest = this.now.counts.reduce((sum, count, i) => sum + (this.now.mle_star[i] ? count : 0), 0);
       const odds = this.now.p / this.crowd, others = odds + this.now.counts.length - zeros - 1;
       const how = {
         inv_n: 'InvN cuts off what is below zero, and scales the rest down to 100%.',
         inv_p: `InvP lowers every bar that stays by the same ${(100 * this.lowered).toFixed(1)} percentage points, until they add up to 100%.`,
-        mle_star: `MLE* strikes out ${struck} and does Inv again: chance, spread over ${this.now.counts.length - zeros} now, brings each `
-          + `${Math.round(rest / others)} of the ${rest.toLocaleString('en-US')} reports left; take that away, stretch ${(others / (odds - 1)).toPrecision(3)} times.`,
+        mle_star: `MLE* strikes out ${struck} reports for chance, and does Inv again. Of the ${rest.toLocaleString('en-US')} reports left `
+          + `chance made ${(100 * (others - odds + 1) / others).toFixed(1)}%, ${Math.round(rest / others)} for each bar; take that away, stretch ${(others / (odds - 1)).toPrecision(3)} times.`,
       };
       this.say('Three repairs', Math.min(...this.now.inv) < 0 ? how[this.repair] : 'No bar is below zero: all three repairs leave Inv as it is.');
       const off = Object.entries(REPAIRS).map(([name, label]) => `${label} is off by ${distance(this.now[name], this.truth)}%`);

@@ -445,9 +445,9 @@ def repairs(seed: int) -> Posed:
         return (
             f"{'Right' if right else 'Not so'}: {told}. InvN's scaling costs the tallest most: "
             f"{_points(step.inv[tallest] - step.inv_n[tallest])}. InvP lowers by {_points(lowered)}. MLE* strikes out "
-            f"{struck}: chance, spread over {5 - zeros} now, brings each {chance} of the {rest:,} reports left: "
-            f"{step.counts[tallest]} − {chance}, stretched {parts / (odds - 1):.2f} times. Truth: "
-            f"{_per_cent(truth[tallest])}."
+            f"{struck}, taking {'its' if zeros == 1 else 'their'} reports for chance. Of the {rest:,} left chance made "
+            f"{_per_cent((5 - zeros) / parts)}, {chance} each: {step.counts[tallest]} − {chance}, stretched "
+            f"{parts / (odds - 1):.2f} times. Truth: {_per_cent(truth[tallest])}."
         )
 
     frames = [
@@ -499,7 +499,7 @@ _CLOSEST = (0.05, 0.2, 0.5, 1.0, 2.0, 5.0)
 def closest(seed: int) -> Posed:
     """In which population InvN wins more often."""
     populations = ("All about equally common", "A few are very common")
-    where = ("all are about equally common", "a few are very common")
+    where = ("all are about equal", "a few are common")
     exponents = (0.0, 3.0)
 
     def surveys(epsilon: float) -> list[Repeats]:
@@ -529,9 +529,9 @@ def closest(seed: int) -> Posed:
         right = said[0] == more or won[0]["inv_n"] == won[1]["inv_n"]
         return (
             f"{'Right' if right else 'Not so'}. InvN wins {won[0]['inv_n']:g} of 100 where {where[0]}, "
-            f"{won[1]['inv_n']:g} where {where[1]}. Then it puts {off[0]} of 100 people in a wrong bar on average, InvP "
-            f"{off[1]}: scaling cuts the tallest bar most and keeps what noise raised; lowering removes "
-            "that. Report InvP where a few stand out, InvN where none does: all equal, or drowned in noise (left end)."
+            f"{won[1]['inv_n']:g} where {where[1]}: InvP sets more to zero, wrong in the first, right in the second. "
+            f"There InvN keeps what noise raised: {off[0]} of 100 people in a wrong bar on average, InvP {off[1]}. "
+            "Report InvP where a few stand out, InvN where none does: all equal, or drowned in noise (left end)."
         )
 
     frames = [
@@ -624,9 +624,9 @@ def likeliest(seed: int) -> Posed:
         verdict = "Right" if said[0] == 2 else "Many more"
         return (
             f"{verdict}: {ratio(10)} times, {ratio(1)} multiplied by itself ten times, as chances of reports multiply. "
-            "MLE*, the maximum likelihood estimate, is the summit. Why? Inv fits the reports exactly, and nothing fits "
-            "better. If it goes below zero, MLE* sets answers to zero and fits the others' reports exactly. The star: "
-            "exact, in one step."
+            "(20,000 real people would come nearer to the truth.) MLE*, the maximum likelihood estimate, is the summit. "
+            "Inv fits the reports exactly: nothing is higher. Where it is below zero, the hill rises up to the wall at "
+            "zero: MLE* sets answers to zero and fits the others' reports exactly. The star: computed, not climbed."
         )
 
     frames = [
@@ -733,9 +733,9 @@ def line(seed: int) -> Posed:
         on_the_line = ("inv_p", "mle_star", "inv_n")
         outside = "" if 0 <= said[0] <= 100 else "It lies between them. "
         return (
-            f"{_compared(said[0], answer, '', 'too little', 'too much', 5)} {outside}InvN makes A and B × {scale:.2f}, "
-            f"InvP lowers both by {_points(lower)}. Inv again, without C, comes to some of both: × {less:.2f}, "
-            f"then {_points(then)} lower. So it lies between, never farther from the truth than the farther of the two. "
+            f"{_compared(said[0], answer, '', 'too little', 'too much', 5)} {outside}InvN makes A and B × {scale:.2f} "
+            f"and lowers nothing, InvP × 1 and {_points(lower)} lower. Inv again, without C, comes to × {less:.2f} and "
+            f"{_points(then)} lower: between. So it is never farther from the truth than the farther of the two. "
             "Of 100 people in a wrong bar: "
             f"{', '.join(f'{_REPAIRS[key]} {_wrong(getattr(step, key), truth)}' for key in on_the_line)}."
         )
@@ -852,13 +852,13 @@ def patience(seed: int) -> Posed:
         close = "close" if ratio < 1.1 else much
         how = f"You said {said[0]:,}, {close}: it takes {least(answer)}."
         right = f"You said {answer:,}, and so it is."
-        most = (
-            f"{1 + math.ceil(1e5 * math.expm1(_CERTAIN * survey.n)) / 1e5:.5f}"  # a guarantee is rounded up
-        )
+        # A guarantee is rounded up.
+        most = f"{1 + math.ceil(1e5 * math.expm1(survey.n * math.log1p(_CERTAIN))) / 1e5:.5f}"
         return (
             f"{right if said[0] == answer else how} At ε = 0.5 a report says little, so the factors are close to 1. "
-            f"They also tell when to stop, after {least(stop)} steps: no factor is above 1.000001, so no shares make "
-            f"these reports more than {most} times as likely. That is IBU's certificate; it needs no MLE*."
+            f"They also tell when to stop, after {least(stop)} steps: no factor is above 1.000001. So no shares make "
+            f"a report likelier by more than that on average, nor all {survey.n:,} by more than 1.000001 multiplied by "
+            f"itself {survey.n:,} times, {most}. That is IBU's certificate; it needs no MLE*."
         )
 
     frames = [

@@ -159,13 +159,18 @@ def mended(lab, step):
             assert getattr(step, name) == pytest.approx(step.inv, abs=1e-12)
         elif label == "MLE*":
             zeros = step.mle_star.count(0)
-            assert f"strikes out {'one answer' if zeros == 1 else f'{zeros} answers'} and" in said(lab)
+            assert (
+                f"out {'one answer, taking its' if zeros == 1 else f'{zeros} answers, taking their'} reports for chance"
+                in said(lab)
+            )
             rest = sum(count for count, share in zip(step.counts, step.mle_star, strict=True) if share)
             others = RandomizedResponse(5 - zeros, step.epsilon)
             told = re.search(
-                r"brings each ([\d,]+) of the ([\d,]+) reports left; .* stretch ([\d.]+) times", said(lab)
+                r"Of the ([\d,]+) reports left chance made ([\d.]+)%, ([\d,]+) for each bar; .* stretch ([\d.]+) times",
+                said(lab),
             )
-            tells(" ".join(told.groups()), round(rest * others.q), rest, 1 / others.keep)
+            chance = 100 * (5 - zeros) * others.q
+            tells(" ".join(told.groups()), rest, chance, round(rest * others.q), 1 / others.keep)
         elif label == "InvP":
             lowered = {round(100 * (a - b), 1) for a, b in zip(step.inv, step.inv_p, strict=True) if b > 0}
             assert {in_per_cent(re.findall(r"by the same ([\d.]+) percentage", said(lab))[0])} == lowered

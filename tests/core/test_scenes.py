@@ -233,14 +233,18 @@ def test_repairs(many):
         lost = raw - made[0]
         assert lost[tallest] == pytest.approx(lost.max())
         lowered = max(raw[i] - made[1][i] for i in range(5) if made[1][i] > 0)
-        assert percents(after) == pytest.approx([*sorted(values), TRUTH[tallest]], abs=5.1e-4)
+        by_chance = np.count_nonzero(made[2]) * p_and_q(0.5, np.count_nonzero(made[2]))[1]
+        assert percents(after) == pytest.approx([*sorted(values), by_chance, TRUTH[tallest]], abs=5.1e-4)
         points = re.findall(r"([\d.]+) points", after)
         assert list(map(float, points)) == pytest.approx([100 * lost[tallest], 100 * lowered], abs=0.051)
         assert f"leaves “{NAMES[tallest]}” lowest" in posed.question.text
         # The answers that MLE* strikes out, and Inv of the reports of the others, as if only these had been asked for.
         struck = [i for i in range(5) if made[2][i] == 0]
         number = "one answer" if len(struck) == 1 else f"{len(struck)} answers"
-        assert f"MLE* strikes out {number}: chance, spread over {5 - len(struck)} now, " in after
+        assert (
+            f"MLE* strikes out {number}, taking {'its' if len(struck) == 1 else 'their'} reports for chance."
+            in after
+        )
         assert (
             "MLE* (maximum likelihood) strikes out answers and does Inv again with the others' reports"
             in posed.before
@@ -250,12 +254,14 @@ def test_repairs(many):
         rest = counts[kept].sum()
         assert made[2][kept] == pytest.approx((counts[kept] / rest - q) / (p - q))
         worked = re.search(
-            r"brings each ([\d,]+) of the ([\d,]+) reports left: (\d+) − (\d+), stretched ([\d.]+) times",
+            r"Of the ([\d,]+) left chance made ([\d.]+)%, ([\d,]+) each: (\d+) − (\d+), stretched ([\d.]+) times",
             after,
         )
         tells(
             " ".join(worked.groups()),
-            *(round(one) for one in (rest * q, rest, counts[tallest], rest * q)),
+            rest,
+            100 * len(kept) * q,
+            *(round(one) for one in (rest * q, counts[tallest], rest * q)),
             1 / (p - q),
         )
         assert (counts[tallest] - round(rest * q)) / (p - q) == pytest.approx(
@@ -276,6 +282,8 @@ def test_repairs(many):
 def test_who_is_closest_is_counted_as_one_would_by_hand(s):
     posed = BY_KEY["closest"].pose(SEED)
     draw = Scenario(k=12, s=s, epsilon=0.5, n=2000, seed=SEED).draw()
+    zeros = [np.count_nonzero(exactly(name, draw.counts.tolist(), 0.5) == 0) for name in ("inv_p", "inv_n")]
+    assert zeros[0] > zeros[1]  # "InvP sets more to zero"
     *_, run = repeat(draw, 100)
     errors = run.errors["tv"][:, 1:]
     wins = np.zeros(3)
@@ -287,9 +295,10 @@ def test_who_is_closest_is_counted_as_one_would_by_hand(s):
     assert [100 * share for share in shown] == pytest.approx(wins.tolist())
     if s:
         inv_n, inv_p, _ = 100 * errors.mean(axis=0)
-        assert f"puts {inv_n:.0f} of 100 people in a wrong bar on average, InvP {inv_p:.0f}:" in posed.after(
-            (1,)
+        told = (
+            f"keeps what noise raised: {inv_n:.0f} of 100 people in a wrong bar on average, InvP {inv_p:.0f}."
         )
+        assert told in posed.after((1,))
 
 
 @recomputes(place("closest"))
@@ -297,7 +306,7 @@ def test_closest(many):
     for _, posed, said in posed_often("closest", max(20, many // 20)):  # a fifth of a second each
         won = [series["shares"] for series in posed.frames[posed.first].picture["series"]]
         after = posed.after(said)
-        told = r"InvN wins ([\d.]+) of 100 where .*, ([\d.]+) where .* puts (\d+) of 100 .*, InvP (\d+):"
+        told = r"InvN wins ([\d.]+) of 100 where .*, ([\d.]+) where .* raised: (\d+) of 100 .*, InvP (\d+)\."
         told_wins = [float(number) for number in re.search(told, after).groups()]
         assert told_wins[:2] == pytest.approx([100 * one for one in won[0]])
         assert told_wins[3] < told_wins[2]  # which ones: see the test above
@@ -347,8 +356,9 @@ def test_likeliest(many):
 
 
 @holds(
-    "Inv fits the reports exactly, and nothing fits better.",
-    "If it goes below zero, MLE* sets answers to zero and fits the others' reports exactly.",
+    "Inv fits the reports exactly: nothing is higher.",
+    "Where it is below zero, the hill rises up to the wall at zero: MLE* sets answers to zero and fits the others' "
+    "reports exactly.",
 )
 def test_inv_fits_all_reports_and_mle_those_of_the_answers_that_it_keeps():
     rng = np.random.default_rng(7)
@@ -412,7 +422,8 @@ def test_line(many):
             assert lowered[0] >= (-1e-9 if kind == "inv_n" else 1e-6)
         assert scales["inv_n"] < scales["mle_star"] < scales["inv_p"] == pytest.approx(1)
         worked = re.search(
-            r"× (\d\.\d\d), InvP lowers both by ([\d.]+) points\..*: × (\d\.\d\d), then ([\d.]+) points lower",
+            r"× (\d\.\d\d) and lowers nothing, InvP × 1 and ([\d.]+) points lower\. .* × (\d\.\d\d) and ([\d.]+) points "
+            r"lower: between",
             after,
         )
         tells(
@@ -447,7 +458,7 @@ def test_line(many):
                 assert abs(numbers(frame.caption)[1] - 100 * place) <= 0.51
 
 
-@holds("So it lies between, never farther from the truth than the farther of the two.")
+@holds("So it is never farther from the truth than the farther of the two.")
 def test_a_point_between_two_is_not_farther_than_both():
     rng = np.random.default_rng(8)
     for _ in range(1000):
@@ -477,11 +488,11 @@ def test_patience(many):
                 assert numbers(after)[1] == pytest.approx(times, abs=0.051)
                 assert f"times too {'many' if said[0] > near else 'few'}:" in after
         assert (
-            f"after {stop:,} steps: no factor is above 1.000001, so no shares make these reports more than"
+            f"after {stop:,} steps: no factor is above 1.000001. So no shares make a report likelier by more than that"
             in after
         )
-        assert 1.002 < math.exp(2000 * 1e-6) < 1.00201
-        assert "more than 1.00201 times as likely" in after
+        assert 1.002 < 1.000001**2000 < 1.00201
+        assert "1.000001 multiplied by itself 2,000 times, 1.00201." in after
         for frame in posed.frames:
             marks = [mark["name"].split(": ")[1] for mark in frame.picture["marks"]]
             assert frame.caption.endswith(f"near after {marks[0]} steps, may stop after {marks[1]}.")

@@ -210,9 +210,8 @@ def test_when_ibu_may_stop_is_the_first_iteration_of_all(many):
             said.add(words.split()[0] if not words[0].isdigit() else "reached")
         of_certificate = [number for name, number in told if name == "certificate"]
         still = [run.last] if "is still above" in text else []
-        grown = (
-            run.scenario.n * tolerance
-        )  # in nats; beyond what a double holds its digits are those of `odds`
+        # In nats; beyond what a double holds its digits are those of `odds`.
+        grown = run.scenario.n * math.log1p(tolerance)
         most = [Up(math.exp(grown)) if grown < 700 else None] if "as likely" in text else []
         tells(
             text,

@@ -3,6 +3,7 @@ side, and what each way to the estimate costs."""
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import numpy as np
@@ -71,7 +72,7 @@ def show_answer(reached: FirstReached, path: IBUPath) -> None:
         says = f"After {counted(last, 'iteration')} its **certificate** forbids it: a factor is still above {largest}"
     else:
         n = float(path.counts @ path.multiplicities)
-        most = odds(n * reached.tolerance)
+        most = odds(n * math.log1p(reached.tolerance))
         says = (
             f"Then its **certificate** allows it: no factor is above {largest}, so no shares make these reports more "
             f"than {most} times as likely"
