@@ -218,7 +218,7 @@ class Hill {
     const ticks = [['the best', 0], ['10¹⁰ times less', 10], ['10²⁰ times less', 20], ['10³⁰ times less', 30]]
       .map(([words, power]) => [words, up(-power * Math.LN10)]).flatMap(([words, y]) => [
         svg('line', {class: 'rr-grid', x1: 0, x2: width, y1: y, y2: y}), svg('text', {x: 2, y: y - 4}, words)]);
-    const marks = [['of 100 people, 100 elsewhere', 0, 'start'], ['summit', across(0), 'middle']]
+    const marks = [['← farther from the summit', 0, 'start'], ['summit', across(0), 'middle']]
       .map(([words, x, anchor]) => svg('text', {x, y: height - 6, 'text-anchor': anchor}, words));
     const {outline, edge} = this.slope(across, up, tall), beyond = across(edge) + 8, low = tall / 2;
     const cliff = ['here a bar', 'is below', 'zero'].map((word, i) => svg('text', {x: beyond, y: low + 17 * i}, word));

@@ -125,12 +125,21 @@ const PICTURES = {
                      svg('text', {x: at + (roomy ? -8 : 8), y: y + 14, 'text-anchor': roomy ? 'end' : 'start', class: 'rr-halo'}, name));
     }
     for (const {kind, name, x, y} of marks.filter(({y}) => y !== null)) {
-      const at = across(x), yours = kind === 'guess', falls = points.length > 1 && points[0][1] > points.at(-1)[1];
+      const at = across(x), yours = kind === 'guess', [first, last] = [points[0]?.[1], points.at(-1)?.[1]];
+      const hill = points.some(([, one]) => one > first && one > last), falls = first > last;
+      const spot = svg('circle', {cx: at, cy: up(y), r: yours ? 11 : 8, fill: yours ? 'none' : ink(kind), class: 'rr-spot'});
+      const label = (x, y, anchor) => picture.append(spot, svg('text', {x, y, 'text-anchor': anchor, class: 'rr-halo'}, name));
+      // Upon a hill: the summit's name is above it, that of a point before it on the left, and one's own above that.
+      if (hill) {
+        if (yours) label(Math.max(at, left + 68), up(y) - 24, 'middle');
+        else if (y === Math.max(...ys)) label(at, up(y) - 14, 'middle');
+        else label(at - 15, up(y) + (up(y) > foot - 20 ? -8 : 5), 'end');
+        continue;
+      }
       // The two names do not meet, nor a falling curve that of the point upon it: below it is room on the left, above it on the right.
       const anchor = (falls && !yours ? at - left > 130 : at > (left + right) / 2) ? 'end' : 'start';
       const aside = yours ? (y < found[0].y ? 26 : -24) : falls ? (anchor === 'end' ? 20 : -10) : up(y) > foot - 20 ? -8 : 5;
-      picture.append(svg('circle', {cx: at, cy: up(y), r: yours ? 11 : 8, fill: yours ? 'none' : ink(kind), class: 'rr-spot'}),
-                     svg('text', {x: at + (anchor === 'end' ? -15 : 15), y: up(y) + aside, 'text-anchor': anchor, class: 'rr-halo'}, name));
+      label(at + (anchor === 'end' ? -15 : 15), up(y) + aside, anchor);
     }
     host.append(picture);
     if (spent === undefined) return;

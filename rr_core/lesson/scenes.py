@@ -624,9 +624,9 @@ def likeliest(seed: int) -> Posed:
         verdict = "Right" if said[0] == 2 else "Many more"
         return (
             f"{verdict}: {ratio(10)} times, {ratio(1)} multiplied by itself ten times, as chances of reports multiply. "
-            "(20,000 real people would come nearer to the truth.) MLE*, the maximum likelihood estimate, is the summit. "
-            "Inv fits the reports exactly: nothing is higher. Where it is below zero, the hill rises up to the wall at "
-            "zero: MLE* sets answers to zero and fits the others' reports exactly. The star: computed, not climbed."
+            "(Real people would come nearer the truth.) MLE*, the maximum likelihood estimate, is the summit. "
+            "Inv fits the reports exactly: nothing is higher. Where it is below zero, the hill rises to the wall at zero: "
+            "MLE* sets answers to zero and fits the others exactly. The star: computed, not climbed."
         )
 
     frames = [

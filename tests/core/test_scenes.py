@@ -357,8 +357,7 @@ def test_likeliest(many):
 
 @holds(
     "Inv fits the reports exactly: nothing is higher.",
-    "Where it is below zero, the hill rises up to the wall at zero: MLE* sets answers to zero and fits the others' "
-    "reports exactly.",
+    "Where it is below zero, the hill rises to the wall at zero: MLE* sets answers to zero and fits the others exactly.",
 )
 def test_inv_fits_all_reports_and_mle_those_of_the_answers_that_it_keeps():
     rng = np.random.default_rng(7)
