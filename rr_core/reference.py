@@ -7,12 +7,12 @@ between dollars. ``{{name}}`` or ``{{name:format}}`` stands for a number that is
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Any
+
+from rr_core.data import read_toml
 
 PARTS = ("glossary", "questions", "symbols", "names", "formulas", "estimators", "misprints", "sources")
 
@@ -145,8 +145,7 @@ def read(part: str) -> Mapping[str, Any]:
     """
     if part not in PARTS:
         raise ValueError(f"part must be one of {', '.join(PARTS)}, got {part!r}")
-    file = resources.files("rr_core") / "data" / "reference" / f"{part}.toml"
-    return tomllib.loads(file.read_text(encoding="utf-8"))
+    return read_toml(f"reference/{part}.toml")
 
 
 def entries(part: str, kind: str) -> tuple[Entry, ...]:

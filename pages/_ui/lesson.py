@@ -222,10 +222,6 @@ def _goes(key: str) -> None:
         PROGRESS.change(replace(progress, scene=to))
 
 
-def _more(scene: Scene) -> navigation.Entry:
-    return navigation.BY_ADDRESS[scene.more.partition("?")[0]]
-
-
 def _end(progress: Progress) -> None:
     """Predictions beside answers, the ten sentences to remember, and the file that has both."""
     said = sum(scene.key in progress.said for scene in SCENES)
@@ -274,7 +270,10 @@ def kept_page(progress: Progress) -> str:
                 "Ten sentences",
                 "Each with the page that shows more.",
                 ("", "To remember", "More on the page"),
-                [(str(i), scene.remember, _more(scene).question) for i, scene in enumerate(SCENES, 1)],
+                [
+                    (str(i), scene.remember, navigation.BY_ADDRESS[scene.more.partition("?")[0]].question)
+                    for i, scene in enumerate(SCENES, 1)
+                ],
             ),
             downloads.Section(
                 "Predictions beside answers",

@@ -228,7 +228,11 @@ def figure_claims(result: SweepResult, metric: str) -> tuple[PaperClaim, ...]:
         parts = tuple(_by_population(result))
         return (
             *map(_best_of_population, parts),
-            *(_kosarak(part) for part in parts if _as_kosarak(part.cells[0].cell)),
+            *(
+                _kosarak(part)
+                for part in parts
+                if part.cells[0].cell.uploaded and part.cells[0].cell.k == KOSARAK
+            ),
             mle_never_worst(result),
             _close(result),
         )
@@ -437,10 +441,6 @@ def _verdict_on_alternating(count: Count) -> Verdict:
     if count.yes and count.no:
         return "holds"
     return "not contradicted" if count.yes or count.no else "not settled"
-
-
-def _as_kosarak(cell: Cell) -> bool:
-    return cell.uploaded and cell.k == KOSARAK
 
 
 def _kosarak(part: SweepResult) -> PaperClaim:

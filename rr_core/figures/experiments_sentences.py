@@ -193,7 +193,8 @@ def _rate(share: float) -> str:
 def _answers(count: Count, yes: str, no: str) -> str:
     """In how many cells the answer is yes, and in how many no."""
     if not count.total:
-        return f"The three are equal in {_all(count.equal)}."
+        cells = f"all {count.equal:,} cells" if count.equal > 1 else "the only cell"
+        return f"The three are equal in {cells}."
     rest = ((count.no, no), (count.undecided, "it is too close to call"))
     parts = [
         f"In {count.yes} of {counted(count.total, 'cell')} {yes}",
@@ -201,10 +202,6 @@ def _answers(count: Count, yes: str, no: str) -> str:
     ]
     equal = f" In {count.equal} more the three are equal." if count.equal else ""
     return f"{', '.join(parts)}.{equal}"
-
-
-def _all(cells: int) -> str:
-    return f"all {cells:,} cells" if cells > 1 else "the only cell"
 
 
 def _span(low: float, high: float, form: str) -> str:

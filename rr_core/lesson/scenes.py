@@ -202,8 +202,7 @@ def crowd(seed: int) -> Posed:
                 _at(step.epsilon),
                 picture,
                 f"At ε = {_at(step.epsilon)}, {_per_cent(step.keep)} of the coins say “the truth”. Tallest bar of "
-                "reports: "
-                f"{_listed(_tallest(step.counts))}.",
+                "reports: " + " and ".join(f"“{name}”" for name in _tallest(step.counts)) + ".",
             )
         )
     counts = survey.steps[first].counts
@@ -242,10 +241,6 @@ def crowd(seed: int) -> Posed:
 
 def _tallest(counts: Sequence[int]) -> list[str]:
     return [name for name, count in zip(_NAMES, counts, strict=True) if count == max(counts)]
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(f"“{name}”" for name in names)
 
 
 def _whole_percentages(shares: Sequence[float]) -> list[int]:

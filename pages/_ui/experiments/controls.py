@@ -94,22 +94,13 @@ def run_picker(key: str, run: Run | None) -> None:
         )
 
 
-def own_sweep_form(scenario: Scenario, uploaded: Population | None, workers: int | None = None) -> OwnSweep:
+def own_sweep_form(scenario: Scenario, uploaded: Population | None) -> OwnSweep:
     """Draw the widgets of the user's own sweep and, below them, its size and duration or the reason why it
-    cannot be run.
-
-    Args:
-        scenario: the sidebar's.
-        uploaded: the person's own histogram, if there is one.
-        workers: processes that will share the work; as many as a sweep gets here when None.
-
-    Returns:
-        The settings. Where a reason was shown, their ``sweep`` raises it as RefusedSettings.
-    """
+    cannot be run, which their ``sweep`` then raises as RefusedSettings; returns the settings."""
     own_sweep = OWN_SWEEP.current()
     _axis_fields(own_sweep, scenario, uploaded)
     _measuring_fields(own_sweep)
-    workers = worker_count() if workers is None else workers
+    workers = worker_count()
     try:
         sweep = own_sweep.sweep(scenario, uploaded, workers)
     except RefusedSettings as problem:

@@ -46,14 +46,7 @@ TITLES: Mapping[str, str] = {
 
 def built_in(key: str, seeds: int = MAIN_SETTINGS.seeds, seed: int = MAIN_SETTINGS.seed) -> Sweep:
     """One of the sweeps with fixed cells, by its key."""
-    settings = Settings(
-        seeds,
-        seed=seed,
-        estimators=MAIN_SETTINGS.estimators,
-        metrics=MAIN_SETTINGS.metrics,
-        bias=MAIN_SETTINGS.bias,
-    )
-    return Sweep(CELLS[key], settings)
+    return Sweep(CELLS[key], replace(MAIN_SETTINGS, seeds=seeds, seed=seed))
 
 
 def sweep_key(sweep: Sweep) -> str:
@@ -120,15 +113,6 @@ class OwnSweep:
         if problem:
             raise RefusedSettings(problem)
         return sweep
-
-    def cells(self, scenario: Scenario, uploaded: Population | None = None) -> tuple[Cell, ...]:
-        """All combinations of population, K, epsilon and N; a population with a K of its own is combined with
-        that K only.
-
-        Raises:
-            RefusedSettings: as `sweep`, for what is typed and for the number of cells.
-        """
-        return _cells(self, scenario, _upload_key(uploaded))
 
     @property
     def settings(self) -> Settings:
@@ -204,7 +188,7 @@ def _checked_sweep(
 def _cells(own_sweep: OwnSweep, scenario: Scenario, upload: _UploadKey | None) -> tuple[Cell, ...]:
     populations = _populations(own_sweep.populations, scenario, upload)
     ks, epsilons, ns = (
-        _listed(text, name, scenario)
+        parse_numbers(text, _OF_SCENARIO[name], SWEEP_CELLS_MAX)[0] or (getattr(scenario, name),)
         for text, name in ((own_sweep.ks, "k"), (own_sweep.epsilons, "epsilon"), (own_sweep.ns, "n"))
     )
     sizes = [_sizes(dist, ks, upload) for dist, _ in populations]
@@ -270,10 +254,6 @@ def _populations(text: str, scenario: Scenario, upload: _UploadKey | None) -> li
             "file)."
         )
     return [(upload.key, 0.0) if dist == UPLOAD else (dist, s) for dist, s in chosen]
-
-
-def _listed(text: str, name: str, scenario: Scenario) -> tuple[float, ...]:
-    return parse_numbers(text, _OF_SCENARIO[name], SWEEP_CELLS_MAX)[0] or (getattr(scenario, name),)
 
 
 def _sizes(dist: str, ks: Sequence[float], upload: _UploadKey | None) -> tuple[int, ...]:
