@@ -49,6 +49,7 @@ from rr_core.figures.wording import (
     capital,
     cell_name,
     counted,
+    listed,
     minus,
     population_name,
     practically_equal,
@@ -376,11 +377,11 @@ def _ranges(result: SweepResult, axis: SweepAxis) -> str:
     leads = [names for names in found if 0 < len(names) < len(VALID)]
     has = f" {'has' if len(leads[0]) == 1 else 'share'} the smallest squared error"
     best = ", ".join(
-        f"{' and '.join(map(_name, names))}{has if names == leads[0] else ''} at {_joined(found[names])}"
+        f"{' and '.join(map(_name, names))}{has if names == leads[0] else ''} at {listed(found[names])}"
         for names in leads
     )
-    rest = [f"too close to call at {_joined(found[()])}"] if () in found else []
-    rest += [f"the three are equal at {_joined(found[VALID])}"] if VALID in found else []
+    rest = [f"too close to call at {listed(found[()])}"] if () in found else []
+    rest += [f"the three are equal at {listed(found[VALID])}"] if VALID in found else []
     return f"on average **{best}**{''.join(f'; {one}' for one in rest)}."
 
 
@@ -404,7 +405,7 @@ def _counts(stand: Standing) -> str:
     if each:
         each[0] = f"{_name(wins[0][0])} has the smallest squared error in {counted(wins[0][1], 'setting')}"
     if never := [name for name, count in wins if not count]:
-        each.append(f"{_joined([_name(name) for name in never])} in none")
+        each.append(f"{listed([_name(name) for name in never])} in none")
     rest = []
     if stand.n_shared:
         rest.append(f"in {stand.n_shared:,} two share it")
@@ -457,10 +458,6 @@ def _of_nll(result: SweepResult) -> str:
         f"{_head(result)} MLE* has the lowest negative log-likelihood **in {each}**, alone or tied, as the maximum "
         "likelihood must."
     )
-
-
-def _joined(parts: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
 def _written(axis: SweepAxis, value: float) -> str:
