@@ -104,13 +104,8 @@ _SAID = "said_"  # before a scene's key: its prediction in a link
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a reader has come.
-
-    Attributes:
-        scene: the one on screen, from 1; one more than there are is the end.
-        draw: number of the dice that all scenes share.
-        said: prediction by key of the scene.
-    """
+    """How far a reader has come: the scene on screen, from 1 (one more than there are is the end), the number of the dice
+    that all scenes share, and the prediction by key of the scene."""
 
     scene: int = 1
     draw: int = 0

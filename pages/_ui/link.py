@@ -263,11 +263,6 @@ def _change(**carried: Any) -> None:
 def read(address: str, bindings: Iterable[Binding[Any]] = (), *, presentable: bool = True) -> bool:
     """Read the scenario and the page's settings from the address, at the moments when the address takes
     precedence over the session. Returns whether this is such a moment: the page is being opened.
-
-    Args:
-        address: the page that is being opened.
-        bindings: its settings.
-        presentable: whether it has a figure to present.
     """
     first = "_link" not in st.session_state
     link = _link()

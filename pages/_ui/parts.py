@@ -13,12 +13,7 @@ from rr_core.parameters import Choice
 
 
 def part_in_link(page: str, names: Mapping[str, str]) -> Binding[str]:
-    """The part of a page that is on screen, kept in its link as ``part``; without it the first one.
-
-    Args:
-        page: its address.
-        names: of the parts by their keys in a link.
-    """
+    """The part of a page that is on screen, kept in its link as ``part``; without it the first one."""
     choice = Choice("part", "part", "part of the page", names)
     return binding_of_choice(f"_part_of_{page}", choice, next(iter(names)), stays=False)
 
@@ -31,18 +26,10 @@ def while_open(part: TabContainer, draw: Callable[..., object], *given: Any) -> 
 
 
 class Parts:
-    """The parts of a page.
-
-    Attributes:
-        binding: of the part on screen, for `frame.open_page`.
-    """
+    """The parts of a page (its address), by their keys in a link; the first one opens with the page. ``binding`` is of the
+    part on screen, for `frame.open_page`."""
 
     def __init__(self, page: str, names: Mapping[str, str]) -> None:
-        """
-        Args:
-            page: its address.
-            names: of the parts by their keys in a link; the first one opens with the page.
-        """
         self._page, self._names = page, names
         self.binding = part_in_link(page, names)
 

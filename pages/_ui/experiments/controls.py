@@ -346,11 +346,7 @@ _HISTOGRAMS = (
 
 
 def sweep_and_run(key: str, run: Run | None, scenario: Scenario) -> None:
-    """Draw the controls that choose the sweep and its run, define an own sweep, and start it.
-
-    Args:
-        run: the one on screen; None for a sweep without a run.
-    """
+    """Draw the controls that choose the sweep and its run, define an own sweep, and start it."""
     with _row():
         sweep_picker(key)
         run_picker(key, run)

@@ -416,12 +416,7 @@ def _map_first(view: SweepView) -> bool:
 
 
 def compare_runs(view: SweepView, others: Mapping[str, SweepResult]) -> None:
-    """Choose a second run; draw both as curves with the current selection, and how far their means differ.
-
-    Args:
-        view: the run on screen.
-        others: results of finished or partial runs, by display name.
-    """
+    """Choose a second run; draw both as curves with the current selection, and how far their means differ."""
     st.subheader("Runs side by side")
     there = {name: result for name, result in others.items() if result.cells}
     if not there or not view.result.cells:

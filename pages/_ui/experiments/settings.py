@@ -98,11 +98,6 @@ class OwnSweep:
     def sweep(self, scenario: Scenario, uploaded: Population | None = None, workers: int = 1) -> Sweep:
         """The sweep of these settings; cached, so that equal arguments are parsed once.
 
-        Args:
-            scenario: the sidebar's, for the fields left empty.
-            uploaded: the person's own histogram, if there is one.
-            workers: processes that share the work.
-
         Raises:
             RefusedSettings: with the sentence for the person: what cannot be read, or is more than a run here may be.
         """
@@ -230,12 +225,7 @@ def why_too_large(sweep: Sweep, workers: int, done: SweepResult | None = None) -
 
 def figure3(population: Population, n: int = 10**6) -> Sweep:
     """The paper's Figure 3 on a person's own histogram, or on a table of this app, at its full K: epsilon 1 to 10, the
-    people of the table.
-
-    Args:
-        population: the histogram.
-        n: users, where it holds shares only. (More people than the app's limit count as that many.)
-    """
+    people of the table; ``n`` users, where it holds shares only. (More than the app's limit count as that many.)"""
     users = min(population.total or n, limits.N_MAX)
     cells = over(dist=population.key, k=population.k, epsilon=EPSILONS, n=users)
     return Sweep(cells, Settings(_FIGURE3_SEEDS, people="rounded", estimators=VALID, bias=False))

@@ -60,13 +60,8 @@ PARAMETERS = ("map", "metric", *_FIXED_PARAMETERS.values())
 
 @dataclass(frozen=True)
 class MapSelection:
-    """The chosen map, metric and fixed values; values are kept when another map does not use them.
-
-    Attributes:
-        key: of `winner_map.MAP_KINDS`, or of its STRIP_KINDS.
-        metric: one of the sweep's metrics.
-        fixed: by axis, the value at which it is held fixed.
-    """
+    """The chosen map (a key of ALL_KINDS), metric, and value by fixed axis; values are kept when another map does not use
+    them."""
 
     key: str = ""
     metric: str = ""

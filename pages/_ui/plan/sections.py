@@ -391,14 +391,7 @@ def population_name(work: Work) -> str:
 
 
 def summary(plan: Plan, population: str, delta: float, date: str) -> str:
-    """The plan on one page of paper, as HTML.
-
-    Args:
-        plan: the plan.
-        population: display name of the assumed population; may come from an uploaded file.
-        delta: delta of the guarantee after shuffling.
-        date: the day, as text.
-    """
+    """The plan on one page of paper, as HTML; the population's name may come from an uploaded file."""
     return downloads.printed(
         title="Plan of a survey with randomized response",
         heading="Plan of a survey with k-ary randomized response",
