@@ -26,8 +26,8 @@ def while_open(part: TabContainer, draw: Callable[..., object], *given: Any) -> 
 
 
 class Parts:
-    """The parts of a page (its address), by their keys in a link; the first one opens with the page. ``binding`` is of the
-    part on screen, for `frame.open_page`."""
+    """The parts of a page (its address), by their keys in a link; the first one opens with the page. ``binding`` is of
+    the part on screen, for `frame.open_page`."""
 
     def __init__(self, page: str, names: Mapping[str, str]) -> None:
         self._page, self._names = page, names
