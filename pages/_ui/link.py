@@ -20,9 +20,9 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages._ui import state
-from pages._ui.safe_text import markdown
 from rr_core import limits, parameters
 from rr_core.parameters import Choice, Parameter
+from rr_core.plain_text import markdown
 from rr_core.populations import TABLES, UPLOAD
 from rr_core.scenario import ALL_FIELDS, FIRST, Scenario, other_k
 from server import sessions

@@ -13,8 +13,7 @@ from typing import Any
 import streamlit as st
 
 from pages._ui import guidance, link, navigation, state
-from pages._ui.parts import part_in_link
-from pages._ui.safe_text import markdown
+from pages._ui.frame import part_in_link
 from rr_core import reference
 from rr_core.experiments.claims import best_when
 from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS
@@ -22,6 +21,7 @@ from rr_core.experiments.ranking import standing
 from rr_core.experiments.storage import stored_result
 from rr_core.figures.style import number, percent
 from rr_core.figures.wording import roughly_times, table
+from rr_core.plain_text import markdown
 from rr_core.populations import TABLES
 from rr_core.reference import Entry, Formula, Misprint
 from rr_core.registry import REGISTRY

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from pages._ui.frame import part_in_link
 from pages._ui.link import Binding
-from pages._ui.parts import part_in_link
 from tests.app.opening import ABOUT_SCENARIO, ROOT, charts, open_part, opened
 
 LONG = {

@@ -25,7 +25,6 @@ from pages._ui.experiments.settings import (
     why_too_large,
 )
 from pages._ui.link import Binding
-from pages._ui.safe_text import markdown
 from rr_core.comparison import METRICS
 from rr_core.experiments.grid import MAIN_SETTINGS, Cell, Sweep
 from rr_core.experiments.run import SweepResult, expected_seconds
@@ -34,6 +33,7 @@ from rr_core.figures.wording import METRIC_NAMES, counted, population_name
 from rr_core.limits import LIST_LETTERS_MAX
 from rr_core.metrics import WHOSE
 from rr_core.parameters import LIST_HELP, Number, RefusedSettings
+from rr_core.plain_text import markdown
 from rr_core.populations import TABLES, UPLOAD, Population, build
 from rr_core.registry import ESTIMATORS
 from rr_core.scenario import Scenario
