@@ -186,6 +186,7 @@ REFUSED = [
     (lambda: simulate_curve(3, [1, 2, 3], "epsilon", [30], 10, 5), "epsilon must be"),
     (lambda: simulate_curve(3, [1, 2, 3], "n", [5], 1, 5, users="new"), "users must be"),
     (lambda: people_needed(Channel.warner(0.5), Goal("half_width"), 0.1), ".*categories apart"),
+    (lambda: people_needed(Channel(np.eye(3)), Goal("power"), 0.1), "channel must have k = 2 truths, got 3"),
     *((partial(people_needed, WARNER, goal, share), "shares must be")
       for goal, share in ((Goal("half_width"), 1.1), (Goal("power"), 0.0), (Goal("difference", 0.2), 0.81))),
     *((partial(Goal, **{"kind": "power", name: value}), f"{name} must be")
