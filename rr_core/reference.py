@@ -77,25 +77,6 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Symbol:
-    """A letter, its name in code ("–" if it has none), its meaning with unit and range, and words to find it by."""
-
-    letter: str
-    code: str
-    meaning: str
-    search: str = ""
-
-
-@dataclass(frozen=True)
-class Letter:
-    """A letter that other texts use for something else."""
-
-    letter: str
-    here: str
-    elsewhere: str
-
-
-@dataclass(frozen=True)
 class Formula:
     """A formula.
 
@@ -162,18 +143,6 @@ def questions() -> tuple[Question, ...]:
         )
         for row in read("questions")["question"]
     )
-
-
-def symbols() -> dict[str, tuple[Symbol, ...]]:
-    """All symbols, by group."""
-    return {
-        group["name"]: tuple(Symbol(**row) for row in group["symbols"]) for group in read("symbols")["group"]
-    }
-
-
-def letters() -> tuple[Letter, ...]:
-    """The letters that clash with those of other texts."""
-    return tuple(Letter(**row) for row in read("names")["letters"])
 
 
 def formulas() -> dict[str, tuple[Formula, ...]]:
