@@ -15,8 +15,8 @@ from rr_core.protocols.laws import (
     K_MAX,
     KEYS,
     UNIT,
-    Blocks,
     Key,
+    Support,
     checked_n,
     checked_share,
     support,
@@ -29,21 +29,17 @@ class Protocol:
 
     ``variance`` and ``rmse`` are of one category's estimated share, ``users_relative`` is how many times the users of the
     best one of the table it takes to be as accurate, ``best`` marks the smallest variance of the table (the first in the
-    order of `KEYS` when two are equal). ``bits``, ``coded_bits`` and the last three as in `Support`.
+    order of `KEYS` when two are equal). ``bits`` and ``coded_bits`` as in `Support`, of which ``law`` is the protocol's.
     """
 
     key: Key
-    p_star: float
-    q_star: float
+    law: Support
     variance: float
     rmse: float
     bits: int
     coded_bits: float
     users_relative: float
     best: bool
-    hash_range: int | None = None
-    subset_size: int | None = None
-    blocks: Blocks | None = None
 
 
 def compare(
@@ -74,17 +70,13 @@ def compare(
     return tuple(
         Protocol(
             key=made.key,
-            p_star=made.p_star,
-            q_star=made.q_star,
+            law=made,
             variance=variance / n,
             rmse=math.sqrt(variance / n),
             bits=made.bits(k),
             coded_bits=made.coded_bits(k),
             users_relative=variance / of_one[best],
             best=i == best,
-            hash_range=made.hash_range,
-            subset_size=made.subset_size,
-            blocks=made.blocks,
         )
         for i, (made, variance) in enumerate(zip(supports, of_one, strict=True))
     )

@@ -80,7 +80,7 @@ def test_rows_are_finite_and_one_is_best(k, epsilon, theta, users):
     (best,) = (row for row in rows if row.best)
     for row in rows:
         assert all(math.isfinite(x) and x > 0 for x in (row.variance, row.rmse, row.bits, row.coded_bits))
-        assert 0 < row.q_star < row.p_star <= 1
+        assert 0 < row.law.q_star < row.law.p_star <= 1
         assert row.users_relative == pytest.approx(row.variance / best.variance)
         assert row.users_relative >= 1
         assert row.coded_bits <= row.bits * (1 + 1e-12)
@@ -227,11 +227,11 @@ def test_a_report_of_local_hashing_grows_with_k_by_the_hash_function_alone(epsil
 def test_bits_as_sent(k, bits):
     rr, subset, sue, oue, olh, hr = compare(k, 1.0, 1)
     assert bits <= hr.bits <= math.log2(k) + 2
-    assert subset.bits == min(k, subset.subset_size * bits)
+    assert subset.bits == min(k, subset.law.subset_size * bits)
     if k < 2000:
-        assert subset.coded_bits == pytest.approx(math.log2(math.comb(k, subset.subset_size)), rel=1e-9)
+        assert subset.coded_bits == pytest.approx(math.log2(math.comb(k, subset.law.subset_size)), rel=1e-9)
     assert (rr.bits, sue.bits, oue.bits) == (bits, k, k)
-    assert olh.hash_range == 4
+    assert olh.law.hash_range == 4
     assert olh.bits == 2 * max(bits, 2) + 2
     assert rr.coded_bits == pytest.approx(math.log2(k))
     assert olh.coded_bits == pytest.approx(2 * math.log2(max(k, 4)) + 2)
@@ -301,7 +301,7 @@ def test_in_the_mean_over_all_categories_none_is_below_subset_selection(k, epsil
     least = min(row.variance for row in rows)
     assert rows[1].variance == pytest.approx(least, rel=1e-9)
     assert rows[1].variance == pytest.approx(float(equal_shares(k, epsilon, 1000, users)) / k, rel=1e-9)
-    assert rows[0].best == (rows[1].subset_size == 1)
+    assert rows[0].best == (rows[1].law.subset_size == 1)
 
 
 @holds(
