@@ -4,8 +4,7 @@ import streamlit as st
 
 from pages._ui import dials, downloads, figure_controls, film, guidance, lesson, truth, view_picker
 from pages._ui.estimators import error_table, pick_target, repeated_section, search_section
-from pages._ui.frame import open_page
-from pages._ui.parts import Parts, while_open
+from pages._ui.frame import Parts, open_page, while_open
 from rr_core.figures.estimators import estimates
 
 PARTS = Parts(

@@ -2,8 +2,7 @@
 
 from pages._ui import guidance, link
 from pages._ui.experiments import controls, protocols, results, runs, settings, winner_map
-from pages._ui.frame import open_page
-from pages._ui.parts import Parts, while_open
+from pages._ui.frame import Parts, open_page, while_open
 
 PARTS = Parts(
     "experiments",

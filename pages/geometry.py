@@ -3,9 +3,8 @@
 import streamlit as st
 
 from pages._ui import downloads, guidance
-from pages._ui.frame import open_page
+from pages._ui.frame import Parts, open_page, while_open
 from pages._ui.geometry import collinearity, triangle
-from pages._ui.parts import Parts, while_open
 
 PARTS = Parts(
     "geometry",

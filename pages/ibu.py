@@ -3,9 +3,8 @@
 import streamlit as st
 
 from pages._ui import chart, figure_controls, film, guidance, view_picker
-from pages._ui.frame import open_page
+from pages._ui.frame import Parts, open_page
 from pages._ui.ibu import results, sections
-from pages._ui.parts import Parts
 from rr_core.figures.ibu import animation, convergence_curves, settling_by_reports
 
 PARTS = Parts(

@@ -3,8 +3,7 @@
 import streamlit as st
 
 from pages._ui import chart, downloads, figure_controls, guidance, truth, view_picker
-from pages._ui.frame import open_page
-from pages._ui.parts import Parts
+from pages._ui.frame import Parts, open_page
 from rr_core.figures.inv_negatives import chance_against_users, inv_with_negatives, more_users
 from rr_core.figures.style import percent
 from rr_core.law import negative_chance, negatives

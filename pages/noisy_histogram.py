@@ -3,9 +3,8 @@
 import streamlit as st
 
 from pages._ui import downloads, figure_controls, film, guidance, truth, view_picker
-from pages._ui.frame import open_page
+from pages._ui.frame import Parts, open_page, while_open
 from pages._ui.noisy_histogram import channel_section, person_section
-from pages._ui.parts import Parts, while_open
 from rr_core.figures.noisy_histogram import noisy_histogram, two_ways
 from rr_core.figures.style import percent
 

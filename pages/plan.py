@@ -3,8 +3,7 @@
 import streamlit as st
 
 from pages._ui import guidance
-from pages._ui.frame import open_page
-from pages._ui.parts import Parts, while_open
+from pages._ui.frame import Parts, open_page, while_open
 from pages._ui.plan import sections, sentences
 from pages._ui.plan.settings import SETTINGS, controls, current_plan, plan_landscape
 

@@ -1,8 +1,7 @@
 """Protocols: what changes when reports are not made by k-RR."""
 
 from pages._ui import guidance, link
-from pages._ui.frame import open_page
-from pages._ui.parts import Parts
+from pages._ui.frame import Parts, open_page
 from pages._ui.protocols import channel, over_time, posterior, side_by_side, unary
 from server import sessions
 

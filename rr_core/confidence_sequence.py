@@ -4,7 +4,8 @@ A *confidence sequence* misses at any time at all with probability at most alpha
 looked at again and again ever misses far more often. Reports arrive one by one. After N of them, c are of a category, and
 m of the N people have it. These people are fixed, not sampled, and who comes next may depend on the reports so far.
 
-Let psi_x(l) be at least log E exp(l B) for an indicator B of mean x. Each person's noise is new, so for every l
+Let psi_x(l) = log(1 - x + x e^l), that is log E exp(l B) for an indicator B of mean x. Each person's noise is new, so
+for every l
 
     exp(l c - m psi_p(l) - (N - m) psi_q(l))
 
@@ -19,7 +20,6 @@ extensions of randomized response for private confidence sets", ICML 2023.
 from __future__ import annotations
 
 import math
-from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,11 +32,9 @@ from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import variance_at
 from rr_core.sampling import whole_counts
 
-Bound = Literal["exact", "sub_gaussian"]
-
 _MOST_USERS = 10**15
 TIGHTEST_AT = 100  # reports: about a class
-# |l| in standard deviations for "exact": near enough to each other for a mean over the normal law, and as small as those
+# |l| in standard deviations: near enough to each other for a mean over the normal law, and as small as those
 # that tell most after 10^18 reports. As the law of l is on just these points, the bound holds exactly.
 _SIZES = np.geomspace(1e-9, 8, 64)
 _LEAST_THRESHOLD = 1e-3  # of log(1/alpha): below, Newton's method is slow, and a larger one is as valid
@@ -50,27 +48,17 @@ def anytime_intervals(
     *,
     level: float = 0.95,
     tightest_at: int = TIGHTEST_AT,
-    bound: Bound = "exact",
 ) -> tuple[Array, Array]:
     """A confidence sequence for the share of each category among those who have reported so far.
 
     With probability at least ``level`` the share of a category is in its interval after every number of reports, and so
-    whenever one stops. All k are at once with probability at least 1 - k (1 - level). Of the two bounds,
-
-    "exact" has psi_x(l) = log(1 - x + x e^l), which is log E exp(l B) itself;
-    "sub_gaussian" has psi_x(l) = x l + s l^2/2 with s = `variance_proxy`, which gives, with V = N s, the formula
-
-        Inv -+ sqrt((V + rho) log((V + rho)/(rho alpha^2))) / (N (p - q))                  Howard et al., eq. (14)
-
-    and is wider where a share is small: for a share of 0 at N = 100 by a factor of 1.3 at k = 4 and epsilon = 1, and of
-    3 at k = 12 and epsilon = 4.
+    whenever one stops. All k are at once with probability at least 1 - k (1 - level).
 
     Args:
         counts: (..., k) reports per category so far, whole numbers, each row with a total of at least 1.
         mechanism: the randomized response that produced them.
-        level: probability, between 0 and 1; fixed before the first report, as are the next two.
+        level: probability, between 0 and 1; fixed before the first report, as is the next.
         tightest_at: number of reports, from 1 to 10^15, near which the intervals are to be narrow.
-        bound: "exact" or "sub_gaussian".
 
     Returns:
         (lower, upper), (..., k) each: on either side of Inv, and not cut to [0, 1], as Inv is not.
@@ -87,47 +75,25 @@ def anytime_intervals(
         raise ValueError("counts must have a total >= 1, got all zeros")
     level = _validate.fraction("level", level)
     users = _validate.integer("tightest_at", tightest_at, 1, _MOST_USERS)
-    _validate.one_of("bound", bound, get_args(Bound))
     n = reports.sum(axis=-1, keepdims=True)
     threshold = max(-math.log1p(-level), _LEAST_THRESHOLD)
     # rho/V of the least width is 1/(-W(-alpha^2/e) - 1) with Lambert's W_{-1} (Howard et al.). This is its usual
     # approximation: from a level of 80% on it costs less than 0.1% of the width.
     ratio = 1 / (2 * threshold + math.log1p(2 * threshold))
-    if bound == "sub_gaussian":
-        s = variance_proxy(mechanism)
-        v, rho = n * s, users * s * ratio
-        above = np.sqrt((v + rho) * (np.log1p(v / rho) + 2 * threshold)) / n
-        below = -above
-    else:
-        variance = float(variance_at(np.array(1 / mechanism.k), 1.0, mechanism)) * mechanism.keep**2
-        # V is that of equal shares, and 1 more, as a count is a whole number even where chance hardly moves it.
-        scale = 1 / math.sqrt((users * variance + 1) * ratio)
-        pairs, where = np.unique(reports + 1j * n, return_inverse=True)  # each count with its total
-        ends = np.empty((2, pairs.size))
-        for first in range(0, pairs.size, _PAIRS_AT_ONCE):
-            some = slice(first, first + _PAIRS_AT_ONCE)
-            ends[:, some] = _exact_ends(pairs.real[some], pairs.imag[some], mechanism, scale, threshold)
-        below, above = ends[:, where.reshape(reports.shape)]
+    variance = float(variance_at(np.array(1 / mechanism.k), 1.0, mechanism)) * mechanism.keep**2
+    # V is that of equal shares, and 1 more, as a count is a whole number even where chance hardly moves it.
+    scale = 1 / math.sqrt((users * variance + 1) * ratio)
+    pairs, where = np.unique(reports + 1j * n, return_inverse=True)  # each count with its total
+    ends = np.empty((2, pairs.size))
+    for first in range(0, pairs.size, _PAIRS_AT_ONCE):
+        some = slice(first, first + _PAIRS_AT_ONCE)
+        ends[:, some] = _ends(pairs.real[some], pairs.imag[some], mechanism, scale, threshold)
+    below, above = ends[:, where.reshape(reports.shape)]
     estimate = inv(reports, mechanism)
     return estimate + below / mechanism.keep, estimate + above / mechanism.keep
 
 
-def variance_proxy(mechanism: RandomizedResponse) -> float:
-    """The least s, at most 1/4, with E exp(l (B - x)) <= exp(s l^2/2) for all l, where the indicator B has mean p or q.
-
-    For a mean x it is (1 - 2x)/(2 log((1-x)/x)) (M. Kearns, L. Saul, UAI 1998; V. V. Buldygin, K. K. Moskvichova, Theory
-    of Probability and Mathematical Statistics 86, 2013). It is larger the nearer x is to 1/2, and p is never farther
-    from it than q: |logit p| = |epsilon - log(k-1)| <= log(e^epsilon + k - 2) = -logit q.
-
-    >>> [round(variance_proxy(RandomizedResponse(4, epsilon)), 4) for epsilon in (1.0, 2.0, 4.0)]
-    [0.2498, 0.2343, 0.1544]
-    """
-    half_logit = (mechanism.epsilon - math.log(mechanism.k - 1)) / 2
-    # 1 - 2x is tanh(log((1-x)/x)/2): written with the logit, nothing cancels near 1/2.
-    return math.tanh(half_logit) / (4 * half_logit) if half_logit else 0.25
-
-
-def _exact_ends(
+def _ends(
     counts: Array, n: Array, mechanism: RandomizedResponse, scale: float, threshold: float
 ) -> tuple[Array, Array]:
     """Both ends minus Inv, times p - q, for (m,) counts with their totals ``n``; l has standard deviation ``scale``.

@@ -31,13 +31,11 @@ class Band:
     Attributes:
         expected: (m,) q N + (p - q) t.
         low, high: (m,) the central range of probability at least ``level``, in reports.
-        level: the probability asked for.
     """
 
     expected: Array
     low: Array
     high: Array
-    level: float
 
 
 def report_distribution(t: int, n: int, mechanism: RandomizedResponse) -> tuple[int, Array]:
@@ -99,7 +97,7 @@ def report_band(true_counts: ArrayLike, n: int, mechanism: RandomizedResponse, l
         cumulative = np.cumsum(pmf, axis=1)
         low[some] = first + (cumulative < (1 - level) / 2).sum(axis=1)
         high[some] = np.minimum(first + (cumulative < (1 + level) / 2).sum(axis=1), last)
-    return Band(expected[where], np.maximum(low, 0)[where], high[where], level)
+    return Band(expected[where], np.maximum(low, 0)[where], high[where])
 
 
 def report_variance(true_counts: ArrayLike, n: int, mechanism: RandomizedResponse) -> Array:

@@ -1,4 +1,6 @@
-"""Text from a stranger's file: as one line without invisible characters, and as a cell that no spreadsheet runs."""
+"""Text from a stranger's file: as one line without invisible characters, as a cell that no spreadsheet runs, and as
+markdown. Labels are kept as they are, and made safe at the moment they are shown: one function per place they go to. (For
+charts: `rr_core.figures.wording`.)"""
 
 from __future__ import annotations
 
@@ -78,3 +80,23 @@ def csv_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
             written = [json.dumps(label, ensure_ascii=False) for label in labels]
             made["group_json" if name == "group" else "category_json"] = written
     return made
+
+
+# Where a bare address or mail address would be made a link, escaped or not: a joiner there breaks it.
+_AUTOLINK = re.compile(r"(?<=:)(?=//)|(?<=www)(?=[.])|(?=@)", re.IGNORECASE)
+_JOINER = "\u2060"
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&@/])")
+
+
+def markdown(text: str, max_length: int = 400) -> str:
+    """Text for a Streamlit call that reads markdown (`st.error`, `st.caption`), shown literally.
+
+    Every character that markdown, Streamlit's ``:colour[…]``, LaTeX or automatic links could act on
+    is escaped. Error sentences of `rr_core.io` quote the file, so they need it.
+    """
+    return _MARKDOWN.sub(r"\\\1", _AUTOLINK.sub(_JOINER, plain(text, max_length)))
+
+
+def starred(text: str) -> str:
+    """Our own markdown with MLE* in it, whose asterisk must not begin italics."""
+    return text.replace("MLE*", "MLE\\*")

@@ -7,12 +7,12 @@ between dollars. ``{{name}}`` or ``{{name:format}}`` stands for a number that is
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Any
+
+from rr_core.data import read_toml
 
 PARTS = ("glossary", "questions", "symbols", "names", "formulas", "estimators", "misprints", "sources")
 
@@ -77,25 +77,6 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Symbol:
-    """A letter, its name in code ("–" if it has none), its meaning with unit and range, and words to find it by."""
-
-    letter: str
-    code: str
-    meaning: str
-    search: str = ""
-
-
-@dataclass(frozen=True)
-class Letter:
-    """A letter that other texts use for something else."""
-
-    letter: str
-    here: str
-    elsewhere: str
-
-
-@dataclass(frozen=True)
 class Formula:
     """A formula.
 
@@ -145,8 +126,7 @@ def read(part: str) -> Mapping[str, Any]:
     """
     if part not in PARTS:
         raise ValueError(f"part must be one of {', '.join(PARTS)}, got {part!r}")
-    file = resources.files("rr_core") / "data" / "reference" / f"{part}.toml"
-    return tomllib.loads(file.read_text(encoding="utf-8"))
+    return read_toml(f"reference/{part}.toml")
 
 
 def entries(part: str, kind: str) -> tuple[Entry, ...]:
@@ -163,18 +143,6 @@ def questions() -> tuple[Question, ...]:
         )
         for row in read("questions")["question"]
     )
-
-
-def symbols() -> dict[str, tuple[Symbol, ...]]:
-    """All symbols, by group."""
-    return {
-        group["name"]: tuple(Symbol(**row) for row in group["symbols"]) for group in read("symbols")["group"]
-    }
-
-
-def letters() -> tuple[Letter, ...]:
-    """The letters that clash with those of other texts."""
-    return tuple(Letter(**row) for row in read("names")["letters"])
 
 
 def formulas() -> dict[str, tuple[Formula, ...]]:

@@ -11,7 +11,6 @@ import streamlit as st
 
 from pages._ui import chart, film, long_run, state, truth
 from pages._ui.figure_controls import widget
-from pages._ui.safe_text import markdown, starred
 from pages._ui.work import LARGE, Work
 from rr_core.comparison import RANKED, ULPS, Comparison, Target
 from rr_core.estimators import mle_search
@@ -26,6 +25,7 @@ from rr_core.figures.estimators import (
 from rr_core.figures.style import QUANTITIES, number, percent
 from rr_core.figures.wording import METRIC_NAMES, plain_names
 from rr_core.figures.wording import table as markdown_table
+from rr_core.plain_text import markdown, starred
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.repeats import Repeats, repeat
 from rr_core.scenario import Draw

@@ -1,15 +1,19 @@
-"""Opening a page: title, navigation, sidebar scenario, link, messages, upload. The first call of every page. And
-presenting it to a room: its question, main figure and sentence in large letters, ε, N, and what moves on."""
+"""Opening a page: title, navigation, sidebar scenario, link, messages, upload. The first call of every page.
+
+Also the parts of a long page, as tabs below its main figure, of which the one on screen is in the link (``part``); and
+presenting a page to a room: its question, main figure and sentence in large letters, ε, N, and what moves on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import pandas as pd  # noqa: F401  Before the first figure: Plotly fails on a pandas that another session is importing.
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.elements.lib.mutable_tab_container import TabContainer
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 from streamlit.runtime.scriptrunner.script_runner import ScriptRunner, ScriptRunnerEvent
@@ -26,8 +30,9 @@ from pages._ui import (
     truth,
     upload,
 )
-from pages._ui.link import Binding
+from pages._ui.link import Binding, binding_of_choice
 from pages._ui.work import LARGE, Work, work
+from rr_core.parameters import Choice
 from rr_core.populations import UPLOAD
 from server import sessions
 from server.priority import FIGURE, OPENING, REST, TURNS
@@ -357,3 +362,34 @@ def _present(grey: Mapping[str, str]) -> NoReturn:
     if not dials.moving():
         link.write()
     state.stop()
+
+
+def part_in_link(page: str, names: Mapping[str, str]) -> Binding[str]:
+    """The part of a page that is on screen, kept in its link as ``part``; without it the first one."""
+    choice = Choice("part", "part", "part of the page", names)
+    return binding_of_choice(f"_part_of_{page}", choice, next(iter(names)), stays=False)
+
+
+def while_open(part: TabContainer, draw: Callable[..., object], *given: Any) -> None:
+    """Draw what a part holds, but only while it is on screen."""
+    if part.open:
+        with part:
+            draw(*given)
+
+
+class Parts:
+    """The parts of a page (its address), by their keys in a link; the first one opens with the page. ``binding`` is of
+    the part on screen, for `frame.open_page`."""
+
+    def __init__(self, page: str, names: Mapping[str, str]) -> None:
+        self._page, self._names = page, names
+        self.binding = part_in_link(page, names)
+
+    def tabs(self) -> dict[str, TabContainer]:
+        """Draw the tabs, and give the container of each part; the one on screen is ``open``."""
+        keys = {name: key for key, name in self._names.items()}
+        arguments = self.binding.widget_arguments(
+            f"part_{self._page}", self._names[self.binding.current()], keys.__getitem__
+        )
+        del arguments["persist_state"]  # tabs have none, and are on screen whenever they are drawn
+        return dict(zip(self._names, st.tabs(list(self._names.values()), **arguments), strict=True))

@@ -45,11 +45,8 @@ WHICH = (
 
 
 def words(*titles: str) -> None:
-    """The meaning of words that a page uses, behind one click, in the row of widgets above its figure.
-
-    Args:
-        titles: of entries of the glossary, in the order in which the page uses them.
-    """
+    """The meaning of words that a page uses, by their titles in the glossary, behind one click, in the row of widgets
+    above its figure."""
     figure_controls.place(partial(_show_words, titles))
 
 

@@ -104,13 +104,8 @@ _SAID = "said_"  # before a scene's key: its prediction in a link
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a reader has come.
-
-    Attributes:
-        scene: the one on screen, from 1; one more than there are is the end.
-        draw: number of the dice that all scenes share.
-        said: prediction by key of the scene.
-    """
+    """How far a reader has come: the scene on screen, from 1 (one more than there are is the end), the number of the dice
+    that all scenes share, and the prediction by key of the scene."""
 
     scene: int = 1
     draw: int = 0
@@ -222,10 +217,6 @@ def _goes(key: str) -> None:
         PROGRESS.change(replace(progress, scene=to))
 
 
-def _more(scene: Scene) -> navigation.Entry:
-    return navigation.BY_ADDRESS[scene.more.partition("?")[0]]
-
-
 def _end(progress: Progress) -> None:
     """Predictions beside answers, the ten sentences to remember, and the file that has both."""
     said = sum(scene.key in progress.said for scene in SCENES)
@@ -274,7 +265,10 @@ def kept_page(progress: Progress) -> str:
                 "Ten sentences",
                 "Each with the page that shows more.",
                 ("", "To remember", "More on the page"),
-                [(str(i), scene.remember, _more(scene).question) for i, scene in enumerate(SCENES, 1)],
+                [
+                    (str(i), scene.remember, navigation.BY_ADDRESS[scene.more.partition("?")[0]].question)
+                    for i, scene in enumerate(SCENES, 1)
+                ],
             ),
             downloads.Section(
                 "Predictions beside answers",

@@ -20,9 +20,9 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages._ui import state
-from pages._ui.safe_text import markdown
 from rr_core import limits, parameters
 from rr_core.parameters import Choice, Parameter
+from rr_core.plain_text import markdown
 from rr_core.populations import TABLES, UPLOAD
 from rr_core.scenario import ALL_FIELDS, FIRST, Scenario, other_k
 from server import sessions
@@ -263,11 +263,6 @@ def _change(**carried: Any) -> None:
 def read(address: str, bindings: Iterable[Binding[Any]] = (), *, presentable: bool = True) -> bool:
     """Read the scenario and the page's settings from the address, at the moments when the address takes
     precedence over the session. Returns whether this is such a moment: the page is being opened.
-
-    Args:
-        address: the page that is being opened.
-        bindings: its settings.
-        presentable: whether it has a figure to present.
     """
     first = "_link" not in st.session_state
     link = _link()

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages._ui import chart, truth
-from pages._ui.safe_text import markdown
 from pages._ui.work import Work
 from rr_core.figures.noisy_histogram import LARGEST_MATRIX, belief, channel, epsilon_cost
 from rr_core.figures.style import percent
 from rr_core.figures.view import Bars, bars, natural_order, rank_order, with_categories
 from rr_core.figures.wording import names
-from rr_core.plain_text import plain
+from rr_core.plain_text import markdown, plain
 from rr_core.privacy import Report, answer, posterior_of_reports
 from rr_core.streams import Stream
 

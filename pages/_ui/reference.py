@@ -13,8 +13,7 @@ from typing import Any
 import streamlit as st
 
 from pages._ui import guidance, link, navigation, state
-from pages._ui.parts import part_in_link
-from pages._ui.safe_text import markdown
+from pages._ui.frame import part_in_link
 from rr_core import reference
 from rr_core.experiments.claims import best_when
 from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS
@@ -22,6 +21,7 @@ from rr_core.experiments.ranking import standing
 from rr_core.experiments.storage import stored_result
 from rr_core.figures.style import number, percent
 from rr_core.figures.wording import roughly_times, table
+from rr_core.plain_text import markdown
 from rr_core.populations import TABLES
 from rr_core.reference import Entry, Formula, Misprint
 from rr_core.registry import REGISTRY
@@ -98,28 +98,32 @@ _FORMATS: Mapping[str, Callable[..., str]] = {
 
 
 def symbol_entries() -> tuple[Entry, ...]:
-    letters = (symbol for group in reference.symbols().values() for symbol in group)
-    objects = reference.read("symbols")["other_names"]["objects"]
+    texts = reference.read("symbols")
+    letters = (row for group in texts["group"] for row in group["symbols"])
     return (
-        *(Entry(f"{symbol.letter} · {symbol.code}", symbol.meaning, symbol.search) for symbol in letters),
-        *(Entry(f"`{row['code']}`", f"{row['meaning']}.") for row in objects),
+        *(
+            Entry(f"{row['letter']} · {row['code']}", row["meaning"], row.get("search", ""))
+            for row in letters
+        ),
+        *(Entry(f"`{row['code']}`", f"{row['meaning']}.") for row in texts["other_names"]["objects"]),
     )
 
 
 def show_symbols() -> None:
-    for name, group in reference.symbols().items():
-        st.subheader(name)
-        show_table(
-            ("Symbol", "In code", "Meaning, unit, range"), [(s.letter, s.code, s.meaning) for s in group]
-        )
-    others = reference.read("symbols")["other_names"]
+    texts = reference.read("symbols")
+    for group in texts["group"]:
+        st.subheader(group["name"])
+        rows = [(row["letter"], row["code"], row["meaning"]) for row in group["symbols"]]
+        show_table(("Symbol", "In code", "Meaning, unit, range"), rows)
+    others = texts["other_names"]
     st.subheader(others["name"])
     show_table(("Name", "What it is"), [(f"`{row['code']}`", row["meaning"]) for row in others["objects"]])
 
 
 def name_entries() -> tuple[Entry, ...]:
     letters = (
-        Entry(row.letter, f"here: {row.here}; elsewhere: {row.elsewhere}.") for row in reference.letters()
+        Entry(row["letter"], f"here: {row['here']}; elsewhere: {row['elsewhere']}.")
+        for row in reference.read("names")["letters"]
     )
     return (*reference.entries("names", "method"), *letters)
 
@@ -128,11 +132,12 @@ def show_names() -> None:
     st.subheader("Methods")
     show_entries(reference.entries("names", "method"))
     st.subheader("Letters that clash")
+    texts = reference.read("names")
     show_table(
         ("Letter", "Here", "Elsewhere"),
-        [(row.letter, row.here, row.elsewhere.replace("|", "\\mid ")) for row in reference.letters()],
+        [(row["letter"], row["here"], row["elsewhere"].replace("|", "\\mid ")) for row in texts["letters"]],
     )
-    st.caption(reference.read("names")["note"])
+    st.caption(texts["note"])
 
 
 def formula_entries() -> tuple[Entry, ...]:

@@ -13,12 +13,11 @@ from markupsafe import escape
 from pages._ui import chart, downloads, link, navigation, sidebar
 from pages._ui.link import Binding
 from pages._ui.reports import session as reports
-from pages._ui.safe_text import markdown
 from rr_core.figures import room as figures
 from rr_core.figures.style import for_a_room
 from rr_core.figures.wording import counted, odds
 from rr_core.io.text import csv_bytes
-from rr_core.plain_text import csv_columns
+from rr_core.plain_text import csv_columns, markdown
 from rr_core.plan.solve import Unreachable, required_n
 from rr_core.plan.targets import Target
 from server.room import SERVED, store

@@ -13,7 +13,6 @@ import streamlit as st
 
 from pages._ui import link, state
 from pages._ui.downloads import button
-from pages._ui.safe_text import markdown
 from rr_core import limits
 from rr_core.figures.style import number
 from rr_core.figures.wording import counted
@@ -26,7 +25,7 @@ from rr_core.io import (
     rows_left_out,
     without,
 )
-from rr_core.plain_text import plain
+from rr_core.plain_text import markdown, plain
 from rr_core.populations import UPLOAD, Population
 from server import sessions
 from server.middleware import TEMPORARY

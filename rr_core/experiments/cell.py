@@ -200,7 +200,7 @@ class CellResult:
     Attributes:
         cell: which.
         seeds: collections made.
-        mean: (metrics, estimators) mean error; "mse" is the sum over categories, see `per_category`.
+        mean: (metrics, estimators) mean error; "mse" is the sum over categories.
         standard_error: (metrics, estimators) of that mean; nan from one collection.
         quantiles: (5, metrics, estimators) at QUANTILES, interpolated linearly.
         difference, difference_error: (metrics, estimators, estimators) mean of the first one's error minus the
@@ -241,11 +241,6 @@ class CellResult:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.__post_init__()  # arrays arrive writeable from another process
-
-    def per_category(self, squared: Array) -> Array:
-        """A sum of squares over the categories as the mean per category that the paper's figures show."""
-        mean: Array = squared / self.cell.k
-        return mean
 
     def same(self, other: CellResult) -> bool:
         """Whether every number is the same, bit for bit (nan equals nan)."""

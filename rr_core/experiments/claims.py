@@ -77,7 +77,6 @@ class Slopes:
         along: "n" or "k".
         estimator: which one.
         groups: per group, the axes that its cells share, as text.
-        fitted: (groups,) least squares over all values of the axis.
         last: (groups,) slope between the two largest values, which is nearer to the limit.
         error: (groups,) standard error of ``last``, by that of the two means; nan from one collection.
         seeds: collections behind every mean.
@@ -86,7 +85,6 @@ class Slopes:
     along: SlopeAxis
     estimator: str
     groups: tuple[str, ...]
-    fitted: Array
     last: Array
     error: Array
     seeds: int
@@ -228,7 +226,11 @@ def figure_claims(result: SweepResult, metric: str) -> tuple[PaperClaim, ...]:
         parts = tuple(_by_population(result))
         return (
             *map(_best_of_population, parts),
-            *(_kosarak(part) for part in parts if _as_kosarak(part.cells[0].cell)),
+            *(
+                _kosarak(part)
+                for part in parts
+                if part.cells[0].cell.uploaded and part.cells[0].cell.k == KOSARAK
+            ),
             mle_never_worst(result),
             _close(result),
         )
@@ -344,7 +346,7 @@ def slopes(result: SweepResult, metric: str, along: SlopeAxis, estimator: str) -
     groups: dict[str, list[CellResult]] = {}
     for cell in result.cells:
         groups.setdefault(_shared_axes(cell, along), []).append(cell)
-    names, fitted, last, errors = [], [], [], []
+    names, last, errors = [], [], []
     for name, cells in groups.items():
         points = sorted(
             (getattr(cell.cell, along), float(cell.mean[m, e]), float(cell.standard_error[m, e]))
@@ -354,20 +356,11 @@ def slopes(result: SweepResult, metric: str, along: SlopeAxis, estimator: str) -
             continue
         at, means, spread = np.array(points, dtype=np.float64).T
         x, y, relative = np.log(at), np.log(means), spread / means
-        centred = x - x.mean()
         names.append(name)
-        fitted.append(float((centred * y).sum() / (centred**2).sum()))
         last.append(float((y[-1] - y[-2]) / (x[-1] - x[-2])))
         errors.append(float(np.hypot(relative[-1], relative[-2]) / (x[-1] - x[-2])))
-    return Slopes(
-        along,
-        estimator,
-        tuple(names),
-        np.array(fitted),
-        np.array(last),
-        np.array(errors),
-        result.sweep.settings.seeds,
-    )
+    seeds = result.sweep.settings.seeds
+    return Slopes(along, estimator, tuple(names), np.array(last), np.array(errors), seeds)
 
 
 def _shared_axes(cell: CellResult, along: SlopeAxis) -> str:
@@ -437,10 +430,6 @@ def _verdict_on_alternating(count: Count) -> Verdict:
     if count.yes and count.no:
         return "holds"
     return "not contradicted" if count.yes or count.no else "not settled"
-
-
-def _as_kosarak(cell: Cell) -> bool:
-    return cell.uploaded and cell.k == KOSARAK
 
 
 def _kosarak(part: SweepResult) -> PaperClaim:

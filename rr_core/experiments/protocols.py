@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
+from operator import itemgetter
 from typing import Literal, cast, get_args
 
 import numpy as np
@@ -466,17 +467,14 @@ def _judged(key: SentenceKey, rows: Sequence[Errors], level: float, question: Qu
 def _can_be_lower(key: SentenceKey, rows: Sequence[Errors], level: float) -> Sentence:
     """Whether there is, for each protocol and population, a setting where maximum likelihood has the smaller error."""
     answers = [_lower(row, level) for row in rows]
-    by_group = groupby(sorted(zip(map(_group, rows), answers, strict=True), key=lambda pair: pair[0]), _first)
+    first = itemgetter(0)
+    by_group = groupby(sorted(zip(map(_group, rows), answers, strict=True), key=first), first)
     found = [any(answer is True for _, answer in group) for _, group in by_group]
     return _sentence(key, verdict_on(_count(found)), _count(answers), rows, False)
 
 
 def _group(row: Errors) -> tuple[str, str]:
     return row.setting.protocol, row.setting.population
-
-
-def _first(pair: tuple[tuple[str, str], bool | None]) -> tuple[str, str]:
-    return pair[0]
 
 
 def _sentence(

@@ -225,9 +225,8 @@ class Standing:
         n_close: number of cells in which MLE*'s mean error is at most ``close`` times the smallest, by the means.
         median_ratio: median over the cells of MLE*'s mean error, relative to the smallest, by the means; nan where there
             is no such cell.
-        n_beaten: number of cells in which it is settled that MLE*'s mean error is not the smallest.
-        worst_ratio: largest ratio of MLE*'s mean error to the smallest among these; infinite where the smallest is zero,
-            1 where there are none.
+        worst_ratio: largest ratio of MLE*'s mean error to the smallest among the cells in which it is settled that it is
+            not the smallest; infinite where the smallest is zero, 1 where there are none.
         worst_cell: cell of the largest ratio; None where there is none.
     """
 
@@ -237,7 +236,6 @@ class Standing:
     n_equal: int
     n_close: int
     median_ratio: float
-    n_beaten: int
     worst_ratio: float
     worst_cell: Cell | None
 
@@ -272,8 +270,8 @@ def standing(result: SweepResult, metric: str, close: float = 1.5) -> Standing:
     >>> from rr_core.experiments.run import run
     >>> result = run(Sweep(over(k=(50,), n=(1000,), epsilon=(0.5, 1.0, 2.0), s=(1.3,)), Settings(60)))
     >>> stand = standing(result, "mse")
-    >>> stand.n_completed, stand.n_settled, stand.n_beaten
-    (3, 2, 2)
+    >>> stand.n_completed, stand.n_settled
+    (3, 2)
     """
     close = _validate.real("close", close, "a ratio")
     found = [(cell, leading(result, cell, metric)) for cell in result.cells]
@@ -288,7 +286,6 @@ def standing(result: SweepResult, metric: str, close: float = 1.5) -> Standing:
         n_equal=len(found) - len(apart),
         n_close=int((ratios <= close * (1 + TIE)).sum()),
         median_ratio=float(np.median(ratios)) if apart else np.nan,
-        n_beaten=int(behind.sum()),
         worst_ratio=1.0 if most is None else float(ratios[most]),
         worst_cell=None if most is None else apart[most][0].cell,
     )

@@ -49,6 +49,7 @@ from rr_core.figures.wording import (
     capital,
     cell_name,
     counted,
+    listed,
     minus,
     population_name,
     practically_equal,
@@ -193,7 +194,8 @@ def _rate(share: float) -> str:
 def _answers(count: Count, yes: str, no: str) -> str:
     """In how many cells the answer is yes, and in how many no."""
     if not count.total:
-        return f"The three are equal in {_all(count.equal)}."
+        cells = f"all {count.equal:,} cells" if count.equal > 1 else "the only cell"
+        return f"The three are equal in {cells}."
     rest = ((count.no, no), (count.undecided, "it is too close to call"))
     parts = [
         f"In {count.yes} of {counted(count.total, 'cell')} {yes}",
@@ -201,10 +203,6 @@ def _answers(count: Count, yes: str, no: str) -> str:
     ]
     equal = f" In {count.equal} more the three are equal." if count.equal else ""
     return f"{', '.join(parts)}.{equal}"
-
-
-def _all(cells: int) -> str:
-    return f"all {cells:,} cells" if cells > 1 else "the only cell"
 
 
 def _span(low: float, high: float, form: str) -> str:
@@ -379,11 +377,11 @@ def _ranges(result: SweepResult, axis: SweepAxis) -> str:
     leads = [names for names in found if 0 < len(names) < len(VALID)]
     has = f" {'has' if len(leads[0]) == 1 else 'share'} the smallest squared error"
     best = ", ".join(
-        f"{' and '.join(map(_name, names))}{has if names == leads[0] else ''} at {_joined(found[names])}"
+        f"{' and '.join(map(_name, names))}{has if names == leads[0] else ''} at {listed(found[names])}"
         for names in leads
     )
-    rest = [f"too close to call at {_joined(found[()])}"] if () in found else []
-    rest += [f"the three are equal at {_joined(found[VALID])}"] if VALID in found else []
+    rest = [f"too close to call at {listed(found[()])}"] if () in found else []
+    rest += [f"the three are equal at {listed(found[VALID])}"] if VALID in found else []
     return f"on average **{best}**{''.join(f'; {one}' for one in rest)}."
 
 
@@ -407,7 +405,7 @@ def _counts(stand: Standing) -> str:
     if each:
         each[0] = f"{_name(wins[0][0])} has the smallest squared error in {counted(wins[0][1], 'setting')}"
     if never := [name for name, count in wins if not count]:
-        each.append(f"{_joined([_name(name) for name in never])} in none")
+        each.append(f"{listed([_name(name) for name in never])} in none")
     rest = []
     if stand.n_shared:
         rest.append(f"in {stand.n_shared:,} two share it")
@@ -460,10 +458,6 @@ def _of_nll(result: SweepResult) -> str:
         f"{_head(result)} MLE* has the lowest negative log-likelihood **in {each}**, alone or tied, as the maximum "
         "likelihood must."
     )
-
-
-def _joined(parts: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
 def _written(axis: SweepAxis, value: float) -> str:

@@ -443,13 +443,9 @@ def people_against_share(curve: ShareCurve) -> go.Figure:
         traces,
         axis(which + scale, tickformat="~%", **x),
         axis(f"People needed{each}{scale}", tickformat="~s", **y),
-        f"{_at(curve.share)} it takes {_people(curve.needed)}{each}. {others(curve)}",
+        f"At a share of {percent(curve.share, _DIGITS)} it takes {_people(curve.needed)}{each}. {others(curve)}",
         height=360,
     )
-
-
-def _at(share: float) -> str:
-    return f"At a share of {percent(share, _DIGITS)}"
 
 
 def _people(needed: float) -> str:

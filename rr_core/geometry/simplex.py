@@ -23,6 +23,7 @@ from rr_core.collinearity import Collinearity, collinearity
 from rr_core.mechanism import RandomizedResponse
 from rr_core.populations import UPLOAD, Population
 from rr_core.registry import ESTIMATORS
+from rr_core.sampling import whole_users
 from rr_core.scenario import Draw
 
 SIDE, HEIGHT = float(np.sqrt(2)), float(np.sqrt(1.5))
@@ -73,12 +74,7 @@ def percents_at(x: float, y: float) -> tuple[int, int, int]:
     (70, 18, 12)
     """
     shares = np.maximum(from_plane([x, y]), 0)
-    exact = shares / shares.sum() * STEPS
-    down = np.floor(exact).astype(int)
-    # The largest remainders are rounded up, as many as keep the sum.
-    for i in np.argsort(down - exact, kind="stable")[: STEPS - int(down.sum())]:
-        down[i] += 1
-    first, second, third = (down * PERCENT).tolist()
+    first, second, third = (whole_users(shares / shares.sum(), STEPS) * PERCENT).tolist()
     return first, second, third
 
 

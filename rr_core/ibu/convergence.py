@@ -203,26 +203,20 @@ class LocalRate:
 
     Attributes:
         counts, multiplicities: reports of one category of the level, and how many such categories.
-        support: whether the limit is positive there.
         own_decay: h_i, the share of its own error that a category loses in one iteration; nan where the
             start is zero, and nothing ever moves.
         truthful_share: (p-q) theta_i/(q + (p-q) theta_i), the share of its reports that are truthful by the limit.
-        decay_bound: r, which no h_i exceeds; 0 when IBU stands still from the start.
         decay: the share of the whole error that one iteration removes in the end, from 0 to 1. At 0 (a
             category exactly on the border) convergence is slower than geometric; 1 when the start is the limit.
-        mode: the error that decays this slowly, scaled to a largest entry of size 1.
         slowest_level: the level that holds the others up: outside the support the one with the smallest h_i if nothing
             inside is slower; else the one with the smallest h_i inside.
     """
 
     counts: Array
     multiplicities: Array
-    support: NDArray[np.bool_]
     own_decay: Array
     truthful_share: Array
-    decay_bound: float
     decay: float
-    mode: Array
     slowest_level: int
 
     @property
@@ -262,42 +256,30 @@ def local_rate(path: IBUPath) -> LocalRate:
     first = int(np.argmax(support))
     bound = float(gain[first] / (1 + odds * theta[first]))
     own = np.where(moving, np.where(support, bound * truthful, np.maximum(bound - gain, 0)), np.nan)
-    at_rest = 1.0, np.zeros_like(theta), first
-    decay, mode, level = _slowest_error(own, theta, sizes, moving & ~support) if bound else at_rest
-    return LocalRate(path.counts, sizes, support, own, truthful, bound, decay, mode, level)
+    decay, level = _slowest_error(own, theta, sizes, moving & ~support) if bound else (1.0, first)
+    return LocalRate(path.counts, sizes, own, truthful, decay, level)
 
 
-def _slowest_error(
-    own: Array, theta: Array, sizes: Array, vanishing: NDArray[np.bool_]
-) -> tuple[float, Array, int]:
-    """The smallest decay, its error on levels, and the level behind it; ``vanishing`` are the levels outside the support
-    that did not start at zero."""
+def _slowest_error(own: Array, theta: Array, sizes: Array, vanishing: NDArray[np.bool_]) -> tuple[float, int]:
+    """The smallest decay, and the level behind it; ``vanishing`` are the levels outside the support that did not start at
+    zero."""
     support = theta > 0
-    mode = np.zeros_like(theta)
-    decay, mode[support] = _slowest_error_inside(own[support], theta[support], sizes[support])
+    decay = _slowest_error_inside(own[support], (theta * sizes)[support])
     level = int(np.argmin(np.where(support, own, np.inf)))
     if vanishing.any() and (outside := float(own[vanishing].min())) < decay:
         # Off the support the level is on its own; the support balances it, so that the sum stays zero.
-        level = int(np.flatnonzero(vanishing & (own == outside))[0])
-        shape = theta[support] / (own[support] - outside)
-        mode[:] = 0
-        mode[level] = 1 / sizes[level]
-        mode[support] = -shape / (shape @ sizes[support])
-        decay = outside
-    largest = np.abs(mode).max()
-    return decay, mode / largest if largest else mode, level
+        return outside, int(np.flatnonzero(vanishing & (own == outside))[0])
+    return decay, level
 
 
-def _slowest_error_inside(own: Array, theta: Array, sizes: Array) -> tuple[float, Array]:
+def _slowest_error_inside(own: Array, mass: Array) -> float:
     """The smallest decay of the errors on the support that sum to zero; 1 when there is only one level."""
-    mode = np.zeros_like(theta)
     if len(own) == 1:
-        return 1.0, mode
+        return 1.0
     first, second = np.argsort(own, kind="stable")[:2]
     if own[first] == own[second]:  # the same count from two starts: their difference feels nobody else
-        mode[first], mode[second] = 1 / sizes[first], -1 / sizes[second]
-        return float(own[first]), mode
-    width, mass = own[second] - own[first], theta * sizes
+        return float(own[first])
+    width = own[second] - own[first]
     next_mass = mass[own == own[second]].sum()
     rest = own > own[second]
 
@@ -307,8 +289,7 @@ def _slowest_error_inside(own: Array, theta: Array, sizes: Array) -> tuple[float
         return float(x * next_mass - (1 - x) * mass[first] + x * (1 - x) * width * spread.sum())
 
     share = brentq(balance, 0.0, 1.0, xtol=1e-300, rtol=4 * np.finfo(float).eps)
-    decay = float(own[first] + share * width)
-    return decay, theta / (own - decay)
+    return float(own[first] + share * width)
 
 
 @dataclass(frozen=True, eq=False)

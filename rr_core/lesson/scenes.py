@@ -37,6 +37,7 @@ from rr_core.metrics import inv_variance, negative_log_likelihood, total_variati
 from rr_core.populations import zipf
 from rr_core.registry import ESTIMATORS
 from rr_core.repeats import Repeats, repeat
+from rr_core.sampling import whole_users
 from rr_core.scenario import Scenario
 from rr_core.streams import Stream
 
@@ -202,8 +203,7 @@ def crowd(seed: int) -> Posed:
                 _at(step.epsilon),
                 picture,
                 f"At ε = {_at(step.epsilon)}, {_per_cent(step.keep)} of the coins say “the truth”. Tallest bar of "
-                "reports: "
-                f"{_listed(_tallest(step.counts))}.",
+                "reports: " + " and ".join(f"“{name}”" for name in _tallest(step.counts)) + ".",
             )
         )
     counts = survey.steps[first].counts
@@ -231,7 +231,7 @@ def crowd(seed: int) -> Posed:
         "is told to say the truth.",
         BarsQuestion("Draw the bars of their reports.", _NAMES),
         _bars(_NAMES, ("truth", "Truth", truth)),
-        tuple(_whole_percentages(reports)),
+        tuple(whole_users(np.array(reports), 100).tolist()),
         after,
         "Privacy ε",
         frames,
@@ -242,20 +242,6 @@ def crowd(seed: int) -> Posed:
 
 def _tallest(counts: Sequence[int]) -> list[str]:
     return [name for name, count in zip(_NAMES, counts, strict=True) if count == max(counts)]
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(f"“{name}”" for name in names)
-
-
-def _whole_percentages(shares: Sequence[float]) -> list[int]:
-    """Whole per cent that add up to 100, by largest remainders."""
-    parts = [100 * share for share in shares]
-    whole = [math.floor(part) for part in parts]
-    order = sorted(range(len(parts)), key=lambda i: whole[i] - parts[i])
-    for i in order[: 100 - sum(whole)]:
-        whole[i] += 1
-    return whole
 
 
 @scene(
@@ -625,8 +611,8 @@ def likeliest(seed: int) -> Posed:
         return (
             f"{verdict}: {ratio(10)} times, {ratio(1)} multiplied by itself ten times, as chances of reports multiply. "
             "(Real people would come nearer the truth.) MLE*, the maximum likelihood estimate, is the summit. "
-            "Inv fits the reports exactly: nothing is higher. Where it is below zero, the hill rises to the wall at zero: "
-            "MLE* sets answers to zero and fits the others exactly. The star: computed, not climbed."
+            "Inv fits the reports exactly: nothing is higher. Where it is below zero, the hill rises to the wall at "
+            "zero: MLE* sets answers to zero and fits the others exactly. The star: computed, not climbed."
         )
 
     frames = [

@@ -105,17 +105,14 @@ def _subsets(k: int, budgets: Array, size: Array) -> Array:
     return error
 
 
-def binary(epsilon: ArrayLike, n: ArrayLike, users: Users = "fixed", product: float = 0.25) -> Array:
+def binary(epsilon: ArrayLike, n: ArrayLike, users: Users = "fixed") -> Array:
     """Proposition 4.6: the exact total squared error of randomized response with two categories, at every n.
 
-    Fixed users, eq. (66): 2 e^eps/(n (e^eps - 1)^2). Sampled users, eq. (65): 2 ``product``/n more, where ``product`` is
-    theta_1 theta_2 (its mean, under a prior), 1/4 at equal shares. No protocol for two categories beats k-RR
-    as n grows: each is k-RR followed by further randomness.
+    Fixed users, eq. (66): 2 e^eps/(n (e^eps - 1)^2). Sampled users, eq. (65): 2 theta_1 theta_2/n more, at equal shares
+    as here 1/(2n). No protocol for two categories beats k-RR as n grows: each is k-RR followed by further randomness.
     """
     _, budgets, reports = _arguments(2, epsilon, n)
-    if not 0 <= (share := _validate.real("product", product, "a number from 0 to 1/4")) <= 0.25:
-        raise ValueError(f"product must be a number from 0 to 1/4, got {product!r}")
-    per_user = np.exp(-budgets) / np.expm1(-budgets) ** 2 + (share if _sampled(users) else 0.0)
+    per_user = np.exp(-budgets) / np.expm1(-budgets) ** 2 + (0.25 if _sampled(users) else 0.0)
     error: Array = 2 * per_user / reports
     return error
 

@@ -27,8 +27,6 @@ from rr_core.sampling import Counts
 from rr_core.simulate import Collector, Progress, multinomial_reports, simulate
 from rr_core.streams import Stream
 
-EPSILONS = np.geomspace(0.1, 10, 33)
-USERS = np.geomspace(1e2, 1e9, 33)
 _ACCURACY = 1e-6  # relative, of a value on the map
 # The largest error, the only kind that takes long, is worked out at every other place each way of a map with more.
 _NODES = 17
@@ -56,8 +54,8 @@ def landscape(
     k: int,
     theta: ArrayLike | Guess | None,
     *,
-    epsilons: ArrayLike = EPSILONS,
-    n: ArrayLike = USERS,
+    epsilons: ArrayLike,
+    n: ArrayLike,
     users: Users = "fixed",
 ) -> Landscape:
     """`solve.achieved` at every pair of ``epsilons`` and ``n``, to six digits and never on the better side; but of the
@@ -108,7 +106,7 @@ def frontier(
     target: Target,
     k: int,
     theta: ArrayLike | Guess | None,
-    epsilons: ArrayLike = EPSILONS,
+    epsilons: ArrayLike,
     *,
     users: Users = "fixed",
 ) -> Array:

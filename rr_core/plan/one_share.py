@@ -1,4 +1,4 @@
-"""How many people a survey needs for one share, under any design's table of chances.
+"""How many people a survey needs for one share, under any design's table of chances of two truths, no and yes.
 
 People are drawn from a population, and the share is the population's. One person's part of Inv for a truth has variance
 
@@ -6,8 +6,7 @@ People are drawn from a population, and the share is the population's. One perso
 
 v the variance of Inv of one report given the truth (`inv_covariance_channel` at fixed users), and the last part that of
 being drawn. With a = Pr(yes | has it), b = Pr(yes | has it not) and m = b + (a - b) share it is m(1 - m)/(a - b)^2, for
-b = 1 - a Warner's (JASA 60, 1965, https://doi.org/10.1080/01621459.1965.10480775). With more than two truths v_other is
-the largest of the others', because nobody states how the rest are divided.
+b = 1 - a Warner's (JASA 60, 1965, https://doi.org/10.1080/01621459.1965.10480775).
 """
 
 from __future__ import annotations
@@ -69,17 +68,16 @@ class Goal:
         return 1 - self.value if self.kind == "difference" else 1.0
 
 
-def people_needed(channel: Channel, goal: Goal, shares: ArrayLike, about: int = 1) -> Array:
+def people_needed(channel: Channel, goal: Goal, shares: ArrayLike) -> Array:
     """The number of people, for "difference" in each of the two groups.
 
     The half-width and the difference are by the normal law. Power against zero is by the exact binomial, of those reports
     that speak for the truth, for the number of people from which on it is reached (`rr_core.plan.tails`).
 
     Args:
-        channel: (k, m) table of chances that tells its truths apart; for "power" of two.
+        channel: (2, m) table of chances that tells its truths apart.
         goal: what is asked for.
         shares: assumed shares, any shape, from 0 (for "power" above it) to ``goal.largest_share``; of the first group.
-        about: the truth whose share it is, 0..k-1.
 
     Returns:
         Whole numbers as floats, same shape; infinite beyond 1e12.
@@ -99,7 +97,7 @@ def people_needed(channel: Channel, goal: Goal, shares: ArrayLike, about: int = 
     if not ((assumed >= least) & (assumed <= goal.largest_share * (1 + _ROUNDING))).all():
         allowed = f"{'above 0, up' if least else 'from 0'} to {goal.largest_share:g}"
         raise ValueError(f"shares must be {allowed}, got {_validate.short(shares)}")
-    own, other = _variances(channel, about)
+    own, other = _variances(channel)
 
     def variance(share: Array) -> Array:
         return np.asarray(share * own + (1 - share) * other + share * (1 - share))
@@ -110,12 +108,12 @@ def people_needed(channel: Channel, goal: Goal, shares: ArrayLike, about: int = 
         both = variance(assumed) + variance(np.minimum(assumed + goal.value, 1.0))
         needed = (_TWO_SIDED + special.ndtri(goal.power)) ** 2 * both / goal.value**2
     else:
-        return _by_the_binomial(channel, assumed, goal.power, about)
+        return _by_the_binomial(channel, assumed, goal.power)
     people: Array = np.maximum(np.ceil(needed * (1 - _ROUNDING)), 1.0)
     return np.where(people <= N_MOST, people, np.inf)
 
 
-def hardest_share(channel: Channel, goal: Goal, about: int = 1) -> float:
+def hardest_share(channel: Channel, goal: Goal) -> float:
     """The share at which "half_width" or "difference" takes most people: where the parabola V, or the sum of two, is
     highest.
 
@@ -123,7 +121,7 @@ def hardest_share(channel: Channel, goal: Goal, about: int = 1) -> float:
     0.5
     """
     _check_goal(goal)
-    own, other = _variances(channel, about)
+    own, other = _variances(channel)
     apart = goal.value / 2 if goal.kind == "difference" else 0.0
     return float(np.clip((1 + own - other) / 2 - apart, 0.0, goal.largest_share))
 
@@ -149,7 +147,7 @@ class ShareCurve:
     people: Array
 
 
-def share_curve(channel: Channel, goal: Goal, share: float, about: int = 1) -> ShareCurve:
+def share_curve(channel: Channel, goal: Goal, share: float) -> ShareCurve:
     """`people_needed` at a share, around it, and along all shares; arguments and errors as there.
 
     >>> share_curve(Channel.warner(0.7), Goal("half_width", 0.03), 0.1).hardest
@@ -159,10 +157,10 @@ def share_curve(channel: Channel, goal: Goal, share: float, about: int = 1) -> S
     share = _validate.real("share", share, "a number above 0")
 
     def needed(at: float) -> float:
-        return float(people_needed(channel, goal, at, about))
+        return float(people_needed(channel, goal, at))
 
     others = tuple((at, needed(at)) for at in (share / 2, 2 * share) if at <= goal.largest_share)
-    hardest = None if goal.kind == "power" else hardest_share(channel, goal, about)
+    hardest = None if goal.kind == "power" else hardest_share(channel, goal)
     shares = (
         np.geomspace(min(share / 10, 0.01), 1, _POINTS)
         if hardest is None
@@ -175,7 +173,7 @@ def share_curve(channel: Channel, goal: Goal, share: float, about: int = 1) -> S
         others,
         None if hardest is None else (hardest, needed(hardest)),
         shares,
-        people_needed(channel, goal, shares, about),
+        people_needed(channel, goal, shares),
     )
 
 
@@ -184,23 +182,19 @@ def _check_goal(goal: Goal) -> None:
         raise ValueError(f"goal must be a Goal, got {_validate.short(goal)}")
 
 
-def _variances(channel: Channel, about: int) -> tuple[float, float]:
-    """Of Inv of one report: given that its person has it, and the largest given another truth."""
-    about = _validate.integer("about", about, 0, channel.k - 1)
-    each = [
-        max(float(inv_covariance_channel(truth, 1, channel)[about, about]), 0.0)
-        for truth in np.eye(channel.k)
-    ]
-    return each.pop(about), max(each)
+def _variances(channel: Channel) -> tuple[float, float]:
+    """Of Inv of one report: given that its person has it, and has it not."""
+    if channel.k != 2:
+        raise ValueError(f"channel must have k = 2 truths, got {channel.k}")
+    no, yes = (max(float(inv_covariance_channel(truth, 1, channel)[1, 1]), 0.0) for truth in np.eye(2))
+    return yes, no
 
 
-def _by_the_binomial(channel: Channel, shares: Array, power: float, about: int) -> Array:
+def _by_the_binomial(channel: Channel, shares: Array, power: float) -> Array:
     """The test of how many reports speak for the truth, against Binomial(N, b). Of more kinds than two these are
     the first in the order of their likelihood ratios, as many as tell a small share best: with the largest
     (a - b)^2/(b (1 - b))."""
-    if channel.k != 2:
-        raise ValueError(f"channel must have k = 2 truths for a goal of kind 'power', got {channel.k}")
-    have, not_have = channel.matrix[about], channel.matrix[1 - about]
+    not_have, have = channel.matrix
     with np.errstate(divide="ignore", invalid="ignore"):
         order = np.argsort(-np.nan_to_num(have / not_have, nan=0.0), kind="stable")
         a, b = (np.minimum(np.cumsum(row[order])[:-1], 1.0) for row in (have, not_have))

@@ -7,17 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 
 from rr_core import _validate
 from rr_core._validate import Array
-from rr_core.limits import EPSILON_MIN
 from rr_core.metrics import Users
 from rr_core.protocols.laws import (
     K_MAX,
     KEYS,
     UNIT,
-    Blocks,
     Key,
     Support,
     checked_n,
@@ -32,21 +29,17 @@ class Protocol:
 
     ``variance`` and ``rmse`` are of one category's estimated share, ``users_relative`` is how many times the users of the
     best one of the table it takes to be as accurate, ``best`` marks the smallest variance of the table (the first in the
-    order of `KEYS` when two are equal). ``bits``, ``coded_bits`` and the last three as in `Support`.
+    order of `KEYS` when two are equal). ``bits`` and ``coded_bits`` as in `Support`, of which ``law`` is the protocol's.
     """
 
     key: Key
-    p_star: float
-    q_star: float
+    law: Support
     variance: float
     rmse: float
     bits: int
     coded_bits: float
     users_relative: float
     best: bool
-    hash_range: int | None = None
-    subset_size: int | None = None
-    blocks: Blocks | None = None
 
 
 def compare(
@@ -80,17 +73,13 @@ def compare(
     return tuple(
         Protocol(
             key=made.key,
-            p_star=made.p_star,
-            q_star=made.q_star,
+            law=made,
             variance=variance / n,
             rmse=math.sqrt(variance / n),
             bits=made.bits(k),
             coded_bits=made.coded_bits(k),
             users_relative=variance / of_one[best],
             best=i == best,
-            hash_range=made.hash_range,
-            subset_size=made.subset_size,
-            blocks=made.blocks,
         )
         for i, (made, variance) in enumerate(zip(supports, of_one, strict=True))
     )
@@ -110,28 +99,26 @@ def single_epsilon(k: int) -> float:
     return max(math.log1p(k * (k - 3) / 2) / 2, 0.0) if k > 2 else 0.0
 
 
-def flip_k(epsilon: float, against: Key = "oue", theta_share: float = 0.0) -> float:
-    """k-RR has a smaller variance than ``against`` ("sue", "oue" or "olh") exactly for k below this number of categories
-    (a real number). Subset selection depends on k itself, see `single_k`; so does Hadamard response, in steps.
+def flip_k(epsilon: float, theta_share: float = 0.0) -> float:
+    """k-RR has a smaller variance than OUE exactly for k below this number of categories (a real number).
 
-    Against OUE at share zero it is the rule 3 e^eps + 2, exactly. For larger shares it falls: at share one to
-    e^eps + 3 + e^-eps. Whether the users are fixed or sampled makes no difference.
+    At share zero it is the rule 3 e^eps + 2, exactly. For larger shares it falls: at share one to e^eps + 3 + e^-eps.
+    Whether the users are fixed or sampled makes no difference.
 
     >>> round(flip_k(1.0), 3), round(3 * math.exp(1.0) + 2, 3)
     (10.155, 10.155)
     """
     theta, odds = checked_share("theta_share", theta_share), math.expm1(_validate.epsilon(epsilon))
     # In units of 1/(N (e^eps - 1)^2), k-RR has variance e^eps + k - 2 + theta (k - 2)(e^eps - 1).
-    other = float(_other(against, epsilon).variance(theta, 1)) * odds * odds
+    other = float(support("oue", 2, epsilon).variance(theta, 1)) * odds * odds
     return 2 + (other - odds - 1) / (1 + theta * odds)
 
 
-def flip_k_of_mean(epsilon: float, against: Key = "oue") -> float:
-    """`flip_k` for the mean squared error over all categories, where the share is 1/k and so depends on k.
-
-    Against OUE: [2x + 3 + sqrt(8x^2 + 12x + 5)]/2 with x = e^eps, for large eps about 2.41 e^eps rather than 3.
+def flip_k_of_mean(epsilon: float) -> float:
+    """`flip_k` for the mean squared error over all categories, where the share is 1/k and so depends on k:
+    [2x + 3 + sqrt(8x^2 + 12x + 5)]/2 with x = e^eps, for large eps about 2.41 e^eps rather than 3.
     """
-    odds, other = math.expm1(_validate.epsilon(epsilon)), _other(against, epsilon)
+    odds, other = math.expm1(_validate.epsilon(epsilon)), support("oue", 2, epsilon)
     flat = float(other.variance(0.0, 1)) * odds * odds
     # k (e^eps + k - 2) + (k - 2)(e^eps - 1) = k flat + slope
     half, unit = UNIT * (flat - 2 * odds + 1) / 2, UNIT * odds
@@ -139,30 +126,15 @@ def flip_k_of_mean(epsilon: float, against: Key = "oue") -> float:
     return (half + math.sqrt(half * half + constant)) / UNIT
 
 
-def flip_epsilon(k: int, against: Key = "oue", theta_share: float = 0.0) -> float:
-    """k-RR has the smaller variance exactly for epsilon above this number; 0 when that is at every epsilon.
-
-    Against OUE at share zero it is ln((k - 2)/3), and 0 for k <= 5. Against local hashing the whole g jumps with
-    epsilon, and for shares above zero the two may change places several times around the number given.
-    """
+def flip_epsilon(k: int, theta_share: float = 0.0) -> float:
+    """k-RR has a smaller variance than OUE exactly for epsilon above this number; 0 when that is at every epsilon. At
+    share zero it is ln((k - 2)/3), and 0 for k <= 5."""
     k, theta = _validate.integer("k", k, 2, K_MAX), checked_share("theta_share", theta_share)
-    _validate.one_of("against", against, ("sue", "oue", "olh"))
-    if against == "oue":
-        return math.log(max(_odds_at_flip(k, theta), 1.0))
-    if flip_k(EPSILON_MIN, against, theta) >= k:
-        return 0.0
-    highest = 2 * math.log(k) + 1
-    return float(
-        brentq(lambda epsilon: flip_k(epsilon, against, theta) - k, EPSILON_MIN, highest, xtol=1e-12)
-    )
-
-
-def _odds_at_flip(k: int, theta: float) -> float:
-    """The larger root of theta x^2 + (3 - theta k) x + theta (k - 1) - (k - 2) = 0: the e^eps at which k-RR and
-    OUE have the same variance. The form without cancellation is also right at theta = 0."""
+    # The larger root x = e^eps of theta x^2 + (3 - theta k) x + theta (k - 1) - (k - 2) = 0, where the variances are the
+    # same, in the form without cancellation, which is also right at theta = 0.
     middle, last = 3 - theta * k, theta * (k - 1) - (k - 2)
     root = math.sqrt(max(middle * middle - 4 * theta * last, 0.0))
-    return -2 * last / (middle + root) if middle > 0 else (root - middle) / (2 * theta)
+    return math.log(max(-2 * last / (middle + root) if middle > 0 else (root - middle) / (2 * theta), 1.0))
 
 
 @dataclass(frozen=True)
@@ -202,7 +174,7 @@ def against_epsilon(
     values = np.array([_validate.epsilon(one, "epsilons") for one in _row("epsilons", epsilons)])
     rows = [compare(k, one, n, 1 / k, users) for one in values.tolist()]
     now = compare(k, epsilon, n, 1 / k, users)
-    return _curves(values, rows, epsilon, now, (single_epsilon(k), flip_epsilon(k, "oue", 1 / k)), n, users)
+    return _curves(values, rows, epsilon, now, (single_epsilon(k), flip_epsilon(k, 1 / k)), n, users)
 
 
 def _row(name: str, values: ArrayLike) -> list[float]:
@@ -225,8 +197,3 @@ def _curves(
     rmse = {key: np.array([row[i].rmse for row in rows]) for i, key in enumerate(KEYS)}
     rmse_here = {row.key: row.rmse for row in now}
     return RmseCurves(np.asarray(x, np.float64), rmse, here, rmse_here, *borders, n, users)
-
-
-def _other(against: Key, epsilon: float) -> Support:
-    _validate.one_of("against", against, ("sue", "oue", "olh"))
-    return support(against, 2, epsilon)

@@ -27,14 +27,12 @@ class Shuffled:
         epsilon: the shuffled reports are (epsilon, delta)-differentially private; never above epsilon0.
         delta: as asked for.
         holds: whether the theorem's condition holds; where it does not, epsilon is epsilon0 (and delta could be 0).
-        limit: the largest epsilon0 for which the condition holds with this many users; 0 or less when there is none.
         users_needed: the smallest number of users for which the condition holds at this epsilon0.
     """
 
     epsilon: float
     delta: float
     holds: bool
-    limit: float
     users_needed: int
 
 
@@ -59,9 +57,9 @@ def shuffled(epsilon0: float, n: int, delta: float) -> Shuffled:
     """
     epsilon0, delta = _validate.epsilon(epsilon0, "epsilon0"), _validate.fraction("delta", delta)
     n = _validate.integer("n", n, 1)
-    limit, needed = math.log(n / _scale(delta)), users_needed(epsilon0, delta)
+    needed = users_needed(epsilon0, delta)
     central = float(central_epsilon(epsilon0, n, delta))
-    return Shuffled(central, delta, n >= needed, limit, needed)
+    return Shuffled(central, delta, n >= needed, needed)
 
 
 def central_epsilon(epsilon0: float, n: ArrayLike, delta: float) -> Array:

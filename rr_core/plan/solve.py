@@ -391,7 +391,9 @@ def _levels(target: Target, guess: Guess) -> Array:
     """Shares at which a category's chance to be off is worked out."""
     if target.kind == "share":
         return np.array([target.share])
-    return _worst_levels(guess.k) if guess.shares is None else guess.levels()[0]
+    if guess.shares is not None:
+        return guess.levels()[0]
+    return np.concatenate([[0.0], np.geomspace(1 / guess.k, 1, 2 + math.ceil(math.log(guess.k) / _STEP))])
 
 
 def _worst_case_miss(levels: Array, users: Users) -> Miss:
@@ -411,10 +413,6 @@ def _worst_case_miss(levels: Array, users: Users) -> Miss:
         return total
 
     return miss
-
-
-def _worst_levels(k: int) -> Array:
-    return np.concatenate([[0.0], np.geomspace(1 / k, 1, 2 + math.ceil(math.log(k) / _STEP))])
 
 
 def _exceeds(

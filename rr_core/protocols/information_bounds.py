@@ -9,13 +9,9 @@ of n times the mean squared error, summed over categories and averaged over the 
     entropy     k exp(-E log det D/(k - 1))                 (51), by Theorems 4.1 and 4.2
     epsilon     k/(e^epsilon - 1)^2                         (59), by Theorem 4.4
 
-for the shares of the population ("sampled" users), each at most the one above. For a channel with as many reports as
-categories, D^-1 = C^-T diag(mu) C^-1 is linear in theta: there the first is the error of Inv at every n, exactly, and
-E log det D = 2 log|det C| - sum_j E log mu_j is a sum of integrals, so that nothing is simulated.
-
-For the shares of the users themselves
-("fixed") they are E tr D^-1 - 1; the second times exp(E log(det G/prod mu)/(k - 1)), (52), where G/n is the covariance of
-the report frequencies given the users; and the third times e^(-m epsilon/(k - 1)), which is (60) without its misprints.
+for the shares of the population that the users are drawn from, each at most the one above. For a channel with as many
+reports as categories, D^-1 = C^-T diag(mu) C^-1 is linear in theta: there the first is the error of Inv at every n,
+exactly, and E log det D = 2 log|det C| - sum_j E log mu_j is a sum of integrals, so that nothing is simulated.
 """
 
 from __future__ import annotations
@@ -23,12 +19,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import digamma
 
 from rr_core import _validate
 from rr_core._validate import Array
-from rr_core.metrics import Users, check_users
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.channel_estimation import inv_covariance_channel
 
@@ -68,7 +62,6 @@ def information_bounds(
     channel: Channel,
     prior: float = 0.5,
     *,
-    users: Users = "sampled",
     draws: int = 2000,
     rng: np.random.Generator | int | None = None,
 ) -> InformationBounds:
@@ -77,7 +70,6 @@ def information_bounds(
     Args:
         channel: with independent rows.
         prior: parameter of the symmetric Dirichlet prior, from 0.01 to 1e6: 1 is uniform, 0.5 Jeffreys'.
-        users: "sampled" for the shares of the population, "fixed" for those of the users themselves.
         draws: from the prior, an integer >= 2.
         rng: a NumPy Generator (or a seed for one).
 
@@ -91,7 +83,6 @@ def information_bounds(
     >>> round(bounds.inv, 9), round(bounds.exact, 2), round(bounds.epsilon, 3)
     (1.75, 1.75, 0.5)
     """
-    check_users(users)
     alpha = _validate.real("prior", prior, f"a number from {PRIOR_MIN:g} to {PRIOR_MAX:g}")
     if not PRIOR_MIN <= alpha <= PRIOR_MAX:
         raise ValueError(f"prior must be a number from {PRIOR_MIN:g} to {PRIOR_MAX:g}, got {prior!r}")
@@ -105,21 +96,20 @@ def information_bounds(
     k, m = matrix.shape
     # The covariance of Inv for fixed users is linear in theta, and E theta = 1/k.
     of_inv = float(np.trace(inv_covariance_channel(np.full(k, 1 / k), 1, channel)))
-    sampling = 1 - (alpha + 1) / (k * alpha + 1) if users == "sampled" else 0.0  # 1 - E |theta|^2
-    by_epsilon = _by_epsilon(channel.epsilon, k, m, users)
-    if k == m and users == "sampled":
+    sampling = 1 - (alpha + 1) / (k * alpha + 1)  # 1 - E |theta|^2
+    by_epsilon = _by_epsilon(channel.epsilon, k)
+    if k == m:
         logs_of_reports = sum(_mean_log(column, alpha) for column in matrix.T)
         entropy = k * float(np.exp((logs_of_reports - 2 * np.linalg.slogdet(matrix)[1]) / (k - 1)))
         return InformationBounds(of_inv + sampling, of_inv + sampling, entropy, by_epsilon, 0.0, 0.0)
     step = max(1, _DRAWS_AT_ONCE // (k * m))
-    traces, log_dets, corrections = [], [], []
+    traces, log_dets = [], []
     for first in range(0, draws, step):
         theta = np.maximum(rng.dirichlet(np.full(k, alpha), min(step, draws - first)), _SMALLEST)
-        trace, log_det, correction = _information(matrix, theta, users)
+        trace, log_det = _information(matrix, theta)
         traces.append(trace)
         log_dets.append(log_det)
-        corrections.append(correction)
-    exact, logs = np.concatenate(traces), (np.concatenate(corrections) - np.concatenate(log_dets)) / (k - 1)
+    exact, logs = np.concatenate(traces), -np.concatenate(log_dets) / (k - 1)
     # What is simulated may be off to either side, but Inv, whose error is known, is not better than the best.
     least = min(float(exact.mean()), of_inv + sampling)
     entropy = min(k * float(np.exp(logs.mean())), least)
@@ -152,36 +142,16 @@ def _mean_log(chances: Array, alpha: float) -> float:
     return float(integrand.sum() * _WIDTH - digamma(chances.size * alpha))
 
 
-def _information(matrix: Array, theta: Array, users: Users) -> tuple[Array, Array, Array]:
-    """For rows of theta (r, k): tr D^-1 less |theta|^2 or 1, log det D, and log(det G/prod mu) or 0."""
+def _information(matrix: Array, theta: Array) -> tuple[Array, Array]:
+    """For rows of theta (r, k): tr D^-1 - |theta|^2, and log det D."""
     mu = theta @ matrix
     information = (matrix / mu[:, None, :]) @ matrix.T
     trace = np.trace(np.linalg.inv(information), axis1=1, axis2=2)
-    log_det = np.linalg.slogdet(information)[1]
-    if users == "sampled":
-        return trace - (theta**2).sum(axis=1), log_det, np.zeros(len(theta))
-    return trace - 1, log_det, _log_of_known(matrix, theta, mu)
+    return trace - (theta**2).sum(axis=1), np.linalg.slogdet(information)[1]
 
 
-def _log_of_known(matrix: Array, theta: Array, mu: Array) -> Array:
-    """log(det G/prod mu), with G = diag(mu) - C^T diag(theta) C without its last row and column.
-
-    det G = prod mu det(I - A A^T) in the first m - 1 reports, A A^T of rank k: by the determinant of the complement,
-    log det(I - diag(theta)^1/2 (C diag(mu)^-1 C^T) diag(theta)^1/2) over the space orthogonal to sqrt(theta), where it is
-    zero.
-    """
-    k = len(matrix)
-    root = np.sqrt(theta)
-    inner = (matrix / mu[:, None, :]) @ matrix.T * root[:, :, None] * root[:, None, :]
-    # sqrt(theta) is an eigenvector with value one: adding its projector makes the rest of I - inner regular.
-    rest: NDArray[np.float64] = np.eye(k) - inner + root[:, :, None] * root[:, None, :]
-    log_det: Array = np.linalg.slogdet(rest)[1]
-    return log_det
-
-
-def _by_epsilon(epsilon: float, k: int, m: int, users: Users) -> float:
+def _by_epsilon(epsilon: float, k: int) -> float:
     if not np.isfinite(epsilon):
         return 0.0
     with np.errstate(over="ignore", divide="ignore"):
-        bound = k / np.expm1(np.float64(min(epsilon, 700.0))) ** 2
-        return float(bound * (np.exp(-m * epsilon / (k - 1)) if users == "fixed" else 1.0))
+        return float(k / np.expm1(np.float64(min(epsilon, 700.0))) ** 2)

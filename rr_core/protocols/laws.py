@@ -96,21 +96,16 @@ class Support:
         variance: Array = (noise + (theta * (1 - theta) if users == "sampled" else 0.0)) / n
         return variance
 
-    def mean_variance(
-        self, k: int, n: ArrayLike, users: Users = "fixed", squares: float | None = None
-    ) -> Array:
+    def mean_variance(self, k: int, n: ArrayLike, users: Users = "fixed") -> Array:
         """Mean of `variance` over all ``k`` categories: the expected squared error per category.
 
-        For fixed users it is the variance at theta = 1/k, whatever the population. For sampled users it also
-        depends on ``squares``, the sum of theta_i^2, from 1/k to 1; None means equal shares, which is worst.
+        For fixed users it is the variance at theta = 1/k, whatever the population; for sampled users that at equal
+        shares, which are worst: less by (sum of theta_i^2 - 1/k)/(k n) at others.
         """
         k = _validate.integer("k", k, 2, K_MAX)
-        squares = 1 / k if squares is None else checked_share("squares", squares)
         mean: Array = self.variance(1 / k, n)
         check_users(users)
-        if users == "sampled":
-            mean = mean + (1 - squares) / k / np.asarray(n, np.float64)
-        return mean
+        return mean + (1 - 1 / k) / k / np.asarray(n, np.float64) if users == "sampled" else mean
 
     def bits(self, k: int) -> int:
         """Bits of one report as it is sent: k-RR a category, ceil(log2 k); subset selection its d categories, or one

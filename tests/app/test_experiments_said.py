@@ -336,23 +336,23 @@ def test_what_may_be_typed_for_a_sweep_is_taken():
     named = re.search(r"any of the names (.+?)\. “", help)[1].split(", ")
     assert re.findall(r"“(\w+)” is", help) == ["point", UPLOAD]
     assert set(named) == {*DISTRIBUTIONS, "point"} - {"zipf"}
-    cells = OwnSweep("0.01, 1.3, 2.5").cells(HERE)
+    cells = OwnSweep("0.01, 1.3, 2.5").sweep(HERE).cells
     assert {cell.s for cell in cells} == {0.01, 1.3, 2.5}
-    steps = OwnSweep("0-5 +0.5", epsilons="").cells(HERE)
+    steps = OwnSweep("0-5 +0.5", epsilons="").sweep(HERE).cells
     assert [Fraction(cell.s) for cell in steps] == [Fraction(i, 2) for i in range(11)]
     tells(help.partition(", and any")[0], 0.01, 1.3, 2.5, 0, 5, 0.5)
     for name in named:
         if name != UPLOAD:
-            (cell,) = OwnSweep(name, epsilons="").cells(HERE)
+            (cell,) = OwnSweep(name, epsilons="").sweep(HERE).cells
             assert cell.dist == name
             assert (cell.epsilon, cell.n) == (HERE.epsilon, HERE.n)  # empty: the sidebar's values
             assert name in TABLES or cell.k == HERE.k
-    (point,) = OwnSweep("point", epsilons="").cells(HERE)
+    (point,) = OwnSweep("point", epsilons="").sweep(HERE).cells
     assert sorted(point.population({}).probabilities)[-2:] == [0.0, 1.0]
     for s, k, epsilon, n in product(*[("1", "1, 2", "1, 2, 3")] * 4):
         wanted = math.prod(len(text.split(",")) for text in (s, k, epsilon, n))
         ks = k.replace("1", "5") if k == "1" else k.replace("1", "4")
-        assert len(OwnSweep(s, ks, epsilon, n).cells(HERE)) == wanted
+        assert len(OwnSweep(s, ks, epsilon, n).sweep(HERE).cells) == wanted
 
 
 @recomputes("pages/_ui/experiments/controls.py::<module>")

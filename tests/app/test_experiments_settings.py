@@ -86,9 +86,9 @@ def test_a_usual_sweep_is_the_sidebars_along_epsilon():
     sweep = OwnSweep().sweep(HERE)
     assert sweep.cells == tuple(Cell("zipf", 40, float(e), 3000, 1.2) for e in range(1, 11))
     assert sweep.settings == MAIN_SETTINGS
-    (cell,) = OwnSweep(epsilons="").cells(HERE)
+    (cell,) = OwnSweep(epsilons="").sweep(HERE).cells
     assert cell == Cell("zipf", 40, 0.7, 3000, 1.2)
-    (cell,) = OwnSweep(epsilons="").cells(replace(HERE, dist="humps"))
+    (cell,) = OwnSweep(epsilons="").sweep(replace(HERE, dist="humps")).cells
     assert cell == Cell("humps", 40, 0.7, 3000)
 
 
@@ -98,25 +98,25 @@ def test_the_main_grid_can_be_typed():
 
 
 def test_names_of_populations_and_every_combination_once():
-    cells = OwnSweep("uniform, 1.5, Point, 0", "5, 6", "2, 1", "10, 20").cells(HERE)
+    cells = OwnSweep("uniform, 1.5, Point, 0", "5, 6", "2, 1", "10, 20").sweep(HERE).cells
     populations = [("zipf", 1.5), ("zipf", 0.0), ("uniform", 0), ("point", 0)]
     every = product(populations, [5, 6], [1.0, 2.0], [10, 20])
     assert set(cells) == {Cell(dist, k, epsilon, n, s) for (dist, s), k, epsilon, n in every}
     assert len(cells) == 32
     assert set(POPULATION_NAMES) == {*DISTRIBUTIONS, "point"} - {"zipf"}
-    cells = OwnSweep(", ".join(POPULATION_NAMES).upper(), epsilons="1").cells(HERE, COUNTED)
+    cells = OwnSweep(", ".join(POPULATION_NAMES).upper(), epsilons="1").sweep(HERE, COUNTED).cells
     assert len(cells) == len(POPULATION_NAMES)
 
 
 def test_a_population_with_its_own_k_takes_no_other():
     asked = OwnSweep("letters, upload, 1", "5, 6, 7", "1-3", "100")
-    cells = asked.cells(HERE, COUNTED)
+    cells = asked.sweep(HERE, COUNTED).cells
     assert [(cell.dist, cell.k) for cell in cells if cell.epsilon == 1.0] == [
         ("zipf", 5), ("zipf", 6), ("zipf", 7), ("letters", 26), (COUNTED.key, 4),
     ]  # fmt: skip
     assert len(cells) == 15
     here = Scenario("upload", 4, 1.0, 2.0, 8, 1)
-    (cell,) = OwnSweep(epsilons="", ks="9").cells(here, COUNTED)
+    (cell,) = OwnSweep(epsilons="", ks="9").sweep(here, COUNTED).cells
     assert cell == Cell(COUNTED.key, 4, 2.0, 8)
     assert run(Sweep((cell,), Settings(2)), populations={COUNTED.key: COUNTED}).finished
 
@@ -124,7 +124,7 @@ def test_a_population_with_its_own_k_takes_no_other():
 def test_an_upload_that_is_not_there_is_asked_for():
     for asked, here in ((OwnSweep("upload"), HERE), (OwnSweep(), replace(HERE, dist="upload"))):
         with pytest.raises(RefusedSettings, match="stands for a histogram of your own: upload it first"):
-            asked.cells(here)
+            asked.sweep(here)
 
 
 @pytest.mark.slow
@@ -132,17 +132,16 @@ def test_a_server_takes_so_many_cells():
     just = OwnSweep("0, 1", "2-51", "1-20", "10")
     assert len(just.sweep(HERE).cells) == limits.SWEEP_CELLS_MAX == 2000
     with pytest.raises(RefusedSettings) as told:
-        replace(just, ks="2-52").cells(HERE)
+        replace(just, ks="2-52").sweep(HERE)
     assert "These lists make 2,040 cells, and a run here takes at most 2,000" in str(told.value)
     assert "the longest list, K with 51 values. A cluster takes more" in str(told.value)
     with pytest.raises(RefusedSettings, match="make 16,000,000,000,000 cells"):
-        OwnSweep("0-4.9975 +0.0025", "2-2001", "0.01-20 +0.01", "1-2000").cells(HERE)
+        OwnSweep("0-4.9975 +0.0025", "2-2001", "0.01-20 +0.01", "1-2000").sweep(HERE)
 
 
 def test_a_server_takes_so_long():
     asked = OwnSweep("1", "1400000, 1500000, 100", "1-20", "10^9", 1000)
-    cells = asked.cells(HERE)
-    sweep = Sweep(cells, asked.settings)
+    sweep = asked.sweep(HERE, workers=1000)
     workers = math.ceil(expected_seconds(sweep) / limits.SWEEP_SECONDS_MAX)
     assert workers > 1
     assert asked.sweep(HERE, workers=workers) == sweep
@@ -228,7 +227,7 @@ def own_page():
 
     link.read("experiments", [runs.SWEEP, controls.OWN_SWEEP])
     link.show_notes(link.notes())
-    st.session_state["out"] = controls.own_sweep_form(Scenario("zipf", 40, 1.2, 0.7, 3000, 9), None, 2)
+    st.session_state["out"] = controls.own_sweep_form(Scenario("zipf", 40, 1.2, 0.7, 3000, 9), None)
     link.write()
 
 

@@ -19,9 +19,9 @@ from pages._ui import link
 from pages._ui.experiments import winner_map
 from pages._ui.experiments.controls import OWN_SWEEP
 from pages._ui.experiments.settings import OWN, RefusedSettings, built_in
+from pages._ui.frame import Parts
 from pages._ui.geometry.triangle import PickedReports
 from pages._ui.link import Binding
-from pages._ui.parts import Parts
 from rr_core import Scenario, typed
 from rr_core.figures.view import find
 from rr_core.geometry.simplex import parse_reports

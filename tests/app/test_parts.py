@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from pages._ui.frame import part_in_link
 from pages._ui.link import Binding
-from pages._ui.parts import part_in_link
 from tests.app.opening import ABOUT_SCENARIO, charts, open_part, opened, parts_of
 
 LONG = {name: parts for name in ABOUT_SCENARIO if len(parts := parts_of(name)) > 1}

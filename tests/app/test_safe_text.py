@@ -9,9 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pages._ui.safe_text import markdown
 from rr_core.figures.wording import display
-from rr_core.plain_text import csv_cell, plain
+from rr_core.plain_text import csv_cell, markdown, plain
 
 ANY_TEXT = st.text(st.characters())  # surrogates included
 

@@ -165,7 +165,6 @@ def test_the_summary_is_that_of_the_draws(cell):
     np.testing.assert_allclose(result.zeros, drawn.zeros.mean(axis=1))
     np.testing.assert_allclose(result.negatives, drawn.negatives.mean(axis=1))
     assert QUANTILES == (0.05, 0.25, 0.5, 0.75, 0.95)
-    assert result.per_category(result.mean[0]) == pytest.approx(result.mean[0] / cell.k)
     assert result.concentration == pytest.approx((cell.population({}).probabilities ** 2).sum())
 
 

@@ -470,10 +470,7 @@ OWN: dict[str, dict[str, Any]] = {
     "law.report_distribution": {"t": FEW, "n": FEW},
     "law.report_band": {"true_counts": SMALL_COUNTS, "n": Usually(200, few)},
     **{f"law.{name}": {"n": COUNTS} for name in ("negative_chance", "most_negative")},
-    "confidence_sequence.anytime_intervals": {
-        "tightest_at": USERS,
-        "bound": Usually(st.sampled_from(["exact", "sub_gaussian"]), numbers, "exact"),
-    },
+    "confidence_sequence.anytime_intervals": {"tightest_at": USERS},
     "reports.intervals.inv_interval": {"simultaneous": YES_OR_NO},
     "reports.epsilon_fit.fit_test": {"replicates": 5},
     "reports.epsilon_fit.fit_test, replicates": {"counts": SMALL_COUNTS},

@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 from rr_core import RandomizedResponse, inv, inv_n, inv_p, inv_variance, mle_star, simulate
 from rr_core.plan import landscape as module
 from rr_core.plan.landscape import (
-    EPSILONS,
-    USERS,
     frontier,
     inv_curve,
     landscape,
@@ -25,6 +23,7 @@ from rr_core.plan.targets import Guess, Target
 from rr_core.populations import uniform, zipf
 from rr_core.sampling import whole_users
 
+EPSILONS, USERS = np.geomspace(0.1, 10, 33), np.geomspace(1e2, 1e9, 33)
 TARGETS = (Target("rmse", 0.01), Target("max", 0.02), Target("smallest", 0.02), Target("top", 3))
 
 
@@ -32,7 +31,7 @@ TARGETS = (Target("rmse", 0.01), Target("max", 0.02), Target("smallest", 0.02), 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda t: t.kind)
 def test_the_map_is_what_is_achieved(target):
     guess = Guess.of(50, zipf(50, 1.0))
-    shown = landscape(target, 50, guess)
+    shown = landscape(target, 50, guess, epsilons=EPSILONS, n=USERS)
     assert shown.values.shape == (33, 33)
     assert (shown.epsilons == EPSILONS).all()
     assert (shown.users == USERS).all()

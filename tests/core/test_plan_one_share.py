@@ -182,19 +182,6 @@ def test_no_share_takes_more_than_the_hardest_and_rarer_ones_take_more_to_tell_f
     assert (np.diff(rarer) <= 0).all()
 
 
-def test_with_several_truths_the_others_are_divided_as_takes_most():
-    table = Channel(np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.25, 0.25, 0.5]]))
-    needed = people_needed(table, Goal("half_width", 0.03), 0.2, about=1)
-    weights = inv(np.eye(3), table)[:, 1]
-    divided = []
-    for first in np.linspace(0, 0.8, 9):
-        seen = np.array([first, 0.2, 0.8 - first]) @ table.matrix
-        divided.append((seen @ weights**2 - (seen @ weights) ** 2) * Z**2 / 0.03**2)
-    assert needed == math.ceil(max(divided))
-    with pytest.raises(ValueError, match="k = 2 truths"):
-        people_needed(table, Goal("power"), 0.2)
-
-
 @pytest.mark.parametrize("kind", ["power", "half_width"])
 def test_answers_that_tell_next_to_nothing_take_endlessly_many(kind):
     assert people_needed(Channel.warner(0.5 + 1e-8), Goal(kind), 0.1) == np.inf

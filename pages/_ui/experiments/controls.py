@@ -25,7 +25,6 @@ from pages._ui.experiments.settings import (
     why_too_large,
 )
 from pages._ui.link import Binding
-from pages._ui.safe_text import markdown
 from rr_core.comparison import METRICS
 from rr_core.experiments.grid import MAIN_SETTINGS, Cell, Sweep
 from rr_core.experiments.run import SweepResult, expected_seconds
@@ -34,6 +33,7 @@ from rr_core.figures.wording import METRIC_NAMES, counted, population_name
 from rr_core.limits import LIST_LETTERS_MAX
 from rr_core.metrics import WHOSE
 from rr_core.parameters import LIST_HELP, Number, RefusedSettings
+from rr_core.plain_text import markdown
 from rr_core.populations import TABLES, UPLOAD, Population, build
 from rr_core.registry import ESTIMATORS
 from rr_core.scenario import Scenario
@@ -94,22 +94,13 @@ def run_picker(key: str, run: Run | None) -> None:
         )
 
 
-def own_sweep_form(scenario: Scenario, uploaded: Population | None, workers: int | None = None) -> OwnSweep:
+def own_sweep_form(scenario: Scenario, uploaded: Population | None) -> OwnSweep:
     """Draw the widgets of the user's own sweep and, below them, its size and duration or the reason why it
-    cannot be run.
-
-    Args:
-        scenario: the sidebar's.
-        uploaded: the person's own histogram, if there is one.
-        workers: processes that will share the work; as many as a sweep gets here when None.
-
-    Returns:
-        The settings. Where a reason was shown, their ``sweep`` raises it as RefusedSettings.
-    """
+    cannot be run, which their ``sweep`` then raises as RefusedSettings; returns the settings."""
     own_sweep = OWN_SWEEP.current()
     _axis_fields(own_sweep, scenario, uploaded)
     _measuring_fields(own_sweep)
-    workers = worker_count() if workers is None else workers
+    workers = worker_count()
     try:
         sweep = own_sweep.sweep(scenario, uploaded, workers)
     except RefusedSettings as problem:
@@ -355,11 +346,7 @@ _HISTOGRAMS = (
 
 
 def sweep_and_run(key: str, run: Run | None, scenario: Scenario) -> None:
-    """Draw the controls that choose the sweep and its run, define an own sweep, and start it.
-
-    Args:
-        run: the one on screen; None for a sweep without a run.
-    """
+    """Draw the controls that choose the sweep and its run, define an own sweep, and start it."""
     with _row():
         sweep_picker(key)
         run_picker(key, run)

@@ -13,7 +13,6 @@ from pages._ui import chart, guidance, long_run, state
 from pages._ui.downloads import button
 from pages._ui.experiments.results import with_symbol
 from pages._ui.link import binding_of_parameters
-from pages._ui.safe_text import starred
 from rr_core.experiments.protocols import (
     JEFFREYS,
     SIMILAR,
@@ -42,6 +41,7 @@ from rr_core.figures.wording import table
 from rr_core.io.text import csv_bytes
 from rr_core.metrics import WHOSE
 from rr_core.parameters import Choice, Number
+from rr_core.plain_text import starred
 from rr_core.protocols.collection import MOST_BITS
 
 _RUN = "exp_protocols_run"

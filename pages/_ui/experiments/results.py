@@ -14,7 +14,6 @@ from pages._ui.downloads import button
 from pages._ui.experiments import controls, runs, winner_map
 from pages._ui.experiments.runs import SweepView, cached
 from pages._ui.experiments.settings import HISTOGRAM
-from pages._ui.safe_text import markdown, starred
 from rr_core import reference
 from rr_core.experiments.claims import PaperClaim, Verdict, claims, figure_claims
 from rr_core.experiments.curves import (
@@ -46,6 +45,7 @@ from rr_core.figures.style import QUANTITIES, number
 from rr_core.figures.wording import METRIC_NAMES, SYMBOLS, counted, listed, population_name, table
 from rr_core.io import experiments as files
 from rr_core.io.decoding import UnreadableFile
+from rr_core.plain_text import markdown, starred
 from rr_core.scenario import WORST_AVERAGE, Scenario
 from server import sessions
 
@@ -416,12 +416,7 @@ def _map_first(view: SweepView) -> bool:
 
 
 def compare_runs(view: SweepView, others: Mapping[str, SweepResult]) -> None:
-    """Choose a second run; draw both as curves with the current selection, and how far their means differ.
-
-    Args:
-        view: the run on screen.
-        others: results of finished or partial runs, by display name.
-    """
+    """Choose a second run; draw both as curves with the current selection, and how far their means differ."""
     st.subheader("Runs side by side")
     there = {name: result for name, result in others.items() if result.cells}
     if not there or not view.result.cells:

@@ -46,14 +46,7 @@ TITLES: Mapping[str, str] = {
 
 def built_in(key: str, seeds: int = MAIN_SETTINGS.seeds, seed: int = MAIN_SETTINGS.seed) -> Sweep:
     """One of the sweeps with fixed cells, by its key."""
-    settings = Settings(
-        seeds,
-        seed=seed,
-        estimators=MAIN_SETTINGS.estimators,
-        metrics=MAIN_SETTINGS.metrics,
-        bias=MAIN_SETTINGS.bias,
-    )
-    return Sweep(CELLS[key], settings)
+    return Sweep(CELLS[key], replace(MAIN_SETTINGS, seeds=seeds, seed=seed))
 
 
 def sweep_key(sweep: Sweep) -> str:
@@ -105,11 +98,6 @@ class OwnSweep:
     def sweep(self, scenario: Scenario, uploaded: Population | None = None, workers: int = 1) -> Sweep:
         """The sweep of these settings; cached, so that equal arguments are parsed once.
 
-        Args:
-            scenario: the sidebar's, for the fields left empty.
-            uploaded: the person's own histogram, if there is one.
-            workers: processes that share the work.
-
         Raises:
             RefusedSettings: with the sentence for the person: what cannot be read, or is more than a run here may be.
         """
@@ -120,15 +108,6 @@ class OwnSweep:
         if problem:
             raise RefusedSettings(problem)
         return sweep
-
-    def cells(self, scenario: Scenario, uploaded: Population | None = None) -> tuple[Cell, ...]:
-        """All combinations of population, K, epsilon and N; a population with a K of its own is combined with
-        that K only.
-
-        Raises:
-            RefusedSettings: as `sweep`, for what is typed and for the number of cells.
-        """
-        return _cells(self, scenario, _upload_key(uploaded))
 
     @property
     def settings(self) -> Settings:
@@ -204,7 +183,7 @@ def _checked_sweep(
 def _cells(own_sweep: OwnSweep, scenario: Scenario, upload: _UploadKey | None) -> tuple[Cell, ...]:
     populations = _populations(own_sweep.populations, scenario, upload)
     ks, epsilons, ns = (
-        _listed(text, name, scenario)
+        parse_numbers(text, _OF_SCENARIO[name], SWEEP_CELLS_MAX)[0] or (getattr(scenario, name),)
         for text, name in ((own_sweep.ks, "k"), (own_sweep.epsilons, "epsilon"), (own_sweep.ns, "n"))
     )
     sizes = [_sizes(dist, ks, upload) for dist, _ in populations]
@@ -246,12 +225,7 @@ def why_too_large(sweep: Sweep, workers: int, done: SweepResult | None = None) -
 
 def figure3(population: Population, n: int = 10**6) -> Sweep:
     """The paper's Figure 3 on a person's own histogram, or on a table of this app, at its full K: epsilon 1 to 10, the
-    people of the table.
-
-    Args:
-        population: the histogram.
-        n: users, where it holds shares only. (More people than the app's limit count as that many.)
-    """
+    people of the table; ``n`` users, where it holds shares only. (More than the app's limit count as that many.)"""
     users = min(population.total or n, limits.N_MAX)
     cells = over(dist=population.key, k=population.k, epsilon=EPSILONS, n=users)
     return Sweep(cells, Settings(_FIGURE3_SEEDS, people="rounded", estimators=VALID, bias=False))
@@ -270,10 +244,6 @@ def _populations(text: str, scenario: Scenario, upload: _UploadKey | None) -> li
             "file)."
         )
     return [(upload.key, 0.0) if dist == UPLOAD else (dist, s) for dist, s in chosen]
-
-
-def _listed(text: str, name: str, scenario: Scenario) -> tuple[float, ...]:
-    return parse_numbers(text, _OF_SCENARIO[name], SWEEP_CELLS_MAX)[0] or (getattr(scenario, name),)
 
 
 def _sizes(dist: str, ks: Sequence[float], upload: _UploadKey | None) -> tuple[int, ...]:

@@ -15,7 +15,6 @@ from pages._ui import chart, guidance, link, navigation, state
 from pages._ui.experiments.runs import SWEEP, SweepView
 from pages._ui.experiments.settings import MAIN, SWEEP_PARAMETER
 from pages._ui.link import Binding
-from pages._ui.safe_text import markdown, starred
 from rr_core import parameters, typed
 from rr_core.experiments.grid import POINT, Cell, Sweep
 from rr_core.experiments.winner_map import (
@@ -32,6 +31,7 @@ from rr_core.experiments.winner_map import (
 from rr_core.figures.experiments_map import cell_numbers, column_and_row, map_figure, tick, why_no_map
 from rr_core.figures.wording import METRIC_NAMES, SYMBOLS, population_name, table
 from rr_core.parameters import Choice
+from rr_core.plain_text import markdown, starred
 from rr_core.populations import UPLOAD
 from rr_core.scenario import Scenario
 
@@ -60,13 +60,8 @@ PARAMETERS = ("map", "metric", *_FIXED_PARAMETERS.values())
 
 @dataclass(frozen=True)
 class MapSelection:
-    """The chosen map, metric and fixed values; values are kept when another map does not use them.
-
-    Attributes:
-        key: of `winner_map.MAP_KINDS`, or of its STRIP_KINDS.
-        metric: one of the sweep's metrics.
-        fixed: by axis, the value at which it is held fixed.
-    """
+    """The chosen map (a key of ALL_KINDS), metric, and value by fixed axis; values are kept when another map does not use
+    them."""
 
     key: str = ""
     metric: str = ""

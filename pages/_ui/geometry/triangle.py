@@ -19,7 +19,6 @@ import streamlit as st
 from pages._ui import chart, figure_controls, guidance, link, state, truth
 from pages._ui.frame import Page
 from pages._ui.link import Binding
-from pages._ui.safe_text import markdown, starred
 from pages._ui.work import Work
 from rr_core._validate import Array
 from rr_core.figures.geometry_triangle import Layers, cloud_panels, triangle
@@ -43,7 +42,7 @@ from rr_core.geometry.simplex import (
     slider_percent,
     zero_regions,
 )
-from rr_core.plain_text import plain
+from rr_core.plain_text import markdown, plain, starred
 from rr_core.populations import UPLOAD
 from rr_core.registry import ESTIMATORS
 from rr_core.scenario import Draw

@@ -10,7 +10,6 @@ import numpy as np
 import streamlit as st
 
 from pages._ui import chart, long_run, state
-from pages._ui.safe_text import starred
 from pages._ui.work import Work
 from rr_core.figures.ibu import compared_runs, triangle_path
 from rr_core.figures.style import duration, number, percent
@@ -23,6 +22,7 @@ from rr_core.ibu.costs import LARGEST_MATRIX, Cost, IterationsNeeded, Method, co
 from rr_core.ibu.engine import Start
 from rr_core.ibu.figure4 import IMPLIED_DISTANCE, PAPER_CLAIMS, Measurement, PaperClaim, measurement
 from rr_core.ibu.path import IBUPath
+from rr_core.plain_text import starred
 from rr_core.scenario import Scenario
 
 _QUICK = 10  # iterations per digit

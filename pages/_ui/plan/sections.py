@@ -19,7 +19,6 @@ from pages._ui.link import binding_of_parameters
 from pages._ui.plan import sentences
 from pages._ui.plan.settings import plan_landscape, population_guess, target_frontier
 from pages._ui.reports.designs import encoding_choice, entry
-from pages._ui.safe_text import markdown
 from pages._ui.work import Work
 from rr_core._validate import Array
 from rr_core.figures import plan_curves
@@ -38,6 +37,7 @@ from rr_core.io.text import csv_bytes
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, K_MAX, K_MIN, N_MAX, N_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import WHOSE
+from rr_core.plain_text import markdown
 from rr_core.plan import protocol_choice, shuffling
 from rr_core.plan.landscape import METRICS, Along, Landscape, Plan, SimulatedCurve, inv_curve, simulate_curve
 from rr_core.plan.one_share import share_curve
@@ -391,14 +391,7 @@ def population_name(work: Work) -> str:
 
 
 def summary(plan: Plan, population: str, delta: float, date: str) -> str:
-    """The plan on one page of paper, as HTML.
-
-    Args:
-        plan: the plan.
-        population: display name of the assumed population; may come from an uploaded file.
-        delta: delta of the guarantee after shuffling.
-        date: the day, as text.
-    """
+    """The plan on one page of paper, as HTML; the population's name may come from an uploaded file."""
     return downloads.printed(
         title="Plan of a survey with randomized response",
         heading="Plan of a survey with k-ary randomized response",

@@ -207,7 +207,7 @@ def protocol_table(compared: tuple[Protocol, ...]) -> str:
 def protocol_notes(plan: Plan) -> str:
     """The assumptions of the table of protocols, as markdown."""
     rows = {row.key: row for row in compared_protocols(plan)}
-    size = rows["subset"].subset_size
+    size = rows["subset"].law.subset_size
     sets = (
         "Subset selection is best with 1 category per report here: that is k-RR."
         if size == 1
@@ -218,7 +218,7 @@ def protocol_notes(plan: Plan) -> str:
     return (
         f"At ε = {budget(plan.epsilon)} and N = {number_of_users(plan.n)}, over all categories{equal}. {sets} "
         "Unary encoding sends one bit per category; local hashing a short value, and which hash function was drawn. "
-        f"{_hadamard_note(rows['hr'].blocks)}"
+        f"{_hadamard_note(rows['hr'].law.blocks)}"
     )
 
 

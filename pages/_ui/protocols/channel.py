@@ -12,7 +12,6 @@ from pages._ui import chart, dials, downloads, figure_controls, film, guidance, 
 from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import binding_of_parameters
-from pages._ui.safe_text import markdown
 from pages._ui.work import Work
 from rr_core.figures.channel import (
     bounds_bars,
@@ -30,6 +29,7 @@ from rr_core.io import UnreadableFile
 from rr_core.io.channel_file import MatrixFile, read_matrix, read_matrix_file
 from rr_core.io.text import by_category
 from rr_core.parameters import Number
+from rr_core.plain_text import markdown
 from rr_core.protocols import Channel, ChannelCollection
 from rr_core.protocols.collection import collect, users_in_rows
 from rr_core.protocols.settings import (

@@ -13,7 +13,6 @@ from pages._ui import chart, dials, downloads, figure_controls, guidance, link, 
 from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import binding_of_parameters
-from pages._ui.safe_text import markdown
 from pages._ui.work import Work
 from rr_core._validate import Array
 from rr_core.figures.over_time import NAMES, budget, errors, exposure
@@ -22,6 +21,7 @@ from rr_core.figures.style import number, raised
 from rr_core.figures.wording import counted, odds, plain_names
 from rr_core.ibu import log_spaced
 from rr_core.io.text import csv_bytes
+from rr_core.plain_text import markdown
 from rr_core.protocols.over_time import SCHEMES, Longitudinal, reports_of, simulated_rmse
 from rr_core.protocols.settings import (
     MOST_DAYS,

@@ -21,13 +21,13 @@ from pages._ui import (
 from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import binding_of_choice
-from pages._ui.safe_text import markdown
 from rr_core.figures.arrivals import MOST_DRAWN
 from rr_core.figures.plan_sentences import budget
 from rr_core.figures.style import number, percent
 from rr_core.figures.unary import gain_map, one_report, unary_estimates
 from rr_core.figures.wording import certificate, counted, display, people
 from rr_core.io.text import by_category
+from rr_core.plain_text import markdown
 from rr_core.protocols import settings
 from rr_core.protocols.collection import MOST_BITS, OnePerson, UnaryCollection, collect_unary, one_person
 from rr_core.protocols.laws import support as bits_of

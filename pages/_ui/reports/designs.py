@@ -12,14 +12,13 @@ import streamlit as st
 
 from pages._ui import state
 from pages._ui.reports import k_rr, names
-from pages._ui.safe_text import markdown
 from rr_core import typed
 from rr_core.io import AllSeen, Collected, Reports, WrongDomain, decisions_on, odd_names, within
 from rr_core.io.channel_file import MatrixFile, read_matrix, read_matrix_file
 from rr_core.io.domain import AS_WRITTEN, Names
 from rr_core.io.report_results import ReportSettings, ReportsInUse
 from rr_core.io.unary_reports import UnaryReports
-from rr_core.plain_text import plain
+from rr_core.plain_text import markdown, plain
 from rr_core.protocols.collection import MOST_BITS
 from rr_core.reports import designs
 from rr_core.reports.designs import DESIGNS, ENCODINGS, Counted, Design, Missing, Parameter, Unclear

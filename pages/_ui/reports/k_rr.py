@@ -14,7 +14,6 @@ import streamlit as st
 from pages._ui import state
 from pages._ui.reports import names
 from pages._ui.reports.sentences import n_reports, truthful
-from pages._ui.safe_text import markdown
 from rr_core import typed
 from rr_core.figures.style import number
 from rr_core.io import (
@@ -37,7 +36,7 @@ from rr_core.io import (
 from rr_core.io.report_results import DomainKind, PrivacyKind, ReportSettings, ReportsInUse
 from rr_core.limits import EPSILON_MAX, EPSILON_MIN, TYPED_LETTERS_MAX
 from rr_core.mechanism import RandomizedResponse
-from rr_core.plain_text import plain
+from rr_core.plain_text import markdown, plain
 from rr_core.reports.designs import Missing, Unclear
 from server import sessions
 from server.middleware import TEMPORARY

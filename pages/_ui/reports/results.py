@@ -18,14 +18,13 @@ from pages._ui import chart, state, view_picker
 from pages._ui.downloads import button
 from pages._ui.reports import sentences
 from pages._ui.reports.html_report import html_report
-from pages._ui.safe_text import markdown
 from rr_core.comparison import Target
 from rr_core.figures.reports import ESTIMATES, by_group, is_dominated, reports_floor, with_intervals
 from rr_core.figures.style import number
 from rr_core.figures.view import LONGEST_SEARCH, Bars, bars, find
 from rr_core.io import report_files
 from rr_core.io.report_results import ReportsInUse, Results
-from rr_core.plain_text import plain
+from rr_core.plain_text import markdown, plain
 from rr_core.protocols import Channel
 from rr_core.reports.analysis import intervals_outside, outside_interval
 from rr_core.reports.epsilon_fit import REJECTION_LEVEL

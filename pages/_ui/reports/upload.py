@@ -16,7 +16,6 @@ from pages._ui.downloads import button
 from pages._ui.reports import designs, session
 from pages._ui.reports.sentences import n_reports
 from pages._ui.reports.session import MADE
-from pages._ui.safe_text import markdown
 from pages._ui.upload import column_name, form, sheet_of
 from rr_core.figures.wording import counted as in_numbers
 from rr_core.io import (
@@ -36,7 +35,7 @@ from rr_core.io.reports import OF_BIT_VECTORS, read_again, rivals
 from rr_core.io.typed_counts import read_typed
 from rr_core.io.unary_reports import BitColumns, OneBit, UnaryReports, bits_in, read_bit_columns, unary_of
 from rr_core.limits import TYPED_LETTERS_MAX
-from rr_core.plain_text import plain
+from rr_core.plain_text import markdown, plain
 from rr_core.reports.designs import DESIGNS, WHICH, Missing, Unclear
 from server import sessions
 from server.middleware import TEMPORARY
