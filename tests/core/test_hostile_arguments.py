@@ -236,7 +236,7 @@ INSIDE = {
     "protocols.settings.TimeSettings.scheme", "protocols.unary.row_blocks", "repeats.largest_lead_of_chance",
     "reports.designs.kuk", "reports.designs.unary_encoding", "reports.designs.unrelated",
     "reports.intervals.lower_tail", "reports.measured.credible_coverage_of_large", "reports.survey.Sample.tallies",
-    "reports.survey.Tallies.bits_of", "reports.survey.Tallies.in_order",
+    "reports.survey.Tallies.in_order",
     "rounding.round_down", "rounding.round_up", "sampling.has_poisson_table", "sampling.noisy_histogram",
     "sampling.poisson", "sampling.uniform_multinomial", "scenario.Scenario.collect",
     "scenario.Scenario.stream", "scenario.other_k", "simulate.Collector.draw", "simulate.Collector.sampler",
