@@ -133,22 +133,6 @@ def test_the_conditions_of_theorem_2_with_both_sides():
     assert percent(place.relative) in values
 
 
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [
-        ("dist=work&eps=3&n=77&seed=3", "**Theorem 2 applies.**"),
-        ("k=5&s=2&eps=1&n=300&seed=19", "equal supports are enough"),
-        ("k=3&n=1", "all equal"),
-    ],
-)
-def test_the_verdict_in_words(query, words):
-    page = opened("geometry", f"{query}&part=line")
-    (text,) = [text.value for text in page.markdown if text.value.startswith("| Condition")]
-    assert words in text
-    if "k=5" in query:  # on the line is zero, and not the rounding of it
-        assert {metric.label: metric.value for metric in page.metric}["MLE\\* off their line"] == "0"
-
-
 def shares(page):
     return [slider for slider in page.slider if slider.label.startswith("Share of reports")]
 

@@ -199,6 +199,7 @@ def test_how_categories_go_together_is_that_of_the_whole_covariance():
     assert 1e-6 < found[0] < 0.99
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MADE)
 @pytest.mark.parametrize(("n", "weighted"), [(60, False), (900, False), (900, True)])
 def test_groups_that_are_alike_are_seldom_told_apart(name, n, weighted):

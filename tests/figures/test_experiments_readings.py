@@ -97,6 +97,8 @@ def about(told, ratio):
 @holds(
     "the worst in {}",
     "the worst in none",
+    "the worst",
+    "not the worst",
     "nowhere surely above the smallest",
     "nowhere surely 0.5% above the smallest",
     "typically {}, and up to {}",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from functools import cache
 
@@ -120,31 +119,6 @@ def test_rounding_is_not_drawn_on_a_log_axis():
         drawn_values = values(trace)
         assert np.isnan(drawn_values).any()
         assert np.nanmin(drawn_values) > 1e-15
-
-
-@holds(
-    "The likelihood never falls, yet the squared distance rises for a while.",
-)
-def test_a_rising_distance_is_told():
-    """A run whose squared distance rises on the way; its likelihood never falls."""
-    draw = Scenario("zipf", 5000, 2.0, 2.0, 50_000).draw()
-    path = ibu_path(draw.counts, draw.mechanism, log_spaced(3000))
-    assert (np.diff(path.squared_distance) > 1e-9).any()
-    assert (np.diff(path.log_likelihood_gap) < 1e-15).all()
-    assert "squared distance rises" in reading(convergence_curves(path, 1e-6))
-    assert "distance rises" not in reading(convergence_curves(run(12), 1e-6))
-
-
-@holds(
-    "On its way down the certificate rises for a while; the gap never does.",
-)
-@pytest.mark.parametrize(("dist", "epsilon", "rises"), [("exam", 3.0, True), ("zipf", 1.0, False)])
-def test_a_rising_certificate_is_told(dist, epsilon, rises):
-    draw = Scenario(dist, 12, 1.3, epsilon, 2000, seed=1).draw()
-    path = ibu_path(draw.counts, draw.mechanism, log_spaced(1000))
-    assert any(b > 1.01 * a + 1e-12 for a, b in itertools.pairwise(path.certificate.tolist())) == rises
-    assert (np.diff(path.log_likelihood_gap) < 1e-15).all()
-    assert ("certificate rises" in reading(convergence_curves(path, 1e-6))) == rises
 
 
 def test_stragglers_are_those_of_the_core_and_the_border_is_marked():

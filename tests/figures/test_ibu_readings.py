@@ -31,7 +31,7 @@ from rr_core.ibu.convergence import TOLERANCES, compare_epsilons, first_reached,
 from rr_core.ibu.costs import LARGEST_MATRIX, Cost
 from rr_core.ibu.engine import Start
 from rr_core.ibu.path import log_spaced
-from tests.sentences import recomputes
+from tests.sentences import holds, recomputes
 from tests.sentences.drawn import written
 from tests.sentences.spoken import Up, mle, numbers, random_scenarios, reads, tells
 
@@ -150,6 +150,10 @@ def plainly(text):
     return re.sub(r"MLE\\?\*", "", text)
 
 
+@holds(
+    "The likelihood never falls, yet the squared distance rises for a while.",
+    "On its way down the certificate rises for a while; the gap never does.",
+)
 @recomputes(convergence_curves)
 def test_the_certificate_bounds_the_gap_and_rises_where_it_is_said_to(many):
     said = set()

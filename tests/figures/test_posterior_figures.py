@@ -10,7 +10,7 @@ from rr_core.comparison import compare
 from rr_core.figures.protocols import posterior_intervals, towards_mle, wrong_priors
 from rr_core.figures.style import percent, reading
 from rr_core.figures.view import bars, natural_order
-from rr_core.protocols import PosteriorSummary, posterior, summarise_posterior
+from rr_core.protocols import posterior, summarise_posterior
 from rr_core.protocols.posterior import DRAWS, distance_to_mle, prior_errors
 from tests.figures.test_every_figure import check
 from tests.sentences import holds
@@ -19,21 +19,13 @@ from tests.sentences import holds
 @pytest.mark.parametrize(
     ("k", "epsilon", "n"), [(2, 0.01, 1), (12, 1.0, 2000), (60, 4.0, 10_000), (12, 20, 10**6)]
 )
-def test_intervals_and_who_holds_the_truth(k, epsilon, n):
+def test_intervals_with_and_without_the_truth(k, epsilon, n):
     draw = Scenario("zipf", k, 1.5, epsilon, n, 3).draw()
     found = summarise_posterior(draw.counts, draw.mechanism, 0.5, 300, 1)
     estimates = {name: compare(draw, "population").estimates[name] for name in ("inv_p", "mle_star")}
     truth, view = draw.population.probabilities, bars(natural_order(k), None, "Category")
     figure = posterior_intervals(found, estimates, truth, view)
     check(figure)
-    text = reading(figure)
-    holds = int(((found.low <= truth) & (truth <= found.high)).sum())
-    assert f"{holds} of {k} intervals hold{'s' * (holds == 1)} the truth" in text
-    assert f"posterior mean is off by about {percent(total_variation(found.mean, truth), 2)} from" in text
-    assert f"MLE* by {percent(total_variation(estimates['mle_star'], truth))}" in text
-    low = np.where(np.arange(k) == 0, truth, 2.0)
-    one = posterior_intervals(PosteriorSummary(truth, low, low, 0.95), estimates, truth, view)
-    assert reading(one).endswith(f"; 1 of {k} intervals holds the truth.")
     hidden = posterior_intervals(found, estimates, None, view)
     check(hidden)
     assert "truth" not in reading(hidden)
@@ -72,12 +64,8 @@ def test_a_prior_outweighs_every_report():
 
 
 @pytest.mark.parametrize("prior", [0.5, 1.0])
-def test_wrong_priors_are_told(prior):
+def test_errors_under_wrong_priors_are_drawn(prior):
     rows = sorted((row for row in prior_errors() if row.prior == prior), key=lambda row: row.truth)
     figure = wrong_priors(rows)
     check(figure)
-    best = [row.truth for row in rows if min(row.errors, key=row.errors.get) == "posterior"]
-    assert prior in best
-    for value in best:
-        assert f"{value:g}" in reading(figure).split("come from")[1]
     np.testing.assert_allclose(figure.data[0].y, [row.errors["posterior"] for row in rows])

@@ -70,15 +70,6 @@ def test_zoom_shows_every_interval_but_the_largest():
     assert is_dominated(bars(np.arange(4), None, "", 4), single.estimates["inv"], single.interval)
 
 
-def test_the_sentence_is_about_the_first_category_shown():
-    found = analysed(12)
-    first = int(np.argmax(found.counts))
-    text = reading(chart(12))
-    assert f"{found.estimates['inv'][first] * 100:.3g}%" in text
-    assert f"{found.interval.low[first] * 100:.3g}% to {found.interval.high[first] * 100:.3g}%" in text
-    assert f"Filled markers: {int(found.above.above.sum())} of 12 shares, larger than chance" in text
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("k", SIZES)
 def test_floor_shows_the_ranks_and_what_is_too_few(k):
@@ -91,13 +82,6 @@ def test_floor_shows_the_ranks_and_what_is_too_few(k):
     assert values(named(figure, "N·q, expected if nobody is there"))[0] == pytest.approx(
         found.n * found.protocol.q
     )
-
-
-def test_floor_says_how_many_ranks_are_too_low():
-    counts = RandomizedResponse(20, 2.0).randomize_histogram(np.eye(1, 20, dtype=int)[0] * 30_000, 3)
-    found = floor(counts, RandomizedResponse(20, 1.6))
-    assert found.too_few > 5
-    assert f"{found.too_few:,} of the {found.ranks.size:,} ranks" in reading(reports_floor(found))
 
 
 def test_no_number_is_called_too_few_where_none_is():

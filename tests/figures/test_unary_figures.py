@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rr_core import RandomizedResponse, Scenario, total_variation
-from rr_core.figures.style import percent, reading
+from rr_core import RandomizedResponse, Scenario
+from rr_core.figures.style import reading
 from rr_core.figures.unary import gain_map, one_report, unary_estimates
 from rr_core.figures.view import bars, natural_order
 from rr_core.protocols.collection import collect_unary, one_person
@@ -20,7 +20,7 @@ NAMES = {"inv_n": "InvN", "inv_p": "InvP", "mle": "MLE"}
 @pytest.mark.parametrize(
     ("k", "epsilon", "n"), [(2, 0.01, 1), (12, 1.0, 2000), (60, 4.0, 10_000), (12, 20.0, 10**9)]
 )
-def test_estimates_are_drawn_and_the_nearest_is_named(k, epsilon, n):
+def test_estimates_are_drawn(k, epsilon, n):
     users = Scenario("zipf", k, 1.5, epsilon, n, 3).users().counts
     found = collect_unary(UnaryEncoding(k, epsilon), users, 1)
     estimates = {"inv": found.inv, "inv_n": found.inv_n, "inv_p": found.inv_p}
@@ -32,10 +32,6 @@ def test_estimates_are_drawn_and_the_nearest_is_named(k, epsilon, n):
     assert {trace.name for trace in figure.data} == {"Truth", "Inv"} | {
         NAMES[name] for name in list(estimates)[1:]
     }
-    off = {name: total_variation(estimates[name], found.theta) for name in list(estimates)[1:]}
-    least, text = min(off, key=off.__getitem__), reading(figure)
-    assert any(percent(off[least], digits) in text for digits in (3, 4, 5))
-    assert "In this draw all" in text or NAMES[least] in text.split(" come")[0]
     check(unary_estimates(estimates, ones, None, view))
 
 
@@ -49,24 +45,14 @@ def test_one_report_of_the_blog():
     assert sorted(figure.data[0].y.round(9)) == [-0.5] * 9 + [5.5]
 
 
-def test_at_the_largest_epsilon_one_report_is_one_person():
-    person = one_person([1] * 10, RandomizedResponse(10, 20.0), UnaryEncoding(10, 20.0), 1)
-    text = reading(one_report(person.debiased, person.debiased_bits, [str(i) for i in range(10)]))
-    assert "counts as 1 person in the category" in text
-
-
 @pytest.mark.parametrize("encoding", ["sue", "oue"])
 @pytest.mark.parametrize("k", [10, 50])
-def test_the_map_of_gains_says_what_was_measured(encoding, k):
+def test_the_map_of_gains_is_what_was_measured(encoding, k):
     gains = [gain for gain in mle_gains() if gain.encoding == encoding]
     figure = gain_map(gains, k)
     check(figure)
     of_k = [gain for gain in gains if gain.k == k]
-    text = reading(figure)
-    assert f"in {sum(gain.ratio < 1 - 4 * gain.error for gain in of_k)} of 25 settings" in text
-    assert f"in {sum(gain.ratio > 1 + 4 * gain.error for gain in of_k)} it is clearly larger" in text
     best = min(of_k, key=lambda gain: gain.ratio)
-    assert f"by up to {percent(1 - best.ratio, 2)} (ε = {best.epsilon:g}, {best.n // k:,} users" in text
     row, column = (
         list(figure.data[0].y).index(f"{best.n // k:,}"),
         list(figure.data[0].x).index(f"{best.epsilon:g}"),

@@ -33,7 +33,7 @@ from rr_core.protocols.settings import DESIGNS, ENCODINGS, ChannelSettings
 from rr_core.scenario import Scenario
 from tests.app.opening import charts, checked, opened
 from tests.app.test_plan_sentences import errors_of_protocols
-from tests.sentences import recomputes
+from tests.sentences import holds, recomputes
 from tests.sentences.source import ROOT
 from tests.sentences.spoken import Down, Up, percents, random_scenarios, tells, value
 
@@ -135,6 +135,9 @@ def test_what_a_channel_grants_and_tells_apart(many):
             tells(best, upwards(gap, 0.11, 1e-13))
 
 
+@holds(
+    "; there is no unbiased estimate",
+)
 @recomputes(channel._reading)
 def test_how_far_a_channels_estimates_are_off(many):
     for found in collections(max(many, 90)):
@@ -146,6 +149,7 @@ def test_how_far_a_channels_estimates_are_off(many):
             )
             numbers, zeros = [], int(sum(share == 0 for share in found.mle.theta))
             off = distance(found.mle.theta, found.theta)
+            assert ("no unbiased estimate" in text) == (found.inv is None)
             if found.inv is None:
                 numbers += [] if hidden else [off]
             else:
@@ -184,6 +188,10 @@ def ibu(found, wanted):
     return out
 
 
+@holds(
+    "IBU comes within {} nats per report of the best fit after {}{}",
+    "After {} iterations IBU may still be {} nats per report below the best fit",
+)
 @recomputes(channel.channel_convergence, channel.channel_film)
 def test_how_long_ibu_takes(many):
     said = set()
