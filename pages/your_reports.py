@@ -46,7 +46,7 @@ with which:
     if used.k_rr:
         results.measured_section()
 with groups:
-    groups_charts, compared = results.groups(analysed)
+    groups_charts, compared = results.groups(analysed, choice)
 with files:
     results.downloads(analysed, choice, [estimates_chart, *fit_charts, *groups_charts], compared)
     upload.warehouse_section()

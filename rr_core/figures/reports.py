@@ -95,12 +95,13 @@ def with_intervals(
     return figure(traces, view.axis(), y, reading)
 
 
-def by_group(survey: Survey, category: int) -> go.Figure:
+def by_group(survey: Survey, category: int, *, simultaneous: bool = False) -> go.Figure:
     """The share of one category in all groups, with the intervals of Inv.
 
     Args:
         survey: the analyses of all groups.
         category: which, from 0.
+        simultaneous: whether the intervals hold for all categories of a group at once.
     """
     name = survey.analyses[0].leading
     quantity, groups = ESTIMATES[name], [plain(group, _LONGEST_GROUP) for group in survey.groups]
@@ -108,8 +109,8 @@ def by_group(survey: Survey, category: int) -> go.Figure:
     y = np.arange(len(groups))
     names = [html.escape(group) for group in groups]
     traces: list[dict[str, Any]] = []
-    limits = [one.interval.cut_unless_outside() for one in survey.analyses if one.interval is not None]
-    if len(limits) == len(groups):
+    limits = survey.intervals(simultaneous=simultaneous)
+    if limits:
         low, high = (np.array([getattr(one, end)[category] for one in limits]) for end in ("low", "high"))
         words = "the interval of Inv ends at %{x:.4~%}"
         traces.append(
@@ -189,7 +190,10 @@ def reports_floor(found: Floor) -> go.Figure:
     ]
     below = found.too_few
     level = number(found.level, 4)
-    reading = f"Even a category that nobody has should get about N·q = {level} reports, give or take chance; "
+    last, fewer = int(found.ranks[-1]), ""
+    if last < found.k:
+        fewer = f"Only the {last:,} least reported of {found.k:,} are compared. "
+    reading = f"{fewer}Even a category that nobody has should get about N·q = {level} reports, give or take chance; "
     reading += (
         f"{below:,} of the {found.ranks.size:,} ranks drawn {'lies' if below == 1 else 'lie'} in the grey region of too "
         f"few, where chance alone puts any of them in at most {found.chance:.0%} of collections."

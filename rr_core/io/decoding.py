@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Literal
+from typing import Any, Literal
 
 from rr_core.limits import MAX_UPLOAD_BYTES
 from rr_core.plain_text import plain
@@ -72,6 +72,12 @@ _HTML = re.compile(rb"\s*<(!doctype|html|head|body|meta|table|tr|\?xml)\b", re.I
 _JSON = re.compile(rb'\s*(\{\s*"|\[\s*[\[{])')
 # Control characters that no text file holds: C0 without tab, line feed, form feed, return.
 _CONTROLS = bytes([*range(9), 11, *range(14, 32), 127])
+# Bytes of letters beyond ASCII: of a language in Latin letters they stand alone within words, of others side by side.
+_HIGH: Any = re.compile(rb"[\x80-\xff]+")
+_FEWEST_HIGH, _MOSTLY = 4, 0.7
+# In Russian, Ukrainian or Bulgarian two letters of three are among these; in Greek or KOI8-R read so, fewer than one.
+_OFTEN, _OFTEN_ENOUGH = re.compile("[оеаинтсрвлі]", re.IGNORECASE), 0.45
+_OF_A_WORD, _LONGEST_WORD = rb'[^\s,;|"]*', 40
 # The bytes on which Latin-1 (control characters) and Windows-1252 (quotes, the euro sign) differ.
 _C1 = bytes(range(0x80, 0xA0))
 
@@ -223,9 +229,9 @@ def gunzip(data: bytes, limit: int | None = None, advice: str = "", tick: Tick =
 def decode(data: bytes, tick: Tick = ignore) -> tuple[bytes, str]:
     """Text in whatever encoding -> UTF-8 with ``\n`` line ends, and the name of the encoding.
 
-    Tried in this order: byte-order marks, UTF-16 without one (half of its bytes are NUL), UTF-8,
-    Windows-1252 (a superset of Latin-1's printable part, so it is called Latin-1 when it makes no
-    difference). The work is done in pieces: a str of 200 MB could take 800 MB.
+    Tried in this order: byte-order marks, UTF-16 without one (half of its bytes are NUL), UTF-8, Windows-1251 where most
+    letters beyond ASCII stand side by side, Windows-1252 (a superset of Latin-1's printable part, so it is called Latin-1
+    when it makes no difference). The work is done in pieces: a str of 200 MB could take 800 MB.
 
     Raises:
         UnreadableFile: binary data, an unknown encoding, an empty text, a picture or the like.
@@ -485,12 +491,46 @@ def _decode_bytes(data: bytes, tick: Tick) -> tuple[bytes | None, str]:
     # file is one tenth of them, a text holds none.
     if len(head) - len(head.translate(None, _CONTROLS)) > len(head) // 100:
         return None, ""
+    if (beyond := _beyond_latin(data)) is not None:
+        if not beyond:
+            raise _unknown_encoding()
+        return _recode(data, "cp1251", tick), "Windows-1251"
     if all(len(chunk.translate(None, _C1)) == len(chunk) for chunk in _chunks(data, tick)):
         return _recode(data, "latin-1", tick), "Latin-1"
     text = _recode(data, "cp1252", tick)
     if text is None:  # which has no letter for five bytes; DOS and Japanese, Chinese or Korean encodings do
-        raise UnreadableFile(
-            "The encoding of the text is not known: it is neither UTF-8 nor Windows-1252, so letters would be lost. Save "
-            "the table again in the encoding UTF-8 (Excel: “CSV UTF-8”)."
-        )
+        raise _unknown_encoding()
     return text, "Windows-1252"
+
+
+def _beyond_latin(data: bytes) -> bool | None:
+    """Whether a text whose letters are not Latin is Cyrillic in Windows-1251; None where they are Latin."""
+    first = _HIGH.search(data)
+    runs = _HIGH.findall(data, first.start(), first.start() + _CHUNK) if first else []
+    letters = sum(map(len, runs))
+    if letters < _FEWEST_HIGH or sum(len(run) for run in runs if len(run) > 1) < _MOSTLY * letters:
+        return None
+    words = b" ".join(runs).decode("cp1251", "replace")
+    return len(_OFTEN.findall(words)) >= _OFTEN_ENOUGH * letters
+
+
+def _unknown_encoding() -> UnreadableFile:
+    return UnreadableFile(
+        "The encoding of the text is not known: it is neither UTF-8 nor Windows-1251 or 1252, so letters would be lost. "
+        "Save the table again in the encoding UTF-8 (Excel: “CSV UTF-8”)."
+    )
+
+
+def encoding_note(text: bytes, encoding: str) -> tuple[str, ...]:
+    """A sentence where the encoding was guessed by the letters, with the first word that shows whether it was right."""
+    found = None if encoding.startswith("UTF") else _HIGH.search(text)
+    if found is None:
+        return ()
+    at = found.start()
+    before = re.search(_OF_A_WORD + rb"$", text[max(at - _LONGEST_WORD, 0) : at])
+    after = re.match(_OF_A_WORD, text[at : at + _LONGEST_WORD])
+    word = b"".join(part[0] for part in (before, after) if part).decode("utf-8", "ignore")
+    return (
+        f"The file is not in UTF-8: it was read as {encoding}, as in {quote(word, 30)}. If that is "
+        "wrong, save it again in UTF-8.",
+    )

@@ -34,6 +34,8 @@ NAMES_BYTES_MAX = 512 * 1024**2
 
 _CONTROLS = r"[\x00-\x1f\x7f-\x{9f}]"
 # Padding makes a name longer; beyond this much text, names are sorted letter by letter.
+_END = r"\s*([+-]?[0-9]+([.][0-9]+)?(e[+-]?[0-9]{1,2})?|[+-]?inf)\s*"
+_INTERVAL = rf"(?i)^[\[(\]]{_END}[,;]{_END}[\])\[]$"
 _NATURAL_SORT_BYTES = 1 << 26
 
 
@@ -143,13 +145,16 @@ def _check_names(names: Any) -> None:
 
 
 def name_order(names: npt.NDArray[np.object_]) -> npt.NDArray[np.int64]:
-    """Positions that sort labels: numerically if all are numbers, else in natural order.
+    """Positions that sort labels: numerically if all are numbers, or intervals as "[0,10)", else in natural order.
 
     That is without regard to case and accents, and "item 2" before "item 10". Ties keep their order.
     """
     text = pa.array(names, pa.large_string())
     if pc.all(pc.match_substring_regex(text, DECIMAL)).as_py():
         return np.argsort(np.array([float(name) for name in names]), kind="stable")
+    if pc.all(pc.match_substring_regex(text, _INTERVAL)).as_py():
+        ends = np.array([[float(end) for end in re.split(r"[,;]", name[1:-1])] for name in names])
+        return np.lexsort((ends[:, 1], ends[:, 0]))
     key = pc.replace_substring_regex(pc.utf8_normalize(text, "NFKD"), r"\p{Mn}", "")
     key = pc.utf8_lower(key)
     if key.nbytes < _NATURAL_SORT_BYTES:

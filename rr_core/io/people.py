@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +15,7 @@ from rr_core.io import numbers
 from rr_core.io.columns import Table, find
 from rr_core.io.decoding import NoRows, UnreadableFile, quote
 from rr_core.io.domain import Names
-from rr_core.io.labels import as_objects, clean, factorize
+from rr_core.io.labels import as_objects, clean, factorize, name_order
 from rr_core.io.parquet import is_number, to_text
 from rr_core.io.reports import Reports, Source
 from rr_core.io.tables import open_table
@@ -24,7 +23,6 @@ from rr_core.io.unary_reports import bits_of_columns, bits_of_strings
 from rr_core.reports.survey import MOST_GROUPS, Sample, Tallies
 
 _MOST_STATED = 4  # texts of a group that should have one
-_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,11 +267,10 @@ def _groups(columns: Sequence[Any], n: int) -> tuple[npt.NDArray[np.int64], tupl
 def _in_order(
     codes: npt.NDArray[np.int64], names: Sequence[str]
 ) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
-    """The same with the names in order, numbers by size."""
-    numeric = all(map(_NUMBER.fullmatch, names))
-    order = sorted(range(len(names)), key=lambda i: (float(names[i]) if numeric else names[i].casefold(), i))
-    places = np.append(np.argsort(np.array(order, dtype=np.int64)), -1)
-    return places[codes], tuple(names[i] for i in order)
+    """The same with the names in their order, as `name_order` has it."""
+    order = name_order(np.array(names, dtype=object))
+    places = np.append(np.argsort(order), -1)
+    return places[codes], tuple(names[i] for i in order.tolist())
 
 
 def _seen(

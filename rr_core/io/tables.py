@@ -21,6 +21,7 @@ from rr_core.io.decoding import (
     Tick,
     UnreadableFile,
     decode,
+    encoding_note,
     ignore,
     quote,
     unpack,
@@ -118,7 +119,7 @@ def decoded(
         found = read_sheet(packed.data, rest, sheet)
     else:
         text, encoding = decode(packed.data, rest)
-        found = Decoded(text, "text", encoding=encoding)
+        found = Decoded(text, "text", encoding=encoding, notes=encoding_note(text, encoding))
     return replace(found, compression=packed.compression, notes=packed.notes + found.notes)
 
 

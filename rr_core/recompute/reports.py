@@ -19,6 +19,7 @@ from rr_core.reports import analyse, fit_test, plausible_epsilon
 from rr_core.reports.analysis import Analysis, Collecting
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.survey import analyse_groups, report_of_each, table_of_all
+from rr_core.rounding import p_of_file
 
 if TYPE_CHECKING:
     from rr_core.io import Source
@@ -175,7 +176,7 @@ def _channel(
     same = set(names) == set(reports)
     own = np.array([reports[name] for name in names]) if same else None
     table = table_of_all(np.array(names, dtype=object), own, found)
-    numbers = {"reports": f"{source}: {dict(reports)}", **told, **_fit(found), **of_groups}
+    numbers = {"reports": source, "number of each": dict(reports), **told, **_fit(found), **of_groups}
     return Recomputed(numbers, table, None, groups)
 
 
@@ -208,7 +209,8 @@ def _groups(
         return {}, None
     order = report_of_each(names, reports)
     survey = analyse_groups(people.tallies, protocol, names, people.groups, level, users, order)
-    return {"all groups are alike: p": survey.alike}, survey.table()
+    alike = None if survey.alike is None else p_of_file(survey.alike)
+    return {"all groups are alike: p": alike}, survey.table()
 
 
 def _unary(
@@ -267,5 +269,5 @@ _WAYS: dict[str, Callable[..., Recomputed]] = {
 
 
 def _fit(found: Analysis) -> dict[str, Any]:
-    fit = None if found.fit is None else found.fit.p_value
-    return {"epsilon": found.epsilon, "fit": fit, "certificate": found.certificate}
+    fit = None if found.fit is None else p_of_file(found.fit.p_value)
+    return {"epsilon": found.epsilon, "fit: p": fit, "certificate": found.certificate}

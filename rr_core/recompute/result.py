@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -37,11 +37,11 @@ class Recomputed:
         return len(next(iter(self.table.values())))
 
     def __str__(self) -> str:
-        """The numbers, one per line, and some rows of the table as CSV."""
+        """The numbers, one per line, and some rows of the table as CSV; several numbers of one thing below its name."""
         out = io.StringIO()
         first = range(min(TOP, self.n_rows)) if self.first is None else self.first
         self._write(out, first)
-        numbers = "".join(f"{name} = {plain(value)}\n" for name, value in self.numbers.items())
+        numbers = "".join(f"{line}\n" for name, value in self.numbers.items() for line in _lines(name, value))
         return f"{numbers}{out.getvalue()}({len(first)} of {self.n_rows} rows)"
 
     def save(self, path: str | Path) -> None:
@@ -71,6 +71,23 @@ class Recomputed:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows([column[i] for column in columns.values()] for i in rows)
+
+
+def _lines(name: str, value: Any) -> list[str]:
+    """A number with its name; of a mapping its names and numbers, indented and in two columns."""
+    if not isinstance(value, Mapping):
+        return [f"{name} = {plain(value)}"]
+    parts = dict(_flat(value))
+    width = max(map(len, parts), default=0)
+    return [f"{name}:", *(f"    {part:<{width}}  {number}" for part, number in parts.items())]
+
+
+def _flat(parts: Mapping[str, Any], under: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in parts.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{under}{name}, ")
+        else:
+            yield f"{under}{name}", plain(value)
 
 
 def same_file(name: str, sha256: str, of_app: str) -> dict[str, str]:

@@ -26,6 +26,7 @@ from rr_core.reports.intervals import (
     above_zero,
     checked_counts,
     checked_level,
+    checked_reports,
     interval_of_two,
     inv_interval,
     too_few_reports,
@@ -264,7 +265,7 @@ def analyse(
 
 
 def _of_channel(counts: ArrayLike, channel: Channel, level: float, users: Users) -> Analysis:
-    reports = sampling.one_collection("counts", counts, channel.m)
+    reports = checked_reports(counts, channel.m)
     best = mle_channel(reports, channel)
     n, estimates = int(reports.sum()), {"mle": best.theta}
     expected = n * channel.expected(best.theta)[channel.possible]

@@ -25,9 +25,24 @@ from rr_core.profile import Profile, profile, table_size
 Counts = sampling.Counts
 
 
+MOST_REPORTS = 2**53  # from there on a double does not tell two numbers of reports apart
+# SciPy 1.17's inverse of the incomplete beta function fails at a = 1000 from 10^8 reports on, and for more than 10^11 its
+# limits are off by more than a thousandth of the interval (at 10^15 by a third), or nan.
+_MANY, _MOST_INVERTED = 1e8, 1e11
+_FEW, _RARE = 1e7, 1e-4  # numbers and shares up to which reports are Poisson, to a thousandth of the interval
+
+
 def checked_counts(counts: ArrayLike, mechanism: RandomizedResponse) -> Counts:
     """One (k,) histogram of at least one report, or ValueError naming ``counts``."""
-    return sampling.one_collection("counts", counts, mechanism.k)
+    return checked_reports(counts, mechanism.k)
+
+
+def checked_reports(counts: ArrayLike, kinds: int) -> Counts:
+    """The same of so many kinds of reports."""
+    reports = sampling.one_collection("counts", counts, kinds)
+    if (total := int(reports.sum())) > MOST_REPORTS:
+        raise ValueError(f"counts must add up to at most 2^53 = {MOST_REPORTS} reports, got {total}")
+    return reports
 
 
 def checked_level(level: float) -> float:
@@ -186,10 +201,29 @@ def _exact(
 
 
 def clopper_pearson(counts: Array, n: float, alpha: float) -> tuple[Array, Array]:
-    """The means m with neither binomial tail below alpha/2."""
-    low = special.betaincinv(np.maximum(counts, 1), n - counts + 1, alpha / 2)
-    high = special.betainccinv(counts + 1, np.maximum(n - counts, 1), alpha / 2)
+    """The means m with neither binomial tail below alpha/2. Of `_MANY` reports those of the Poisson law where few are of
+    one kind; of more than `_MOST_INVERTED` otherwise Wilson's, which are then the same."""
+    others = n - counts
+    if n <= _MOST_INVERTED:
+        low = special.betaincinv(np.maximum(counts, 1), others + 1, alpha / 2)
+        high = special.betainccinv(counts + 1, np.maximum(others, 1), alpha / 2)
+    else:
+        z = -float(special.ndtri(alpha / 2))
+        half = z * np.sqrt(counts * (others / n) + z**2 / 4)
+        low, high = ((counts + z**2 / 2 + side * half) / (n + z**2) for side in (-1, 1))
+    if n >= _MANY:
+        few = min(_FEW, _RARE * n)
+        (first, last), (rest_first, rest_last) = (_poisson(some, alpha, few) for some in (counts, others))
+        low = np.where(counts <= few, first / n, np.where(others <= few, 1 - rest_last / n, low))
+        high = np.where(counts <= few, last / n, np.where(others <= few, 1 - rest_first / n, high))
     return np.where(counts == 0, 0.0, low), np.where(counts == n, 1.0, high)
+
+
+def _poisson(counts: Array, alpha: float, most: float) -> tuple[Array, Array]:
+    """The expected numbers with neither Poisson tail below alpha/2, of counts up to ``most``."""
+    held = np.minimum(counts, most)
+    low = special.gammaincinv(np.maximum(held, 1), alpha / 2)
+    return np.where(held == 0, 0.0, low), special.gammainccinv(held + 1, alpha / 2)
 
 
 def _narrower(mean: Array, mechanism: RandomizedResponse, users: Users) -> Array:

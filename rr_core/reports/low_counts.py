@@ -33,6 +33,7 @@ class Floor:
         ranks: (m,) ranks from the least reported, 1 first.
         reports: (m,) reports of the category with that rank.
         lowest: (m,) the largest number of reports that is too few for that rank; -1 where no number is.
+        k: number of categories, of which the ranks are the less reported ones.
         chance: the probability, about, that any of these ranks gets too few when all categories are empty; less when
             they are not, for categories that people have only get more.
     """
@@ -41,6 +42,7 @@ class Floor:
     ranks: NDArray[np.int64]
     reports: NDArray[np.int64]
     lowest: NDArray[np.int64]
+    k: int
     chance: float
 
     @property
@@ -79,7 +81,7 @@ def floor(counts: ArrayLike, mechanism: RandomizedResponse, chance: float = 0.05
     nearest = stats.binom.ppf(tail, n, mechanism.q)
     fits = stats.binom.cdf(nearest, n, mechanism.q) <= tail
     lowest = np.where(fits, nearest, nearest - 1).astype(np.int64)
-    return Floor(n * mechanism.q, ranks, least[ranks - 1], lowest, chance)
+    return Floor(n * mechanism.q, ranks, least[ranks - 1], lowest, k, chance)
 
 
 def _checked_chance(chance: float) -> float:

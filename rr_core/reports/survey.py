@@ -254,6 +254,12 @@ class Survey:
             raise ValueError(f"estimates must be of one group, got {len(self.analyses)}: see analyses")
         return self.analyses[0].estimates
 
+    def intervals(self, *, simultaneous: bool = False) -> list[Interval]:
+        """Those of Inv in all groups, of each category or of all of a group at once, cut to [0, 1] but where one lies
+        wholly outside; none where there is no Inv."""
+        each = [one.simultaneous if simultaneous else one.interval for one in self.analyses]
+        return [] if None in each else [one.cut_unless_outside() for one in each if one is not None]
+
     def differences(self, first: int = 0) -> dict[str, Array]:
         """(g, k) by name, of each group as in `difference`: "from_first" (the share by Inv less that of the ``first``
         one, whose own row is nan), "low" and "high" at the level of the analyses, "p_value", and "p_holm", corrected in

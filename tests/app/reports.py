@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 from pathlib import Path
 from typing import Any
 
@@ -133,8 +134,9 @@ def same_files(results: Results, folder: Path, text: str = "", name: str = "repo
     with rr_core alone: tests/app/test_reports_script.py.)"""
     if text:
         (folder / name).write_text(text, "utf-8")
-    with contextlib.chdir(folder):
+    with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()) as out:
         exec(report_files.script(results), {})
+    assert "{" not in out.getvalue()
     assert (folder / "recomputed.csv").read_bytes() == report_files.csv_file(results)
     if results.survey is not None:
         assert (folder / "recomputed_groups.csv").read_bytes() == report_files.groups_file(results)

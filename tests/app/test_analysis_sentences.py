@@ -444,10 +444,11 @@ def test_which_estimate_to_report_and_how_much_farther_the_others_are(many):
         if all(same.values()):
             negative = bool(is_negative(found.used.collected.counts, about).any())
             assert named == list(ESTIMATORS)
+            assert first.endswith("report any of them.")  # whichever the page shows
             assert first.startswith("Nothing came out negative") == (not negative)
             assert ("agree to twelve decimals" in first) == negative
             continue
-        assert "nothing to choose" not in first
+        assert "report any of them" not in first
         tells(first, *([4] if "standard errors" in first else []))
         blind = floor_ < 1 or noise_of_inv(found) >= 2
         tied, best = compared.tied, compared.best
@@ -701,11 +702,13 @@ def test_how_many_ranks_are_too_few(many):
         below = int((np.sort(counts)[ranks - 1] <= compared.lowest).sum())
         assert below == compared.too_few
         low = ["no rank lies" not in text]
+        only = [] if ranks[-1] == about.k else [int(ranks[-1]), about.k]
+        assert ("Only the" in text) == bool(only)
         if below:
-            tells(text, about.n * p_and_q(about)[1], below, ranks.size, 0.05)
+            tells(text, *only, about.n * p_and_q(about)[1], below, ranks.size, 0.05)
             assert min(chances) <= 0.05
         else:
-            tells(text, about.n * p_and_q(about)[1])
+            tells(text, *only, about.n * p_and_q(about)[1])
             # Of m ranks any is too low in 5%: each in 5%/m or more.
             assert min(chances) > 0.05 / ranks.size * 0.7
         assert low == [below > 0]

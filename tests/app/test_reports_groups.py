@@ -286,7 +286,7 @@ def test_the_file_of_groups_and_the_picture():
     assert "Groups (CSV)" in [button.label for button in page.get("download_button")]
 
 
-@recomputes(sentences.groups, by_group)
+@recomputes(sentences.groups, sentences.compared_groups, by_group)
 def test_what_is_said_of_groups_is_that_of_their_numbers(many):
     rng, seen = np.random.default_rng(8), set()
     channel = Channel.warner(0.8)
@@ -305,10 +305,19 @@ def test_what_is_said_of_groups_is_that_of_their_numbers(many):
         tells(text, *told, *([len(few) - 5] if len(few) > 5 else []))
         assert ("differ more than chance" in text) == (survey.alike <= 0.05)
         seen.add(("differ" in text, bool(survey.alike_by_chance)))
+        first = int(rng.integers(g))
+        compared = sentences.compared_groups(survey, (1, first))
+        assert compared.startswith(
+            f"The share of “yes”, and how far the groups are from “{names[first]}” by Inv. "
+        )
+        assert np.isnan(sentences.group_columns(survey, 1, first)["Difference, points"][first])
         assert all(name in text for name in few[:5])
         shares = [float(found.estimates["mle"][1]) for found in survey.analyses]
         tells(reading(by_group(survey, 1)), max(shares), min(shares))
     assert len(seen) == 4
+    no_inv = analyse_groups([[6, 4], [3, 7]], Channel.warner(0.5), ("no", "yes"), names[:2])
+    assert sentences.compared_groups(no_inv, (1, 0)) == "The share of “yes”."
+    assert "Difference, points" not in sentences.group_columns(no_inv, 1, 0)
     few_of_kind = analyse_groups(
         np.full((7, 4), 2), Channel(np.full((4, 4), 0.1) + 0.6 * np.eye(4)), "abcd", "ghijklm"
     )
@@ -442,3 +451,25 @@ def test_no_p_is_told_as_0(tmp_path, capsys):
     words = ["--column", "answer", "--count", "n", "--by", "town", "--epsilon", "1.5"]
     assert main(["analyse", str(tmp_path / "reports.csv"), "--design", "k_rr", *words]) == 0
     assert "That all groups are alike: p < 0.001." in capsys.readouterr().err
+
+
+def test_intervals_of_all_at_once_reach_the_groups():
+    """Table, picture and report kept the intervals of each category."""
+    page = in_groups("k_rr")
+    shown = {}
+    for scope in ("Each category", "All at once"):
+        one(page.button_group, "Intervals hold for").set_value(scope)
+        checked(page.run())
+        survey, together = held(page).survey, scope == "All at once"
+        (table,) = [box.value for box in page.dataframe if "Group" in box.value.columns]
+        ends, top = [f.simultaneous if together else f.interval for f in survey.analyses], held(page).order[0]
+        low, high = ([100 * getattr(end.cut(), name)[top] for end in ends] for name in ("low", "high"))
+        np.testing.assert_allclose(table["Interval from %"], low)
+        np.testing.assert_allclose(table["to %"], high)
+        assert sentences.SCOPES[together] in said(page)
+        assert sentences.SCOPES[not together] not in said(page)
+        drawn = next(trace for trace in charts(page)[-1]["data"] if trace["name"] == "interval of Inv")
+        report = html_report(held(page), [], "now", simultaneous=together, compared=(0, 0)).decode()
+        assert sentences.SCOPES[together] in report
+        shown[scope] = json.dumps(drawn["x"]), re.findall(r"<tr>(.*?)</tr>", report)
+    assert all(a != b for a, b in zip(*shown.values(), strict=True))

@@ -8,6 +8,7 @@ import dataclasses
 import gzip
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,20 @@ def check_table(lines: list[str], found: Results, chosen: np.ndarray) -> None:
             assert list(map(float, cells)) == expected[name].tolist()
 
 
+def texts(value: object) -> Any:
+    """A number as it is printed; of a mapping each, by name."""
+    if not isinstance(value, dict):
+        return str(plain(value))
+    found = dict[str, str]()
+    for name, part in value.items():
+        found |= (
+            {f"{name}, {one}": text for one, text in texts(part).items()}
+            if isinstance(part, dict)
+            else {name: str(plain(part))}
+        )
+    return found
+
+
 def check(lines: list[str], found: Results, folder: Path) -> None:
     """Everything printed and saved is what the app holds."""
     mechanism, simulated, compared = found.used.protocol, found.simulated, found.analysis.nearest
@@ -65,7 +80,16 @@ def check(lines: list[str], found: Results, folder: Path) -> None:
     top = found.order[:20]
     assert lines[-1] == f"({top.size} of {mechanism.k} rows)"
     check_table(lines[start:-1], found, top)
-    told = dict(line.split(" = ", 1) for line in lines[:start])
+    told, under = dict[str, str | dict[str, str]](), dict[str, str]()
+    for line in lines[:start]:
+        if line.startswith("    "):
+            name, value = re.split(r" {2,}", line.strip(), maxsplit=1)
+            under[name] = value
+        elif line.endswith(":"):
+            told[line[:-1]] = under = {}
+        else:
+            name, value = line.split(" = ", 1)
+            told[name] = value
     expected: dict[str, object] = {
         "the files": "as the app saw",
         "K": mechanism.k,
@@ -96,7 +120,8 @@ def check(lines: list[str], found: Results, folder: Path) -> None:
         if not found.analysis.above.above.any():
             words = "report Inv with its intervals, or no table at all"
             expected["no share is larger than chance alone could make it"] = words
-    assert told == {name: str(plain(value)) for name, value in expected.items()}
+    assert told == {name: texts(value) for name, value in expected.items()}
+    assert not any("{" in line for line in lines[:start])
     assert (folder / "recomputed.csv").read_bytes() == report_files.csv_file(found)
 
 

@@ -244,7 +244,9 @@ def test_a_million_categories_in_one_pass():
 def test_the_smallest_epsilon(counts, users):
     mechanism = RandomizedResponse(len(counts), 1e-6)
     result = analyse(counts, mechanism, 0.999999, users)
-    assert all(np.isfinite(column).all() for column in result.columns().values())
+    columns = result.columns()
+    assert columns.pop("estimate").tolist() == [result.leading] * mechanism.k
+    assert all(np.isfinite(column).all() for column in columns.values())
     assert result.nearest.tied == VALID
     assert np.isfinite([*result.nearest.differences.values()]).all()
 

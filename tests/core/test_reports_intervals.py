@@ -13,10 +13,14 @@ from scipy import stats
 
 from rr_core import RandomizedResponse, inv, inv_variance
 from rr_core.law import report_distribution
+from rr_core.protocols import Channel
+from rr_core.reports.analysis import analyse
 from rr_core.reports.epsilon_fit import fit_test, plausible_epsilon
 from rr_core.reports.intervals import (
     EXTREME_CHANCE,
+    MOST_REPORTS,
     above_zero,
+    clopper_pearson,
     extremes,
     inv_interval,
     too_few_reports,
@@ -89,6 +93,37 @@ def test_simultaneous_intervals_of_sampled_users_are_the_exact_binomial_limits()
     )
     assert float(sum(at_low[count:])) == pytest.approx(alpha / 2)
     assert float(sum(at_high[: count + 1])) == pytest.approx(alpha / 2)
+
+
+@pytest.mark.parametrize("n", [10**8 - 1, 10**9, 10**11, 10**12, 10**15, MOST_REPORTS])
+@pytest.mark.parametrize("part", [0, 1, 999, 1000, 10**7 - 1, 10**8, 0.2, 0.5, -1000, -1])
+def test_simultaneous_intervals_of_very_many_reports_are_the_exact_limits(n, part):
+    """By the incomplete beta function's inverse they were off by a third of their width at 10^15, and nan from 8·10^16;
+    of 1,000 reports among 10^9 the lower one had a tail of 100%."""
+    count = int(part * n) if isinstance(part, float) else part % (n + 1)
+    few = n - count if part < 0 else count  # a mean near 1 has too few digits for the tail of the others
+    low, high = (float(end[0]) for end in clopper_pearson(np.array([float(few)]), float(n), 0.05))
+    assert stats.binom.cdf(few, n, high) == pytest.approx(0.025, rel=0.02)
+    assert low == 0 if few == 0 else stats.binom.sf(few - 1, n, low) == pytest.approx(0.025, rel=0.02)
+    mirrored = clopper_pearson(np.array([float(n - few)]), float(n), 0.05)
+    np.testing.assert_allclose(np.concatenate(mirrored), [1 - high, 1 - low], rtol=1e-12, atol=2e-16)
+    mechanism = RandomizedResponse(3, 1.0)
+    interval = inv_interval([few, 0, n - few], mechanism, users="sampled", simultaneous=True)
+    wider = clopper_pearson(np.array([float(few)]), float(n), 0.05 / 3)
+    told = [(float(end[0]) - mechanism.q) / mechanism.keep for end in wider]
+    np.testing.assert_allclose([interval.low[0], interval.high[0]], told, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "protocol", [RandomizedResponse(3, 1.0), Channel(np.full((3, 3), 0.1) + 0.7 * np.eye(3))]
+)
+def test_more_reports_than_a_double_tells_apart_are_refused(protocol):
+    """There were intervals and p-values of nan."""
+    assert np.isfinite(analyse([MOST_REPORTS - 2, 1, 1], protocol).interval.low).all()
+    with pytest.raises(
+        ValueError, match=r"^counts must add up to at most 2\^53 = 9007199254740992 reports, got 90"
+    ):
+        analyse([MOST_REPORTS, 1, 1], protocol)
 
 
 def test_simultaneous_intervals_of_fixed_users_are_narrower_by_their_deviation():

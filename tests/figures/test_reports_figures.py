@@ -84,6 +84,14 @@ def test_floor_shows_the_ranks_and_what_is_too_few(k):
     )
 
 
+def test_that_not_all_categories_are_drawn_is_said():
+    """Ten of twelve were drawn, without a word."""
+    counts = np.array([300, *range(200, 211)])
+    text = reading(reports_floor(floor(counts, RandomizedResponse(12, 1.0))))
+    assert text.startswith("Only the 10 least reported of 12 are compared. ")
+    assert "Only" not in reading(reports_floor(floor(counts[:10], RandomizedResponse(10, 1.0))))
+
+
 def test_no_number_is_called_too_few_where_none_is():
     # Ten reports over ten categories: even none at all is no wonder.
     found = floor(np.array([3, 2, 2, 1, 1, 1, 0, 0, 0, 0]), RandomizedResponse(10, 1.0))

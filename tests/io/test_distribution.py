@@ -159,11 +159,33 @@ def test_encodings() -> None:
     windows = "category,count\n5 €,3\nœuf,4\n".encode("cp1252")
     assert pairs(read_distribution(windows, "a.csv")) == [("5 €", 3), ("œuf", 4)]
     assert inspect(windows, "a.csv").encoding == "Windows-1252"
+    (note,) = read_distribution(windows, "a.csv").notes
+    assert note.startswith("The file is not in UTF-8: it was read as Windows-1252, as in “€”.")
     for data in (
         b"\xfe\xff" + "日本,3\n中国,4\n".encode("utf-16-be"),
         "日本,3\n中国,4\n".encode("utf-16-le"),
     ):
         assert pairs(read_distribution(data, "a.txt")) == [("日本", 3), ("中国", 4)]
+
+
+CYRILLIC = "Ответ;Число\nНикогда;210\nРаз в месяц;150\nКаждый день;90\n"
+
+
+def test_cyrillic_letters_of_windows_are_read() -> None:
+    """They were read as Latin-1, Íèêîãäà for Никогда, without a word."""
+    data = CYRILLIC.encode("cp1251")
+    found = read_distribution(data, "a.csv")
+    assert pairs(found) == [("Никогда", 210), ("Раз в месяц", 150), ("Каждый день", 90)]
+    assert inspect(data, "a.csv").encoding == "Windows-1251"
+    assert found.notes[0].startswith("The file is not in UTF-8: it was read as Windows-1251, as in “Ответ”.")
+    assert pairs(read_distribution("Да,2\nНЕТ,3\n".encode("cp1251"), "a.csv")) == [("Да", 2), ("НЕТ", 3)]
+    for text, codec in ((CYRILLIC, "koi8-r"), ("Ποτέ;210\nΣυχνά;150\nΚάθε μέρα;9\n", "iso8859-7")):
+        with pytest.raises(UnreadableFile, match="The encoding of the text is not known"):
+            read_distribution(text.encode(codec), "a.csv")
+    assert (
+        pairs(read_distribution("créée,2\nŒuvre,3\nÄäkkönen,1\n".encode("cp1252"), "a.csv"))[0][0] == "créée"
+    )
+    assert read("Никогда,2\nРаз,3\n").notes == ()
 
 
 def test_labels() -> None:

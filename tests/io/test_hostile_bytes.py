@@ -240,6 +240,7 @@ def test_letters_of_an_unknown_encoding_are_not_lost(text, codec):
     ):
         assert read(text.encode()).rows > 1
         with pytest.raises(
-            UnreadableFile, match=r"neither UTF-8 nor Windows-1252.*Save the table again in the encoding"
+            UnreadableFile,
+            match=r"neither UTF-8 nor Windows-1251 or 1252.*Save the table again in the encoding",
         ):
             read(text.encode(codec))

@@ -69,9 +69,15 @@ def test_groups_stand_in_order_and_numbers_by_size():
     for written, wanted in (
         (["10", "9", "2.5"], ("2.5", "9", "10")),
         (["west", "East", "north"], ("East", "north", "west")),
+        (["wave 10", "wave 9"], ("wave 9", "wave 10")),
+        (
+            ["[20,30)", "[100,inf)", "[-5,0)", "[10,20)", "[-10,-5)", "[0,10)"],
+            ("[-10,-5)", "[-5,0)", "[0,10)", "[10,20)", "[20,30)", "[100,inf)"),
+        ),
+        (["(1e+03,2e+03]", "(20, 100]", "(3.5, 20]"], ("(3.5, 20]", "(20, 100]", "(1e+03,2e+03]")),
     ):
         source = Source(
-            "a.csv", ("answer,g\n" + "".join(f"yes,{one}\nno,{one}\n" for one in written)).encode()
+            "a.csv", ("answer,g\n" + "".join(f'yes,"{one}"\nno,"{one}"\n' for one in written)).encode()
         )
         found = read_people(
             source, read_reports([source], category="answer", layout="values"), ["no", "yes"], Names(), ["g"]

@@ -72,7 +72,7 @@ def html_report(
         fit_title="Does this ε fit the data?" if results.used.k_rr else "Do the reports fit what was stated?",
         fit=sentences.fit(results),
         groups=sentences.groups(results),
-        by_group=_by_group(results, compared),
+        by_group=_by_group(results, compared, simultaneous=simultaneous),
         advice=sentences.advice(results),
         intervals=sentences.intervals(results, name, simultaneous=simultaneous),
         left_out=sentences.left_out(results),
@@ -115,14 +115,16 @@ def _cells(
     return [*map(list, zip(*texts, strict=True))], np.column_stack(values).tolist(), list(columns)
 
 
-def _by_group(results: Results, compared: sentences.Compared | None) -> dict[str, Any] | None:
+def _by_group(
+    results: Results, compared: sentences.Compared | None, *, simultaneous: bool
+) -> dict[str, Any] | None:
     """What is said of the table of groups, its titles and its rows as texts; None where there is none."""
     if results.survey is None or compared is None:
         return None
-    columns = sentences.group_columns(results.survey, *compared)
+    columns = sentences.group_columns(results.survey, *compared, simultaneous=simultaneous)
     rows = zip(*(_column(title, values) for title, values in columns.items()), strict=True)
     return {
-        "note": sentences.compared_groups(results.survey, compared),
+        "note": sentences.compared_groups(results.survey, compared, simultaneous=simultaneous),
         "titles": list(columns),
         "rows": [*rows],
     }

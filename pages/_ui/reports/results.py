@@ -353,7 +353,7 @@ def advice(results: Results) -> None:
     st.markdown(markdown(" ".join([verdict, *more]), 2000))
 
 
-def groups(results: Results) -> tuple[list[go.Figure], sentences.Compared | None]:
+def groups(results: Results, choice: Shown) -> tuple[list[go.Figure], sentences.Compared | None]:
     """The groups, where some were asked for: whether they are alike, their shares of one category, and how they differ;
     returns the chart, and what is compared."""
     survey = results.survey
@@ -381,9 +381,9 @@ def groups(results: Results) -> tuple[list[go.Figure], sentences.Compared | None
             key=f"reports_group_{results.used.key}",
             width=260,
         )
-    figure = by_group(survey, category)
+    figure = by_group(survey, category, simultaneous=choice.simultaneous)
     chart.show(figure, "reports_groups")
-    columns = sentences.group_columns(survey, category, first)
+    columns = sentences.group_columns(survey, category, first, simultaneous=choice.simultaneous)
     st.dataframe(
         _on_screen(columns),
         hide_index=True,
@@ -397,7 +397,7 @@ def groups(results: Results) -> tuple[list[go.Figure], sentences.Compared | None
         },
     )
     if sentences.P_VALUE in columns:
-        st.caption(sentences.DIFFERENCES)
+        st.caption(f"{sentences.SCOPES[choice.simultaneous]} {sentences.DIFFERENCES}")
     return [figure], (category, first)
 
 

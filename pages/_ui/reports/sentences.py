@@ -37,6 +37,10 @@ _FROM = {"epsilon": "", "p": " (from p)", "redraw": " (from the chance of a unif
 _MOST_NAMED = 50
 INTERVAL, P_VALUE = "Interval", "p (Holm)"  # columns
 Compared = tuple[int, int]  # a category, and the group that the others differ from
+SCOPES = {  # of the intervals of shares in groups: whether they are simultaneous
+    False: "Each interval of a share is meant for it alone.",
+    True: "The intervals of the shares of one group are meant for all its categories at once, not for all groups.",
+}
 DIFFERENCES = (
     "The interval of a difference is meant for it alone; p is corrected, by Holm's method, for all differences of the "
     "table. So an interval may leave out 0 where p is not small."
@@ -287,8 +291,8 @@ def advice(results: Results) -> list[str]:
     if len(compared.same) == len(ESTIMATORS):
         four = _listed(ESTIMATORS, "and")
         if results.analysis.estimates["inv"].min() >= 0:
-            return [f"Nothing came out negative, so {four} are the same: there is nothing to choose."]
-        return [f"{four} agree to twelve decimals: there is nothing to choose."]
+            return [f"Nothing came out negative, so {four} are the same: report any of them."]
+        return [f"{four} agree to twelve decimals: report any of them."]
     if results.none_above_zero:
         return [
             "Report Inv with its intervals, or no table at all: no share is larger than chance alone could make it.",
@@ -546,9 +550,11 @@ def groups(results: Results) -> list[str]:
     return lines
 
 
-def group_columns(survey: Survey, category: int, first: int) -> dict[str, NDArray[Any]]:
-    """One category in all groups: people, share, interval, and how it differs by Inv from the first group named (nan in
-    the row of that one)."""
+def group_columns(
+    survey: Survey, category: int, first: int, *, simultaneous: bool = False
+) -> dict[str, NDArray[Any]]:
+    """One category in all groups: people, share, interval (of the category, or of all those of a group at once), and how
+    it differs by Inv from the first group named (nan in the row of that one)."""
     analyses = survey.analyses
     name, gaps = analyses[0].leading, survey.differences(first)
     columns: dict[str, NDArray[Any]] = {
@@ -556,8 +562,8 @@ def group_columns(survey: Survey, category: int, first: int) -> dict[str, NDArra
         "People": np.array([one.n for one in analyses]),
         f"{ESTIMATES[name].name} %": np.array([100 * one.estimates[name][category] for one in analyses]),
     }
-    limits = [one.interval.cut_unless_outside() for one in analyses if one.interval is not None]
-    if len(limits) == len(analyses):
+    limits = survey.intervals(simultaneous=simultaneous)
+    if limits:
         columns[f"{INTERVAL} from %"] = np.array([100 * one.low[category] for one in limits])
         columns["to %"] = np.array([100 * one.high[category] for one in limits])
     if gaps:
@@ -569,12 +575,12 @@ def group_columns(survey: Survey, category: int, first: int) -> dict[str, NDArra
     return columns
 
 
-def compared_groups(survey: Survey, compared: Compared) -> str:
+def compared_groups(survey: Survey, compared: Compared, *, simultaneous: bool = False) -> str:
     """What `group_columns` holds."""
     of, first = plain(survey.categories[compared[0]], 60), plain(survey.groups[compared[1]], 60)
     if not survey.differences(compared[1]):
         return f"The share of “{of}”."
-    return f"The share of “{of}”, and how far the groups are from “{first}” by Inv. {DIFFERENCES}"
+    return f"The share of “{of}”, and how far the groups are from “{first}” by Inv. {SCOPES[simultaneous]} {DIFFERENCES}"
 
 
 def table_columns(
