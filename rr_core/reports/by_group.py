@@ -19,6 +19,7 @@ test of homogeneity, and with one design Pearson's.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -61,6 +62,47 @@ class Stated:
 
     names: tuple[str, ...]
     values: tuple[tuple[tuple[str, ...], ...], ...]
+
+
+@dataclass(frozen=True)
+class Varied:
+    """Which numbers of a design differ by group, and where they stand.
+
+    Attributes:
+        keys: of the numbers.
+        columns: one for each; none where they are in the table.
+        table: a line for each group: its name, then its numbers.
+    """
+
+    keys: tuple[str, ...]
+    columns: tuple[str, ...] = ()
+    table: str = ""
+
+
+def read_table(text: str, groups: Sequence[str], numbers: int) -> tuple[tuple[tuple[str, ...], ...], ...]:
+    """The ``values`` of `Stated` for these groups, from a line for each: its name, then its numbers. Lines of other
+    groups are passed over.
+
+    Raises:
+        Unclear: one plain sentence, which names the group.
+
+    >>> read_table("wave 1  0.7\\nwave 2 = 60%", ["wave 1", "wave 2"], 1)
+    ((('0.7',),), (('60%',),))
+    """
+    held: dict[str, list[str]] = {}
+    longest_first = sorted(groups, key=len, reverse=True)
+    for line in map(str.strip, text.splitlines()):
+        group = next((one for one in longest_first if re.match(rf"{re.escape(one)}\s*[\s=:;]", line)), None)
+        if group is None:
+            continue
+        of, rest = f"The group “{plain(group, 40)}”", line[len(group) :].lstrip(" \t=:;")
+        words = [rest] if numbers == 1 else [word for word in re.split(r"\s*[;\s]\s*", rest) if word]
+        if group in held:
+            raise Unclear(f"{of} has two lines in the small table: take one away.")
+        if len(words) != numbers:
+            raise Unclear(f"{of} needs {numbers} numbers in the small table, and has {len(words)}.")
+        held[group] = words
+    return tuple(tuple((word,) for word in held.get(group, [""] * numbers)) for group in groups)
 
 
 def designs_of(
