@@ -59,10 +59,10 @@ def analyse(
     >>> found = analyse(["a", "b", "a", "c"] * 50, RandomizedResponse(3, 2.0), by=["x", "y"] * 100)
     >>> found.groups, found.categories
     (('x', 'y'), ('a', 'b', 'c'))
-    >>> waves = {1: Channel.warner(0.7), 2: Channel.warner(0.6)}
-    >>> found = analyse([1, 0, 1, 1] * 50, waves, by=[1, 1, 2, 2] * 50)
+    >>> waves = {1: Channel.warner(0.75), 2: Channel.warner(1.0)}  # 50% and 25% have it
+    >>> found = analyse([1, 0, 1, 0, 1, 0, 0, 0] * 50, waves, by=[1, 1, 1, 1, 2, 2, 2, 2] * 50)
     >>> found.together.estimates["inv"].round(3).tolist()
-    [-0.5, 1.5]
+    [0.625, 0.375]
     """
     each = design if isinstance(design, Mapping) else None
     if each is not None:

@@ -257,6 +257,7 @@ class Survey:
         each category for all groups. Nothing where there is no Inv, or one group."""
         if len(self.groups) < 2 or any(one.interval is None for one in self.analyses):
             return {}
+        first = _validate.integer("first", first, 0, len(self.groups) - 1)
         gaps = [self.difference(group, first, self.analyses[0].level) for group in range(len(self.groups))]
         found = {name: np.stack([gap[name] for gap in gaps]) for name in gaps[0]}
         others = np.arange(len(gaps)) != first
@@ -347,11 +348,12 @@ def analyse_groups(
         raise ValueError(
             f"protocol must have one design for each of {len(groups)} groups, got {len(designs)}"
         )
-    unary = isinstance(designs[0], UnaryEncoding)
+    kind = protocol.designs[0] if isinstance(protocol, ByGroup) else protocol
+    unary = isinstance(kind, UnaryEncoding)
     if isinstance(people, Sample):
         if unary:
             people = replace(people, reports=checked_bits("reports", people.reports, protocol.k))
-        tallies = people.tallies(designs[0].m if isinstance(designs[0], Channel) else protocol.k)
+        tallies = people.tallies(kind.m if isinstance(kind, Channel) else kind.k)
     else:
         tallies = people if isinstance(people, Tallies) else Tallies(_validate.numbers("counts", people))
     counts: NDArray[Any] = tallies.counts

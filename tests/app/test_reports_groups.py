@@ -24,6 +24,7 @@ from rr_core.io import AllSeen, Names, Source, read_reports, report_files, withi
 from rr_core.io.people import read_people
 from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
 from rr_core.protocols import Channel, UnaryEncoding
+from rr_core.reports.analysis import ByGroup
 from rr_core.reports.designs import DESIGNS, kuk, unrelated
 from rr_core.reports.survey import Sample, analyse_groups
 from rr_core.typed import chance
@@ -311,6 +312,43 @@ def test_what_is_said_of_groups_is_that_of_their_numbers(many):
     )
     text = " ".join(sentences.groups(type("Results", (), {"survey": few_of_kind, "used": used})))
     assert "With few reports, so that intervals are rough: “g”, “h”, “i”, “j”, “k” and 2 more." in text
+
+
+@recomputes(sentences._fit_by_group, sentences.compared_groups)
+def test_what_is_said_of_the_fit_of_groups_with_designs_of_their_own(many):
+    rng, seen = np.random.default_rng(9), set()
+    for i in range(max(40, many // 20)):
+        g = int(rng.integers(2, 9))
+        designs = [Channel.forced_response([p, p]) for p in rng.uniform(0.05, 0.3, g)]
+        sizes = rng.integers(200, 900, g)
+        # Fewer of one answer than the die alone asked for: no truth explains that.
+        few = rng.random(g) < (0.0 if i % 3 == 0 else 0.4 if i % 3 == 1 else 1.0)
+        no = [
+            int(n * design.matrix[1, 0] * (0.2 if is_few else 1.5))
+            for n, design, is_few in zip(sizes, designs, few, strict=True)
+        ]
+        counts = np.column_stack([no, sizes - no])
+        names = tuple(f"group {chr(97 + j)}" for j in range(g))
+        survey = analyse_groups(counts, ByGroup(designs), ("no", "yes"), names)
+        first, *_ = sentences._fit_by_group(type("Results", (), {"survey": survey}))
+        wrong = []
+        for name, design, (low, _), n in zip(names, designs, counts, sizes, strict=True):
+            if stats.binom.cdf(low, n, design.matrix[1, 0]) * 2 <= 0.05:
+                wrong.append((name, stats.binom.cdf(low, n, design.matrix[1, 0])))
+        assert all((f"“{name}”" in first) == (name in [name for name, _ in wrong[:5]]) for name in names)
+        assert ("hardly" in first) == bool(wrong)
+        assert f"of the {g} groups" in first or wrong
+        assert f"and {len(wrong) - 5} more" in first or len(wrong) <= 5
+        seen.add((bool(wrong), len(wrong) > 5))
+        told = sentences.compared_groups(survey, (1, 0))
+        assert told.startswith("The share of “yes”, and how far the groups are from “group a” by Inv.")
+    assert len(seen) == 3
+    blind = analyse_groups(np.array([[5, 5], [4, 6]]), Channel.warner(0.5), ("no", "yes"), ("x", "y"))
+    assert sentences.compared_groups(blind, (1, 0)) == "The share of “yes”."
+    survey = analyse_groups(
+        [[5, 5], [4, 6]], ByGroup([RandomizedResponse(2, e) for e in (1.0, 2.0)]), "ny", "xy"
+    )
+    assert "was not tested" in sentences._fit_by_group(type("Results", (), {"survey": survey}))[0]
 
 
 def test_the_form_is_opened_as_it_was_left_with_its_file():

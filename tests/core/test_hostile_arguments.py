@@ -236,9 +236,10 @@ INSIDE = {
     "plan.solve.has_whole_person", "plan.targets.Target.met_by", "protocols.collection.users_in_rows",
     "protocols.settings.ChannelSettings.channel", "protocols.settings.TimeSettings.first",
     "protocols.settings.TimeSettings.scheme", "protocols.unary.row_blocks", "repeats.largest_lead_of_chance",
-    "reports.designs.kuk", "reports.designs.unary_encoding", "reports.designs.unrelated",
+    "reports.by_group.read_table", "reports.designs.k_rr", "reports.designs.kuk", "reports.designs.made_of",
+    "reports.designs.unary_encoding", "reports.designs.unrelated",
     "reports.intervals.lower_tail", "reports.measured.credible_coverage_of_large", "reports.survey.Sample.tallies",
-    "reports.survey.Tallies.in_order",
+    "reports.survey.Tallies.bits_of", "reports.survey.Tallies.in_order",
     "rounding.round_down", "rounding.round_up", "sampling.has_poisson_table", "sampling.noisy_histogram",
     "sampling.poisson", "sampling.uniform_multinomial", "scenario.Scenario.collect",
     "scenario.Scenario.stream", "scenario.other_k", "simulate.Collector.draw", "simulate.Collector.sampler",
@@ -580,13 +581,14 @@ INFINITE = {
     "reports.nearest.nearest", "reports.survey.analyse_groups",
 }  # fmt: skip
 # One collection has no standard error. Where InvP and InvN coincide there is no position between them; errors and
-# likelihoods of what is no distribution are what they are, and their logarithms too.
+# likelihoods of what is no distribution are what they are, and their logarithms too. No group differs from itself.
 UNDEFINED = {
     "collinearity.collinearity", "collinearity.theorem2", "experiments.protocols.measure",
     "experiments.ranking.standing", "geometry.push_down.push_down", "ibu.convergence.RunComparison.select",
     "ibu.convergence.compare_epsilons", "ibu.convergence.compare_runs", "ibu.convergence.settling_times",
     "metrics.max_error", "metrics.negative_log_likelihood", "metrics.squared_error",
     "metrics.total_variation", "plan.bounds.against_epsilon", "plan.landscape.simulate_curve",
+    "reports.survey.Survey.differences",
 }  # fmt: skip
 
 
