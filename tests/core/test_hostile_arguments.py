@@ -494,6 +494,7 @@ OWN: dict[str, dict[str, Any]] = {
         **{"categories": "abc", "groups": "xy", "order": None},
     },
     "reports.survey.Survey.difference": {"one": Usually(0, numbers), "other": Usually(1, numbers)},
+    "reports.survey.Survey.differences": {"first": Usually(0, numbers)},
     "protocols.channel.Channel.forced_response": {"forced": Usually([0.1, 0.2, 0.1], arrays)},
     "protocols.estimation.inv, channel": {"observed": COUNTS, "protocol": CHANNEL, "n": None},
     "protocols.estimation.inv, subset": {"observed": Usually([200, 150, 50], arrays), "protocol": SUBSET},
