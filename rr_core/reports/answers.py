@@ -46,7 +46,9 @@ def analyse(
             order; else those that occur, sorted.
         truths: names of the categories, where they are others than the reports.
         users: "fixed" for the shares among these people, "sampled" for their population.
-        strata, units: (n,) stratum and primary sampling unit of each person, for the variances with weights.
+        strata, units: (n,) stratum and primary sampling unit of each person, for the variances with weights. A stratum of
+            one unit is compared with all people, as R's survey does with ``lonely.psu = "adjust"``. A unit that was drawn
+            with certainty is a stratum: its units are those that were drawn within it.
 
     Returns:
         `Survey`; its ``frame()`` is a pandas data frame.

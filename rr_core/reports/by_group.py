@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
+from scipy import special, stats
 
 from rr_core import typed
 from rr_core._validate import Array
@@ -261,7 +261,12 @@ def _without(found: Analysis, design: Collecting) -> Array:
 
 
 def alike_designs(
-    inv: Array, n: NDArray[np.int64], made: ByGroup, variances: Array | None
+    inv: Array,
+    n: NDArray[np.int64],
+    made: ByGroup,
+    variances: Array | None,
+    of_sum: Callable[[Array], Array] | None = None,
+    degrees_of_freedom: float = np.inf,
 ) -> tuple[float, int]:
     """The p-value that the truths of all groups are alike, and of how many simulated collections it is the share.
 
@@ -270,6 +275,8 @@ def alike_designs(
         n: (g,) people.
         made: what made their reports.
         variances: (g, k) of Inv with weights, else None.
+        of_sum: with weights the (k,) variance of the sum over groups of Inv times numbers (g, k).
+        degrees_of_freedom: with weights those of the design.
     """
     g, k = inv.shape
     even = np.full(k, 1 / k)
@@ -302,8 +309,13 @@ def alike_designs(
 
         return drawn(found, inv.size, draw)
     parts = np.sqrt(weight / weight.sum(axis=0))
-    scale = 1 + _together(made.designs, theta, of_one, parts, some) / df
-    return float(special.chdtrc(df / scale, found / scale)), 0
+    free = df / (1 + _together(made.designs, theta, of_one, parts, some) / df)
+    if of_sum is None:
+        return float(special.chdtrc(free, found * free / df)), 0
+    of_all = np.zeros((g, k))
+    of_all[:, some] = weight
+    mean = df + int(some.sum()) - float((of_sum(of_all)[some] / weight.sum(axis=0)).sum())
+    return float(stats.f.sf(found / mean, free, free * degrees_of_freedom)) if mean > 0 else 1.0, 0
 
 
 def _of_one(design: Collecting, theta: Array) -> Array:

@@ -51,14 +51,13 @@ def choose(
     if how == "same":
         return None
     if how == "table":
-        listed = ", then ".join(f"“{number.label}”" for number in numbers)
+        listed = "; ".join(f"{number.label[:1].lower()}{number.label[1:]}" for number in numbers)
+        example = " ".join(number.like.partition(" or ")[0] for number in numbers)
         text = st.text_area(
             f"A line for each group: its name, then {listed}",
             "" if before is None else before.table,
             key="reports_varied_table",
-            placeholder="\n".join(
-                " ".join([f"{by[0]} {i}", *(n.like.partition(" or ")[0] for n in numbers)]) for i in (1, 2)
-            ),
+            placeholder="\n".join(f"{group} {example}" for group in ("north", "south")),
             max_chars=TYPED_LETTERS_MAX,
             height=100,
         )
