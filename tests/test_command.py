@@ -577,6 +577,14 @@ def test_what_the_document_says_of_the_manual_of_rrreg():
     assert f"{100 * interval.low[1]:.1f}% to {100 * interval.high[1]:.1f}%" in text
 
 
+def test_the_documents_python_runs(capsys):
+    text = (ROOT / "docs" / "command_line.md").read_text("utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    for block in blocks:
+        exec(block, {})
+    assert capsys.readouterr().out.count("alike: p = ") == len(blocks) == 2
+
+
 def test_the_sheet_of_a_workbook_is_named(capsys, tmp_path):
     rows = [["answer", "town"], *([answer, town] for answer in ("yes", "no", "no") for town in ("a", "b"))]
     book = zipped(excel_parts({"Info": excel_rows([["note"], ["x"], ["x"]]), "Data": excel_rows(rows)}))

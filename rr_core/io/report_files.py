@@ -6,6 +6,7 @@ import io
 import json
 import math
 import platform
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
@@ -14,11 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rr_core.io.report_results import ReportsInUse, Results
+from rr_core.io.report_results import K_RR, ReportsInUse, Results
 from rr_core.io.text import csv_bytes
 from rr_core.plain_text import csv_columns
 from rr_core.protocols import Channel, UnaryEncoding
-from rr_core.reports.analysis import ALL_ROWS
+from rr_core.reports.analysis import ALL_ROWS, ByGroup, Collecting
 from rr_core.rounding import p_of_file
 from rr_core.script import script as recompute_script
 
@@ -76,26 +77,27 @@ def json_file(results: Results, verdict: str, when: str) -> bytes:
 def script(results: Results) -> str:
     """Python for the person's own files and ``rr_core``."""
     used, simulated, test = results.used, results.simulated, results.epsilon_test
-    if isinstance(used.protocol, UnaryEncoding):
-        return _script_of_unary(results, used.protocol)
+    designs = _designs(used)
+    if isinstance(designs[0], UnaryEncoding):
+        return _script_of_unary(results, designs[0])
     names = used.settings.names
     decided = {"left_out": list(names.left_out), "counted_as": dict(names.counted_as)}
-    if isinstance(used.protocol, Channel):
+    if isinstance(designs[0], Channel):
         return recompute_script(
             f"/your_reports?made={used.settings.design}",
             [] if used.people is None else [file.name for file in used.reports.files],
             source=used.source,
             reports=dict(zip(used.collected.labels.tolist(), used.collected.counts.tolist(), strict=True)),
             names=list(used.labels),
-            matrix=used.protocol.matrix.tolist(),
+            matrix=_each(used, lambda one: one.matrix.tolist()),
             level=results.level,
             users=results.analysis.users,
             **_people_of(used, {"reading": used.reports.reading, **decided, "sha256": used.reports.sha256}),
         )
-    reports, mechanism = used.reports, used.protocol
-    domain: dict[str, Any] = {"size": mechanism.k} if used.settings.domain == "size" else {}
+    reports = used.reports
+    domain: dict[str, Any] = {"size": used.k} if used.settings.domain == "size" else {}
     if used.settings.domain == "listed":
-        written = mechanism.k <= MOST_WRITTEN
+        written = used.k <= MOST_WRITTEN
         domain = {"listed": used.collected.labels.tolist() if written else "categories.txt"}
     return recompute_script(
         "/your_reports",
@@ -104,7 +106,11 @@ def script(results: Results) -> str:
         **domain,
         **decided,
         swapped=used.settings.swapped,
-        **({"p": mechanism.p} if used.settings.privacy_is_p else {"epsilon": mechanism.epsilon}),
+        **(
+            {"p": _each(used, lambda one: one.p)}
+            if used.settings.privacy_is_p
+            else {"epsilon": _each(used, lambda one: one.epsilon)}
+        ),
         level=results.level,
         users=results.analysis.users,
         replicates=0 if test is None else test.done,
@@ -113,6 +119,18 @@ def script(results: Results) -> str:
         sha256=reports.sha256,
         **_people_of(used, {}),
     )
+
+
+def _designs(used: ReportsInUse) -> Sequence[Collecting]:
+    """What made the reports; by group where that differs."""
+    return used.protocol.designs if isinstance(used.protocol, ByGroup) else [used.protocol]
+
+
+def _each(used: ReportsInUse, told: Callable[[Any], Any]) -> Any:
+    """What is told of the design, or by group where each has its own."""
+    if not isinstance(used.protocol, ByGroup) or used.people is None:
+        return told(used.protocol)
+    return {name: told(one) for name, one in zip(used.people.groups, used.protocol.designs, strict=True)}
 
 
 def _people_of(used: ReportsInUse, others: dict[str, Any]) -> dict[str, Any]:
@@ -131,7 +149,11 @@ def _script_of_unary(results: Results, protocol: UnaryEncoding) -> str:
         [file.name for file in used.reports.files] if held else [],
         **({"reading": {"columns": (), **used.reports.reading}} if held else {"ones": ones}),
         source=used.source,
-        **({"epsilon": protocol.epsilon} if protocol.chances is None else {"chances": protocol.chances}),
+        **(
+            {"epsilon": _each(used, lambda one: one.epsilon)}
+            if protocol.chances is None
+            else {"chances": _each(used, lambda one: one.chances)}
+        ),
         optimized=protocol.optimized,
         n=used.n,
         level=results.level,
@@ -209,11 +231,14 @@ def strict_json(value: Any, indent: int | None = None) -> str:
 def _settings(results: Results) -> dict[str, Any]:
     used, protocol = results.used, results.used.protocol
     made: dict[str, Any] = {"design": used.settings.design, "epsilon": protocol.epsilon}
-    if isinstance(protocol, Channel):
-        made |= {"reports": used.collected.labels, "truths": list(used.labels), "chances": protocol.matrix}
+    if isinstance(protocol, ByGroup):
+        made["epsilon_by_group"] = _each(used, lambda one: one.epsilon)
+    if isinstance(_designs(used)[0], Channel):
+        names = {"reports": used.collected.labels, "truths": list(used.labels)}
+        made |= {**names, "chances": _each(used, lambda one: one.matrix)}
     else:
-        made |= {"p": protocol.p, "q": protocol.q}
-    if used.k_rr:
+        made |= {"p": _each(used, lambda one: one.p), "q": _each(used, lambda one: one.q)}
+    if used.settings.design == K_RR:
         made |= {
             "privacy_given_as": used.settings.privacy_kind,
             "domain": used.settings.domain,

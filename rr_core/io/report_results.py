@@ -19,7 +19,8 @@ from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
 from rr_core.protocols import Channel
 from rr_core.protocols.unary import Bits
-from rr_core.reports.analysis import ALL_ROWS, Analysis, Collecting, Rows
+from rr_core.reports.analysis import ALL_ROWS, Analysis, ByGroup, Collecting, Rows
+from rr_core.reports.by_group import Varied
 from rr_core.reports.epsilon_fit import FitTest, Simulations
 from rr_core.reports.intervals import Interval
 from rr_core.reports.survey import Survey, report_of_each, table_of_all
@@ -44,6 +45,7 @@ class ReportSettings:
         swapped: whether the two answers are exchanged (K = 2, p below one half).
         design: key of `rr_core.reports.designs`; of others than k-RR ``names`` and ``stated`` are all there is.
         stated: name and value, in words, of each thing that another design was told.
+        varied: the numbers that differ by group; None where none does.
     """
 
     privacy: str = ""
@@ -55,6 +57,7 @@ class ReportSettings:
     swapped: bool = False
     design: str = K_RR
     stated: tuple[tuple[str, str], ...] = ()
+    varied: Varied | None = None
 
     @property
     def privacy_is_p(self) -> bool:
@@ -81,11 +84,12 @@ class ReportsInUse:
         people: the reports by group, with weights; None where neither was asked for.
         by, weights: the columns of groups and of weights.
         inverse: whether the latter holds inclusion probabilities, whose inverses are the weights.
+        of_groups: name and values, in words, of each number that differs by group.
     """
 
     reports: Reports
     collected: Collected
-    protocol: Collecting
+    protocol: Collecting | ByGroup
     settings: ReportSettings
     name: str = ""
     key: int = 0
@@ -97,6 +101,12 @@ class ReportsInUse:
     by: tuple[str, ...] = ()
     weights: str | None = None
     inverse: bool = False
+    of_groups: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def stated(self) -> tuple[tuple[str, str], ...]:
+        """Name and value, in words, of each thing that the design was told."""
+        return (*self.settings.stated, *self.of_groups)
 
     @property
     def k(self) -> int:
@@ -218,7 +228,7 @@ class Results:
     def tests_are_exact(self) -> bool:
         """Whether the tests against zero rest on no normal law."""
         exact = self.analysis.fit is not None and self.analysis.fit.exact
-        return exact or not (self.used.weights or isinstance(self.used.protocol, Channel))
+        return exact or not (self.used.weights or isinstance(self.used.protocol, Channel | ByGroup))
 
     @property
     def recommended_estimator(self) -> str | None:

@@ -16,9 +16,9 @@ from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.recompute.result import TOP, Recomputed, same_file
 from rr_core.registry import REGISTRY
 from rr_core.reports import analyse, fit_test, plausible_epsilon
-from rr_core.reports.analysis import Analysis, Collecting
+from rr_core.reports.analysis import Analysis, ByGroup, Collecting
 from rr_core.reports.designs import DESIGNS
-from rr_core.reports.survey import analyse_groups, report_of_each, table_of_all
+from rr_core.reports.survey import Survey, analyse_groups, report_of_each, table_of_all
 from rr_core.rounding import p_of_file
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ def _k_rr(
     left_out: Sequence[str] = (),
     counted_as: Mapping[str, str] | None = None,
     swapped: bool = False,
-    epsilon: float = math.nan,
-    p: float | None = None,
+    epsilon: float | Mapping[str, float] = math.nan,
+    p: float | Mapping[str, float] | None = None,
     level: float = 0.95,
     users: Users = "fixed",
     replicates: int = 0,
@@ -73,7 +73,7 @@ def _k_rr(
         listed: all categories, or the file that has one per line; size: or only their number; else all seen.
         left_out, counted_as: names that are no categories, and names whose reports are counted under another.
         swapped: whether the reports of each of two answers are counted for the other.
-        epsilon, p: privacy, as one of the two.
+        epsilon, p: privacy, as one of the two, by group where it differs.
         level, users: of `analyse`.
         replicates, seed: simulated collections for the test of epsilon, 0 for none.
         search_epsilon: whether to look for the smallest plausible epsilon.
@@ -95,30 +95,34 @@ def _k_rr(
     collected = within(read, domain, names)
     counts = collected.counts[:: -1 if swapped else 1]
     k, labels = collected.k, collected.labels.tolist()
-    mechanism = RandomizedResponse(k, epsilon) if p is None else RandomizedResponse.from_p(k, p)
     people = None
     if by or weights:
         people = read_people(
             sources, read, labels[:: -1 if swapped else 1], names, by, weights, inverse=inverse
         )
         counts = people.tallies.counts.sum(axis=0)
-    found = _together(people, counts, mechanism, labels, level, users, weights)
-    told, groups = _groups(people, mechanism, labels, labels, level, users, by)
+    mechanism = (
+        _made(people, epsilon, lambda told: RandomizedResponse(k, told))
+        if p is None
+        else _made(people, p, lambda told: RandomizedResponse.from_p(k, told))
+    )
+    told, survey = _groups(people, mechanism, labels, labels, level, users, by)
+    found = _together(people, counts, mechanism, labels, level, users, weights, survey)
+    groups = None if survey is None else survey.table()
     numbers: dict[str, Any] = {
         **same_file("the files", read.sha256, sha256),
         "K": k,
         "N": found.n,
         "epsilon": mechanism.epsilon,
-        "p": mechanism.p,
-        "q": mechanism.q,
+        **({"p": mechanism.p, "q": mechanism.q} if isinstance(mechanism, RandomizedResponse) else {}),
         "reports outside the domain, left out": collected.outside_total,
     }
     rejected = False
-    if replicates:
+    if replicates and isinstance(mechanism, RandomizedResponse):
         tested = fit_test(counts, mechanism, replicates, seed=seed)
         rejected = tested.rejects(0.05)
         numbers["fit"] = {**tested.summary(), "rejected": rejected}
-    if search_epsilon:
+    if search_epsilon and isinstance(mechanism, RandomizedResponse):
         plausible = plausible_epsilon(counts, k, above=mechanism.epsilon, seed=seed)
         numbers[f"plausible epsilon: {'none up to' if plausible.none else 'at least'}"] = plausible.low
     nearest, words = found.nearest, {entry.name: entry.label for entry in REGISTRY}
@@ -160,7 +164,7 @@ def _channel(
 ) -> Recomputed:
     """Collected reports of any channel: where they come from, how many of each, names of the truths, and the table; with
     groups or weights also the file, as in `_k_rr`."""
-    channel, people, told = Channel(np.array(matrix)), None, dict[str, Any]()
+    people, told = None, dict[str, Any]()
     if by or weights:
         from rr_core.io import Names, read_reports
         from rr_core.io.people import read_people
@@ -171,8 +175,11 @@ def _channel(
         people = read_people(sources, read, list(reports), wanted, by, weights, inverse=inverse)
         reports = dict(zip(reports, people.tallies.counts.sum(axis=0).tolist(), strict=True))
         told = dict(same_file("the files", read.sha256, sha256))
-    found = _together(people, np.array(list(reports.values())), channel, names, level, users, weights)
-    of_groups, groups = _groups(people, channel, names, list(reports), level, users, by)
+    channel = _made(people, matrix, lambda told: Channel(np.array(told)))
+    of_groups, survey = _groups(people, channel, names, list(reports), level, users, by)
+    counts = np.array(list(reports.values()))
+    found = _together(people, counts, channel, names, level, users, weights, survey)
+    groups = None if survey is None else survey.table()
     same = set(names) == set(reports)
     own = np.array([reports[name] for name in names]) if same else None
     table = table_of_all(np.array(names, dtype=object), own, found)
@@ -183,13 +190,17 @@ def _channel(
 def _together(
     people: People | None,
     counts: NDArray[np.int64],
-    protocol: Collecting,
+    protocol: Collecting | ByGroup,
     names: Sequence[str],
     level: float,
     users: Users,
     weights: str | None,
+    survey: Survey | None,
 ) -> Analysis:
-    """The analysis of all people as one."""
+    """The analysis of all people as one; of the ``survey`` where its groups have designs of their own."""
+    if isinstance(protocol, ByGroup):
+        assert survey is not None
+        return survey.of_all().analyses[0]
     if people is None or weights is None:
         return analyse(counts, protocol, level, users)
     return analyse_groups(people.tallies.together(), protocol, names, level=level).analyses[0]
@@ -197,20 +208,31 @@ def _together(
 
 def _groups(
     people: People | None,
-    protocol: Collecting,
+    protocol: Collecting | ByGroup,
     names: Sequence[str],
     reports: Sequence[str],
     level: float,
     users: Users,
     by: Sequence[str],
-) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """Numbers about the groups, and their table."""
+) -> tuple[dict[str, Any], Survey | None]:
+    """Numbers about the groups, and their analyses."""
     if people is None or not by:
         return {}, None
     order = report_of_each(names, reports)
     survey = analyse_groups(people.tallies, protocol, names, people.groups, level, users, order)
     alike = None if survey.alike is None else p_of_file(survey.alike)
-    return {"all groups are alike: p": alike}, survey.table()
+    return {"all groups are alike: p": alike}, survey
+
+
+def _made(people: People | None, told: Any, make: Callable[[Any], Collecting]) -> Collecting | ByGroup:
+    """What made the reports: of each group where it is told by group."""
+    if not isinstance(told, Mapping):
+        return make(told)
+    if people is None:
+        raise ValueError(
+            "epsilon, p, chances or matrix must be one where there are no groups, got one for each."
+        )
+    return ByGroup([make(told[name]) for name in people.groups])
 
 
 def _unary(
@@ -221,8 +243,8 @@ def _unary(
     n: int,
     level: float,
     users: Users,
-    epsilon: float = math.nan,
-    chances: tuple[float, float] | None = None,
+    epsilon: float | Mapping[str, float] = math.nan,
+    chances: tuple[float, float] | Mapping[str, tuple[float, float]] | None = None,
     ones: Mapping[str, int] | None = None,
     reading: Mapping[str, Any] | None = None,
     by: Sequence[str] = (),
@@ -250,12 +272,17 @@ def _unary(
     else:
         names, support = tuple(ones), np.array(list(ones.values()))
     k = len(names)
-    made = UnaryEncoding(k, epsilon, optimized) if chances is None else UnaryEncoding.from_p_q(k, *chances)
-    if people is not None and weights:
-        found = _together(people, support, made, names, level, users, weights)
+    made = (
+        _made(people, epsilon, lambda told: UnaryEncoding(k, told, optimized))
+        if chances is None
+        else _made(people, chances, lambda told: UnaryEncoding.from_p_q(k, *told))
+    )
+    of_groups, survey = _groups(people, made, names, names, level, users, by)
+    groups = None if survey is None else survey.table()
+    if isinstance(made, ByGroup) or (people is not None and weights):
+        found = _together(people, support, made, names, level, users, weights, survey)
     else:
         found = analyse(support, made, level, users, n=n, bits=bits)
-    of_groups, groups = _groups(people, made, names, names, level, users, by)
     numbers = {"reports": source, **_fit(found), **of_groups}
     table = table_of_all(np.array(names, dtype=object), support, found)
     return Recomputed(numbers, table, None, groups)

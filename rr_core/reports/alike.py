@@ -11,7 +11,9 @@ truths have.
   (Satterthwaite): c = |R|^2/k, with R_ij = -(p - q)^2 theta_i theta_j/sqrt(v_i v_j) off the diagonal, v_i = s_i (1 - s_i)
   and s_i = q + (p - q) theta_i, at InvP of all people. Where few ones are expected, it is compared with collections that
   are drawn at that InvP.
-- With weights the statistic is divided by its mean under the design (J. N. K. Rao and A. J. Scott, JASA 76, 1981).
+- With weights the statistic is divided by its mean under the design (J. N. K. Rao and A. J. Scott, JASA 76, 1981), in
+  which groups of the same primary units vary together, and compared with F, of as many degrees of freedom in the
+  denominator as in the numerator times those of the design (D. R. Thomas and J. N. K. Rao, JASA 82, 1987).
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ from rr_core.streams import Stream, generator
 _DRAWN = 2000
 # Entries of tables: of one above which only chi-squared is asked, and of those that are drawn at once.
 MOST_CELLS, _CELLS_AT_ONCE = 20_000, 2_000_000
-Weighted = tuple[Array, Array]  # (g, m) weighted shares of the reports and their variances
+# (g, m) weighted shares of the reports and their variances, (m,) that of their mean over people, and degrees of freedom.
+Weighted = tuple[Array, Array, Array, int]
 
 
 def alike(counts: NDArray[np.int64], weighted: Weighted | None) -> tuple[float, int]:
@@ -49,8 +52,8 @@ def alike(counts: NDArray[np.int64], weighted: Weighted | None) -> tuple[float, 
         return 1.0, 0
     n, df = seen.sum(axis=1), (g - 1) * (m - 1)
     if weighted is not None:
-        shares, variances = (part[:, counts.sum(axis=0) > 0] for part in weighted)
-        return _of_weighted(n, shares, variances, n @ shares / n.sum(), df), 0
+        some = counts.sum(axis=0) > 0
+        return _of_weighted(n, weighted, some, (n @ weighted[0] / n.sum())[some], df), 0
     expected = np.outer(n, seen.sum(axis=0)) / n.sum()
     statistic = float(((seen - expected) ** 2 / expected).sum())
     if expected.min() >= LEAST_EXPECTED or seen.size > MOST_CELLS:
@@ -84,8 +87,7 @@ def alike_bits(
     if weighted is not None:
         overall = n @ weighted[0] / n.sum()
         some = (overall > 0) & (overall < 1)
-        shares_of, variances = (part[:, some] for part in weighted)
-        return _of_weighted(n, shares_of, variances, (overall * (1 - overall))[some], df, scale), 0
+        return _of_weighted(n, weighted, some, (overall * (1 - overall))[some], df, scale), 0
     statistic = float(_between(ones, n))
     if n.min() * min(shares.min(), 1 - shares.max()) >= LEAST_EXPECTED or ones.size > MOST_CELLS:
         return float(special.chdtrc(df / scale, statistic / scale)), 0
@@ -107,13 +109,21 @@ def _between(ones: NDArray[np.int64], n: NDArray[np.int64]) -> Array:
 
 
 def _of_weighted(
-    n: NDArray[np.int64], shares: Array, variances: Array, divisor: Array, df: int, scale: float = 1.0
+    n: NDArray[np.int64],
+    weighted: Weighted,
+    some: NDArray[np.bool_],
+    divisor: Array,
+    df: int,
+    scale: float = 1.0,
 ) -> float:
-    """The p-value of a statistic of weighted shares that is divided by its mean under the design."""
+    """The p-value of a statistic of ``some`` weighted shares that is divided by its mean under the design, by the law of
+    F."""
+    shares, variances, of_mean = (part[..., some] for part in weighted[:3])
     overall = n @ shares / n.sum()
     statistic = float((n[:, None] * (shares - overall) ** 2 / divisor).sum())
-    mean = float(((1 - n / n.sum())[:, None] * n[:, None] * variances / divisor).sum()) / df
-    return float(special.chdtrc(df / scale, statistic / mean / scale)) if mean > 0 else 1.0
+    mean = float(((n @ variances - n.sum() * of_mean) / divisor).sum())
+    free = df / scale
+    return float(stats.f.sf(statistic / mean, free, free * weighted[3])) if mean > 0 else 1.0
 
 
 def drawn(statistic: float, size: int, draw: Callable[[int], Array]) -> tuple[float, int]:

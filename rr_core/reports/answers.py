@@ -46,7 +46,9 @@ def analyse(
             order; else those that occur, sorted.
         truths: names of the categories, where they are others than the reports.
         users: "fixed" for the shares among these people, "sampled" for their population.
-        strata, units: (n,) stratum and primary sampling unit of each person, for the variances with weights.
+        strata, units: (n,) stratum and primary sampling unit of each person, for the variances with weights. A stratum of
+            one unit is compared with all people, as R's survey does with ``lonely.psu = "adjust"``. A unit that was drawn
+            with certainty is a stratum: its units are those that were drawn within it.
 
     Returns:
         `Survey`; its ``frame()`` is a pandas data frame.
@@ -59,10 +61,10 @@ def analyse(
     >>> found = analyse(["a", "b", "a", "c"] * 50, RandomizedResponse(3, 2.0), by=["x", "y"] * 100)
     >>> found.groups, found.categories
     (('x', 'y'), ('a', 'b', 'c'))
-    >>> waves = {1: Channel.warner(0.7), 2: Channel.warner(0.6)}
-    >>> found = analyse([1, 0, 1, 1] * 50, waves, by=[1, 1, 2, 2] * 50)
+    >>> waves = {1: Channel.warner(0.75), 2: Channel.warner(1.0)}  # 50% and 25% have it
+    >>> found = analyse([1, 0, 1, 0, 1, 0, 0, 0] * 50, waves, by=[1, 1, 1, 1, 2, 2, 2, 2] * 50)
     >>> found.together.estimates["inv"].round(3).tolist()
-    [-0.5, 1.5]
+    [0.625, 0.375]
     """
     each = design if isinstance(design, Mapping) else None
     if each is not None:

@@ -19,12 +19,13 @@ test of homogeneity, and with one design Pearson's.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
+from scipy import special, stats
 
 from rr_core import typed
 from rr_core._validate import Array
@@ -61,6 +62,47 @@ class Stated:
 
     names: tuple[str, ...]
     values: tuple[tuple[tuple[str, ...], ...], ...]
+
+
+@dataclass(frozen=True)
+class Varied:
+    """Which numbers of a design differ by group, and where they stand.
+
+    Attributes:
+        keys: of the numbers.
+        columns: one for each; none where they are in the table.
+        table: a line for each group: its name, then its numbers.
+    """
+
+    keys: tuple[str, ...]
+    columns: tuple[str, ...] = ()
+    table: str = ""
+
+
+def read_table(text: str, groups: Sequence[str], numbers: int) -> tuple[tuple[tuple[str, ...], ...], ...]:
+    """The ``values`` of `Stated` for these groups, from a line for each: its name, then its numbers. Lines of other
+    groups are passed over.
+
+    Raises:
+        Unclear: one plain sentence, which names the group.
+
+    >>> read_table("wave 1  0.7\\nwave 2 = 60%", ["wave 1", "wave 2"], 1)
+    ((('0.7',),), (('60%',),))
+    """
+    held: dict[str, list[str]] = {}
+    longest_first = sorted(groups, key=len, reverse=True)
+    for line in map(str.strip, text.splitlines()):
+        group = next((one for one in longest_first if re.match(rf"{re.escape(one)}\s*[\s=:;]", line)), None)
+        if group is None:
+            continue
+        of, rest = f"The group “{plain(group, 40)}”", line[len(group) :].lstrip(" \t=:;")
+        words = [rest] if numbers == 1 else [word for word in re.split(r"\s*[;\s]\s*", rest) if word]
+        if group in held:
+            raise Unclear(f"{of} has two lines in the small table: take one away.")
+        if len(words) != numbers:
+            raise Unclear(f"{of} needs {numbers} numbers in the small table, and has {len(words)}.")
+        held[group] = words
+    return tuple(tuple((word,) for word in held.get(group, [""] * numbers)) for group in groups)
 
 
 def designs_of(
@@ -219,7 +261,12 @@ def _without(found: Analysis, design: Collecting) -> Array:
 
 
 def alike_designs(
-    inv: Array, n: NDArray[np.int64], made: ByGroup, variances: Array | None
+    inv: Array,
+    n: NDArray[np.int64],
+    made: ByGroup,
+    variances: Array | None,
+    of_sum: Callable[[Array], Array] | None = None,
+    degrees_of_freedom: float = np.inf,
 ) -> tuple[float, int]:
     """The p-value that the truths of all groups are alike, and of how many simulated collections it is the share.
 
@@ -228,6 +275,8 @@ def alike_designs(
         n: (g,) people.
         made: what made their reports.
         variances: (g, k) of Inv with weights, else None.
+        of_sum: with weights the (k,) variance of the sum over groups of Inv times numbers (g, k).
+        degrees_of_freedom: with weights those of the design.
     """
     g, k = inv.shape
     even = np.full(k, 1 / k)
@@ -260,8 +309,13 @@ def alike_designs(
 
         return drawn(found, inv.size, draw)
     parts = np.sqrt(weight / weight.sum(axis=0))
-    scale = 1 + _together(made.designs, theta, of_one, parts, some) / df
-    return float(special.chdtrc(df / scale, found / scale)), 0
+    free = df / (1 + _together(made.designs, theta, of_one, parts, some) / df)
+    if of_sum is None:
+        return float(special.chdtrc(free, found * free / df)), 0
+    of_all = np.zeros((g, k))
+    of_all[:, some] = weight
+    mean = df + int(some.sum()) - float((of_sum(of_all)[some] / weight.sum(axis=0)).sum())
+    return float(stats.f.sf(found / mean, free, free * degrees_of_freedom)) if mean > 0 else 1.0, 0
 
 
 def _of_one(design: Collecting, theta: Array) -> Array:

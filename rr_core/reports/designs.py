@@ -250,7 +250,7 @@ def made_of(
     Raises:
         ValueError: one plain sentence.
 
-    >>> made_of(DESIGNS["warner"], 2, ["70%"]).matrix.tolist()
+    >>> made_of(DESIGNS["warner"], 2, ["70%"]).matrix.round(6).tolist()
     [[0.7, 0.3], [0.3, 0.7]]
     """
     if design.key == "k_rr":

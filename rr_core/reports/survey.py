@@ -12,7 +12,9 @@ with z_hc the sum over unit c, those outside the group counted as 0 (S. L. Lohr,
 edition 2010, sections 9.1, 9.3 and 14.2). The noise of the design is in it: a report is drawn anew for each person, as
 the person is. The truth meant is that of the population. For k-RR, where a share of the reports alone determines an
 estimate, its interval is Wilson's with the effective number of reports, n_eff = s (1 - s)/Var(s). Quantiles are those of
-Student's t with (units - strata) degrees of freedom.
+Student's t with (units - strata) degrees of freedom, of the units and strata that have people of the group; those of
+differences are Welch's. Groups in the same primary units vary together: the variance of their difference is that of the
+difference of their z_hc. A stratum of one unit has no variance of its own: its sum is set against 0, the mean of all.
 
 Of unary encoding s_c is the share of the weights of those who reported a one for category c: it alone determines Inv, as
 for k-RR, and what is said above holds of each category. A person may report several ones, so sums over ones come with
@@ -26,11 +28,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse, special, stats
+from scipy import sparse, stats
 
 from rr_core import _validate
 from rr_core._validate import Array
@@ -69,7 +72,7 @@ class WeightedAnalysis(Analysis):
         design_effects: (k,) variance of Inv as a multiple of that of a simple random sample of as many people; None where
             there is no Inv.
         variance: (k,) variance of Inv; None where there is none.
-        degrees_of_freedom: primary units less strata.
+        degrees_of_freedom: primary units less strata, of those that have these people.
     """
 
     design_effects: Array | None = None
@@ -191,6 +194,8 @@ class Survey:
         alike_by_chance: of how many simulated tables ``alike`` is the share; 0 where it is none.
         order: (k,) for each category the report of the same name, -1 where there is none; None where there are no such.
         together: the analysis of all people, where groups have designs of their own; None where one made all reports.
+        variance_of_difference: (k,) that of the difference of the Inv of two groups, by their positions, where strata or
+            primary units have people of both; None where groups are independent.
     """
 
     categories: tuple[str, ...]
@@ -201,6 +206,7 @@ class Survey:
     alike_by_chance: int = 0
     order: tuple[int, ...] | None = None
     together: Analysis | None = None
+    variance_of_difference: Callable[[int, int], Array] | None = None
 
     def columns(self) -> dict[str, NDArray[np.generic] | list[str]]:
         """One row for each group and category: "group" (where there are groups), "category", "reports" (people who
@@ -266,6 +272,7 @@ class Survey:
         each category for all groups. Nothing where there is no Inv, or one group."""
         if len(self.groups) < 2 or any(one.interval is None for one in self.analyses):
             return {}
+        first = _validate.integer("first", first, 0, len(self.groups) - 1)
         gaps = [self.difference(group, first, self.analyses[0].level) for group in range(len(self.groups))]
         found = {name: np.stack([gap[name] for gap in gaps]) for name in gaps[0]}
         others = np.arange(len(gaps)) != first
@@ -276,7 +283,8 @@ class Survey:
 
     def difference(self, one: int, other: int, level: float = 0.95) -> dict[str, Array]:
         """(k,) difference of the shares of two groups by Inv, "difference", with its interval, "low" and "high", and the
-        p-value that there is none, "p_value", by the normal law, corrected for all categories by Holm, "p_holm".
+        p-value that there is none, "p_value", by the normal law, with weights Student's, corrected for all categories by
+        Holm, "p_holm".
 
         Args:
             one, other: positions of the groups, whose people are others; the first less the second.
@@ -294,9 +302,20 @@ class Survey:
         if first.interval is None or second.interval is None:
             raise ValueError("the design must tell the truths apart, and this one does not")
         gap = first.estimates["inv"] - second.estimates["inv"]
-        spread = np.sqrt(_variance(first) + _variance(second))
-        half = -special.ndtri((1 - level) / 2) * spread
-        tails = 2 * special.ndtr(-np.abs(gap) / np.where(spread > 0, spread, 1.0))
+        variances = np.array([_variance(first), _variance(second)])
+        variance = variances.sum(axis=0)
+        if isinstance(first, WeightedAnalysis) and isinstance(second, WeightedAnalysis):
+            of_each = np.array([[first.degrees_of_freedom], [second.degrees_of_freedom]])
+            shared = variance**2 / np.where(variance > 0, (variances**2 / of_each).sum(axis=0), 1.0)
+            law: Any = stats.t(np.where(variance > 0, shared, of_each.min()))
+            if self.variance_of_difference is not None:
+                together = self.variance_of_difference(one, other)
+                variance = np.where(together > 0, together, variance)
+        else:
+            law = stats.norm
+        spread = np.sqrt(variance)
+        half = law.isf((1 - level) / 2) * spread
+        tails = 2 * law.sf(np.abs(gap) / np.where(spread > 0, spread, 1.0))
         p_values = np.where(spread > 0, tails, np.where(gap == 0, 1.0, 0.0))
         return {
             "difference": gap,
@@ -356,11 +375,12 @@ def analyse_groups(
         raise ValueError(
             f"protocol must have one design for each of {len(groups)} groups, got {len(designs)}"
         )
-    unary = isinstance(designs[0], UnaryEncoding)
+    kind = protocol.designs[0] if isinstance(protocol, ByGroup) else protocol
+    unary = isinstance(kind, UnaryEncoding)
     if isinstance(people, Sample):
         if unary:
             people = replace(people, reports=checked_bits("reports", people.reports, protocol.k))
-        tallies = people.tallies(designs[0].m if isinstance(designs[0], Channel) else protocol.k)
+        tallies = people.tallies(kind.m if isinstance(kind, Channel) else kind.k)
     else:
         tallies = people if isinstance(people, Tallies) else Tallies(_validate.numbers("counts", people))
     counts: NDArray[Any] = tallies.counts
@@ -398,18 +418,42 @@ def analyse_groups(
             together = _weighted_total(weighed, analyses, protocol, counts.sum(axis=0))
         if len(groups) > 1:
             p_value, simulated = alike_designs(
-                inv_of, sizes, protocol, None if weighed is None else np.array(of_inv)
+                inv_of,
+                sizes,
+                protocol,
+                None if weighed is None else np.array(of_inv),
+                None if weighed is None else partial(weighed.variance_of_sum, made=designs),
+                np.inf if weighed is None else weighed.degrees_of_freedom(),
             )
     elif len(groups) > 1:
-        weighted = None if weighed is None else (weighed.shares(), weighed.variances())
+        weighted = None
+        if weighed is not None:
+            of_sum = weighed.variance_of_sum(sizes[:, None] / sizes.sum())
+            weighted = weighed.shares(), weighed.variances(), of_sum, weighed.degrees_of_freedom()
         if isinstance(protocol, UnaryEncoding):
             p_value, simulated = alike_bits(counts, sizes, protocol, weighted)
         elif getattr(protocol, "identified", True):
             p_value, simulated = alike(counts, weighted)
-    names = None if order is None else tuple(order)
+    names, difference = None if order is None else tuple(order), None
+    if weighed is not None and isinstance(people, Sample) and not (people.strata is people.units is None):
+        difference = partial(_variance_of_difference, weighed, designs)
     return Survey(
-        tuple(categories), tuple(groups), tuple(analyses), counts, p_value, simulated, names, together
+        tuple(categories),
+        tuple(groups),
+        tuple(analyses),
+        counts,
+        p_value,
+        simulated,
+        names,
+        together,
+        difference,
     )
+
+
+def _variance_of_difference(weighed: _Weighed, designs: Sequence[Collecting], one: int, other: int) -> Array:
+    parts = np.zeros((len(designs), 1))
+    parts[one], parts[other] = 1.0, -1.0
+    return weighed.variance_of_sum(parts, designs)
 
 
 def _check_groups(sizes: NDArray[Any], groups: Sequence[str]) -> None:
@@ -447,6 +491,7 @@ class _Weighed:
     Attributes:
         groups: (g, m + 1) sums of the weights of each group, and of their squares, the next one.
         units: (u,) people, or primary units, in each stratum.
+        units_of: (g, u) of these the ones that have people of a group.
         stratum_of: (p,) the stratum of each primary unit; None where people are the units.
         of_units: (g, p or h, m + 1) sums of weights of primary units, or of strata where people are the units.
         squares_of: (g, h, m + 1) sums of squares of weights in strata, where people are the units.
@@ -455,6 +500,7 @@ class _Weighed:
     groups: Array
     squares: Array
     units: NDArray[np.int64]
+    units_of: NDArray[np.int64]
     stratum_of: NDArray[np.int64] | None
     of_units: Array
     squares_of: Array
@@ -472,7 +518,8 @@ class _Weighed:
             sums, squares, counts = map(whole, (tallies.weights, tallies.squares, tallies.counts))
         _check_weights(sums[:, -1])
         if sample is None:
-            return cls(sums, squares, counts[:, -1].sum(keepdims=True), None, sums[:, None], squares[:, None])
+            people = counts[:, -1:].astype(np.int64)
+            return cls(sums, squares, people.sum(axis=0), people, None, sums[:, None], squares[:, None])
         weights, (g, m), n = sample.weights, tallies.weights.shape, len(sample.reports)
         assert weights is not None
         strata = np.zeros(n, dtype=np.int64) if sample.strata is None else sample.strata.astype(np.int64)
@@ -485,7 +532,8 @@ class _Weighed:
         h = int(strata.max()) + 1
         if sample.units is None:
             first, second = by(strata, h, weights), by(strata, h, weights**2)
-            return cls(sums, squares, np.bincount(strata, minlength=h), None, first, second)
+            people = np.bincount(group * h + strata, minlength=g * h).reshape(g, h)
+            return cls(sums, squares, people.sum(axis=0), people, None, first, second)
         units = sample.units.astype(np.int64)
         p = int(units.max()) + 1
         if g * p * m > _MOST_OF_UNITS:
@@ -497,7 +545,10 @@ class _Weighed:
         if (stratum_of[units] != strata).any():
             raise ValueError("units must lie in one stratum each, got one in two strata")
         first = by(units, p, weights)
-        return cls(sums, squares, np.bincount(stratum_of, minlength=h), stratum_of, first, first[:, :0])
+        own = np.zeros((g, h), dtype=np.int64)
+        in_group, unit = np.divmod(np.unique(group * p + units), p)
+        np.add.at(own, (in_group, stratum_of[unit]), 1)
+        return cls(sums, squares, np.bincount(stratum_of, minlength=h), own, stratum_of, first, first[:, :0])
 
     def shares(self) -> Array:
         """(g, m) weighted shares of the reports."""
@@ -508,9 +559,26 @@ class _Weighed:
         """(g, m) variances of the shares of the reports."""
         return np.array([self.variance(group) for group in range(len(self.groups))])
 
-    @property
-    def degrees_of_freedom(self) -> int:
-        return int(np.maximum(self.units - 1, 0).sum())
+    def degrees_of_freedom(self, group: int | None = None) -> int:
+        """Units less strata, of those that have people of a group, or of all (None); 1 at least."""
+        units = self.units if group is None else self.units_of[group]
+        return max(int(np.maximum(units - 1, 0).sum()), 1)
+
+    def variance_of_sum(self, parts: Array, made: Sequence[Collecting] | None = None) -> Array:
+        """(m,) variance of the sum over groups of their shares of the reports times ``parts`` (g, m), or (g, 1); or (k,)
+        of their Inv, by what ``made`` their reports."""
+        sums, squares = 0.0, None if self.stratum_of is not None else 0.0
+        for group, (part, shares) in enumerate(zip(parts, self.shares(), strict=True)):
+            share, total = part / self.groups[group, -1], self.groups[group]
+            if made is None:
+                sums = sums + share * _residuals(self.of_units[group], shares, None)
+                more = None if squares is None else _squared(self.squares_of[group], shares, None)
+            else:
+                inv = added_up(total, made[group], np.zeros(1)) / total[-1]
+                sums = sums + share * added_up(self.of_units[group], made[group], inv)
+                more = None if squares is None else squared(self.squares_of[group], made[group], inv)
+            squares = None if squares is None or more is None else squares + share**2 * more
+        return self._between_units(np.asarray(sums), None if squares is None else np.asarray(squares))
 
     def variance(self, group: int, added: Array | None = None) -> Array:
         """Variance of the shares of the reports of a group, (m,), or of ``added`` (m, k) summed over them, (k,)."""
@@ -584,7 +652,7 @@ def _weighted(
         weighed.variance(group),
     )
     kish = weighed.groups[group, -1] ** 2 / weighed.squares[group, -1]
-    df = max(weighed.degrees_of_freedom, 1)
+    df = weighed.degrees_of_freedom(group)
     quantiles = [stats.t.isf((1 - level) / 2 / of, df) for of in (1, protocol.k)]
     ends, certificate, variance, p_values = list[tuple[Array, Array]](), None, None, None
     if isinstance(protocol, Channel):
@@ -652,7 +720,7 @@ def _weighted_total(
     inv = part @ [one.estimates["inv"] for one in analyses]
     variance = weighed.variance_of_all(made, inv)
     variance = np.where(variance > 0, variance, part**2 @ [_variance(one) for one in analyses])
-    spread, df = np.sqrt(variance), max(weighed.degrees_of_freedom, 1)
+    spread, df = np.sqrt(variance), weighed.degrees_of_freedom()
     alone, together = (
         Interval(inv - half, inv + half, level, of > 1)
         for of in (1, made.k)

@@ -7,6 +7,7 @@ import io
 import json
 import math
 import re
+from functools import partial
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -16,16 +17,20 @@ from scipy import stats
 from pages._ui import state
 from pages._ui.reports import sentences
 from pages._ui.reports.html_report import html_report
+from rr_core import RandomizedResponse, analyse
 from rr_core.__main__ import main
+from rr_core.figures import style
 from rr_core.figures.reports import by_group
 from rr_core.figures.style import reading
 from rr_core.io import AllSeen, Names, Source, read_reports, report_files, within
 from rr_core.io.people import read_people
 from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
 from rr_core.protocols import Channel, UnaryEncoding
+from rr_core.reports.analysis import ByGroup
 from rr_core.reports.designs import DESIGNS, kuk, unrelated
 from rr_core.reports.survey import Sample, analyse_groups
 from rr_core.rounding import p_value
+from rr_core.typed import chance
 from tests.app.opening import charts, checked
 from tests.app.reports import answered, given, held, one, opened, press, said, same_files
 from tests.sentences import recomputes
@@ -325,6 +330,43 @@ def test_what_is_said_of_groups_is_that_of_their_numbers(many):
     assert "With few reports, so that intervals are rough: “g”, “h”, “i”, “j”, “k” and 2 more." in text
 
 
+@recomputes(sentences._fit_by_group, sentences.compared_groups)
+def test_what_is_said_of_the_fit_of_groups_with_designs_of_their_own(many):
+    rng, seen = np.random.default_rng(9), set()
+    for i in range(max(40, many // 20)):
+        g = int(rng.integers(2, 9))
+        designs = [Channel.forced_response([p, p]) for p in rng.uniform(0.05, 0.3, g)]
+        sizes = rng.integers(200, 900, g)
+        # Fewer of one answer than the die alone asked for: no truth explains that.
+        few = rng.random(g) < (0.0 if i % 3 == 0 else 0.4 if i % 3 == 1 else 1.0)
+        no = [
+            int(n * design.matrix[1, 0] * (0.2 if is_few else 1.5))
+            for n, design, is_few in zip(sizes, designs, few, strict=True)
+        ]
+        counts = np.column_stack([no, sizes - no])
+        names = tuple(f"group {chr(97 + j)}" for j in range(g))
+        survey = analyse_groups(counts, ByGroup(designs), ("no", "yes"), names)
+        first, *_ = sentences._fit_by_group(type("Results", (), {"survey": survey}))
+        wrong = []
+        for name, design, (low, _), n in zip(names, designs, counts, sizes, strict=True):
+            if stats.binom.cdf(low, n, design.matrix[1, 0]) * 2 <= 0.05:
+                wrong.append((name, stats.binom.cdf(low, n, design.matrix[1, 0])))
+        assert all((f"“{name}”" in first) == (name in [name for name, _ in wrong[:5]]) for name in names)
+        assert ("hardly" in first) == bool(wrong)
+        assert f"of the {g} groups" in first or wrong
+        assert f"and {len(wrong) - 5} more" in first or len(wrong) <= 5
+        seen.add((bool(wrong), len(wrong) > 5))
+        told = sentences.compared_groups(survey, (1, 0))
+        assert told.startswith("The share of “yes”, and how far the groups are from “group a” by Inv.")
+    assert len(seen) == 3
+    blind = analyse_groups(np.array([[5, 5], [4, 6]]), Channel.warner(0.5), ("no", "yes"), ("x", "y"))
+    assert sentences.compared_groups(blind, (1, 0)) == "The share of “yes”."
+    survey = analyse_groups(
+        [[5, 5], [4, 6]], ByGroup([RandomizedResponse(2, e) for e in (1.0, 2.0)]), "ny", "xy"
+    )
+    assert "was not tested" in sentences._fit_by_group(type("Results", (), {"survey": survey}))[0]
+
+
 def test_the_form_is_opened_as_it_was_left_with_its_file():
     page = in_groups()
     press(page, "Other reports or settings")
@@ -473,3 +515,130 @@ def test_intervals_of_all_at_once_reach_the_groups():
         assert sentences.SCOPES[together] in report
         shown[scope] = json.dumps(drawn["x"]), re.findall(r"<tr>(.*?)</tr>", report)
     assert all(a != b for a, b in zip(*shown.values(), strict=True))
+
+
+OWN = {"north": "0.8", "south": "70%", "west": "3/4"}
+HALF = {**OWN, "south": "1/2"}
+
+
+def with_numbers(numbers=OWN):
+    """The rows with another column: what was stated of the group of each."""
+    head, *lines = ROWS.splitlines()
+    return f"{head},p\n" + "".join(f"{line},{numbers[line.split(',')[0]]}\n" for line in lines)
+
+
+def varied(made, how, by=("region",), weights=None, rows=None, table=None):
+    """The page with reports whose numbers differ by group, in a column or in a small table."""
+    page = given(opened(made), rows or with_numbers())
+    one(page.selectbox, "Report column").set_value(1)
+    checked(page.run())
+    one(page.multiselect, "Compare groups (optional)").set_value(list(by))
+    if weights:
+        one(page.selectbox, "Survey weights (optional)").set_value(weights)
+    checked(page.run())
+    if made == "k_rr":
+        one(page.button_group, "Privacy given as").set_value("p")
+        one(page.radio, "Which categories could people choose from?").set_value("seen")
+        checked(page.run())
+    checked(one(page.button_group, "Made alike in all groups?").set_value(how).run())
+    if how == "column":
+        (box,) = [box for box in page.selectbox if box.label.startswith("Column of: ")]
+        box.set_value("p")
+    else:
+        (box,) = [box for box in page.text_area if box.key == "reports_varied_table"]
+        box.set_value("\n".join(f"{name} {text}" for name, text in OWN.items()) if table is None else table)
+    return press(checked(page.run()), "Analyse these reports")
+
+
+@pytest.mark.parametrize("weights", [None, "weight"])
+@pytest.mark.parametrize("how", ["column", "table"])
+@pytest.mark.parametrize("made", ["warner", "k_rr"])
+def test_numbers_that_differ_by_group(made, how, weights, tmp_path):
+    """As from Python; by the script the same files; in the files and in words what was stated of each group."""
+    page = varied(made, how, weights=weights)
+    used, found, survey = results_of(page)
+    make = Channel.warner if made == "warner" else partial(RandomizedResponse.from_p, 2)
+    wanted = analyse(
+        ANSWER,
+        {name: make(chance(text)) for name, text in OWN.items()},
+        by=REGION,
+        weights=WEIGHT if weights else None,
+        labels=["no", "yes"],
+    )
+    place = [wanted.categories.index(name) for name in used.labels]
+    for name, estimate in wanted.together.estimates.items():
+        np.testing.assert_allclose(found.estimates[name], estimate[place], atol=1e-12)
+    np.testing.assert_allclose(found.interval.low, wanted.together.interval.low[place], atol=1e-12)
+    assert survey.alike == pytest.approx(wanted.alike)
+    assert f"ε up to {style.number(max(one.epsilon for one in wanted.together.protocol.designs), 4)}" in said(
+        page
+    )
+    assert "north 0.8; south 70%; west 3/4" in dict(used.stated).values()
+    assert "north 0.8; south 70%; west 3/4" in sentences.data_and_mechanism(held(page))
+    told = json.loads(report_files.json_file(held(page), "", "now"))["settings"]
+    assert told["epsilon_by_group"] == {
+        name: one.epsilon for name, one in zip(survey.groups, used.protocol.designs, strict=True)
+    }
+    html_report(held(page), [], "now", compared=(1, 2))
+    same_files(held(page), tmp_path, with_numbers())
+
+
+def test_the_choice_is_begun_as_it_was_left_and_one_number_for_all_is_one():
+    page = varied("warner", "column")
+    press(page, "Other reports or settings")
+    assert one(page.button_group, "Made alike in all groups?").value == "column"
+    (box,) = [box for box in page.selectbox if box.label.startswith("Column of: ")]
+    assert box.value == "p"
+    assert not [box for box in page.text_input if box.key == "design_p"]
+    page = varied("warner", "table", table="north 0.7\nsouth=70%\nwest: 7/10")
+    used, found, _ = results_of(page)
+    assert isinstance(used.protocol, Channel)
+    assert "mle" in found.estimates
+
+
+@pytest.mark.parametrize(
+    ("made", "how", "more", "says"),
+    [
+        (
+            "warner",
+            "table",
+            {"table": "north 0.8\nwest 0.7"},
+            "The group “south” has no value in the small table",
+        ),
+        (
+            "warner",
+            "table",
+            {"table": "north 0.8\nnorth 0.7"},
+            "The group “north” has two lines in the small table",
+        ),
+        (
+            "warner",
+            "column",
+            {"rows": with_numbers(HALF)},
+            "The group “south”: as stated, different shares give",
+        ),
+        ("k_rr", "column", {"rows": with_numbers(HALF)}, "The group “south”: p must be"),
+        (
+            "warner",
+            "column",
+            {"rows": with_numbers() + "north,yes,1,0.9\n"},
+            "The group “north” has “0.8” and “0.9”",
+        ),
+        (
+            "warner",
+            "column",
+            {"rows": with_numbers({**OWN, "west": ""})},
+            "The group “west” has no value in the column",
+        ),
+        (
+            "warner",
+            "column",
+            {"rows": with_numbers({**OWN, "west": "x"})},
+            "The group “west”: Chance that a person",
+        ),
+    ],
+)
+def test_what_is_stated_wrongly_of_a_group_is_said_with_its_name(made, how, more, says):
+    page = varied(made, how, **more)
+    (problem,) = [box.value.replace("\\", "") for box in page.error]
+    assert problem.startswith(says), problem

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import os
 import subprocess
 import sys
 import tempfile
@@ -40,14 +41,14 @@ print(1024 * int(status["VmHWM"].split()[0]))
 
 
 _COMMAND = """
-import sys, time
+import os, sys, time
 from pathlib import Path
 from rr_core.__main__ import main
 start = time.perf_counter()
 out = ["--column", "answer", "--by", "region", "--weights", "weight", "--out", sys.argv[1] + ".out.csv"]
 assert main(["analyse", sys.argv[1], "--design", "k_rr", "--epsilon", "2", *out]) == 0
 status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
-print(time.perf_counter() - start, 1024 * int(status["VmHWM"].split()[0]))
+print(time.perf_counter() - start, sum(os.times()[:2]), 1024 * int(status["VmHWM"].split()[0]))
 """
 
 
@@ -61,15 +62,16 @@ def grouped(folder: Path, rows: int) -> bool:
     _write_csv(pa.table({**columns, "weight": dice.uniform(0.5, 2, rows).round(2)}), path)
     run = [sys.executable, "-c", _COMMAND, str(path)]
     done = subprocess.run(run, capture_output=True, text=True, check=True)
-    seconds, held = map(float, done.stdout.split())
-    start = time.perf_counter()
+    seconds, busy, held = map(float, done.stdout.split())
+    start, began = time.perf_counter(), sum(os.times()[:2])
     sums = arrow_csv.read_csv(path).group_by(["region", "answer"]).aggregate([("weight", "sum")])
-    beside = time.perf_counter() - start
+    beside, busy_beside = time.perf_counter() - start, sum(os.times()[:2]) - began
     met = seconds <= SECONDS_BOUND and held <= GROUPED_BOUND
     print(
-        f"\n{rows:,} rows with groups and weights ({path.stat().st_size / 1e6:,.0f} MB): {seconds:.1f} s and "
-        f"{held / 1e6:,.0f} MB (at most {SECONDS_BOUND:g} s and {GROUPED_BOUND / 1e6:,.0f} MB: "
-        f"{'yes' if met else 'NO'}); pyarrow alone, {sums.num_rows} sums: {beside:.1f} s"
+        f"\n{rows:,} rows with groups and weights ({path.stat().st_size / 1e6:,.0f} MB): {seconds:.1f} s "
+        f"({busy:.1f} s of the processor) and {held / 1e6:,.0f} MB (at most {SECONDS_BOUND:g} s and "
+        f"{GROUPED_BOUND / 1e6:,.0f} MB: {'yes' if met else 'NO'}); pyarrow alone, {sums.num_rows} sums: "
+        f"{beside:.1f} s ({busy_beside:.1f} s)"
     )
     return met
 

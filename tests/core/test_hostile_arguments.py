@@ -234,10 +234,11 @@ INSIDE = {
     "plan.solve.has_whole_person", "plan.targets.Target.met_by", "protocols.collection.users_in_rows",
     "protocols.settings.ChannelSettings.channel", "protocols.settings.TimeSettings.first",
     "protocols.settings.TimeSettings.scheme", "protocols.unary.row_blocks", "repeats.largest_lead_of_chance",
-    "reports.designs.kuk", "reports.designs.unary_encoding", "reports.designs.unrelated",
+    "reports.by_group.read_table", "reports.designs.k_rr", "reports.designs.kuk", "reports.designs.made_of",
+    "reports.designs.unary_encoding", "reports.designs.unrelated",
     "reports.intervals.checked_reports",
     "reports.intervals.lower_tail", "reports.measured.credible_coverage_of_large", "reports.survey.Sample.tallies",
-    "reports.survey.Tallies.in_order",
+    "reports.survey.Tallies.bits_of", "reports.survey.Tallies.in_order",
     "rounding.p_is", "rounding.p_of_file", "rounding.p_value",
     "rounding.round_down", "rounding.round_up", "sampling.has_poisson_table", "sampling.noisy_histogram",
     "sampling.poisson", "sampling.uniform_multinomial", "scenario.Scenario.collect",
@@ -489,6 +490,7 @@ OWN: dict[str, dict[str, Any]] = {
         **{"categories": "abc", "groups": "xy", "order": None},
     },
     "reports.survey.Survey.difference": {"one": Usually(0, numbers), "other": Usually(1, numbers)},
+    "reports.survey.Survey.differences": {"first": Usually(0, numbers)},
     "protocols.channel.Channel.forced_response": {"forced": Usually([0.1, 0.2, 0.1], arrays)},
     "protocols.estimation.inv, channel": {"observed": COUNTS, "protocol": CHANNEL, "n": None},
     "protocols.estimation.inv, subset": {"observed": Usually([200, 150, 50], arrays), "protocol": SUBSET},
@@ -576,13 +578,14 @@ INFINITE = {
     "reports.nearest.nearest", "reports.survey.analyse_groups",
 }  # fmt: skip
 # One collection has no standard error. Where InvP and InvN coincide there is no position between them; errors and
-# likelihoods of what is no distribution are what they are, and their logarithms too.
+# likelihoods of what is no distribution are what they are, and their logarithms too. No group differs from itself.
 UNDEFINED = {
     "collinearity.collinearity", "collinearity.theorem2", "experiments.protocols.measure",
     "experiments.ranking.standing", "geometry.push_down.push_down", "ibu.convergence.RunComparison.select",
     "ibu.convergence.compare_epsilons", "ibu.convergence.compare_runs", "ibu.convergence.settling_times",
     "metrics.max_error", "metrics.negative_log_likelihood", "metrics.squared_error",
     "metrics.total_variation", "plan.bounds.against_epsilon", "plan.landscape.simulate_curve",
+    "reports.survey.Survey.differences",
 }  # fmt: skip
 
 

@@ -20,24 +20,31 @@ PROTOCOLS = {"k-RR": RandomizedResponse(3, 1.5), "table": TABLE, "unary": UnaryE
 NAMES = ("a", "b", "c")
 
 
-def linearised(reports, weights, strata, units, member, protocol):
-    """Inv and its variance, person by person: with replacement, ultimate clusters."""
+def added_to(reports, protocol):
+    """(n, k) what the report of each person adds to Inv."""
+    if isinstance(protocol, Channel):
+        return inv_channel(np.eye(protocol.m), protocol)[reports]
     bits = reports if reports.ndim == 2 else np.eye(protocol.k)[reports]
-    added = (
-        inv_channel(np.eye(protocol.m), protocol)[reports]
-        if isinstance(protocol, Channel)
-        else (bits - protocol.q) / protocol.keep
-    )
-    total = (weights * member).sum()
-    theta = (weights * member) @ added / total
-    z = (weights * member)[:, None] * (added - theta) / total
-    variance = np.zeros(protocol.k)
+    return (bits - protocol.q) / protocol.keep
+
+
+def between(z, strata, units):
+    """Variance of the sum of parts (n, k): with replacement, ultimate clusters."""
+    variance = np.zeros(z.shape[1])
     for stratum in np.unique(strata):
         mine = strata == stratum
         sums = np.array([z[mine & (units == unit)].sum(axis=0) for unit in np.unique(units[mine])])
         n = len(sums)
         variance += n / (n - 1) * ((sums - sums.mean(axis=0)) ** 2).sum(axis=0)
-    return theta, variance
+    return variance
+
+
+def linearised(reports, weights, strata, units, member, protocol):
+    """Inv and its variance, person by person."""
+    added = added_to(reports, protocol)
+    total = (weights * member).sum()
+    theta = (weights * member) @ added / total
+    return theta, between((weights * member)[:, None] * (added - theta) / total, strata, units)
 
 
 def reported(protocol, rng, n):
@@ -69,8 +76,24 @@ def test_the_variance_is_that_of_the_linearised_sums(name, layers):
         np.testing.assert_allclose(one.estimates["inv"], theta, atol=1e-12)
         np.testing.assert_allclose(one.variance, variance, rtol=1e-9)
         assert one.n == (groups == group).sum()
-    units_of = np.unique(units).size - np.unique(strata).size
-    assert found.analyses[0].degrees_of_freedom == units_of
+    for group, one in enumerate(
+        found.analyses
+    ):  # as `degf` of R's package survey has them for a part of the people
+        mine = groups == group
+        assert one.degrees_of_freedom == np.unique(units[mine]).size - np.unique(strata[mine]).size
+    each = [linearised(reports, weights, strata, units, groups == g, protocol) for g in (0, 1)]
+    parts = np.zeros((n, 3))
+    for sign, group, (theta, _) in ((1, 0, each[0]), (-1, 1, each[1])):
+        own = weights * (groups == group)
+        parts += sign * own[:, None] * (added_to(reports, protocol) - theta) / own.sum()
+    variance = between(parts, strata, units) if layers != "persons" else each[0][1] + each[1][1]
+    gap = found.difference(0, 1)
+    df = (each[0][1] + each[1][1]) ** 2 / sum(
+        v**2 / one.degrees_of_freedom for (_, v), one in zip(each, found.analyses, strict=True)
+    )
+    np.testing.assert_allclose(
+        (gap["high"] - gap["low"]) / 2, stats.t.ppf(0.975, df) * np.sqrt(variance), rtol=1e-9
+    )
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
@@ -180,6 +203,54 @@ def test_weighted_bits_of_two_people_by_hand():
     np.testing.assert_allclose(found.variance, [2 * 2 * (3 / 16) ** 2 * 4, 0], atol=1e-14)
     np.testing.assert_array_equal(found.estimates["mle"].round(6), [1, 0])
     assert (found.counts.tolist(), found.n, found.degrees_of_freedom) == ([1, 0], 2, 1)
+
+
+def test_lohrs_sums_of_a_stratified_sample_of_clusters_by_hand():
+    """Two strata of two and one primary units, the truth itself (no noise) and weights 2 and 1: with s the share of those
+    who have it, z of a unit is the sum of w (y - s)/W. A stratum of one unit counts by its own z."""
+    y = np.array([1, 0, 1, 1, 0, 1])
+    weights, strata, units = (
+        np.array([2.0, 2, 2, 1, 1, 1]),
+        np.array([0, 0, 0, 0, 1, 1]),
+        np.array([0, 0, 1, 1, 2, 2]),
+    )
+    sample = Sample(y, None, weights, strata, units)
+    (found,) = analyse_groups(sample, Channel(np.eye(2)), ("no", "yes")).analyses
+    share = 6 / 9
+    z = [(2 * (1 - share) + 2 * -share) / 9, (2 * (1 - share) + (1 - share)) / 9, (-share + (1 - share)) / 9]
+    mean = (z[0] + z[1]) / 2
+    variance = 2 * ((z[0] - mean) ** 2 + (z[1] - mean) ** 2) + z[2] ** 2
+    assert found.estimates["inv"][1] == pytest.approx(share)
+    assert found.variance[1] == pytest.approx(variance, rel=1e-12)
+    assert found.degrees_of_freedom == 1
+    assert found.design_effects[1] == pytest.approx(variance / (share * (1 - share) / 6), rel=1e-12)
+
+
+@pytest.mark.parametrize("question", ["regions", "sexes"])
+def test_groups_of_few_clusters_are_seldom_told_apart_and_their_intervals_are_wide_enough(question):
+    """Regions of four clusters each, and the sexes in the same eight clusters: with the degrees of freedom of the sample,
+    and with sexes taken to be independent, one or the other fails."""
+    rng, times, protocol = np.random.default_rng(8), 300, Channel.warner(0.9)
+    alike, alone, gap = 0, 0, 0
+    for _ in range(times):
+        unit = np.repeat(np.arange(8), 50)
+        chance = rng.beta(3, 5, 8)[unit]
+        truths = rng.random(400) < chance
+        reports = (truths ^ (rng.random(400) < 0.1)).astype(int)
+        groups = unit // 4 if question == "regions" else np.arange(400) % 2
+        strata = groups if question == "regions" else None
+        sample = Sample(reports, groups, np.ones(400), strata, unit)
+        found = analyse_groups(sample, protocol, ("no", "yes"), ("x", "y"))
+        alike += found.alike <= 0.05
+        interval, of_gap = found.analyses[0].interval, found.difference(0, 1)
+        alone += interval.low[1] <= 3 / 8 <= interval.high[1]
+        gap += of_gap["low"][1] <= 0 <= of_gap["high"][1]
+    most, least = stats.binom.ppf(1 - 1e-3, times, 0.05), stats.binom.ppf(1e-4, times, 0.94)
+    assert alike <= most, alike
+    assert alone >= least, alone
+    assert gap >= least, gap
+    if question == "sexes":  # nor are they wider by far
+        assert alike >= stats.binom.ppf(1e-3, times, 0.04), alike
 
 
 def test_groups_that_differ_are_told_apart_and_their_differences_have_intervals():

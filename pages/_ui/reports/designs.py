@@ -12,6 +12,7 @@ import streamlit as st
 
 from pages._ui import state
 from pages._ui.reports import k_rr, names
+from pages._ui.reports.by_group import Vary, forced_numbers
 from rr_core import typed
 from rr_core.io import AllSeen, Collected, Reports, WrongDomain, decisions_on, odd_names, within
 from rr_core.io.channel_file import MatrixFile, read_matrix, read_matrix_file
@@ -21,6 +22,7 @@ from rr_core.io.unary_reports import UnaryReports
 from rr_core.plain_text import markdown, plain
 from rr_core.protocols.collection import MOST_BITS
 from rr_core.reports import designs
+from rr_core.reports.by_group import Varied
 from rr_core.reports.designs import DESIGNS, ENCODINGS, Counted, Design, Missing, Parameter, Unclear
 from rr_core.sampling import Counts
 from server import sessions
@@ -32,7 +34,13 @@ Stated = tuple[tuple[str, str], ...]
 
 
 def entered(
-    design: Design, reports: Reports, unary: UnaryReports | None, before: ReportSettings, *, in_order: bool
+    design: Design,
+    reports: Reports,
+    unary: UnaryReports | None,
+    before: ReportSettings,
+    vary: Callable[[Varied | None, Sequence[Parameter]], Varied | None],
+    *,
+    in_order: bool,
 ) -> Callable[[], ReportsInUse]:
     """Widgets for what a design needs to be told of these reports; returns what counts them, which may raise
     UnreadableFile, WrongDomain or Unclear, one plain sentence each.
@@ -42,6 +50,7 @@ def entered(
         reports: as they were read.
         unary: the same as bits, of unary encoding.
         before: the settings that widgets begin with.
+        vary: widgets for which of its numbers differ by group, which begin with some.
         in_order: whether the answers come in an order that somebody gave them.
 
     Raises:
@@ -50,22 +59,26 @@ def entered(
     """
     if design.key != before.design:
         before = ReportSettings(design=design.key)
+    begun = partial(vary, before.varied)
     if unary is not None:
-        made = _unary(unary, before)
+        made = _unary(unary, before, begun)
     elif design.key in _COUNTED:
-        made = _by_table(design, reports, before, in_order)
+        made = _by_table(design, reports, before, begun, in_order)
     else:
-        return k_rr.entered(reports, before)
+        return k_rr.entered(reports, before, begun)
     return lambda: made
 
 
-def _by_table(design: Design, reports: Reports, before: ReportSettings, in_order: bool) -> ReportsInUse:
+def _by_table(
+    design: Design, reports: Reports, before: ReportSettings, vary: Vary, in_order: bool
+) -> ReportsInUse:
     left, decided = _without_odd_names(reports, "report")
     labels, counts = tuple(map(str, left.labels)), left.counts
     if not in_order:
         labels, counts, in_order = designs.by_number(labels, counts)
     in_order = in_order or reports.layout == "counts"
-    counted, stated = _COUNTED[design.key](design, labels, counts, in_order, dict(before.stated))
+    entered = _COUNTED[design.key](design, labels, counts, in_order, dict(before.stated), vary)
+    counted, stated, varied = entered
     for note in counted.notes:
         st.caption(markdown(note, _LONGEST_NOTE))
     unreported = int((counted.counts == 0).sum())
@@ -76,7 +89,7 @@ def _by_table(design: Design, reports: Reports, before: ReportSettings, in_order
         unreported=unreported,
         notes=(*left.notes, *counted.notes),
     )
-    settings = ReportSettings(design=design.key, names=decided, stated=stated)
+    settings = ReportSettings(design=design.key, names=decided, stated=stated, varied=varied)
     truths = None if counted.truths == counted.reports else counted.truths
     return ReportsInUse(reports, collected, counted.channel, settings, truths=truths, about=counted.about)
 
@@ -119,12 +132,18 @@ def encoding_choice(**how: Any) -> str:
     return chosen
 
 
-Counting = Callable[[Design, Sequence[str], Counts, bool, dict[str, str]], tuple[Counted, Stated]]
+def example(asked: Parameter) -> str:
+    """A number in place of one that differs by group: how reports are counted does not depend on it."""
+    return asked.like.partition(" or ")[0]
+
+
+Entered = tuple[Counted, Stated, Varied | None]
+Counting = Callable[[Design, Sequence[str], Counts, bool, dict[str, str], Vary], Entered]
 
 
 def _yes_and_no(
-    design: Design, labels: Sequence[str], counts: Counts, _: bool, before: dict[str, str]
-) -> tuple[Counted, Stated]:
+    design: Design, labels: Sequence[str], counts: Counts, _: bool, before: dict[str, str], vary: Vary
+) -> Entered:
     positive, stated = None, list[tuple[str, str]]()
     if design.positive:
         designs.check_two(design, labels)
@@ -139,36 +158,37 @@ def _yes_and_no(
             width=330,
         )
         stated.append((design.positive, positive or ""))
-    values = []
+    varied = vary([one for one in design.parameters if not one.whole])
+    own = [one for one in design.parameters if varied is None or one.key not in varied.keys]
     with st.container(horizontal=True):
-        texts = [
-            entry(one, value=before.get(one.label, ""), key=f"design_{one.key}") for one in design.parameters
-        ]
-    for one, text in zip(design.parameters, texts, strict=True):
-        values.append(designs.parameter(one, text))
-        stated.append((one.label, text.strip()))
-    return designs.of_yes_and_no(design, labels, counts, values, positive), tuple(stated)
+        texts = {one.key: entry(one, value=before.get(one.label, ""), key=f"design_{one.key}") for one in own}
+    stated += [(one.label, texts[one.key].strip()) for one in own]
+    values = [designs.parameter(one, texts.get(one.key, example(one))) for one in design.parameters]
+    return designs.of_yes_and_no(design, labels, counts, values, positive), tuple(stated), varied
 
 
 def _forced(
-    _: Design, labels: Sequence[str], counts: Counts, __: bool, before: dict[str, str]
-) -> tuple[Counted, Stated]:
+    _: Design, labels: Sequence[str], counts: Counts, __: bool, before: dict[str, str], vary: Vary
+) -> Entered:
     designs.check_few(labels)
-    st.caption(f"Chance that the die told a person to answer … {designs.UNREPORTED}")
+    numbers = forced_numbers(labels)
+    varied = vary(numbers)
+    own = [one for one in numbers if varied is None or one.key not in varied.keys]
+    texts: dict[str, str] = {}
+    if own:
+        st.caption(f"Chance that the die told a person to answer … {designs.UNREPORTED}")
     with st.container(horizontal=True):
-        texts = [
-            st.text_input(
-                markdown(label, 30),
-                before.get(f"Forced to say {plain(label, 30)}", ""),
-                key=f"design_forced_{label}",  # a chance stays with its answer
-                placeholder="1/6 or 0",
+        for one in own:
+            texts[one.key] = st.text_input(
+                markdown(one.key, 30),
+                before.get(one.label, ""),
+                key=f"design_forced_{one.key}",  # a chance stays with its answer
+                placeholder=one.like,
                 width=110,
                 max_chars=typed.LONGEST,
             )
-            for label in labels
-        ]
-    stated = [(f"Forced to say {plain(label, 30)}", text) for label, text in zip(labels, texts, strict=True)]
-    return designs.of_forced(labels, counts, texts), tuple(stated)
+    counted = designs.of_forced(labels, counts, [texts.get(label, "0") for label in labels])
+    return counted, tuple((one.label, texts[one.key]) for one in own), varied
 
 
 def _table(
@@ -177,7 +197,8 @@ def _table(
     counts: Counts,
     in_order: bool,
     before: dict[str, str],
-) -> tuple[Counted, Stated]:
+    _vary: Vary,
+) -> Entered:
     typed_here = st.container()  # a file takes its place
     st.file_uploader("or a file", key="design_table_file")
     files = state.chosen_files("design_table_file")
@@ -203,7 +224,7 @@ def _table(
     for note in read.notes:
         st.caption(markdown(note))
     counted = designs.of_table(labels, counts, read.matrix, read.truths, read.reports, in_order=in_order)
-    return counted, ((_TABLE, _written(read) if files else text),)
+    return counted, ((_TABLE, _written(read) if files else text),), None
 
 
 def _written(read: MatrixFile) -> str:
@@ -223,7 +244,7 @@ _COUNTED: dict[str, Counting] = {
 }
 
 
-def _unary(read: UnaryReports, before: ReportSettings) -> ReportsInUse:
+def _unary(read: UnaryReports, before: ReportSettings, vary: Vary) -> ReportsInUse:
     stated = dict(before.stated)
     k, reports, decided = len(read.labels), read.reports, AS_WRITTEN
     collected = Collected(np.array(read.labels, dtype=object), read.support, 0, (), 0, ())
@@ -244,9 +265,13 @@ def _unary(read: UnaryReports, before: ReportSettings) -> ReportsInUse:
             (key for key, name in ENCODINGS.items() if name == stated.get("Encoding")), "rappor"
         )
         encoding = encoding_choice(default=before_now, key="design_encoding")
+    numbers = designs.numbers_of(DESIGNS["unary"], encoding)
+    varied = vary(numbers)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        own = [one for one in numbers if varied is None or one.key not in varied.keys]
         texts = {
             one.label: entry(one, 150, value=stated.get(one.label, ""), key=f"design_{one.key}")
-            for one in designs.numbers_of(DESIGNS["unary"], encoding)
+            for one in own
         }
         n = read.n
         if n is None:
@@ -267,8 +292,8 @@ def _unary(read: UnaryReports, before: ReportSettings) -> ReportsInUse:
     if n < read.support.max():
         most = plain(read.labels[int(read.support.argmax())], 40)
         raise Unclear(f"“{most}” has {int(read.support.max()):,} ones, more than there are reports: mend N.")
-    protocol = designs.unary_encoding(k, encoding, list(texts.values()))
+    protocol = designs.unary_encoding(k, encoding, [texts.get(one.label, example(one)) for one in numbers])
     told += [("Encoding", ENCODINGS[encoding]), *texts.items()]
-    settings = ReportSettings(design="unary", names=decided, stated=tuple(told))
+    settings = ReportSettings(design="unary", names=decided, stated=tuple(told), varied=varied)
     collected = replace(collected, notes=tuple(notes))
     return ReportsInUse(reports, collected, protocol, settings, unary=read, stated_n=int(n))

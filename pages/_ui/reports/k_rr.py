@@ -13,6 +13,7 @@ import streamlit as st
 
 from pages._ui import state
 from pages._ui.reports import names
+from pages._ui.reports.by_group import Vary
 from pages._ui.reports.sentences import n_reports, truthful
 from rr_core import typed
 from rr_core.figures.style import number
@@ -37,7 +38,7 @@ from rr_core.io.report_results import DomainKind, PrivacyKind, ReportSettings, R
 from rr_core.limits import EPSILON_MAX, EPSILON_MIN, TYPED_LETTERS_MAX
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import markdown, plain
-from rr_core.reports.designs import Missing, Unclear
+from rr_core.reports.designs import Missing, Parameter, Unclear
 from server import sessions
 from server.middleware import TEMPORARY
 
@@ -54,16 +55,19 @@ _PRIVACY: dict[PrivacyKind, str] = {
 _SYMBOLS: dict[PrivacyKind, str] = {"epsilon": "ε", "p": "p", "redraw": "r"}
 
 
-def entered(reports: Reports, before: ReportSettings) -> Callable[[], ReportsInUse]:
+def entered(reports: Reports, before: ReportSettings, vary: Vary) -> Callable[[], ReportsInUse]:
     """Widgets for what has to be said of the reports; returns what counts them, which may raise UnreadableFile,
-    WrongDomain or Unclear, one plain sentence each."""
-    settings = _completed(reports, _entered_settings(before))
+    WrongDomain or Unclear, one plain sentence each. ``vary`` draws those for an ε that differs by group."""
+    settings = _completed(reports, _entered_settings(before, vary))
     return partial(_made, reports, settings)
 
 
 def _made(reports: Reports, settings: ReportSettings) -> ReportsInUse:
-    _privacy(settings)
+    if settings.varied is None:
+        _privacy(settings)
     counted = collected(reports, settings)
+    if settings.varied is not None:  # what made the reports follows from their groups
+        return ReportsInUse(reports, counted, RandomizedResponse(counted.k, 1.0), settings)
     mechanism = mechanism_of(settings, counted.k)
     settings = dataclasses.replace(settings, swapped=_is_inverted(settings, counted.k))
     known, domain = _mechanism_for(settings), _domain(settings)
@@ -74,10 +78,11 @@ def _made(reports: Reports, settings: ReportSettings) -> ReportsInUse:
     return ReportsInUse(reports, counted, mechanism, settings)
 
 
-def _entered_settings(before: ReportSettings) -> ReportSettings:
+def _entered_settings(before: ReportSettings, vary: Vary) -> ReportSettings:
     """Widgets for privacy and domain; returns ``before`` with what is entered in them."""
     left, right = st.columns(2, gap="large")
-    with left, st.container(horizontal=True, vertical_alignment="bottom"):
+    line = left.container(horizontal=True, vertical_alignment="bottom")
+    with line:
         kind = st.segmented_control(
             "Privacy given as",
             list(_PRIVACY),
@@ -86,11 +91,20 @@ def _entered_settings(before: ReportSettings) -> ReportSettings:
             format_func=_PRIVACY.__getitem__,
             key="reports_privacy_kind",
         )
+    like, varied, missing = "1.5 or ln 3" if kind == "epsilon" else "0.6 or 60%", None, None
+    with left:
+        try:
+            varied = vary([Parameter(kind, _SYMBOLS[kind], like)])
+        except Missing as problem:
+            missing = problem  # the other widgets are drawn all the same
+    one = varied is None and missing is None
+    with line:
         privacy = st.text_input(
             f"Value of {_SYMBOLS[kind]}",
             before.privacy if kind == before.privacy_kind else "",
-            placeholder="1.5 or ln 3" if kind == "epsilon" else "0.6 or 60%",
+            placeholder=like if one else "by group",
             key=f"reports_privacy_{kind}",
+            disabled=not one,
             help="As it was when the reports were made. p is the chance that a report is the truth, q that it is one "
             "given other category. ε is the privacy: p/q = eᵋ, the smaller the more private. Forced response: with "
             "chance r a report is drawn from all K categories alike, the true one included, and else it is the truth; "
@@ -113,6 +127,10 @@ def _entered_settings(before: ReportSettings) -> ReportSettings:
             )
         elif domain == "listed":
             listed = _list(before.listed)
+    if missing is not None:
+        raise missing
+    if varied is not None:
+        return ReportSettings("", kind, domain, size, listed, varied=varied)
     return ReportSettings(privacy, kind, domain, size, listed, swapped=before.swapped)
 
 

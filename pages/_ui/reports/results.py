@@ -23,7 +23,7 @@ from rr_core.figures.reports import ESTIMATES, by_group, is_dominated, reports_f
 from rr_core.figures.style import number
 from rr_core.figures.view import LONGEST_SEARCH, Bars, bars, find
 from rr_core.io import report_files
-from rr_core.io.report_results import ReportsInUse, Results
+from rr_core.io.report_results import K_RR, ReportsInUse, Results
 from rr_core.plain_text import markdown, plain
 from rr_core.protocols import Channel
 from rr_core.reports.analysis import intervals_outside, outside_interval
@@ -527,7 +527,7 @@ def downloads(
     ]
     if results.survey is not None:
         buttons.append(("Groups (CSV)", lambda: report_files.groups_file(results), f"{stem}_groups.csv"))
-    if results.used.k_rr:
+    if results.used.settings.design == K_RR:
         buttons.append(("Categories (TXT)", lambda: report_files.categories_file(results), "categories.txt"))
     if results.used.counts_by_category is None:
         buttons.append(("Reports (CSV)", lambda: report_files.answers_file(results), f"{stem}_reports.csv"))

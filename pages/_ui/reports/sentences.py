@@ -19,7 +19,7 @@ from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
 from rr_core.protocols import Channel
 from rr_core.registry import ESTIMATORS, VALID
-from rr_core.reports.analysis import ALIKE, intervals_outside, outside_interval
+from rr_core.reports.analysis import ALIKE, ByGroup, intervals_outside, outside_interval
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.epsilon_fit import REJECTION_LEVEL, FitTest
 from rr_core.reports.intervals import too_few_reports
@@ -58,7 +58,7 @@ def data_and_mechanism(results: Results) -> str:
     """The data and the mechanism in one sentence."""
     used, mechanism = results.used, results.used.k_rr
     if mechanism is None:
-        stated = "; ".join(f"{name.lower()}: {value}" for name, value in used.settings.stated)
+        stated = "; ".join(f"{name.lower()}: {plain(value, 400)}" for name, value in used.stated)
         return (
             f"{n_reports(used.n)} over K = {used.k:,} categories: {DESIGNS[used.settings.design].name}"
             f"{f' ({stated})' if stated else ''}, {granted(results)}."
@@ -79,8 +79,9 @@ def truthful(mechanism: RandomizedResponse, digits: int) -> str:
 
 def granted(results: Results) -> str:
     """The epsilon of the design, or that it has none."""
-    epsilon = results.used.protocol.epsilon
-    return f"ε = {number(epsilon, 4)}" if isfinite(epsilon) else "no ε: some reports rule truths out"
+    epsilon, by_group = results.used.protocol.epsilon, isinstance(results.used.protocol, ByGroup)
+    equals = "up to" if by_group else "="
+    return f"ε {equals} {number(epsilon, 4)}" if isfinite(epsilon) else "no ε: some reports rule truths out"
 
 
 def heading(results: Results) -> str:
@@ -172,6 +173,8 @@ def fit(results: Results) -> list[str]:
     if results.analysis.fit is not None:
         seen = "It sees a wrong table or a wrong ε only where they show: reports may fit a wrong one too."
         return [fit_sentence(results.analysis.fit), _TESTED[results.analysis.fit.tested], seen]
+    if isinstance(results.used.protocol, ByGroup):
+        return _fit_by_group(results)
     epsilon = f"ε = {number(results.used.protocol.epsilon, 4)}"
     test = results.epsilon_test
     one_sided = (
@@ -213,6 +216,31 @@ def fit(results: Results) -> list[str]:
             "If they could, the stated ε is hardly right."
         )
     return [f"{text}{_plausible(results)}{_empty_categories(results)}", level, one_sided]
+
+
+def _fit_by_group(results: Results) -> list[str]:
+    """Whether what was stated fits the reports of each group that has a design of its own."""
+    survey = results.survey
+    pairs = [] if survey is None else [*zip(survey.groups, survey.analyses, strict=True)]
+    tested = [(name, found.fit) for name, found in pairs if found.fit is not None]
+    if not tested:
+        return [
+            "Whether each group's ε fits its reports was not tested: that is done for reports of one ε. Analyse the "
+            "reports of one group alone for it."
+        ]
+    rejected = [(name, found) for name, found in tested if found.rejected]
+    named = ", ".join(
+        f"“{plain(name, 40)}” (p = {number(max(found.p_value, LEAST_CHANCE), 2)})"
+        for name, found in rejected[:5]
+    )
+    more = f" and {len(rejected) - 5:,} more" if len(rejected) > 5 else ""
+    return [
+        f"These reports hardly come from what is stated of their group: {named}{more}."
+        if rejected
+        else f"The tests find nothing against what is stated of the {len(tested):,} groups, each at a threshold of "
+        f"{REJECTION_LEVEL:.0%}.",
+        _TESTED[tested[0][1].tested],
+    ]
 
 
 def fit_sentence(found: Fit) -> str:
@@ -457,10 +485,12 @@ def settings(results: Results) -> list[tuple[str, str]]:
         ("How they were made", DESIGNS[used.settings.design].name),
         ("Reports (N)", f"{used.n:,}"),
         ("Categories (K)", f"{used.k:,}{known}"),
-        ("ε", f"{used.protocol.epsilon!r}{_FROM[used.settings.privacy_kind]}"),
-        *((name, plain(value, 400)) for name, value in used.settings.stated),
+        ("ε", f"{used.protocol.epsilon!r}{_FROM[used.settings.privacy_kind]}")
+        if not isinstance(used.protocol, ByGroup)
+        else ("Largest ε of a group", f"{used.protocol.epsilon!r}"),
+        *((name, plain(value, 400)) for name, value in used.stated),
     ]
-    if not isinstance(used.protocol, Channel):
+    if not isinstance(used.protocol, Channel | ByGroup):
         name = "p, q after the swap" if used.settings.swapped else "p, q"
         lines.append((name, f"{used.protocol.p!r}, {used.protocol.q!r}"))
     lines += [

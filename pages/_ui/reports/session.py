@@ -29,6 +29,7 @@ from rr_core.parameters import Choice
 from rr_core.plain_text import csv_cell, plain
 from rr_core.protocols.collection import MOST_BITS
 from rr_core.reports import analysis
+from rr_core.reports.analysis import ByGroup
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.epsilon_fit import collections_for, simulations
 from rr_core.reports.survey import Survey, Tallies, analyse_groups
@@ -136,7 +137,20 @@ def results_of(used: ReportsInUse, level: float, target: Target) -> Results:
     """The analysis, computed on first use, with the simulations if they were run."""
     users: Users = "fixed" if target == "users" else "sampled"
 
+    def by_group() -> Survey:
+        assert used.people is not None
+        order, people = used.report_of_category, used.people
+        tallies = _held(people.tallies)
+        return analyse_groups(tallies, used.protocol, used.labels, people.groups, level, users, order)
+
+    survey = None
+    if used.people is not None and used.by:
+        survey = state.cached("groups", (used.key, level, target), by_group)
+
     def analyse() -> analysis.Analysis:
+        if isinstance(used.protocol, ByGroup):
+            assert survey is not None
+            return survey.of_all().analyses[0]
         if used.people is not None and used.weights is not None:
             together = _held(used.people.tallies.together())
             return analyse_groups(together, used.protocol, used.labels, level=level).analyses[0]
@@ -152,16 +166,6 @@ def results_of(used: ReportsInUse, level: float, target: Target) -> Results:
     except sessions.NoRoom as error:
         st.warning(f"{error}")
         state.stop()
-    survey = None
-    if used.people is not None and used.by:
-        people = used.people
-
-        def by_group() -> Survey:
-            order = used.report_of_category
-            tallies = _held(people.tallies)
-            return analyse_groups(tallies, used.protocol, used.labels, people.groups, level, users, order)
-
-        survey = state.cached("groups", (used.key, level, target), by_group)
     return Results(used, level, target, analysed, long_run.result(_NAME, used.key), survey)
 
 

@@ -13,7 +13,7 @@ import streamlit as st
 
 from pages._ui import link, state
 from pages._ui.downloads import button
-from pages._ui.reports import designs, session
+from pages._ui.reports import by_group, designs, session
 from pages._ui.reports.sentences import n_reports
 from pages._ui.reports.session import MADE
 from pages._ui.upload import column_name, form, sheet_of
@@ -73,6 +73,7 @@ class Given(NamedTuple):
         in_order: whether the answers come in an order that somebody gave them.
         read: the files, the first of which is read again for groups and weights, and how they were read.
         beside: the columns of groups and of weights.
+        columns: that may say how the reports of a group were made.
     """
 
     reports: Reports
@@ -81,6 +82,7 @@ class Given(NamedTuple):
     in_order: bool = False
     read: session.Read = session.NOT_READ
     beside: Beside = NOTHING_BESIDE
+    columns: Sequence[str] = ()
 
 
 def panel() -> None:
@@ -115,7 +117,8 @@ def _open_panel() -> None:
         given = _given(design.key)
         if given is not None:
             before = used.settings if used else ReportSettings()
-            make = designs.entered(design, given.reports, given.unary, before, in_order=given.in_order)
+            vary = partial(by_group.choose, given.beside.by, given.columns)
+            make = designs.entered(design, given.reports, given.unary, before, vary, in_order=given.in_order)
     except Missing as missing:
         problem = missing
         if f"{missing}":
@@ -156,11 +159,12 @@ def _with_people(made: ReportsInUse, given: Given) -> ReportsInUse:
     if not (beside.by or beside.weights):
         return made
     labels, used, names = _as_reported(made), session.in_use(), made.settings.names
+    stated = () if made.settings.varied is None else made.settings.varied.columns
     if given.read.files:
         file, sheet = given.read.files[0], given.reports.sheet
         people: People = state.read_once(
             "people",
-            (file.file_id, sheet, beside, names, tuple(labels), made.unary is None),
+            (file.file_id, sheet, beside, names, tuple(labels), made.unary is None, stated),
             [file],
             lambda: partial(
                 read_people,
@@ -171,6 +175,7 @@ def _with_people(made: ReportsInUse, given: Given) -> ReportsInUse:
                 *beside[:2],
                 inverse=beside.inverse,
                 bits=made.unary is not None,
+                stated=stated,
             ),
         )
     elif (
@@ -178,7 +183,10 @@ def _with_people(made: ReportsInUse, given: Given) -> ReportsInUse:
         or used.people is None
         or {*_as_reported(used)} != {*labels}
         or used.settings.names != names
+        or (stated and (used.settings.varied is None or used.settings.varied.columns != stated))
     ):
+        if made.settings.varied is not None:
+            raise Unclear("Other names or columns are counted now: choose the file again for its groups.")
         note = "Groups and weights are left out, because other names are counted now: choose the file again for them."
         collected = dataclasses.replace(made.collected, notes=(*made.collected.notes, note))
         return dataclasses.replace(made, collected=collected)
@@ -191,7 +199,18 @@ def _with_people(made: ReportsInUse, given: Given) -> ReportsInUse:
     collected = dataclasses.replace(made.collected, counts=counts[: len(labels)], notes=notes)
     noted = read_again(made.reports.notes, weighted=beside.weights is not None)
     reports = dataclasses.replace(made.reports, notes=noted)
-    return dataclasses.replace(made, reports=reports, collected=collected, people=people, **beside._asdict())
+    protocol, of_groups = made.protocol, tuple[tuple[str, str], ...]()
+    if made.settings.varied is not None:
+        protocol, of_groups = by_group.made_by_group(made, people)
+    return dataclasses.replace(
+        made,
+        reports=reports,
+        collected=collected,
+        people=people,
+        protocol=protocol,
+        of_groups=of_groups,
+        **beside._asdict(),
+    )
 
 
 def _as_reported(made: ReportsInUse) -> list[str]:
@@ -200,10 +219,13 @@ def _as_reported(made: ReportsInUse) -> list[str]:
     return labels[::-1] if made.settings.swapped else labels
 
 
-def _beside(files: Sequence[state.File], reports: Reports, in_use: ReportsInUse | None) -> Beside:
-    """Widgets for the columns of groups and of weights of one file, which begin with those in use; returns them."""
+def _beside(
+    files: Sequence[state.File], reports: Reports, in_use: ReportsInUse | None
+) -> tuple[Beside, Sequence[str]]:
+    """Widgets for the columns of groups and of weights of one file, which begin with those in use; returns them, and the
+    columns that say neither reports nor weights."""
     if len(files) > 1:
-        return NOTHING_BESIDE
+        return NOTHING_BESIDE, ()
     before = NOTHING_BESIDE if in_use is None else Beside(in_use.by, in_use.weights, in_use.inverse)
     preview = preview_of(files[0], reports.has_header, sheet=reports.sheet)
     taken = (*reports.columns, reports.category_name, reports.count_name)
@@ -214,7 +236,7 @@ def _beside(files: Sequence[state.File], reports: Reports, in_use: ReportsInUse 
         if numeric and name in others
     ]
     if not others:
-        return NOTHING_BESIDE
+        return NOTHING_BESIDE, ()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         by = st.multiselect(
             "Compare groups (optional)",
@@ -250,7 +272,7 @@ def _beside(files: Sequence[state.File], reports: Reports, in_use: ReportsInUse 
                 key=f"reports_inverse_{files[0].file_id}_{weights}",
                 help="The chance that a person came into the sample, above 0 and up to 1: the weight is 1 divided by it.",
             )
-    return Beside(tuple(by), weights, inverse)
+    return Beside(tuple(by), weights, inverse), [name for name in others if name != weights]
 
 
 def _choose() -> str:
@@ -305,8 +327,8 @@ def _given(made: str) -> Given | None:
         if found is None:
             return None
         reports, name, options = found
-        beside = _beside(files, reports, before)
-        return Given(reports, name, read=session.Read(tuple(files), options), beside=beside)
+        beside, columns = _beside(files, reports, before)
+        return Given(reports, name, read=session.Read(tuple(files), options), beside=beside, columns=columns)
     if text.strip():
         read = read_typed(text)
         show_understood(read, None)
@@ -333,7 +355,8 @@ def _again(made: str) -> Given | None:
         kept += [f"{word}: {used.weights}."] if used.weights else []
         st.caption(markdown(" ".join(kept), 400))
     beside = Beside(used.by, used.weights, used.inverse)
-    return Given(used.reports, used.name, used.unary, used.name == _TYPED, beside=beside)
+    columns = () if used.settings.varied is None else used.settings.varied.columns
+    return Given(used.reports, used.name, used.unary, used.name == _TYPED, beside=beside, columns=columns)
 
 
 def _largest(files: Sequence[state.File]) -> state.File:
@@ -439,8 +462,15 @@ def _bits(files: Sequence[state.File], in_use: ReportsInUse | None) -> Given | N
             lambda: partial(read_bit_columns, Source(file.name, file.bytes(), sheet), columns, counted),
         )
         show_understood(read.reports, None, "one")
-        beside = _beside(files, read.reports, in_use)
-        return Given(read.reports, plain(file.name), read, read=session.Read((file,)), beside=beside)
+        beside, others = _beside(files, read.reports, in_use)
+        return Given(
+            read.reports,
+            plain(file.name),
+            read,
+            read=session.Read((file,)),
+            beside=beside,
+            columns=others,
+        )
     found = from_files(files, sheet, before, "one")
     if found is None:
         return None
@@ -450,8 +480,15 @@ def _bits(files: Sequence[state.File], in_use: ReportsInUse | None) -> Given | N
         st.button("Go on with Warner's two questions", on_click=MADE.change, args=("warner",))
         raise
     read = read.noting(held.not_read(found[0].category_name))
-    beside = NOTHING_BESIDE if read.bits is None else _beside(files, read.reports, in_use)
-    return Given(read.reports, found[1], read, read=session.Read((file,), found[2]), beside=beside)
+    beside, others = (NOTHING_BESIDE, ()) if read.bits is None else _beside(files, read.reports, in_use)
+    return Given(
+        read.reports,
+        found[1],
+        read,
+        read=session.Read((file,), found[2]),
+        beside=beside,
+        columns=others,
+    )
 
 
 def _bit_columns(
