@@ -526,6 +526,7 @@ OWN: dict[str, dict[str, Any]] = {
         "kind": Usually(st.sampled_from(GOAL_KINDS), numbers, "power"),
         **dict.fromkeys(("value", "power"), LEVEL),
     },
+    "plan.one_share.people_needed": {"channel": Channel.warner(0.7)},
     "plan.one_share.share_curve": {"channel": Channel.warner(0.7)},
     "plan.targets.Target": {"kind": KIND, "value": EPSILON, "confidence": LEVEL, "share": LEVEL},
     "plan.targets.Guess.levels": {"after": Usually(0, few)},
