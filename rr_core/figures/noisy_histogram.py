@@ -253,7 +253,10 @@ def _belief_reading(prior: Array, beliefs: Sequence[Array], reports: Sequence[in
             "belief stays as it was."
         )
     before, now = (_believed(float(one[report]), np.count_nonzero(prior) == 1) for one in (prior, belief_now))
-    moved = f"moves an onlooker's belief that it is the truth from {before}, its share of all, to {now}"
+    moved = (
+        f"moves an onlooker's belief that it is the truth from {before}, its share of all, to {now}: of those who report "
+        "it, about so many have it"
+    )
     about = "" if prior[report] == belief_now[report] else "about "
     stays = f"leaves an onlooker's belief that it is the truth at {about}{now}"
     return f"Seeing this report {moved if before != now else stays}."
@@ -264,8 +267,8 @@ def epsilon_cost(epsilon: float, answers: int) -> str:
     limit = odds(answers * epsilon)
     if answers == 1:
         return (
-            "The odds say how many times as likely one truth is as another. One answer changes an onlooker's at most "
-            f"**eᵋ = {limit} times**. A second answer of the same person costs ε again, and the factors multiply: "
+            "The odds say how many times as likely one truth is as another. One answer changes an onlooker's odds by at "
+            f"most **eᵋ = {limit} times**. A second answer of the same person costs ε again, and the factors multiply: "
             f"**e²ᵋ = {odds(2 * epsilon)} times**."
         )
     return (

@@ -473,6 +473,7 @@ def test_what_each_repair_does_to_the_two_bars_that_stay(many):
     assert seen == {"inside", "one point", "single", "far", "near", "alone", "line"}
 
 
+@holds("With the same reports, the larger ε, the nearer it is to InvN.")
 @recomputes(triangle_page.why_section)
 def test_circles_touch_the_triangle_at_inv_p_and_curves_at_mle_star(many, monkeypatch):
     """No point of a fine lattice is nearer to Inv than InvP, or likelier than MLE*."""
@@ -486,6 +487,12 @@ def test_circles_touch_the_triangle_at_inv_p_and_curves_at_mle_star(many, monkey
         for words in (triangle_page._CIRCLES, triangle_page._CURVES):
             assert f"**{words}**" in text
         raw, nearest, likeliest = (found.estimates[name] for name in ("inv", "inv_p", "mle_star"))
+        # With the same reports, the larger epsilon, the nearer MLE* is to InvN; and Inv of two stretches less.
+        first, more = (collinearity(counts, RandomizedResponse(3, mechanism.epsilon * by)) for by in (1, 1.3))
+        if first.same_support and more.same_support and min(first.length, more.length) > 1e-6:
+            assert more.position >= first.position - 1e-9
+        of_two = RandomizedResponse(2, mechanism.epsilon)
+        assert of_two.p - of_two.q > mechanism.p - mechanism.q
         assert np.linalg.norm(steps - raw, axis=1).min() >= math.dist(nearest, raw) - 1e-9
         chances = mechanism.q + (mechanism.p - mechanism.q) * np.vstack([likeliest, steps])
         likelihood = np.log(chances) @ (counts / counts.sum())
