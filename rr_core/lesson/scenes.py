@@ -928,7 +928,7 @@ def price(seed: int) -> Posed:
         return {"name": f"Asked {often}:", "each": _at(epsilon), "times": times, "odds": odds}
 
     def after(said: Prediction) -> str:
-        doubled = "Half of ε is not twice the people. " if said[0] < 4 else ""
+        doubled = "Half the ε is not twice the people. " if said[0] < 4 else ""
         near = said[0] == round(ratio)
         verdict = "and so it is, rounded" if near else "too many" if said[0] > ratio else "too few"
         return (

@@ -130,7 +130,7 @@ def test_no_share_under_the_mouse_is_rounded_to_nothing_or_to_all(k, epsilon):
     assert seen > 1000
 
 
-@holds("**On average it pulls every bar towards the same height.**")
+@holds("**On average it pulls every bar towards the same height.")
 @pytest.mark.parametrize("k", [2, 200])
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 20.0])
 def test_the_mean_report_bar_lies_between_its_true_bar_and_the_even_share(k, epsilon):

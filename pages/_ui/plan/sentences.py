@@ -111,9 +111,9 @@ def price_sentence(plan: Plan) -> str:
 def _step_in_words(name: str) -> str:
     """What a step towards more privacy changes for an onlooker."""
     if name == "half of ε":
-        return "Half of ε"
+        return "Halving ε"
     return (
-        f"Dividing by {name.removeprefix('eᵋ ÷ ')} the most by which a report may change an onlooker's odds"
+        f"Dividing by {name.removeprefix('eᵋ ÷ ')} the factor by which a report may change an onlooker's odds"
     )
 
 
