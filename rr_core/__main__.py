@@ -97,6 +97,7 @@ _IN_A_SHELL = (
         "say which column has the counts with --count NAME",
     ),
     (r"Take what is neither out of the file", "Say --leave-out NAME for what is neither"),
+    (r"Count two ways to write one answer together, above", "Say --merge for two ways to write one answer"),
     (r"say so where you are asked how the reports were made", "say --design unary"),
     *(
         (f"{word}hoose “{re.escape(design.name)}”( above)?", f"{say} --design {key}")

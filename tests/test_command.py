@@ -614,6 +614,18 @@ def test_an_answer_that_nobody_gave_has_its_row_in_all_groups(tmp_path, capsys):
     assert [row["category"] for row in rows] == ["yes", "no", "perhaps", "none"]
 
 
+def test_two_ways_to_write_one_answer_are_told_from_a_third_one(tmp_path, capsys):
+    """It was said to take what is neither yes nor no out of the file."""
+    file = tmp_path / "a.csv"
+    file.write_text("answer\n" + "yes\nno\nYes\nno\n" * 20)
+    words = (file, "--design", "warner", "--p", "0.7")
+    _, err, status = run(capsys, *words, "--no-merge")
+    assert status == 2
+    assert "these reports have 3: yes, no, Yes. Say --merge for two ways to write one answer." in err
+    rows, _, status = run(capsys, *words, "--merge")
+    assert (status, [row["reports"] for row in rows]) == (0, ["40", "40"])
+
+
 def test_one_answer_alone_is_told_how_to_count_the_other(tmp_path, capsys):
     """It was told of k-RR, and of a list."""
     file = tmp_path / "a.csv"

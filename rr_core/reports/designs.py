@@ -379,6 +379,8 @@ def check_two(design: Design, labels: Sequence[str]) -> None:
     if len(labels) != 2:
         of = "yes and no" if design.truths is None else "same and different"
         rest = "Take what is neither out of the file." if len(labels) > 2 else UNREPORTED
+        if len(labels) > 2 == len({label.strip().casefold() for label in labels}):
+            rest = "Count two ways to write one answer together, above."
         raise Unclear(
             f"{design.name}: there are two answers, {of}; these reports have {len(labels):,}: {_listed(labels)}. {rest}"
         )
