@@ -419,32 +419,12 @@ def test_how_close_mle_star_is(by_shape, ratios, verdict, words):
     assert words in evidence(found)
 
 
-@holds(
-    "The collections settle in no cell which of the three is best.",
-    "Its mean error is nowhere surely above the smallest.",
-    "Its mean error is nowhere surely above the smallest by 0.5% or more.",
-)
 def test_mle_star_as_good_as_the_best(by_shape):
-    found = figure_claims(made(by_shape, [(3, 2, 1)] * 3 + [(1, 2, 1.004)]), "mse")[-1]
-    assert found.verdict == "holds"
-    assert evidence(found).startswith(
-        "Its mean error is nowhere surely above the smallest by 0.5% or more. By the means"
+    hardly_above, unknown = (
+        figure_claims(made(by_shape, [(3, 2, 1)] * 3 + [last], error), "mse")[-1]
+        for last, error in (((1, 2, 1.004), 1e-3), ((3, 2, 1), 100))
     )
-    best = figure_claims(made(by_shape, [(3, 2, 1)] * 3 + [(1, 2, 1.0001)]), "mse")[-1]
-    assert evidence(best).startswith("Its mean error is nowhere surely above the smallest. By the means")
-    unknown = figure_claims(made(by_shape, [(3, 2, 1)] * 4, 100), "mse")[-1]
-    assert (unknown.verdict, evidence(unknown)) == (
-        "not settled",
-        "The collections settle in no cell which of the three is best.",
-    )
-
-
-def test_an_error_of_zero_beside_one_that_is_not(by_shape):
-    found = figure_claims(made(by_shape, [(2, 0, 1)] + [EQUAL] * 3), "mse")[-1]
-    assert "up to infinitely many times the smallest" in evidence(found)
-    assert evidence(found).endswith("in 0 of 1.")
-    alike = figure_claims(made(by_shape, [EQUAL] * 4), "mse")[-1]
-    assert (alike.verdict, evidence(alike)) == ("not tested", "The three are equal in every cell.")
+    assert (hardly_above.verdict, unknown.verdict) == ("holds", "not settled")
 
 
 @holds(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rr_core import RandomizedResponse, ibu, ibu_path, mle_star, optimality_gap, squared_error
+from rr_core import RandomizedResponse, ibu, ibu_path, mle_star, optimality_gap
 from rr_core.ibu import ibu_paths
 from rr_core.optimality import update_factors
 from tests.core import listing
@@ -170,21 +170,6 @@ def test_the_limit_from_a_start_with_zeros(histogram, epsilon, seed):
         alone = mle_star(rest, RandomizedResponse(len(rest), epsilon))
         np.testing.assert_allclose(limit[alive], alone, rtol=1e-12)
     assert path.cut_off == bool((mle_star(histogram, mechanism)[~alive] > 0).any())
-
-
-@holds(
-    "IBU then tends to the distribution without those categories under which the reports are most likely, and the certificate tells.",  # noqa: E501
-)
-def test_a_run_from_a_zero_ends_at_the_limit_and_not_at_mle_star():
-    histogram, mechanism = [50, 30, 20, 10, 5], RandomizedResponse(5, 2.0)
-    path = ibu_path(histogram, mechanism, [0, 4000], [0.25, 0.0, 0.25, 0.25, 0.25])
-    np.testing.assert_allclose(path.thetas[-1], path.limit, atol=1e-12)
-    assert bool(path.cut_off) is True
-    assert path.squared_distance[-1] == pytest.approx(
-        squared_error(path.by_category(path.limit), mle_star(histogram, mechanism))
-    )
-    assert path.squared_distance[-1] > 0.01
-    assert path.log_likelihood_gap[-1] > 0.001
 
 
 @pytest.mark.parametrize("epsilon", [1e-6, 1.0])

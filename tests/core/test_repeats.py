@@ -7,7 +7,6 @@ import pytest
 
 from rr_core import (
     Scenario,
-    inv_variance,
     max_error,
     mle_star,
     negative_log_likelihood,
@@ -20,7 +19,6 @@ from rr_core.comparison import RANKED, ranks
 from rr_core.law import negative_chance
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.repeats import repeat
-from tests.sentences import holds
 
 TARGETS = ("users", "population")
 SOME_TIES = Scenario("zipf", 5, 0.5, 2.0, 120, 3)  # negatives in part of the collections
@@ -141,25 +139,6 @@ def test_bias_and_variance_are_those_of_the_estimates(many):
         mse = result.errors["mse"][:, index].mean()
         assert mse == pytest.approx(raw + biased, rel=1e-12)
         assert mse == pytest.approx(result.bias2(name) + result.variance(name), rel=1e-12)
-
-
-@holds(
-    "when estimates will be added or averaged (over weeks, over groups) or need an interval: it is the only one that is right on average.",  # noqa: E501
-)
-def test_inv_has_no_bias_and_the_variance_of_the_formula(many):
-    """Fixed users have the corrected variance of eq. (8); users drawn anew have that of sampled users. Four
-    standard errors; those of bias^2 come from the covariance of the estimates: 2 tr(C^2)/R^2."""
-    draw, result, estimates = many
-    users = "fixed" if result.target == "users" else "sampled"
-    expected = inv_variance(result.truth, draw.scenario.n, draw.mechanism, users=users).sum()
-    standard_error = result.errors["mse"][:, 0].std() / math.sqrt(MANY)
-    assert abs(result.variance("inv") - expected) < 4 * standard_error
-    covariance = np.cov(estimates["inv"].T)
-    assert abs(result.bias2("inv")) < 4 * math.sqrt(2 * (covariance**2).sum()) / MANY
-    # The repairs pay for their validity with a bias, far above what noise alone could show.
-    for name in VALID:
-        covariance = np.cov(estimates[name].T)
-        assert result.bias2(name) > 4 * math.sqrt(2 * (covariance**2).sum()) / MANY
 
 
 def test_one_collection_has_no_variance():
