@@ -23,9 +23,9 @@ _MANY = 60  # categories, beyond which the tallest true bars would press the rep
 
 new = f"**New draw** for {'' if draw.of_table else 'other users and '}other noise: "
 st.markdown(
-    "**It pulls every bar towards the same height.** A private coin decides: report the truth, or any category at "
-    "random; **ε** sets how often the truth, the less often the more categories. The lesson's people are **users** "
-    "from here on, its answers **categories**. "
+    "**On average it pulls every bar towards the same height.** A private coin decides: report the truth, or any "
+    "category at random; **ε** sets how often the truth, the less often the more categories. The lesson's people are "
+    "**users** from here on, its answers **categories**. "
     + (
         "**Blue**: what arrives; the truth is hidden.\n\n**Try:** drag **Privacy ε** left: what becomes of the tallest "
         f"bars? Press {new}what changes?"

@@ -154,7 +154,7 @@ SHAPES: dict[str, Shape] = {
     "uniform": Shape("Uniform", lambda k, s: uniform(k)),
     "geometric": Shape("Geometric", lambda k, s: geometric(k)),
     "humps": Shape("Two humps", lambda k, s: two_humps(k)),
-    "dominant": Shape("One dominant category", lambda k, s: dominant(k)),
+    "dominant": Shape("One large category", lambda k, s: dominant(k)),
     "step": Shape("Step", lambda k, s: step(k)),
 }
 

@@ -53,7 +53,8 @@ _DIALS = {
         _FIELDS["epsilon"],
         "Exact ε",
         [float(f"{10 ** (i / 20):.3g}") for i in range(-40, 27)],
-        "Privacy budget. One report changes the odds between any two answers by at most eᵋ.",
+        "One report changes the odds between any two answers by at most eᵋ. Also called "
+        "privacy budget: what the reports of one person spend adds up.",
         ("← more private", "more accurate →"),
     ),
     "n": _Dial(

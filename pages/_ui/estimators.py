@@ -90,9 +90,9 @@ def error_table(result: Comparison, draw: Draw) -> None:
     with st.expander("Other errors, how to read them, and the certificate of MLE\\*"):
         st.markdown(
             f"{table(_ROWS['mse'], '… per category', 'NLL per report', 'Set to zero')}\n\n"
-            "**Is MLE\\* really the maximum likelihood?** Yes, by its **certificate**: no factor by which IBU would "
-            f"multiply a share is above 1 (by {number(max(result.certificate, 0.0), 2)}, which is rounding), so no "
-            "shares make these reports more likely.\n\n"
+            "**Is MLE\\* really the maximum likelihood?** Yes, by its **certificate**: no factor by which IBU (iterative "
+            f"Bayesian update) would multiply a share is above 1 (by {number(max(result.certificate, 0.0), 2)}, which is "
+            "rounding), so no shares make these reports more likely.\n\n"
             f"{_zeroed(result, draw.population.labels)}\n\n"
             f"{truth.note('the errors') if truth.hidden() else measured} NLL: negative log-likelihood in nats; lower "
             "fits the reports better. Inv can fit better than MLE\\*: with negatives it is no distribution."
@@ -201,8 +201,9 @@ def search_section(work: Work) -> None:
 _WHY = r"""
 - **The line rises** because chance has fewer categories to spread over: with $m$ left, it brings each
   $\frac{1}{e^\varepsilon + m - 1}$ of their reports.
-- **These shares are the most likely**: at the end the factor by which IBU would multiply a bar is 1 for each that stays,
-  and at most 1 for each that was struck out, so no share that is moved makes the reports more likely.
+- **These shares are the most likely**: at the end the factor by which IBU (iterative Bayesian update) would multiply a
+  bar is 1 for each that stays, and at most 1 for each that was struck out, so no share that is moved makes the reports
+  more likely.
 - **In this order**, because more reports never mean a smaller MLE\* (Theorem 6, by Lemma 1): the zeros are the least
   reported categories.
 - **Inv for all others alike**, because at the best fit no share that stays gains by giving to another (Theorem 4,

@@ -173,7 +173,7 @@ class Hill {
     const steps = this.trail.length - 1, by_ibu = this.whose === 'IBU';
     const stuck = by_ibu && this.summit.some((share, i) => share > 0 && !this.shares[i]);
     this.star.textContent = stuck ? 'IBU multiplies: a bar at zero stays at zero, and the summit is out of reach.'
-      : 'The star in MLE* means exact: computed, not climbed. A step of IBU multiplies each bar by a factor.';
+      : 'The star: computed, not climbed. IBU (iterative Bayesian update) multiplies each bar by a factor.';
     if (this.whose === 'MLE*') {
       this.odds.textContent = 'MLE* makes these reports most likely: this is the summit.';
       this.bound.textContent = 'Certificate: no factor is above 1, so no shares make these reports more likely.';

@@ -1,4 +1,4 @@
-"""The pages in the order of the navigation: one path of five questions, and the rest. Links carry the scenario."""
+"""The pages in the order of the navigation: one path of questions, and the rest. Links carry the scenario."""
 
 from __future__ import annotations
 
@@ -62,59 +62,48 @@ START = (
         "Ten scenes, three to five minutes each: predict first, then see.",
     ),
 )
-# One step is a page, or pages that lead into one another.
 PATH = (
-    (
-        _step(
-            "noisy_histogram",
-            "Noisy histogram",
-            "What does the noise do?",
-            ":material/bar_chart:",
-            "What it does to a histogram, and what one report gives away.",
-        ),
+    _step(
+        "noisy_histogram",
+        "Noisy histogram",
+        "What does the noise do?",
+        ":material/bar_chart:",
+        "What it does to a histogram, and what one report gives away.",
     ),
-    (
-        _step(
-            "inv_negatives",
-            "Inv and its negatives",
-            "Why negative shares?",
-            ":material/trending_down:",
-            "Why an estimate can fall below zero, and when more users cure it.",
-        ),
-        _step(
-            "estimators",
-            "Estimators",
-            "Which repair should I use?",
-            ":material/balance:",
-            "Three repairs against the truth: one draw, then many.",
-        ),
+    _step(
+        "inv_negatives",
+        "Inv and its negatives",
+        "Why negative shares?",
+        ":material/trending_down:",
+        "Why an estimate can fall below zero, and when more users cure it.",
     ),
-    (
-        _step(
-            "geometry",
-            "Geometry",
-            "Where do the repairs lie?",
-            ":material/change_history:",
-            "When the three share a line, and which is in its middle.",
-        ),
+    _step(
+        "estimators",
+        "Estimators",
+        "Which repair should I use?",
+        ":material/balance:",
+        "Three repairs against the truth: one draw, then many.",
     ),
-    (
-        _step(
-            "ibu",
-            "IBU → MLE*",
-            "Can one get there by patience?",
-            ":material/trending_up:",
-            "How many steps it takes to the exact estimate, and when to stop.",
-        ),
+    _step(
+        "geometry",
+        "Geometry",
+        "Where do the repairs lie?",
+        ":material/change_history:",
+        "When the three share a line, and which is in its middle.",
     ),
-    (
-        _step(
-            "plan",
-            "Plan",
-            "How many people do I need?",
-            ":material/event_note:",
-            "How many, at which ε; and whether another way of asking takes fewer.",
-        ),
+    _step(
+        "ibu",
+        "IBU → MLE*",
+        "Can one get there by patience?",
+        ":material/trending_up:",
+        "How many steps it takes to the exact estimate, and when to stop.",
+    ),
+    _step(
+        "plan",
+        "Plan",
+        "How many people do I need?",
+        ":material/event_note:",
+        "How many, at which ε; and whether another way of asking takes fewer.",
     ),
 )
 YOUR_DATA = (
@@ -158,7 +147,7 @@ DEEPER = (
 )
 GROUPS = {
     "Start": START,
-    "The path": tuple(entry for step in PATH for entry in step),
+    "The path": PATH,
     "Your data": YOUR_DATA,
     "Go deeper": DEEPER,
 }

@@ -75,15 +75,17 @@ const PICTURES = {
     for (const {name, values} of rows) {
       const picture = svg('svg', {width, height: tall + 22, role: 'img'}), base = tall - 5, zero = at(0), below = values.filter(value => value < 0).length;
       picture.append(svg('line', {x1: 0, x2: width, y1: tall, y2: tall, class: 'rr-axis'}), svg('line', {x1: zero, x2: zero, y1: 0, y2: tall, class: 'rr-axis'}));
-      // Piles of dots side by side, none of them on both sides of zero.
-      const piles = values.map(value => Math.floor((at(Math.max(low, Math.min(high, value))) - zero) / 9)), heights = new Map();
-      for (const pile of piles) heights.set(pile, (heights.get(pile) ?? 0) + 1);
-      const step = Math.min(9, (base - 22) / Math.max(...heights.values()));
-      heights.clear();
-      for (const pile of piles) {
-        const height = heights.get(pile) ?? 0;
+      // Piles of dots side by side, none of them on both sides of zero; the dots are as large as lets each be seen by itself.
+      const piled = size => values.map(value => Math.floor((at(Math.max(low, Math.min(high, value))) - zero) / size));
+      const tallest = piles => Math.max(...piles.reduce((many, pile) => many.set(pile, (many.get(pile) ?? 0) + 1), new Map()).values());
+      let size = 9;
+      while (size > 2 && tallest(piled(size)) * size > base - 18) size -= 0.5;
+      const heights = new Map();
+      for (const pile of piled(size)) {
+        const height = heights.get(pile) ?? 0, under = pile < 0, line = under ? size / 5 : 0;
         heights.set(pile, height + 1);
-        picture.append(svg('circle', {cx: zero + 9 * pile + 4.5, cy: base - height * step, r: 4, class: pile < 0 ? 'rr-dot rr-under' : 'rr-dot'}));
+        picture.append(svg('circle', {cx: zero + size * (pile + 0.5), cy: base + 4 - size * (height + 0.5), r: 0.44 * size - line / 2,
+          'stroke-width': line, class: under ? 'rr-dot rr-under' : 'rr-dot'}));
       }
       for (const [x, text, anchor] of [[zero - 10, `${below} below zero`, 'end'], [zero + 10, `${values.length - below} above`, 'start']]) {
         picture.append(svg('text', {x, y: 14, 'text-anchor': anchor, class: 'rr-halo'}, text));
@@ -127,7 +129,9 @@ const PICTURES = {
     for (const {kind, name, x, y} of marks.filter(({y}) => y !== null)) {
       const at = across(x), yours = kind === 'guess', [first, last] = [points[0]?.[1], points.at(-1)?.[1]];
       const hill = points.some(([, one]) => one > first && one > last), falls = first > last;
-      const spot = svg('circle', {cx: at, cy: up(y), r: yours ? 11 : 8, fill: yours ? 'none' : ink(kind), class: 'rr-spot'});
+      // A ring about a point that it would nearly cover is wide enough to be seen.
+      const near = Math.min(...found.map(one => Math.hypot(across(one.x) - at, up(one.y ?? y) - up(y))));
+      const spot = svg('circle', {cx: at, cy: up(y), r: !yours ? 8 : near < 9 ? 11 + near : 11, fill: yours ? 'none' : ink(kind), class: 'rr-spot'});
       const label = (x, y, anchor) => picture.append(spot, svg('text', {x, y, 'text-anchor': anchor, class: 'rr-halo'}, name));
       // Upon a hill: the summit's name is above it, that of a point before it on the left, and one's own above that.
       if (hill) {

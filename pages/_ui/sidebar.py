@@ -44,7 +44,7 @@ def grey(unused: Mapping[str, str]) -> dict[str, str]:
 def draw_population(grey: Mapping[str, str]) -> None:
     """Draw the widgets for the distribution and its number of categories; ``grey`` as in `dials`."""
     scenario = link.current()
-    left, right = st.columns([3, 2], gap="small")
+    left, right = st.columns([2, 1], gap="xsmall")
     left.selectbox(
         "Distribution",
         list(DISTRIBUTIONS),
@@ -57,7 +57,7 @@ def draw_population(grey: Mapping[str, str]) -> None:
         limits.K_MAX,
         scenario.k,
         disabled="k" in grey,
-        help=grey.get("k", _OTHER_K if scenario.of_data else None),
+        help=_OTHER_K if scenario.of_data and "k" not in grey else None,
         **_widget_arguments("k", scenario.k, _put_k),
     )
     if "k" in grey:

@@ -176,7 +176,7 @@ def _count(seeds: float) -> str:
 Colour = tuple[int, int, int]
 
 AXIS_TITLES: dict[SweepAxis, str] = {
-    "epsilon": "Privacy budget ε",
+    "epsilon": "Privacy ε",
     "n": "Users N",
     "k": "Categories K",
     "s": "Zipf exponent s (0 is uniform)",

@@ -133,11 +133,11 @@ def chance_against_users(n: int, mechanism: RandomizedResponse, observed: float 
             f"%{{x:,.0f}} users<br>chance of a negative: %{{y:{share_format(chances)}}}",
             line={"color": INV.colour, "width": 2},
         ),
-        _point("empty, at your N: exact", n, here, INV.colour, "circle"),
+        _point("empty, at your N: exact", n, here, INV.colour, "circle", 8),
     ]
     if observed is not None:
-        colour = QUANTITIES["observed"].colour
-        traces.append(_point("seen in repeated draws", n, observed, colour, "x"))
+        colour = QUANTITIES["observed"].colour  # a ring: the exact chance is seen within it
+        traces.append(_point("seen in repeated draws", n, observed, colour, "circle-open", 20))
     return figure(
         traces,
         axis("Users N (logarithmic)", type="log", tickformat="~s"),
@@ -182,6 +182,6 @@ def _expected(value: float, of: int) -> str:
     return number(value, digits)
 
 
-def _point(name: str, x: int, y: float, colour: str, symbol: str) -> dict[str, Any]:
-    marker = {"color": colour, "symbol": symbol, "size": 13, "line": {"width": 2, "color": colour}}
+def _point(name: str, x: int, y: float, colour: str, symbol: str, size: int) -> dict[str, Any]:
+    marker = {"color": colour, "symbol": symbol, "size": size, "line": {"width": 3, "color": colour}}
     return mark_trace(name, [x], [y], f"{name}<br>N = {x:,}: {percent(y)}", marker=marker)

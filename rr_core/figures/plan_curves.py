@@ -109,7 +109,7 @@ def rmse_against_epsilon(curves: RmseCurves, k: int) -> go.Figure:
 def epsilon_axis() -> dict[str, Any]:
     """A logarithmic axis of epsilon with ticks that are read as numbers."""
     ticks = [str(tick) for tick in _WIDE_EPSILON_TICKS]
-    return axis("Privacy budget ε (log scale)", type="log", tickvals=_WIDE_EPSILON_TICKS, ticktext=ticks)
+    return axis("Privacy ε (log scale)", type="log", tickvals=_WIDE_EPSILON_TICKS, ticktext=ticks)
 
 
 def largest_k_below(flip: float) -> int:
@@ -285,7 +285,7 @@ def error_curves(
     ends = [float(np.log10(value)) for value in (result.points[0], result.points[-1])]
     room = 0.04 * (ends[1] - ends[0])
     across = (
-        axis("Privacy budget ε (log scale)", type="log", **epsilon_ticks())
+        axis("Privacy ε (log scale)", type="log", **epsilon_ticks())
         if symbol == "ε"
         else axis("Users N (log scale)", type="log", dtick=1, tickformat="~s")
     )

@@ -74,7 +74,7 @@ def plan_map(
     traces += [_lattice(landscape, target), _mark("you", here, "circle", "#FFFFFF", 13)]
     if plan is not None:
         traces.append(_mark("the plan", plan, "star", "#F0E442", 19))
-    x = axis("Privacy budget ε (log scale)", **_log_axis(landscape.epsilons), **epsilon_ticks())
+    x = axis("Privacy ε (log scale)", **_log_axis(landscape.epsilons), **epsilon_ticks())
     y = axis("Users N (log scale)", **_log_axis(landscape.users), **_powers(landscape.users))
     # A line that only cuts a corner of the map has no room for its name.
     long = [line for line in lines if np.isfinite(line[1]).mean() > _SHORTEST_NAMED]

@@ -26,6 +26,11 @@ CATEGORY_WORDS, COUNT_WORDS, SHARE_WORDS, PERSON_WORDS, WEIGHT_WORDS, REPORT_WOR
 """Words in the names of columns."""
 
 # A one-letter name is a header only when something else says so: "n" may be a value.
+NO_ANSWERS = WORDS["missing"] | WORDS["perhaps_missing"]
+_MOST_HEADERS, _FEWEST_BELOW = (
+    3,
+    20,
+)  # rows of names, and of values below them that show that these come again
 _HEADER_WORDS = {word for word in CATEGORY_WORDS | COUNT_WORDS | SHARE_WORDS if len(word) > 1}
 _NUMBER = re.compile(
     r"[+\-\u2212]?(\d[\d.,' \u00a0\u202f]*|[.,]\d+)([eE][+-]?\d+)?%?|[+-]?(nan|inf(inity)?)",
@@ -241,6 +246,53 @@ def detect_header(rows: Sequence[Row]) -> bool:
     if any(is_title(cell, column) for cell, column in zip(first, below, strict=True)):
         return True
     return len(first) > 1 or any(len(column) >= 4 and 2 * len({*column}) <= len(column) for column in below)
+
+
+def header_rows(rows: Sequence[Row]) -> int:
+    """How many rows name the columns, 2 or 3, where that is clear; else 0.
+
+    Words stand above columns of numbers in the last of them; or words that never come again above two or more columns of
+    values that do.
+    """
+    if len({*map(len, rows)}) != 1:
+        return 0
+    for last in range(min(_MOST_HEADERS, len(rows)) - 1, 0, -1):
+        above, words = rows[:last], [cell.strip() for cell in rows[last]]
+        below = [[row[i].strip() for row in rows[last + 1 :] if i < len(row)] for i in range(len(words))]
+        numbers = [len(column) > 1 and all(map(looks_numeric, column)) for column in below]
+        named = [
+            bool(re.search(r"[^\W\d_]", word)) and word.casefold() not in NO_ANSWERS
+            for word, of_numbers in zip(words, numbers, strict=True)
+            if of_numbers
+        ]
+        # Where cells are merged, a year may stand above several columns; else a name that says all is the header's.
+        heads = all(not all(row) or not any(map(_settles, row)) for row in above)
+        if named and all(named) and heads and not any(map(looks_numeric, words)):
+            return last + 1
+        again = [len(column) >= _FEWEST_BELOW and 4 * len({*column}) <= len(column) for column in below]
+        once = [
+            bool(word) and word not in column
+            for word, column, comes_again in zip(words, below, again, strict=True)
+            if comes_again
+        ]
+        if last == 1 and len(once) > 1 and all(once):
+            return 2
+    return 0
+
+
+def _settles(cell: str) -> bool:
+    """Whether a cell is a number, or the usual name of a column."""
+    return looks_numeric(cell) or cell.strip().casefold() in _HEADER_WORDS
+
+
+def refuse_headers(rows: Sequence[Row]) -> None:
+    """Raise UnreadableFile for a table with several header rows."""
+    if number := header_rows(rows):
+        first, last = (", ".join(filter(None, map(str.strip, row))) for row in (rows[0], rows[number - 1]))
+        raise UnreadableFile(
+            f"The table has {number} header rows, from {quote(first)} to {quote(last)}. Keep one of them, in which each "
+            "column has its own name, and take the others out."
+        )
 
 
 def _are_numbers_of_columns(first: Row, body: Sequence[Row]) -> bool:
@@ -512,6 +564,10 @@ def counts_beside(table: Described, category: int) -> str:
     if not counts:
         return ""
     end = "If none holds counts, take these columns out."
+    if len(counts) > 1:
+        end = (
+            f"In a cross table each is a group: to compare them, write a line for each name and group. {end}"
+        )
     in_parts = counts == [1, 2] == [*cells] and all(map(_THOUSANDS.fullmatch, cells[2]))
     if in_parts and all(table.columns[i] == unnamed(i) for i in counts):
         one, other = cells[1][0], cells[2][0]

@@ -27,6 +27,7 @@ from rr_core.io.columns import (
     is_serial,
     looks_numeric,
     numeric_columns,
+    refuse_headers,
 )
 from rr_core.io.decoding import NoRows, UnreadableFile, quote
 from rr_core.plain_text import csv_columns
@@ -309,6 +310,8 @@ def open_text(
             f"The first line has {width:,} fields; at most {MAX_COLUMNS:,} are read. Put each category on its"
             " own line."
         )
+    if has_header is not False and not explained:
+        refuse_headers(rows)
     header = detect_header(rows) if has_header is None else has_header
     body = rows[1:] if header else rows
     if not body:

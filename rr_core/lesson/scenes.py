@@ -306,8 +306,14 @@ def subtract(seed: int) -> Posed:
     )
 
 
-# Numbers of people, and how far each picture reaches on both sides of zero: so that its dots can be told apart.
-_SIZES = {200: 0.3, 2000: 0.1, 20_000: 0.05, 200_000: 0.03, 2_000_000: 0.03}
+# Numbers of people, and the ends of each picture: so that its dots can be told apart.
+_SIZES = {
+    200: (-0.3, 0.3),
+    2000: (-0.1, 0.1),
+    20_000: (-0.05, 0.05),
+    200_000: (-0.015, 0.03),
+    2_000_000: (-0.015, 0.03),
+}
 
 
 @scene(
@@ -330,11 +336,11 @@ def below(seed: int) -> Posed:
         true_counts = np.tile(np.round(n * shares).astype(np.int64), (_SURVEYS, 1))
         found[n] = inv(mechanism.randomize_histogram(true_counts, rng), mechanism)[:, 3:]
 
-    def picture(n: int, reach: float | None = None, of: int = 2) -> Picture:
+    def picture(n: int, ends: tuple[float, float] | None = None, of: int = 2) -> Picture:
         rare, empty = found[n].T.tolist()
         rows = [{"name": "nobody has it", "values": empty}, {"name": "2% have it", "values": rare}]
-        reach = reach or _SIZES[n]
-        return {"kind": "dots", "rows": rows[:of], "low": -reach, "high": reach}
+        low, high = ends or _SIZES[n]
+        return {"kind": "dots", "rows": rows[:of], "low": low, "high": high}
 
     def negatives(n: int) -> tuple[int, int]:
         rare, empty = (found[n] < 0).sum(axis=0).tolist()
@@ -765,8 +771,7 @@ _WALK = (1, 3, 10, 32, 100, 316, 1000, 3162)  # steps at which the bars are draw
     aim="IBU corrects a guess in many small steps, tends to MLE*, and its certificate says when it may stop.",
     belief="A handful of steps is enough.",
     ask="How would you know that you are near, without knowing the summit?",
-    remember="IBU tends to MLE* step by step; little privacy budget makes the steps short, and its certificate "
-    "says when to stop.",
+    remember="IBU tends to MLE* step by step; a small ε makes the steps short, and its certificate says when to stop.",
     more="ibu",
 )
 def patience(seed: int) -> Posed:
@@ -856,8 +861,9 @@ def patience(seed: int) -> Posed:
         for epsilon, (near, may_stop, _) in found.items()
     ]
     return Posed(
-        "IBU starts from equal bars. Each step multiplies every bar by a factor: above 1 if the reports speak for more, "
-        "below 1 if for less. So it comes nearer and nearer to the summit, MLE*. Our 2,000 reports, ε = 0.5.",
+        "IBU (iterative Bayesian update) starts from equal bars. Each step multiplies every bar by a factor: above 1 if "
+        "the reports speak for more, below 1 if for less. So it comes nearer and nearer to the summit, MLE*. Our 2,000 "
+        "reports, ε = 0.5.",
         NumberQuestion(
             "After how many steps is every bar within half a percentage point of MLE*?",
             1,
@@ -922,7 +928,7 @@ def price(seed: int) -> Posed:
         return {"name": f"Asked {often}:", "each": _at(epsilon), "times": times, "odds": odds}
 
     def after(said: Prediction) -> str:
-        doubled = "Half the budget is not twice the people. " if said[0] < 4 else ""
+        doubled = "Half of ε is not twice the people. " if said[0] < 4 else ""
         near = said[0] == round(ratio)
         verdict = "and so it is, rounded" if near else "too many" if said[0] > ratio else "too few"
         return (

@@ -26,6 +26,12 @@ def test_home_has_a_card_for_every_page_with_its_sentence():
     assert all(navigation.BY_ADDRESS[address].answers in said for address in ADDRESSES[1:])
 
 
+def test_each_question_of_the_path_has_a_frame_of_its_own():
+    held = [[label for label, _ in links(opened("", LINK), column)] for column in opened("", LINK).columns]
+    for entry in navigation.PATH:
+        assert [f"**{entry.label}**"] in held
+
+
 def test_home_draws_nothing_of_the_scenario_and_carries_it_to_all_pages():
     page = opened("", LINK)
     assert charts(page) == []

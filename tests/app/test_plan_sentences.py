@@ -279,7 +279,7 @@ def test_the_price_of_privacy_is_the_ratio_of_variances(many):
         at = lower[1] if lower[1] >= 0.01 else lower[0]
         ratio = needed(at) / start
         step = [2, 2] if at == lower[1] and "eᵋ" in said else []
-        assert ("Half the budget" in said) != bool(step)
+        assert ("Half of ε" in said) != bool(step)
         assert ("more than 10¹² users" in said) == (needed(at) > 10**12)
         assert ("hardly more users" in said) == (1 < ratio < 1.005)
         assert ("no more users" in said) == (ratio == 1)

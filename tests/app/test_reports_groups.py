@@ -32,7 +32,7 @@ from rr_core.reports.survey import Sample, analyse_groups
 from rr_core.rounding import p_value
 from rr_core.typed import chance
 from tests.app.opening import charts, checked
-from tests.app.reports import answered, given, held, one, opened, press, said, same_files
+from tests.app.reports import answered, give, given, held, one, opened, press, said, same_files
 from tests.sentences import recomputes
 from tests.sentences.spoken import Up, tells
 
@@ -642,3 +642,29 @@ def test_what_is_stated_wrongly_of_a_group_is_said_with_its_name(made, how, more
     page = varied(made, how, **more)
     (problem,) = [box.value.replace("\\", "") for box in page.error]
     assert problem.startswith(says), problem
+
+
+def test_files_that_are_in_use_are_not_read_again_but_where_weights_made_their_notes():
+    """With weights in use, a note that they were not used is gone; without them it is to be there again."""
+    page = in_groups("k_rr", ())
+    read = held(page).used.reports
+    press(page, "Other reports or settings")
+    assert held(press(page, "Analyse these reports")).used.reports.labels is read.labels
+    page = in_groups("k_rr", (), "weight")
+    told = "The weights in the column “weight” were not used"
+    assert not any(note.startswith(told) for note in held(page).used.reports.notes)
+    press(page, "Other reports or settings")
+    one(page.selectbox, "Survey weights (optional)").select_index(0)
+    page = press(checked(page.run()), "Analyse these reports")
+    assert any(note.startswith(told) for note in held(page).used.reports.notes)
+
+
+def test_more_than_three_files_are_counted():
+    files = [(f"part {i}.csv", ROWS) for i in range(5)]
+    page = give(opened(), *files[:3])
+    one(page.selectbox, "Report column").set_value(1)
+    assert held(answered(checked(page.run()), "1")).used.name == "part 0.csv, part 1.csv, part 2.csv"
+    page = give(opened(), *files)
+    one(page.selectbox, "Report column").set_value(1)
+    name = held(answered(checked(page.run()), "1")).used.name
+    assert name == "part 0.csv, part 1.csv, part 2.csv and 2 more"

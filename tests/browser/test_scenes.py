@@ -3,6 +3,7 @@ that miss and that hit."""
 
 from __future__ import annotations
 
+import math
 import random
 
 import pytest
@@ -202,3 +203,34 @@ def test_a_browser_goes_on_where_it_was(open_lab):
     lab.open("/lesson")
     lab.page.get_by_role("link", name="Go on with scene 3").click()
     lab.page.get_by_text(f"Scene 3 of {len(SCENES)}", exact=True).wait_for()
+
+
+# Of each picture of dots the least distance of two centres, over the larger of the two diameters.
+APART = """scene => [...scene.querySelectorAll('.rr-dots-of svg')].map(picture => {
+  const numbers = dot => ['cx', 'cy', 'r'].map(name => Number(dot.getAttribute(name)));
+  const dots = [...picture.querySelectorAll('circle')].map(numbers);
+  const apart = ([x, y, r], [u, v, s]) => Math.hypot(x - u, y - v) / 2 / Math.max(r, s);
+  return Math.min(...dots.flatMap((dot, i) => dots.slice(i + 1).map(other => apart(dot, other))));
+})"""
+
+
+@pytest.mark.parametrize("size", [PROJECTOR, PHONE], ids=["projector", "phone"])
+def test_dots_can_be_told_apart_and_a_ring_about_a_point_is_seen(open_lab, size):
+    lab = open_lab()
+    lab.page.set_viewport_size(size)
+    lab.page.emulate_media(reduced_motion="reduce")
+    lab.open("/lesson?scene=4&said_below=30")
+    for place in range(5):
+        lab.page.locator(".rr-privacy input").fill(str(place))
+        apart = lab.page.locator(".rr-scene").evaluate(APART)
+        assert len(apart) == 2
+        assert min(apart) >= 1, place
+    for said in range(3):
+        lab.open(f"/lesson?scene=7&said_likeliest={said}")
+        spots = lab.page.locator(".rr-spot").evaluate_all(
+            "spots => spots.map(spot => ['cx', 'cy', 'r'].map(name => Number(spot.getAttribute(name))))"
+        )
+        (x, y, r), (u, v, ring) = spots[0], spots[-1]  # the truth, and the prediction
+        assert len(spots) == 3
+        distance = math.hypot(x - u, y - v)
+        assert distance >= 9 or ring - distance >= r + 2, said

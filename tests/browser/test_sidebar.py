@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from rr_core import PRESETS
 from rr_core.figures.style import percent
+from rr_core.populations import DISTRIBUTIONS, UPLOAD
 from rr_core.scenario import FIRST
 from tests import LENGTHY
 from tests.browser.expected import LINK, QUERY, SIDEBAR
@@ -148,3 +149,15 @@ def test_the_keyboard_alone_goes_from_the_first_page_to_the_last(open_lab):
         lab.page.wait_for_url(lambda url, address=address: f"/{address}?" in url, timeout=PATIENCE)
         assert {name: lab.query[name] for name in QUERY} == QUERY
         lab.must_be_fine()
+
+
+def test_the_name_of_every_distribution_is_read_in_full(open_lab):
+    lab = open_lab()
+    for dist, name in DISTRIBUTIONS.items():
+        if dist != UPLOAD:
+            lab.open(f"/noisy_histogram?dist={dist}&k=1423000")
+            box = lab.page.get_by_role("combobox", name="Distribution", exact=True)
+            assert box.input_value() == name
+            assert box.evaluate("box => box.scrollWidth <= box.clientWidth"), name
+    digits = lab.page.get_by_role("spinbutton", name="Categories K", exact=True)
+    assert digits.evaluate("box => box.scrollWidth <= box.clientWidth")

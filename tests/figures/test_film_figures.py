@@ -202,7 +202,7 @@ def test_controls_stand_above_the_plot_in_readable_letters():
 
 @holds(
     "{}<br>no other is below what chance brings: done",
-    "**These shares are the most likely**: at the end the factor by which IBU would multiply a bar is 1 for each that stays, and at most 1 for each that was struck out, so no share that is moved makes the reports more likely.",  # noqa: E501
+    "**These shares are the most likely**: at the end the factor by which IBU (iterative Bayesian update) would multiply a bar is 1 for each that stays, and at most 1 for each that was struck out, so no share that is moved makes the reports more likely.",  # noqa: E501
 )
 @pytest.mark.parametrize("scenario", [one for one in SCENARIOS if one.k <= MOST_CATEGORIES], ids=str)
 def test_the_film_of_the_search_ends_where_none_is_below_chance_and_no_factor_is_above_one(scenario):

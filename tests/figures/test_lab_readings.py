@@ -130,6 +130,28 @@ def test_no_share_under_the_mouse_is_rounded_to_nothing_or_to_all(k, epsilon):
     assert seen > 1000
 
 
+@holds("**On average it pulls every bar towards the same height.**")
+@pytest.mark.parametrize("k", [2, 200])
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 20.0])
+def test_the_mean_report_bar_lies_between_its_true_bar_and_the_even_share(k, epsilon):
+    draw = Scenario("zipf", k, 1.3, epsilon, 2000, 3).draw()
+    reports = draw.mechanism.randomize_histogram(
+        np.tile(draw.true_counts, (2000, 1)), np.random.default_rng(5)
+    )
+    mean, chance = reports.mean(axis=0), 5 * reports.std(axis=0) / math.sqrt(2000) + 0.01
+    even, (p, q) = 2000 / k, p_and_q(draw.scenario)
+    assert (mean >= np.minimum(draw.true_counts, even) - chance).all()
+    assert (mean <= np.maximum(draw.true_counts, even) + chance).all()
+    assert np.abs(mean - even - (p - q) * (draw.true_counts - even)).max() <= chance.max()
+
+
+def test_what_was_seen_is_a_ring_about_the_exact_chance():
+    """Both are at the same N, and near each other after many looks."""
+    *_, exact, seen = chance_against_users(2000, RandomizedResponse(12, 1.0), 0.5).data
+    assert seen.marker.symbol.endswith("-open")
+    assert seen.marker.size > 2 * exact.marker.size
+
+
 @recomputes(channel)
 def test_the_matrix_says_the_chance_of_the_truth_and_of_another(many):
     for scenario in [*corners(), *random_scenarios(many)]:

@@ -13,11 +13,13 @@ from rr_core.io import (
     UnreadableFile,
     WrongDomain,
     decoding,
+    inspect_reports,
     read_reports,
     tables,
     within,
 )
 from rr_core.io import reports as module
+from rr_core.io.columns import header_rows
 from rr_core.io.decoding import megabytes
 from tests.app.hostile_reports import CASES, GOOD, Hostile, to_parquet
 
@@ -227,7 +229,8 @@ def test_columns_that_a_spreadsheet_left_empty_do_not_count() -> None:
 
 def test_names_that_are_there_once_beside_numbers_are_refused() -> None:
     said = complaint("answer,2025,2026\nyes,140,150\nno,260,250\n")
-    assert "the column of counts (“2025”, “2026”). If none holds counts" in said
+    assert "the column of counts (“2025”, “2026”). In a cross table each is a" in said
+    assert "write a line for each name and group. If none holds counts" in said
     said = complaint("yes, 1,234\nno, 2,345\n")
     assert said.endswith("If 1,234 is one number, write it without the comma: 1234.")
     for text in (
@@ -236,3 +239,33 @@ def test_names_that_are_there_once_beside_numbers_are_refused() -> None:
         "answer,age,n\nyes,1.5,1\nno,2.5,1\n",
     ):
         assert read_reports([Source("a.csv", text.encode())]).total == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        (",2026,\nanswer,men,women\nNever,120,140\nOften,80,60\nDaily,30,20\n", 2),
+        ("Survey,,\nQ1,region,n\nanswer,where,people\nNever,Oslo,120\nOften,Oslo,80\nNever,Rome,13\n", 3),
+        ("Q1,Q2\nHow often?,Where?\n" + "Never,Oslo\nOften,Rome\nOften,Oslo\n" * 20, 2),
+    ],
+)
+def test_several_header_rows_are_named(text, number):
+    """The second one was a report, or which column holds the reports was asked by numbers in place of names."""
+    assert f"The table has {number} header rows, from “" in complaint(text)
+    for read in (inspect_reports, lambda source: read_reports([source])):
+        with pytest.raises(UnreadableFile, match=r"Keep one of them, in which each column has its own name"):
+            read(Source("a.csv", text.encode()))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "answer,n\nNever,NA\nOften,80\nDaily,30\n",
+        "answer,count\nNever,few\nOften,80\nDaily,30\n",
+        "Never,120\nOften,eighty\nDaily,30\nOnce,40\n",
+        "answer,where\nRarely,Rome\n" + "Never,Oslo\nOften,Rome\nOften,Oslo\n" * 20,
+        "answer,where\nRarely,Graz\n" + "Never,Oslo\nOften,Rome\n" * 5,
+    ],
+)
+def test_one_header_row_is_one(text):
+    assert header_rows([line.split(",") for line in text.splitlines()]) == 0

@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -78,6 +79,36 @@ def test_progress_is_reported_and_stop_keeps_what_was_reached(pool):
 
 
 @pytest.mark.slow
+def test_progress_is_sent_once_in_a_while_and_a_stop_stays_heard(monkeypatch):
+    """A job that tells each of a million steps sends no million messages; what was said to other jobs stops none."""
+    sent, said, now = [], [], [0.0]
+
+    class Pipe:
+        send, recv = sent.append, said.pop
+
+        @staticmethod
+        def poll():
+            return bool(said)
+
+    monkeypatch.setattr(jobs, "_pipe", Pipe)
+    monkeypatch.setattr(jobs, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    tell = jobs._Reporter(7)
+    for step in range(1000):
+        now[0] = step * jobs._BETWEEN_LOOKS / 100
+        assert not tell(step)
+    assert [number for number, _ in sent] == [7] * len(sent)
+    assert 9 <= len(sent) <= 10
+    assert sent[0] == (7, 0)
+    said[:] = [6]  # an earlier job
+    now[0] += jobs._BETWEEN_LOOKS
+    assert not tell(1000)
+    said[:] = [6, 7, 6]
+    assert not tell(1001)  # it looks no more often than it tells
+    now[0] += jobs._BETWEEN_LOOKS
+    assert tell(1002)
+    assert tell(1003)
+
+
 def test_a_job_that_does_not_heed_stop_is_ended(pool, monkeypatch):
     monkeypatch.setattr(jobs, "_PATIENCE", 0.2)
     with pytest.raises(Lost):

@@ -48,7 +48,7 @@ def theorem_section(work: Work) -> None:
 
 
 def _numbers(alignment: Collinearity, k: int) -> None:
-    label = f"MLE\\* with all {k:,} categories: how far from InvP to InvN"
+    label = f"MLE\\* on the way, K = {k:,}"
     if not alignment.length:
         st.metric(label, "all one point")
         return

@@ -105,14 +105,16 @@ def price_sentence(plan: Plan) -> str:
         else f"takes **{number(factor)} times the users** for the same goal"
     )
     lower = number(round_up(float(price.epsilons[at]), 4), 4)
-    return f"**{_step_in_words(name)}** ({name}: ε = {lower}) {cost}."
+    return f"**{_step_in_words(name)}** ({name}, so ε = {lower}) {cost}."
 
 
 def _step_in_words(name: str) -> str:
     """What a step towards more privacy changes for an onlooker."""
     if name == "half of ε":
-        return "Half the budget"
-    return f"A report that changes an onlooker's odds by a factor {name.removeprefix('eᵋ ÷ ')} times smaller"
+        return "Half of ε"
+    return (
+        f"Dividing by {name.removeprefix('eᵋ ÷ ')} the most by which a report may change an onlooker's odds"
+    )
 
 
 def price_rows(plan: Plan) -> list[tuple[str, str, str, str]]:

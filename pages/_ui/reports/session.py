@@ -211,7 +211,7 @@ def reports_of(files: Sequence[state.File], options: Mapping[str, Any]) -> tuple
     """
     used = in_use()
     # With weights their notes are others.
-    if used is not None and used.weights is None and files and Read(tuple(files), options) == read_from():
+    if used is not None and used.weights is None and Read(tuple(files), options) == read_from():
         return used.reports, used.name
     about = (tuple(file.file_id for file in files), tuple(options.items()))
 
