@@ -111,7 +111,7 @@ def test_the_answer_is_the_textbooks(many):
             assert "in each group" in text
 
 
-@recomputes(others)
+@recomputes(others, people_against_share)
 def test_other_shares_are_told_as_well(many):
     for p, goal, share in random_plans(many):
         curve = share_curve(Channel.warner(p), goal, share)
