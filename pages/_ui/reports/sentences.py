@@ -447,6 +447,8 @@ def _from(results: Results) -> str:
 
 
 def _tests(results: Results) -> str:
+    if results.used.weights:
+        return "Student's test"
     return "an exact test" if results.tests_are_exact else "a test by the normal law"
 
 
