@@ -6,8 +6,10 @@ import csv
 import io
 import json
 import re
+import shlex
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -575,6 +577,55 @@ def test_what_the_document_says_of_the_manual_of_rrreg():
     assert round(float(found.estimates["inv"][1]), 4) == 0.2667
     interval = found.analyses[0].interval
     assert f"{100 * interval.low[1]:.1f}% to {100 * interval.high[1]:.1f}%" in text
+
+
+YES = Fraction(640, 1000)
+PUBLISHED = {  # the share of yes by the formula of each design
+    "Warner|0.2": (YES - Fraction(8, 10)) / (2 * Fraction(2, 10) - 1),
+    "mirrored|0.2": (YES - Fraction(8, 10)) / (2 * Fraction(2, 10) - 1),
+    "Warner|0.7": (YES - Fraction(3, 10)) / (2 * Fraction(7, 10) - 1),
+    "Crosswise|0.3": (YES + Fraction(3, 10) - 1) / (2 * Fraction(3, 10) - 1),
+    "UQknown|0.7": (YES - Fraction(3, 10) * Fraction(1, 4)) / Fraction(7, 10),
+    "unrelated-known|0.7": (YES - Fraction(3, 10) * Fraction(1, 4)) / Fraction(7, 10),
+    "FR|1/6": (YES - Fraction(1, 12)) / (1 - Fraction(1, 6) - Fraction(1, 12)),
+    "forced-known|2/3": (YES - Fraction(1, 6)) / Fraction(2, 3),
+    "Kuk|0.8": (YES - Fraction(2, 10)) / (Fraction(8, 10) - Fraction(2, 10)),
+    "disguised|0.8": (YES - Fraction(2, 10)) / (Fraction(8, 10) - Fraction(2, 10)),
+    "pram|0.8": (YES - Fraction(2, 10)) / (Fraction(9, 10) - Fraction(2, 10)),
+}
+
+
+def test_who_comes_from_r_finds_the_same_numbers(capsys, tmp_path):
+    text = (ROOT / "docs" / "command_line.md").read_text("utf-8")
+    rows = re.findall(
+        r"^\| (?:RRreg|rr|RRTCS|sdcMicro) `(.*)`.* \| `(--design .*)` \| (.*)% \|$", text, re.MULTILINE
+    )
+    assert len(rows) == len(PUBLISHED)
+    (tmp_path / "pd.csv").write_text("0.8,0.2\n0.1,0.9\n")
+    for (call, words, share), (key, wanted) in zip(rows, [*_in_order(rows)], strict=True):
+        name, number = key.split("|")
+        assert name in call, (call, key)
+        assert number in call, (call, key)
+        file, answers = tmp_path / "answers.csv", ("1", "0") if "kuk" in words else ("yes", "no")
+        file.write_text("answer\n" + f"{answers[0]}\n" * 640 + f"{answers[1]}\n" * 360)
+        if "table" in words:
+            (tmp_path / "pd.csv").write_text(",no,yes\nno,0.8,0.2\nyes,0.1,0.9\n")
+        given = [word.replace("pd.csv", str(tmp_path / "pd.csv")) for word in shlex.split(words)]
+        found, err, status = run(capsys, file, *given)
+        assert status == 0, err
+        (inv,) = [float(row["inv"]) for row in found if row["category"] == "yes"]
+        assert inv == pytest.approx(float(wanted), abs=1e-12), call
+        assert share == f"{100 * inv:.1f}"
+
+
+def _in_order(rows):
+    """For each call of R the entry of `PUBLISHED` that is its."""
+    for call, _, _ in rows:
+        yield next(
+            (key, value)
+            for key, value in PUBLISHED.items()
+            if key.split("|")[0] in call and re.search(rf"[ (]{key.split('|')[1]}\b", call)
+        )
 
 
 def test_the_documents_python_runs(capsys):
