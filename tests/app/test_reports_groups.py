@@ -675,3 +675,62 @@ def test_more_than_three_files_are_counted():
     one(page.selectbox, "Report column").set_value(1)
     name = held(answered(checked(page.run()), "1")).used.name
     assert name == "part 0.csv, part 1.csv, part 2.csv and 2 more"
+
+
+NUMBERS = {
+    # what is entered for all; the columns of what differs, for north, south and west; and the design that they make
+    "unrelated": ({"prevalence": "1/4"}, {"p": ("0.7", "0.6", "80%")}, lambda p: unrelated(p, 0.25)),
+    "kuk": ({"p": "0.8", "draws": "1"}, {"p2": ("0.1", "0.2", "0.25")}, lambda p2: kuk(0.8, p2, 1)),
+    "forced": (
+        {},
+        {"0": ("0", "1/12", "0.1"), "1": ("1/6", "1/8", "0.2")},
+        lambda *p: Channel.forced_response(p),
+    ),
+    "unary": ({}, {"epsilon": ("1", "1.5", "ln 3")}, lambda epsilon: UnaryEncoding(3, epsilon)),
+}
+
+
+@pytest.mark.parametrize("made", NUMBERS)
+def test_numbers_differ_by_group_in_every_design(made, tmp_path):
+    constants, columns, make = NUMBERS[made]
+    dice = np.random.default_rng(11)
+    head, cells = ["region"], [REGION.tolist()]
+    if made == "unary":
+        head, cells = [*head, "bus", "car", "train"], [*cells, *BITS.T.tolist()]
+    else:
+        said_of = dice.choice([0, 1], N, p=[0.45, 0.55])
+        head, cells = [*head, "answer"], [*cells, said_of.tolist()]
+    names = ("north", "south", "west")
+    for key, texts in columns.items():
+        of = dict(zip(names, texts, strict=True))
+        head, cells = [*head, f"of {key}"], [*cells, [of[region] for region in REGION.tolist()]]
+    rows = ",".join(head) + "\n" + "".join(",".join(map(str, row)) + "\n" for row in zip(*cells, strict=True))
+    page = given(opened(made), rows)
+    if made != "unary":
+        checked(one(page.selectbox, "Report column").set_value(1).run())
+    one(page.multiselect, "Compare groups (optional)").set_value(["region"])
+    checked(page.run())
+    checked(one(page.button_group, "Made alike in all groups?").set_value("column").run())
+    for key in columns:
+        (box,) = [box for box in page.selectbox if box.key == f"reports_varied_{key}"]
+        checked(box.set_value(f"of {key}").run())
+    for key, text in constants.items():
+        (box,) = [box for box in page.text_input if box.key == f"design_{key}"]
+        checked(box.set_value(text).run())
+    used, found, survey = results_of(press(page, "Analyse these reports"))
+
+    def number(text):
+        return {"ln 3": np.log(3), "0": 0.0}[text] if text in ("ln 3", "0") else chance(text)
+
+    each = {name: make(*(number(texts[i]) for texts in columns.values())) for i, name in enumerate(names)}
+    wanted = analyse(
+        BITS if made == "unary" else said_of,
+        each,
+        by=REGION,
+        labels=["bus", "car", "train"] if made == "unary" else None,
+    )
+    np.testing.assert_allclose(found.estimates["inv"], wanted.together.estimates["inv"], atol=1e-9)
+    np.testing.assert_allclose(found.interval.low, wanted.together.interval.low, atol=1e-9)
+    assert survey.alike == pytest.approx(wanted.alike, rel=1e-6)
+    assert len(used.of_groups) == len(columns)
+    same_files(held(page), tmp_path, rows)
