@@ -526,13 +526,15 @@ def _forced(asked: argparse.Namespace, labels: Sequence[str], *, alone: bool = F
 
 
 def _pairs(text: str, like: str) -> dict[str, str]:
-    """Names and what is written behind each."""
-    held: dict[str, str] = {}
+    """Names and what is written behind each; a name may have a comma in it, as crossed groups do."""
+    held, name_so_far = dict[str, str](), ""
     for part in re.split(r",(?!\d+(?:,|$))", text):  # 0,25 is a number
-        name, sign, value = part.rpartition("=")
-        if not sign:
-            raise Unclear(f"“{plain(part)}” is no name with its value: write {like}")
-        held[name.strip()] = value.strip()
+        name, sign, value = f"{name_so_far}{part}".rpartition("=")
+        name_so_far = "" if sign else f"{name_so_far}{part},"
+        if sign:
+            held[name.strip()] = value.strip()
+    if name_so_far:
+        raise Unclear(f"“{plain(name_so_far[:-1])}” is no name with its value: write {like}")
     return held
 
 

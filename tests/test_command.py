@@ -766,6 +766,21 @@ def test_what_differs_by_group_is_a_column_or_a_small_table(design, weighted, ca
         assert sorted(told["epsilon_by_group"].values(), key=str) == sorted(granted, key=str)
 
 
+def test_the_small_table_has_crossed_groups(capsys, tmp_path):
+    dice, file = np.random.default_rng(4), tmp_path / "a.csv"
+    groups = [(town, sex) for town in ("north", "south") for sex in "fm"]
+    file.write_text(
+        "town,sex,answer\n"
+        + "".join(f"{t},{s},{a}\n" for t, s in groups for a in dice.choice(["yes", "no"], 50))
+    )
+    table = "north, f=0.7,north, m=0,8,south, f=3/4,south, m=60%"
+    words = (file, "--design", "warner", "--column", "answer", "--by", "town", "--by", "sex", "--p", table)
+    rows, err, status = run(capsys, *words)
+    assert status == 0, err
+    for row, p in zip(rows[1::2], (0.7, 0.8, 0.75, 0.6), strict=True):
+        assert float(row["inv"]) == pytest.approx((int(row["reports"]) / 50 - 1 + p) / (2 * p - 1))
+
+
 def test_bits_of_waves_with_another_epsilon(capsys, tmp_path):
     dice, file = np.random.default_rng(3), tmp_path / "bits.csv"
     made = {"first": UnaryEncoding(3, 1.5), "second": UnaryEncoding(3, 2.5)}
