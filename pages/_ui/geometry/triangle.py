@@ -240,7 +240,7 @@ def _move_reports(
         "two categories, with an empty third," if link.current().k == 2 else "three most frequent categories"
     )
     if example:
-        st.markdown(f"An **example**, made up: the scenario's own {own} have no negative share.")
+        st.markdown(f"An **example**: the scenario's own {own} have no negative share.")
     negative = example_with_a_negative(result.mechanism)
     there = np.allclose(result.phi, np.array(negative) / sum(negative))
     st.button(
@@ -348,8 +348,8 @@ def _worked_line(result: ThreeEstimates) -> str:
         + (
             "All three lie on the edge where the third share is zero."
             if alone
-            else "**Why one line?** Each multiplies what stays by one number and takes one amount from all, so that they "
-            "make 100%: one number to choose, one line."
+            else "**Why one line?** Each multiplies what stays and lowers all alike, to make 100%: one number to choose, "
+            "one line."
         )
     )
 
