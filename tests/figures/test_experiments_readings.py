@@ -522,7 +522,7 @@ def test_slopes_are_told_with_their_middle_and_ends(many):
         found, ends = [], []
         for name in ("inv", "inv_p", "mle_star"):
             last = np.round(rng.uniform(-2, 2.4, int(rng.integers(1, 5))), 3) + 0.0003
-            found.append(Slopes("n", name, tuple(map(str, range(last.size))), last, last, last, 40))
+            found.append(Slopes("n", name, tuple(map(str, range(last.size))), last, last, 40))
             ordered = sorted(last)
             middle = (ordered[(last.size - 1) // 2] + ordered[last.size // 2]) / 2
             ends += [middle, *([ordered[0], ordered[-1]] if last.size > 1 else [])]
