@@ -24,6 +24,7 @@ from rr_core.io.unary_reports import bits_of_columns, bits_of_strings
 from rr_core.reports.survey import MOST_GROUPS, Sample, Tallies
 
 _MOST_STATED = 4  # texts of a group that should have one
+_MOST_NAMED = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +177,13 @@ def _people(
     if weights is not None:
         _note(notes, sums, left, "missing", f"no weight in the column {quote(weights)}")
     left &= sums["people"].to_numpy() > 0
+    written = {group_names[group] for group in np.unique(groups[groups >= 0]).tolist()}
     groups, group_names = _seen(groups[left], group_names)
+    if empty := sorted(written.difference(group_names)):
+        more = ", …" if len(empty) > _MOST_NAMED else ""
+        notes.append(
+            f"Without a report, and left out of the groups: {', '.join(map(quote, empty[:_MOST_NAMED]))}{more}."
+        )
     g, m = len(group_names), len(labels)
     if not groups.size:
         raise UnreadableFile("No report is left that has a group and a weight: choose other columns.")

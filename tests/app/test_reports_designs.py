@@ -85,7 +85,7 @@ def test_a_wrong_table_is_told_above_the_answer():
     assert "hardly come from what is stated" in page.error[0].value
     page = typed(page, p="1/400")
     assert not page.error
-    assert "The test finds nothing against what is stated, at its threshold of 5%." in said(page)
+    assert "The test finds nothing against what is stated, at its threshold of 5% (p = 1)." in said(page)
 
 
 @pytest.mark.parametrize("encoding", ["rappor", "oue"])

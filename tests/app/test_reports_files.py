@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import csv
+import gzip
 import hashlib
 import io
 import json
@@ -26,6 +27,7 @@ from rr_core.figures.view import bars
 from rr_core.io import AllSeen, Size, read_list, report_files
 from rr_core.io.report_results import Results
 from rr_core.plain_text import csv_cell
+from rr_core.rounding import p_value
 from tests.app.analysed import COUNTS, HOSTILE, analysed, counts_csv, json_of, parquet_of
 from tests.sentences import holds
 
@@ -231,10 +233,12 @@ def test_reports_policy_lets_its_own_two_scripts_run_and_nothing_else():
     rules = {name: rest for name, _, rest in (rule.strip().partition(" ") for rule in policy.split(";"))}
     assert rules["default-src"] == "'none'"
     assert not re.search(r"https?:|\*|unsafe-eval", policy)
-    data, *runs = page.scripts
+    data, packed, own = page.scripts
+    runs = [gzip.decompress(base64.b64decode(packed)).decode(), own]
     digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in runs]
     assert rules["script-src"] == " ".join(f"'sha256-{digest}'" for digest in digests)
     assert runs == [get_plotlyjs(), part("report.js")]
+    assert len(packed) < 0.45 * len(runs[0])
     assert "<" not in data
     told = strictly(data)
     assert [row[0][0] for row in told["rows"]] == [([*LISTED, "nobody"])[i] for i in found.order]
@@ -256,6 +260,8 @@ def test_reports_table_says_what_the_page_says():
         for title, text, value in zip(list(columns)[1:], texts[1:], values, strict=True):
             if title == "Above zero?":
                 assert text == ("yes" if value else "no")
+            elif title == sentences.P_VALUE:
+                assert text == p_value(value)
             elif "·" not in text:
                 wanted = round(value) if title == "People" else value
                 assert float(text.replace(",", "").replace("−", "-")) == pytest.approx(wanted, rel=6e-4)

@@ -135,7 +135,7 @@ def test_names_with_too_few_reports_are_those_that_noise_hardly_leaves_so_few(ma
     tells(said[0], 2, RandomizedResponse(4, 1.0).q * 1202)
     reports = of_counts({"a": 500, "b": 400, "a; b": 30, "c; a": 20, "c": 10})
     names.decide(odd_names(reports, AllSeen()), reports, k_is_known=False)
-    tells(next(text for text in said if "several answers" in text), 30, 20)
+    tells(next(text for text in said if "several answers" in text), 30, 20, 0, 1)
     assert names._chip(Odd("x", 1, "no answer", None, True)) == "x (1 report): no answer"
 
 

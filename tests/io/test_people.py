@@ -162,3 +162,14 @@ def test_inclusion_probabilities_lie_above_0_up_to_1():
         read = read_reports([source], category="answer", layout="values")
         with pytest.raises(UnreadableFile, match=r"no inclusion probabilities|weights below zero"):
             read_people(source, read, ["no", "yes"], Names(), weights="pi", inverse=True)
+
+
+def test_a_group_without_a_report_is_named():
+    """It was dropped without a word."""
+    source = Source("a.csv", b"town,answer,n\nOslo,yes,5\nOslo,no,7\nRome,yes,0\nRome,no,0\n")
+    read = read_reports([source], layout="counts", category="answer", count="n")
+    found = read_people(source, read, ["no", "yes"], Names(), ["town"])
+    assert found.groups == ("Oslo",)
+    assert found.notes == ("Without a report, and left out of the groups: “Rome”.",)
+    whole = Source("a.csv", source.data.replace(b"Rome,no,0", b"Rome,no,1"))
+    assert read_people(whole, read, ["no", "yes"], Names(), ["town"]).notes == ()

@@ -15,6 +15,10 @@ from rr_core.plain_text import markdown, plain
 
 _MOST_NAMES = 50  # in a control; the rest is one choice
 _MOST_SAID = 5
+_LISTS = (
+    " Each is a category if people chose among such lists. If not, leave them out; or give a column of 0 and 1 for each "
+    "answer, as unary encoding has them."
+)
 
 
 def decide(odd: OddNames, reports: Reports, *, k_is_known: bool, counted: str = "report") -> list[Odd]:
@@ -47,7 +51,8 @@ def decide(odd: OddNames, reports: Reports, *, k_is_known: bool, counted: str = 
             "the name of the column",
         ):
             if named := [(one.label, one.reports) for one in none if one.reason == reason]:
-                st.markdown(markdown(f"Among the names ({reason}): {listed(named)}.", 1000))
+                way_out = _LISTS if reason == "several answers" else ""
+                st.markdown(markdown(f"Among the names ({reason}): {listed(named)}.{way_out}", 1000))
         chosen = _choose_names("Leave out (not categories)", sorted(none, key=_is_too_few), reports, counted)
         return chosen + _choose_names("Count as another name", twins, reports, counted)
 
