@@ -82,7 +82,10 @@ def check(lines: list[str], folder: Path, draw) -> None:
     ):
         assert line in lines
     for metric, errors in result.errors.items():
-        assert f"{metric} = { {name: float(error) for name, error in errors.items()} }" in lines
+        start = lines.index(f"{metric}:") + 1
+        below = dict(line.split() for line in lines[start : start + len(errors)])
+        assert below == {name: repr(float(error)) for name, error in errors.items()}
+    assert not any("{" in line for line in lines)
     same_table((folder / "recomputed.csv").read_bytes(), data_csv(Work(draw)))
 
 
