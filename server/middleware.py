@@ -331,14 +331,14 @@ declare_component("plotly", path=str(_PLOTLY))
 
 
 @cache
-def compressed() -> bytes:
+def plotly_compressed() -> bytes:
     """The script compressed by gzip, about 1.5 MB."""
     return gzip.compress((_PLOTLY / _SCRIPT).read_bytes(), 6)
 
 
 async def _answer(request: Request) -> Response:
     if "gzip" in request.headers.get("Accept-Encoding", ""):
-        body, encoding = await asyncio.to_thread(compressed), "gzip"
+        body, encoding = await asyncio.to_thread(plotly_compressed), "gzip"
     else:
         body, encoding = await asyncio.to_thread((_PLOTLY / _SCRIPT).read_bytes), "identity"
     return Response(body, media_type="text/javascript", headers={**_STAYS, "Content-Encoding": encoding})

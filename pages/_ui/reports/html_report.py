@@ -25,7 +25,7 @@ from rr_core.io.report_files import strict_json
 from rr_core.io.report_results import Results
 from rr_core.plain_text import plain
 from rr_core.rounding import p_value
-from server import plotly_script
+from server import middleware
 
 MOST_ROWS, FIRST_ROWS = 2000, 50
 _LONGEST_NAME = 200
@@ -88,7 +88,7 @@ def html_report(
 @cache
 def _compressed_plotly() -> str:
     """Plotly's script by gzip and base64: 2 MB in place of 5."""
-    return base64.b64encode(plotly_script.compressed()).decode()
+    return base64.b64encode(middleware.plotly_compressed()).decode()
 
 
 @cache
