@@ -25,7 +25,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     SERVED.set()
     import_module("pages._ui")  # once there is the runtime that caches and components need
     sessions.prepare()
-    compressing = asyncio.create_task(asyncio.to_thread(middleware.compressed))
+    compressing = asyncio.create_task(asyncio.to_thread(middleware.plotly_compressed))
     _end_soon()
     if not st.get_option("server.headless"):
         threading.Thread(target=_open_browser, daemon=True).start()

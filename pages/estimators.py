@@ -23,7 +23,8 @@ st.markdown(
     "**InvN** cuts off the negatives of Inv and scales the rest down. **InvP** lowers all shares that it keeps by the "
     "same amount. **MLE\\*** strikes out categories and does Inv again with the others' reports alone.\n\n"
     "**Which repair when?** **InvP** if you expect a few categories to stand out. **InvN** if none does: all are about "
-    "equally common, or the noise drowns even the most common (few people, small ε). In one draw another may win.\n\n"
+    "equally common, or the noise drowns even the most common (few people, small ε). **MLE\\*** if you need the best "
+    "fit: no distribution makes the reports more likely. In one draw another may win.\n\n"
     "**Try:** set **Zipf**, exponent 3, and drag **Privacy ε** slowly to the left. Which repair is far off first?"
 )
 with figure_controls.row():

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cache, partial
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from pages._ui import downloads, link, navigation
@@ -20,7 +21,7 @@ from pages._ui.link import Binding
 from rr_core import parameters
 from rr_core.figures.style import QUANTITIES
 from rr_core.figures.wording import table
-from rr_core.lesson import SCENES, SEED, Lesson, Posed, Scene, lesson
+from rr_core.lesson import SCENES, SEED, Lesson, Posed, Scene, lesson, mean_errors
 from rr_core.parameters import Number
 
 _QUESTION = "How did you pass the last exam that you were not ready for?"
@@ -41,6 +42,13 @@ def _lesson() -> Lesson:
     return lesson()
 
 
+@cache
+def _usual() -> list[dict[str, float]]:
+    """How far off each repair is on average, over many surveys of the story's people, at every ε."""
+    survey = _lesson()
+    return [mean_errors(np.array(survey.true_counts), step.epsilon) for step in survey.steps]
+
+
 def draw() -> None:
     """Draw the story."""
     _component(key="lesson", data=_data())
@@ -55,6 +63,7 @@ def _data() -> dict[str, Any]:
         "true_counts": survey.true_counts,
         "n": survey.n,
         "steps": [asdict(step) for step in survey.steps],
+        "usual": _usual(),
         "first": next(i for i, step in enumerate(survey.steps) if step.epsilon == _FIRST_EPSILON),
         "colours": {name: QUANTITIES[name].colour for name in _COLOURED},
         "query": {**link.current().to_query(), **link.manner_to_query()},

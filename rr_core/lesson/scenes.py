@@ -511,7 +511,7 @@ def closest(seed: int) -> Posed:
     first = _CLOSEST.index(0.5)
     won = counted[0.5]
     errors = made[0.5][1].errors["tv"].mean(axis=0)
-    off = [f"{100 * errors[list(ESTIMATORS).index(name)]:.0f}" for name in ("inv_n", "inv_p")]
+    off = [f"{100 * errors[list(ESTIMATORS).index(name)]:.0f}" for name in _REPAIRS]
     more = 0 if won[0]["inv_n"] >= won[1]["inv_n"] else 1
 
     def told(one: dict[str, float]) -> str:
@@ -521,9 +521,10 @@ def closest(seed: int) -> Posed:
         right = said[0] == more or won[0]["inv_n"] == won[1]["inv_n"]
         return (
             f"{'Right' if right else 'Not so'}. InvN wins {won[0]['inv_n']:g} of 100 where {where[0]}, "
-            f"{won[1]['inv_n']:g} where {where[1]}: InvP sets more to zero, wrong in the first, right in the second. "
-            f"There InvN keeps what noise raised: {off[0]} of 100 people in a wrong bar on average, InvP {off[1]}. "
-            "Report InvP where a few stand out, InvN where none does: all equal, or drowned in noise (left end)."
+            f"{won[1]['inv_n']:g} where {where[1]}: InvP sets more to zero, right in the second, where "
+            f"InvN keeps what noise raised: {off[0]} of 100 people in a wrong bar on average, InvP {off[1]}, "
+            f"MLE* {off[2]}: best fit is not nearest. Report InvP where a few stand out, InvN where none does, "
+            "or noise drowns all."
         )
 
     frames = [

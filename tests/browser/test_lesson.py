@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import re
 
+import numpy as np
 import pytest
 
-from rr_core import RandomizedResponse, total_variation
+from rr_core import RandomizedResponse, inv_n, inv_p, mle_star, total_variation
 from rr_core.lesson import EPSILONS, lesson
 from tests.browser.expected import LINK
 from tests.browser.lab import PHONE, PROJECTOR
@@ -138,6 +139,20 @@ def taken_away(lab, step):
     assert ("every answer got at least as many" in said(lab)) == (min(step.inv) >= 0)
 
 
+def averages(epsilon, surveys=400):
+    """How far off each repair is on average, in per cent, by other dice and survey by survey; and the standard error of
+    the difference to the mean of 1,000 surveys."""
+    rng, k, own = np.random.default_rng(5), len(TRUTH), math.exp(epsilon)
+    chances = (np.ones((k, k)) + (own - 1) * np.eye(k)) / (own + k - 1)
+    counts = sum(
+        rng.multinomial(count, row, surveys) for count, row in zip(SURVEY.true_counts, chances, strict=True)
+    )
+    mechanism = RandomizedResponse(k, epsilon)
+    repairs = (inv_n, inv_p, mle_star)
+    off = 100 * np.array([[total_variation(one(row, mechanism), TRUTH) for one in repairs] for row in counts])
+    return off.mean(axis=0), off.std(axis=0) * math.sqrt(1 / surveys + 1 / 1000)
+
+
 def stretched(lab, step):
     assert moved_to(lab, "Stretch", 1) == [100 * share for share in step.inv]
     (times,) = re.findall(r"stretch it ([\d.e+]+) times", said(lab))
@@ -149,6 +164,9 @@ def stretched(lab, step):
 
 
 def mended(lab, step):
+    usual = re.search(r"surveys of these people: ([\d.]+)%, ([\d.]+)%, ([\d.]+)%\.", said(lab))
+    expected, error = averages(step.epsilon)
+    assert np.all(np.abs(np.array(usual.groups(), dtype=float) - expected) <= 5 * error + 0.05)
     for name, label in (("inv_n", "InvN"), ("inv_p", "InvP"), ("mle_star", "MLE*")):
         lab.page.get_by_role("button", name=label, exact=True).click()
         assert moved_to(lab, "Mend", 0) == [100 * share for share in step.inv]

@@ -16,7 +16,6 @@ from tests.sentences import holds
 @holds(
     "The log-likelihood per report is concave, so its distance from the maximum is at most $\\max_i m_i - 1$.",
     "At MLE\\* this is zero up to rounding: proof, on screen, that no distribution fits the reports better.",
-    "A number computed from an estimate: no distribution fits the reports better by more than this, in log-likelihood per report.",  # noqa: E501
     "At most this many nats per report are missing to the maximum; 0 at MLE\\*.",
 )
 @pytest.mark.slow
@@ -30,10 +29,6 @@ def test_the_certificate_is_at_least_the_true_gap(histogram, epsilon, seed, spre
     assert optimality_gap(histogram, theta, mechanism) >= gap - 1e-12
 
 
-@holds(
-    "Once it is by 1/N only, no shares make N reports more than 2.72 times as likely: a millionth is enough for up to a "
-    "million reports.",
-)
 @settings(max_examples=60)
 @given(counts(), everyday_epsilons, st.integers(0, 2**32 - 1))
 def test_at_a_certificate_of_one_over_n_all_reports_become_at_most_e_times_as_likely(

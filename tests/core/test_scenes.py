@@ -294,10 +294,12 @@ def test_who_is_closest_is_counted_as_one_would_by_hand(s):
     shown = [series["shares"][int(s > 0)] for series in posed.frames[posed.first].picture["series"]]
     assert [100 * share for share in shown] == pytest.approx(wins.tolist())
     if s:
-        inv_n, inv_p, _ = 100 * errors.mean(axis=0)
+        inv_n, inv_p, best_fit = 100 * errors.mean(axis=0)
         told = (
-            f"keeps what noise raised: {inv_n:.0f} of 100 people in a wrong bar on average, InvP {inv_p:.0f}."
+            f"keeps what noise raised: {inv_n:.0f} of 100 people in a wrong bar on average, InvP {inv_p:.0f}, "
+            f"MLE* {best_fit:.0f}: best fit is not nearest."
         )
+        assert inv_p < best_fit
         assert told in posed.after((1,))
 
 
@@ -306,7 +308,7 @@ def test_closest(many):
     for _, posed, said in posed_often("closest", max(20, many // 20)):  # a fifth of a second each
         won = [series["shares"] for series in posed.frames[posed.first].picture["series"]]
         after = posed.after(said)
-        told = r"InvN wins ([\d.]+) of 100 where .*, ([\d.]+) where .* raised: (\d+) of 100 .*, InvP (\d+)\."
+        told = r"InvN wins ([\d.]+) of 100 where .*, ([\d.]+) where .* raised: (\d+) of 100 .*, InvP (\d+), "
         told_wins = [float(number) for number in re.search(told, after).groups()]
         assert told_wins[:2] == pytest.approx([100 * one for one in won[0]])
         assert told_wins[3] < told_wins[2]  # which ones: see the test above
