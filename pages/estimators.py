@@ -53,7 +53,8 @@ with parts["errors"]:
 if parts["hill"].open:
     with parts["hill"]:
         st.markdown(
-            "The reports of the story on home: five answers are few enough to drag. No dial of this page moves them."
+            "The people of the story on home, at ε = 1 first: five answers are few enough to drag. No dial of this page "
+            "moves them."
         )
         lesson.draw_hill()
 while_open(parts["repeat"], repeated_section, page.work, target)

@@ -72,14 +72,20 @@ def _points(difference: float) -> str:
 
 
 def _compared(
-    said: int, answer: int, unit: str = "", few: str = "too few", many: str = "too many", near: int = 0
+    said: int,
+    answer: int,
+    unit: str = "",
+    few: str = "too few",
+    many: str = "too many",
+    near: int = 0,
+    what: str = "it",
 ) -> str:
-    """The beginning of each sentence about a number; up to ``near`` from the answer is close."""
+    """The beginning of each sentence about a number, which is ``what``; up to ``near`` from the answer is close."""
     told = with_unit(said, unit)
     if said == answer:
         return f"You said {told}, and so it is."
     how = "close" if abs(said - answer) <= near else many if said > answer else few
-    return f"You said {told}, {how}: it is {with_unit(answer, unit)}."
+    return f"You said {told}, {how}: {what} is {with_unit(answer, unit)}."
 
 
 def _bars(names: Sequence[str], *series: tuple[str, str, Sequence[float]], **lines: object) -> Picture:
@@ -273,7 +279,9 @@ def subtract(seed: int) -> Posed:
             raw - q: "Subtracted, and not yet stretched. ",
         }.get(nearest, "")
         left = (float(f"{100 * raw:.1f}") - float(f"{100 * q:.1f}")) / 100  # of the numbers on screen
-        start = f"{_compared(said[0], round(100 * estimate), '%', 'too little', 'too much', 2)} "
+        start = (
+            f"{_compared(said[0], round(100 * estimate), '%', 'too little', 'too much', 2, 'the estimate')} "
+        )
         return (
             f"{start}{why}{_per_cent(raw)} − {_per_cent(q)} = {_per_cent(left)} is left, and stands for the "
             f"{_per_cent(step.keep)} who were told to say the truth: stretch it {1 / step.keep:.2f} times. This "
@@ -439,7 +447,7 @@ def repairs(seed: int) -> Posed:
             f"{_points(step.inv[tallest] - step.inv_n[tallest])}. InvP lowers by {_points(lowered)}. MLE* strikes out "
             f"{struck}, taking {'its' if zeros == 1 else 'their'} reports for chance. Of the {rest:,} left chance made "
             f"{_per_cent((5 - zeros) / parts)}, {chance} each: {step.counts[tallest]} − {chance}, stretched "
-            f"{parts / (odds - 1):.2f} times. Truth: {_per_cent(truth[tallest])}."
+            f"{parts / (odds - 1):.2f} times, ÷ {rest:,}. Truth: {_per_cent(truth[tallest])}."
         )
 
     frames = [

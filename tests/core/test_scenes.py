@@ -254,7 +254,8 @@ def test_repairs(many):
         rest = counts[kept].sum()
         assert made[2][kept] == pytest.approx((counts[kept] / rest - q) / (p - q))
         worked = re.search(
-            r"Of the ([\d,]+) left chance made ([\d.]+)%, ([\d,]+) each: (\d+) − (\d+), stretched ([\d.]+) times",
+            r"Of the ([\d,]+) left chance made ([\d.]+)%, ([\d,]+) each: (\d+) − (\d+), "
+            r"stretched ([\d.]+) times, ÷ ([\d,]+)\.",
             after,
         )
         tells(
@@ -263,6 +264,7 @@ def test_repairs(many):
             100 * len(kept) * q,
             *(round(one) for one in (rest * q, counts[tallest], rest * q)),
             1 / (p - q),
+            rest,
         )
         assert (counts[tallest] - round(rest * q)) / (p - q) == pytest.approx(
             rest * values[2], abs=0.51 / (p - q)
