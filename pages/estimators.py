@@ -20,12 +20,11 @@ PARTS = Parts(
 page = open_page("estimators", PARTS.binding)
 draw, scenario = page.work.draw, page.work.draw.scenario
 st.markdown(
-    "**InvN** cuts off the negatives of Inv and scales the rest down. **InvP** lowers all shares that it keeps by the "
-    "same amount. **MLE\\*** strikes out categories and does Inv again with the others' reports alone.\n\n"
-    "**Which repair when?** **InvP** if you expect a few categories to stand out. **InvN** if none does: all are about "
-    "equally common, or the noise drowns even the most common (few people, small ε). **MLE\\*** if you need the best "
-    "fit: no distribution makes the reports more likely. In one draw another may win.\n\n"
-    "**Try:** set **Zipf**, exponent 3, and drag **Privacy ε** slowly to the left. Which repair is far off first?"
+    "**InvN** cuts off the negatives of Inv and scales the rest. **InvP** lowers all shares that it keeps by the same "
+    "amount. **MLE\\*** strikes out categories and does Inv again with the others' reports.\n\n"
+    "**Which repair when?** **InvP** if a few categories stand out. **InvN** if none does: all are about equal, or noise "
+    "drowns all (few people, small ε). **MLE\\*** for the best fit.\n\n"
+    "**Try:** **Zipf**, exponent 3: drag **Privacy ε** slowly left. Which repair is far off first?"
 )
 with figure_controls.row():
     target = pick_target()

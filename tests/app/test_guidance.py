@@ -65,8 +65,6 @@ def test_the_numbers_of_the_answer_are_those_of_the_main_grid(grid, ratios, drow
 
 
 @holds(
-    "**InvN** if none does: all are about equally common, or the noise drowns even the most common (few people, small "
-    "ε).",
     "**InvN** if none does: all are about equally common, or the noise drowns even the most common.",
     "InvN if none does: all are about equally common, or the noise drowns even the most common.",
 )

@@ -314,7 +314,9 @@ def test_script_prints_the_plan(changes, tmp_path):
         f"its condition holds = {now.holds}",
     ):
         assert line in lines
-    assert any(line.startswith(f"rr = {{'rmse': {float(rr.rmse)!r}, 'users'") for line in lines)
+    of_rr = lines.index("rr:") + 1
+    assert [line.split()[0] for line in lines[of_rr : of_rr + 3]] == ["rmse", "users", "bits"]
+    assert lines[of_rr].split()[1] == repr(float(rr.rmse))
     assert not any(line.startswith(("category", "certificate", "mse")) for line in lines)
     saved = (tmp_path / "recomputed.csv").read_text().splitlines()[1:]
     price = found.price

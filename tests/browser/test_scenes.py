@@ -78,6 +78,7 @@ class Keys(Mouse):
     def reach(self, widget):
         """Press Tab until this widget has the focus; then backwards, if it stands before."""
         target = widget.element_handle()
+        target.wait_for_element_state("enabled")
         for key in ["Tab"] * 15 + ["Shift+Tab"] * 40:
             if target.evaluate("(node) => node.contains(node.getRootNode().activeElement)"):
                 return

@@ -39,6 +39,9 @@ def theorem_section(work: Work) -> None:
     with right:
         _numbers(alignment, k)
     st.markdown(
+        "**Why between?** MLE\\* is Inv again: of fewer categories it stretches the reports less and takes off another "
+        "amount, some of InvN's scaling and some of InvP's lowering. With the same reports, the larger ε, the nearer it "
+        "is to InvN.\n\n"
         "**Why care?** Where the three keep the same categories, MLE\\* is a mixture of InvP and InvN, so its squared "
         "error is no larger than the larger of theirs."
     )

@@ -170,9 +170,8 @@ def _unused(part: str) -> dict[str, str]:
 def why_section(result: ThreeEstimates, theta: Array | None, three: Draw) -> None:
     """Why MLE* lies between the others, in curves; folded, the drawn points as a table of shares."""
     st.markdown(
-        "MLE\\* is Inv again, of the reports of what stays: of fewer categories it stretches them less and takes off "
-        "another amount, some of InvN's scaling and some of InvP's lowering. With the same reports, the larger ε, the "
-        f"nearer it is to InvN. **{_CIRCLES}** first touch the triangle at InvP, **{_CURVES}** at MLE\\*."
+        "MLE\\* is Inv of the reports of what stays. "
+        f"**{_CIRCLES}** first touch the triangle at InvP, **{_CURVES}** at MLE\\*."
     )
     with st.expander("The shares of these points"):
         st.markdown(_shares(result, theta, three))

@@ -56,7 +56,7 @@ def pick_start(work: Work) -> Start:
         kinds,
         format_func=_START_LABELS.__getitem__,
         key=f"ibu_start_{len(kinds)}",
-        width=190,
+        width=175,
         help="IBU multiplies: a category that starts at zero stays at zero for ever, whatever was reported.",
     )
     if kind == "typed":
@@ -103,7 +103,7 @@ def pick_length() -> int:
         value=10_000,
         key="ibu_length",
         format_func="{:,}".format,
-        width=170,
+        width=140,
     )
     return length
 
@@ -117,7 +117,7 @@ def pick_tolerance() -> float:
         value=TOLERANCES[4],
         key="ibu_tolerance",
         format_func=number,
-        width=170,
+        width=140,
         help="How far the largest factor may be above 1. Once it is by 1/N only, no shares make N reports more than 2.72 "
         "times as likely: a millionth is enough for up to a million reports. What is left in likelihood (nats per "
         "report) and in squared distance is held against the same number.",
