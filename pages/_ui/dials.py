@@ -70,10 +70,11 @@ _component = component("dials", '<div class="rr-dials"></div>')
 
 @dataclass(slots=True)
 class _Hand:
-    """When a hand on a dial last moved it, minus infinity once it has let go; by key of the dials the number of the last
-    move; what was typed and refused."""
+    """When a hand on a dial last moved it, minus infinity once it has let go; the key of the dials that it is on; by key
+    of the dials the number of the last move; what was typed and refused."""
 
     moved: float = -math.inf
+    on: str = ""
     answered: dict[str, int] = field(default_factory=dict)
     error: tuple[str, str] = ("", "")  # name of the dial, one plain sentence
 
@@ -134,6 +135,11 @@ def moving() -> bool:
     return time.monotonic() - _hand().moved < _LONGEST_HOLD
 
 
+def can_wait(key: str) -> bool:
+    """Whether the dials of this key stay as they are for now, for a hand is on others."""
+    return moving() and _hand().on != key
+
+
 def wait_for_the_hand() -> None:
     """While a hand moves a dial: end this run at its next move; go on once the hand has rested for a moment."""
     if not moving():
@@ -161,7 +167,7 @@ def _moved(key: str) -> None:
         return
     hand, name = _hand(), str(move["name"])
     number = move.get("number")
-    hand.answered[key] = number if isinstance(number, int) else 0
+    hand.on, hand.answered[key] = key, number if isinstance(number, int) else 0
     hand.moved = time.monotonic() if move.get("moving") is True else -math.inf
     try:
         value = _DIALS[name].field.entered(str(move.get("text", "")).strip()[:_LONGEST])

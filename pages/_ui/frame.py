@@ -37,6 +37,8 @@ from rr_core.populations import UPLOAD
 from server import sessions
 from server.priority import FIGURE, OPENING, REST, TURNS
 
+_FOOT = "dials_at_the_foot"  # key of the dials that a phone shows
+
 # Streamlit leaves six empty lines above a title; a figure below it should not need scrolling. Its captions, the grey of
 # its charts on white, and white words on the pale buttons and tags of the dark theme are too pale to read: at least
 # 4.5 : 1 by WCAG 2.
@@ -145,11 +147,14 @@ class Page:
             links, population = st.container(key="links"), st.container()
             sidebar.draw_dials(grey)
             buttons = st.container()
-        with st.bottom, st.container(key="foot"):
-            dials.draw("dials_at_the_foot", "epsilon", "n", grey=grey, compact=True)
+        waits = dials.can_wait(_FOOT)
+        if not waits:
+            Page._dials_at_the_foot(grey)
         TURNS.end()
         dials.wait_for_the_hand()
         TURNS.take(REST, dials.look)
+        if waits:
+            Page._dials_at_the_foot(grey)
         figure_controls.draw_waiting()
         with links:
             navigation.draw()
@@ -160,6 +165,11 @@ class Page:
             sidebar.draw_buttons(grey)
         if not dials.moving():  # one entry of the history for a move, however long it takes
             link.write()
+
+    @staticmethod
+    def _dials_at_the_foot(grey: Mapping[str, str]) -> None:
+        with st.bottom, st.container(key="foot"):
+            dials.draw(_FOOT, "epsilon", "n", grey=grey, compact=True)
 
 
 def open_page(name: str, *settings: Binding[Any]) -> Page:
@@ -346,7 +356,7 @@ body .st-key-foot .rr-off {{grid-template-columns: auto 1fr;}}
 def _present(grey: Mapping[str, str]) -> NoReturn:
     """Draw the dials, the buttons and the way on, at the foot of the window, and end the run; ``grey`` as in `dials`."""
     with st.bottom, st.container(key="foot"):
-        dials.draw("dials_at_the_foot", "epsilon", "n", grey=grey, compact=True)
+        dials.draw(_FOOT, "epsilon", "n", grey=grey, compact=True)
         buttons = st.container(
             key="present", horizontal=True, width="content", gap="small", vertical_alignment="center"
         )
