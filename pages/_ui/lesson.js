@@ -446,7 +446,7 @@ class Story {
       this.say('Three repairs', Math.min(...this.now.inv) < 0 ? how[this.repair] : 'No bar is below zero: all three repairs leave Inv as it is.');
       const off = Object.entries(REPAIRS).map(([name, label]) => `${label} is off by ${distance(this.now[name], this.truth)}%`);
       const usual = Object.keys(REPAIRS).map(name => `${(100 * this.data.usual[this.place][name]).toFixed(1)}%`);
-      this.result.textContent = `In this survey ${off.join(', ')}; over 1,000 surveys of these people: ${usual.join(', ')}.`;
+      this.result.textContent = `In this survey ${off.join(', ')}; on average over 1,000 surveys: ${usual.join(', ')}.`;
     };
     this.refresh();
   }

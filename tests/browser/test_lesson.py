@@ -164,7 +164,7 @@ def stretched(lab, step):
 
 
 def mended(lab, step):
-    usual = re.search(r"surveys of these people: ([\d.]+)%, ([\d.]+)%, ([\d.]+)%\.", said(lab))
+    usual = re.search(r"average over 1,000 surveys: ([\d.]+)%, ([\d.]+)%, ([\d.]+)%\.", said(lab))
     expected, error = averages(step.epsilon)
     assert np.all(np.abs(np.array(usual.groups(), dtype=float) - expected) <= 5 * error + 0.05)
     for name, label in (("inv_n", "InvN"), ("inv_p", "InvP"), ("mle_star", "MLE*")):
