@@ -37,7 +37,7 @@ from rr_core.populations import UPLOAD
 from server import sessions
 from server.priority import FIGURE, OPENING, REST, TURNS
 
-_FOOT = "dials_at_the_foot"  # key of the dials that a phone shows
+_DIALS_AT_THE_FOOT = "dials_at_the_foot"  # key of the dials that a phone shows
 
 # Streamlit leaves six empty lines above a title; a figure below it should not need scrolling. Its captions, the grey of
 # its charts on white, and white words on the pale buttons and tags of the dark theme are too pale to read: at least
@@ -147,7 +147,7 @@ class Page:
             links, population = st.container(key="links"), st.container()
             sidebar.draw_dials(grey)
             buttons = st.container()
-        waits = dials.can_wait(_FOOT)
+        waits = dials.can_wait(_DIALS_AT_THE_FOOT)
         if not waits:
             Page._dials_at_the_foot(grey)
         TURNS.end()
@@ -169,7 +169,7 @@ class Page:
     @staticmethod
     def _dials_at_the_foot(grey: Mapping[str, str]) -> None:
         with st.bottom, st.container(key="foot"):
-            dials.draw(_FOOT, "epsilon", "n", grey=grey, compact=True)
+            dials.draw(_DIALS_AT_THE_FOOT, "epsilon", "n", grey=grey, compact=True)
 
 
 def open_page(name: str, *settings: Binding[Any]) -> Page:
@@ -356,7 +356,7 @@ body .st-key-foot .rr-off {{grid-template-columns: auto 1fr;}}
 def _present(grey: Mapping[str, str]) -> NoReturn:
     """Draw the dials, the buttons and the way on, at the foot of the window, and end the run; ``grey`` as in `dials`."""
     with st.bottom, st.container(key="foot"):
-        dials.draw(_FOOT, "epsilon", "n", grey=grey, compact=True)
+        dials.draw(_DIALS_AT_THE_FOOT, "epsilon", "n", grey=grey, compact=True)
         buttons = st.container(
             key="present", horizontal=True, width="content", gap="small", vertical_alignment="center"
         )

@@ -21,6 +21,7 @@ from rr_core.estimators import inv, inv_n, inv_p, mle_star
 from rr_core.limits import SEED_MAX, SEED_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import total_variation
+from rr_core.registry import ESTIMATORS
 from rr_core.streams import Stream
 
 Picture = Mapping[str, Any]
@@ -334,10 +335,9 @@ def mean_errors(true_counts: NDArray[np.int64], epsilon: float, surveys: int = 1
     dice = streams.generator(SEED, Stream.LESSON, 11)
     counts = mechanism.randomize_histogram(np.tile(true_counts, (surveys, 1)), dice)
     truth = true_counts / true_counts.sum()
-    repairs = {"inv_n": inv_n, "inv_p": inv_p, "mle_star": mle_star}
     return {
-        name: float(total_variation(repair(counts, mechanism), truth).mean())
-        for name, repair in repairs.items()
+        name: float(total_variation(ESTIMATORS[name](counts, mechanism), truth).mean())
+        for name in ("inv_n", "inv_p", "mle_star")
     }
 
 
