@@ -85,6 +85,10 @@ _YOUNGER_COLLECTIONS_BETWEEN_FULL_ONES = 200
 # Seconds after which a thread that computes hands the interpreter to one that waits for it; Python's own 0.005 keep a
 # figure waiting that long for each long work beside it, whenever it had let go of the interpreter.
 _SWITCH_INTERVAL = 0.001
+_TO_FETCH, _MOST_TO_FETCH = (
+    60.0,
+    2**26,
+)  # seconds and bytes: files that were made for browsers on their way to them
 UPLOADS = "uploads"  # a name among what was let go of
 LET_GO = "The server let go of your file, for want of memory or because you were away: choose it again."
 
@@ -378,6 +382,8 @@ _relieved = -_BETWEEN_RELIEFS  # when things were last let go of for want of roo
 _collected = -_BETWEEN_COLLECTIONS  # when garbage was last looked for
 _ASKED = threading.Event()  # somebody waits for room,
 _asked_for = 0.0  # and has it when so many bytes are taken
+_FETCHED = threading.RLock()
+_to_fetch: dict[int, tuple[int, threading.Timer]] = {}  # files that were made: bytes of each, and who ends it
 
 
 @contextmanager
@@ -536,6 +542,30 @@ def _let_go_of_buttons(one: Held) -> None:
     if (server := _server()) is not None:
         server.media_file_mgr.clear_session_refs(one.session)
         server.media_file_mgr.remove_orphaned_files()
+
+
+def keep_until_fetched(made: bytes, mime: str, name: str) -> None:
+    """Keep a file that a download button made for a minute: Streamlit lets go of it as soon as two runs of anybody's page
+    have ended, and in a class that is before the browser has asked for it."""
+    if (server := _server()) is None:
+        return
+    with _FETCHED:
+        slot = next(slot for slot in range(len(_to_fetch) + 1) if slot not in _to_fetch)
+        timer = threading.Timer(_TO_FETCH, _let_go_of_file, (slot,))
+        timer.daemon = True
+        _to_fetch[slot] = len(made), timer
+        server.media_file_mgr.add(made, mime, str(slot), name, is_for_static_download=True)
+        while len(_to_fetch) > 1 and sum(size for size, _ in _to_fetch.values()) > _MOST_TO_FETCH:
+            _let_go_of_file(next(iter(_to_fetch)))
+    timer.start()
+
+
+def _let_go_of_file(slot: int) -> None:
+    """An empty file takes its place; Streamlit lets go of the one that was there after two more runs."""
+    with _FETCHED:
+        if slot in _to_fetch and (server := _server()) is not None:
+            _to_fetch.pop(slot)[1].cancel()
+            server.media_file_mgr.add(b"", "", str(slot))
 
 
 def _let_go_of_uploads(one: Held) -> None:

@@ -22,6 +22,7 @@ from rr_core.io.text import csv_bytes
 from rr_core.plain_text import csv_columns
 from rr_core.populations import UPLOAD
 from rr_core.script import script
+from server import sessions
 
 
 def row(
@@ -72,7 +73,14 @@ def button(
     by the browser as soon as the button is drawn, in vain if the next run has no such button and ended first.
     """
     mime = mimetypes.guess_type(name)[0] or "application/octet-stream"
-    st.download_button(label, file, name, mime, on_click="ignore", key=key, width=width, **how)
+
+    def make() -> bytes:
+        made = file()
+        made = made.encode() if isinstance(made, str) else made
+        sessions.keep_until_fetched(made, mime, name)
+        return made
+
+    st.download_button(label, make, name, mime, on_click="ignore", key=key, width=width, **how)
 
 
 def data_csv(work: Work) -> bytes:

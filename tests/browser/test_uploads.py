@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from pathlib import Path
 
 from rr_core.plain_text import csv_cell
 from rr_core.populations import UPLOAD
@@ -113,3 +114,19 @@ def test_hostile_names_are_shown_as_they_are(open_lab):
     kept = [name.strip() if len(name.strip()) <= 200 else name.strip()[:199] + "…" for name in HOSTILE]
     assert [row["category"] for row in rows] == [csv_cell(name) for name in kept]
     assert not any(row["category"].startswith(("=", "+", "@")) for row in rows)
+
+
+def test_a_file_arrives_however_many_others_move_their_dials_meanwhile(open_lab):
+    lab, other = open_lab("/noisy_histogram"), open_lab("/noisy_histogram?k=12")
+    waiting, may_pass = [], False
+    lab.page.route("**/media/**", lambda one: one.continue_() if may_pass else waiting.append(one))
+    with lab.page.expect_download() as caught:
+        lab.page.get_by_role("button", name="Download data (CSV)").click(delay=80)
+        for categories in range(13, 17):
+            other.type("Categories K", categories)
+        assert waiting
+        may_pass = True
+        for one in waiting:
+            one.continue_()
+    assert b"observed" in Path(caught.value.path()).read_bytes()
+    lab.page.unroute("**/media/**")

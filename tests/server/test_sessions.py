@@ -552,6 +552,39 @@ def test_what_is_let_go_of_is_not_kept_by_the_buttons_of_its_page(session, monke
     assert kept() is None
 
 
+def test_a_file_that_was_made_stays_until_its_browser_asked_for_it_and_is_then_let_go_of(monkeypatch):
+    storage = MemoryMediaFileStorage("/media")
+    media = MediaFileManager(storage)
+    monkeypatch.setattr(sessions, "_server", lambda: SimpleNamespace(media_file_mgr=media))
+    monkeypatch.setattr(sessions, "_MOST_TO_FETCH", 5 * MEGABYTE)
+
+    def pressed(name: str, size: int = 10) -> str:
+        def make() -> bytes:
+            sessions.keep_until_fetched(bytes(size), "text/csv", name)
+            return bytes(size)
+
+        return media.execute_deferred(media.add_deferred(make, "text/csv", name, name)).split("/")[-1]
+
+    def is_there(address: str) -> bool:
+        return media.read_file(address.removesuffix(".csv")) is not None
+
+    def others_move() -> None:
+        for _ in range(3):
+            media.remove_orphaned_files()
+
+    first, second = pressed("first.csv"), pressed("second.csv")
+    others_move()
+    assert all(map(is_there, (first, second)))
+    large = [pressed(f"{number}.csv", 2 * MEGABYTE) for number in range(4)]
+    others_move()
+    assert [is_there(one) for one in (first, second, *large)] == [False] * 4 + [True] * 2
+    for slot in list(sessions._to_fetch):
+        sessions._let_go_of_file(slot)  # as their minute ends
+    others_move()
+    assert not any(is_there(one) for one in large)
+    assert not sessions._to_fetch
+
+
 def test_a_page_that_was_left_does_not_keep_what_all_shared_by_its_buttons(session, uploads, monkeypatch):
     now, cleared = time.monotonic(), []
     monkeypatch.setattr(sessions.time, "monotonic", lambda: now)
