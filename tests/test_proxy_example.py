@@ -19,7 +19,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.typing import Origin, Subprotocol
 
 from rr_core.limits import MAX_UPLOAD_BYTES
-from server.middleware import HEADERS
+from server.middleware import HEADERS, PLOTLY_ADDRESS
 from tests.app.opening import ABOUT_SCENARIO
 from tests.benchmarks.visitor import UNVERIFIED, Visitor, finish
 from tests.browser.proxy import TEXT, behind_nginx, configured, heeded
@@ -60,6 +60,7 @@ def is_public(path: str) -> bool:
         f"/{starlette_routes.ROUTE_HOST_CONFIG}",
         f"/{starlette_routes.BASE_ROUTE_UPLOAD_FILE}/session/file",
         f"/{starlette_websocket._ROUTE_WEBSOCKET_STREAM}",
+        f"/{PLOTLY_ADDRESS.partition('?')[0]}",
     ],
 )
 def test_what_the_app_needs_is_public(path: str) -> None:

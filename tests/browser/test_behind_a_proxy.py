@@ -1,0 +1,35 @@
+"""The pages behind nginx as in ``docs/nginx.conf.example``: a browser gets all that it asks for."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Response
+
+from pages._ui import navigation
+from tests.browser.lab import LEAD
+from tests.browser.proxy import behind_nginx
+from tests.browser.server import ROOT, started
+
+
+@pytest.mark.slow
+def test_every_page_is_complete(open_lab, tmp_path):
+    hosts = ("--server.allowedHosts", "127.0.0.1")
+    with (
+        started("app.py", ROOT, tmp_path, *hosts) as app,
+        behind_nginx(tmp_path, app.address.removeprefix("http://")) as (_, https),
+    ):
+        lab = open_lab(on=https, ignore_https_errors=True)
+        refused: list[str] = []
+
+        def note(got: Response) -> None:
+            # Streamlit looks for its server below the page's own address first, and goes on.
+            if got.status >= 400 and "/_stcore/" not in got.url:
+                refused.append(got.url)
+
+        lab.page.on("response", note)
+        for page in navigation.BY_ADDRESS:
+            lab.open(f"/{page}")
+            lab.must_be_fine()
+            if page in LEAD.values():
+                assert lab.chart(page).count() == 1
+        assert refused == []
