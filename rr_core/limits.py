@@ -1,4 +1,4 @@
-"""Every limit of the project, in one place: widgets, links, validators and property tests read it here.
+"""What a person may enter: widgets, links, validators and property tests read it here.
 
 Only the first line is of the mathematics; the others say what the app offers a person.
 """

@@ -1,7 +1,7 @@
 """Query parameters of a link: their names, their values, and the sentence about a value that is not valid.
 
 Settings are a frozen dataclass; each of its fields that a link carries is described by a `Number`, a `Choice`, a
-`Several` or a `NumberList`. `read` and `write` turn a query into settings and back.
+`Several`, a `Text` or a `NumberList`. `read` and `write` turn a query into settings and back.
 
 >>> from dataclasses import dataclass
 >>> @dataclass(frozen=True)

@@ -43,7 +43,7 @@ _USUAL, _LEAST = 2048, 1024  # megabytes
 BYTES_PER_CATEGORY = 350
 # A process that computes sweeps: at rest, and its work on one category (measured).
 _WORKER, _WORKER_PER_CATEGORY = 66 * 2**20, 100
-_READING = 2**30  # the most that reading one file takes, see `rr_core.io.budget`
+_READING = 2**30  # the most that reading one file takes
 # Files that may hold far more than their size.
 _UNPACKED = (
     ".gz",

@@ -1,1 +1,3 @@
-"""Plotly figures: pure functions from numbers to ``go.Figure``. The only place that imports Plotly."""
+"""Plotly figures: pure functions from numbers to ``go.Figure``, and what is said of them. Nothing else in `rr_core`
+imports Plotly.
+"""

@@ -179,10 +179,10 @@ def band(view: Curve, name: str, low: Any, high: Any, colour: str, pattern: str 
 
 
 def estimate_bars(view: Bars, values: Mapping[str, Array], truth: Array | None) -> list[dict[str, Any]]:
-    """The truth, unless it is None, and the four estimates (m,) of the categories of a view: bars side by side where they
-    are few, else estimates as marks on the bars of the truth."""
+    """The truth, unless it is None, and the estimates (m,) that there are of the categories of a view: bars side by side
+    where they are few, else estimates as marks on the bars of the truth."""
     few = view.categories.size <= GROUPED_UP_TO
-    marks = [_one_estimate(view, name, values[name], few) for name in ESTIMATORS]
+    marks = [_one_estimate(view, name, values[name], few) for name in ESTIMATORS if name in values]
     if truth is None:
         return marks
     return [view.bars("Truth", truth, hover("truth", truth), marker={"color": TRUTH.colour}), *marks]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rr_core import streams
 from rr_core._validate import Array
 from rr_core.confidence_sequence import TIGHTEST_AT, anytime_intervals
-from rr_core.estimators import inv, inv_n, inv_p, mle_star
+from rr_core.estimators import inv, inv_p
 from rr_core.figures.estimators import GROUPED, estimate_bars, hover, truth_marks
 from rr_core.figures.inv_negatives import inv_bars
 from rr_core.figures.style import COUNT, QUANTITIES, SHARE, axis, figure, number, percent
@@ -25,6 +25,7 @@ from rr_core.figures.wording import between, counted, off_by
 from rr_core.law import below_zero
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
+from rr_core.registry import ESTIMATORS, VALID
 from rr_core.sampling import noisy_histogram, one_collection, whole_users
 from rr_core.streams import Stream
 
@@ -140,21 +141,15 @@ def _inv(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
 
 
 def _repairs(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
-    names = ("inv_n", "inv_p", "mle_star")
-    by_name = {
-        "inv": inv(counts, asked.mechanism),
-        "inv_n": inv_n(counts, asked.mechanism),
-        "inv_p": inv_p(counts, asked.mechanism),
-        "mle_star": mle_star(counts, asked.mechanism),
-    }
+    by_name = {name: estimate(counts, asked.mechanism) for name, estimate in ESTIMATORS.items()}
     traces = estimate_bars(view, by_name, asked.truth)
     if below_zero(by_name["inv"], asked.mechanism).any():
-        zeros = ", ".join(f"{QUANTITIES[name].name} {int((by_name[name] == 0).sum())}" for name in names)
+        zeros = ", ".join(f"{QUANTITIES[name].name} {int((by_name[name] == 0).sum())}" for name in VALID)
         reading = f"Three ways to repair the negatives of Inv. Shares that each sets to zero: {zeros}."
     else:
         reading = "Inv has no negative here: InvN, InvP and MLE* leave it as it is."
     if asked.truth is not None:
-        off = ", ".join(f"{QUANTITIES[name].name} {off_by(by_name[name], asked.truth)}" for name in names)
+        off = ", ".join(f"{QUANTITIES[name].name} {off_by(by_name[name], asked.truth)}" for name in VALID)
         reading += f" Of 100 people, in a wrong bar by the raised hands: {off}."
     return figure(traces, _answers(view), _share_axis(), reading, **GROUPED)
 

@@ -33,12 +33,11 @@ def unary_estimates(
         truth: (k,) shares of the users; None is left out.
         view: which categories.
     """
-    values = {name: view.pick(estimate) for name, estimate in estimates.items()}
-    values["mle_star"] = values.get("mle", values["inv_p"])
+    # An MLE that is iterated looks like MLE*, and has no star.
+    values = {"mle_star" if name == "mle" else name: view.pick(found) for name, found in estimates.items()}
     traces = [
         {**trace, "name": "MLE" if trace["name"] == "MLE*" else trace["name"]}
         for trace in estimate_bars(view, values, None if truth is None else view.pick(truth))
-        if trace["name"] != "MLE*" or "mle" in estimates
     ]
     y, reading = axis("Share of users", tickformat=SHARE), _reading(estimates, ones, truth)
     highest = max(float(estimate.max()) for name, estimate in estimates.items() if name != "inv")

@@ -1,7 +1,6 @@
 """Iterative Bayesian update (IBU): expectation-maximisation for randomized response.
 
-    engine        runs it: one histogram, many at once, any channel
-    starts        distributions that it may start from
+    engine        runs it: one histogram, many at once, any channel, from any start
     path          the levels that it works on, the record of a run, and its distances from MLE*
     convergence   when a tolerance is reached, which categories come last, the rate in the end, several ε side by side
     costs         seconds: of MLE* and three ways to iterate

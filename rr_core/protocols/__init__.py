@@ -1,5 +1,7 @@
 """Protocols beside k-ary randomized response, and the posterior of k-RR.
 
+laws                of every protocol: how often a report supports the truth and another category, and its length
+settings            of the page that compares them
 channel             any finite channel, and well-known channels of surveys
 channel_estimation  Inv, maximum likelihood and its certificate for any channel (plain IBU: `rr_core.ibu_channel`)
 subset              subset selection: reports, their supports drawn all at once, and Inv

@@ -60,6 +60,8 @@ def distance(one: CellResult, other: CellResult) -> float:
     apart = [0.0]
     for name in ARRAYS:
         a, b = getattr(one, name), getattr(other, name)
+        if a.shape != b.shape:
+            return float("inf")  # of other estimators
         known = ~(np.isnan(a) & np.isnan(b))
         if known.any():
             apart.append(float(np.abs(a - b)[known].max() / max(float(np.abs(b[known]).max()), 1e-300)))

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-# The accuracy that DESIGN section 5 promises.
+# The accuracy that the README promises.
 TOLERANCE = 2e-12
 
 

@@ -184,7 +184,7 @@ def test_frequencies_at_both_ends_of_the_double_range(histogram):
         assert run.sum() == pytest.approx(1)
 
 
-# The worked values of DESIGN section 9, and of the sources they come from.
+# Worked values, and the sources they come from.
 REFERENCE = RandomizedResponse.from_p(4, 0.5)
 EXPECTED = {
     inv: (exact.Fraction(1), exact.Fraction(1, 4), exact.Fraction(0), exact.Fraction(-1, 4)),
