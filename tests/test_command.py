@@ -24,7 +24,7 @@ from rr_core.io.decoding import zipped
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.reports.analysis import intervals_outside, outside_interval
 from rr_core.reports.designs import DESIGNS, kuk, unrelated
-from rr_core.reports.survey import _variance, analyse_groups
+from rr_core.reports.survey import analyse_groups
 from rr_core.rounding import p_is
 from rr_core.typed import chance
 from tests.io.workbook_files import excel_parts, excel_rows
@@ -575,7 +575,7 @@ def test_what_the_document_says_of_the_manual_of_rrreg():
     found = analyse({"no": 360, "yes": 640}, Channel.warner(0.2), users="sampled")
     text = (ROOT / "docs" / "command_line.md").read_text("utf-8")
     assert round(float(found.estimates["inv"][1]), 4) == 0.2667
-    assert f"{float(_variance(found.analyses[0])[1]) ** 0.5:.4f}" == "0.0253"
+    assert f"{float(found.analyses[0].variance_of_inv()[1]) ** 0.5:.4f}" == "0.0253"
     assert "0.0253" in text
     interval = found.analyses[0].interval
     assert f"{100 * interval.low[1]:.1f}% to {100 * interval.high[1]:.1f}%" in text

@@ -202,12 +202,8 @@ def table_of_one_share(design: Design, texts: Sequence[str], encoding: str = "ra
     if design.key == "unary":
         bit = unary_encoding(2, encoding, texts)
         channel = Channel(np.array([[1 - bit.q, bit.q], [1 - bit.p, bit.p]]))
-    elif design.key == "forced":
-        channel = of_forced(("no", "yes"), np.zeros(2, dtype=np.int64), texts).channel
     else:
-        assert design.chances is not None
-        values = [labelled(one, text) for one, text in zip(design.parameters, texts, strict=True)]
-        channel = design.chances(*values)
+        channel = _table(design, texts)
     if not channel.identified:
         raise Unclear(
             "As stated, different shares give the same reports, so nobody can estimate them: check the chances."
@@ -257,6 +253,11 @@ def made_of(
         return k_rr(k, kind, texts[0])
     if design.key == "unary":
         return unary_encoding(k, encoding, texts)
+    return _table(design, texts)
+
+
+def _table(design: Design, texts: Sequence[str]) -> Channel:
+    """The table of chances that numbers make, as written; of forced answers one for each answer."""
     if design.chances is None:
         return of_forced([*map(str, range(len(texts)))], np.zeros(len(texts), dtype=np.int64), texts).channel
     return design.chances(*(labelled(one, text) for one, text in zip(design.parameters, texts, strict=True)))
@@ -396,9 +397,13 @@ def _of_numbers(
             f"The answer “{plain(wrong[0], _LONGEST_NAME)}” is no number of red cards among {channel.m - 1}: mend the "
             "reports, or the number of cards."
         )
+    return Counted(design.truths or ("no", "yes"), numbers, _counts_of(numbers, labels, counts), channel, 1)
+
+
+def _counts_of(names: Sequence[str], labels: Sequence[str], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many reports there are of each name, 0 of those that are no label."""
     held = dict(zip(labels, counts.tolist(), strict=True))
-    each = np.array([held.get(number, 0) for number in numbers], dtype=np.int64)
-    return Counted(design.truths or ("no", "yes"), numbers, each, channel, 1)
+    return np.array([held.get(name, 0) for name in names], dtype=np.int64)
 
 
 def of_forced(labels: Sequence[str], counts: NDArray[np.int64], texts: Sequence[str]) -> Counted:
@@ -481,7 +486,6 @@ def of_table(
             )
         names = labels
         notes.append(f"The columns are taken to be: {_listed(labels)}.")
-    held = dict(zip(labels, counts.tolist(), strict=True))
     unknown = [label for label in labels if label not in names]
     if unknown:
         raise Unclear(
@@ -492,7 +496,7 @@ def of_table(
         truths = names
         notes.append("The rows are taken to be truths of the same names, in the same order.")
     truths = truths or tuple(f"truth {i + 1}" for i in range(channel.k))
-    each = np.array([held.get(name, 0) for name in names], dtype=np.int64)
+    each = _counts_of(names, labels, counts)
     return _possible(Counted(tuple(truths), tuple(names), each, channel, None, tuple(notes)))
 
 

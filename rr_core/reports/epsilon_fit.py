@@ -30,7 +30,6 @@ from rr_core.reports.intervals import (
     Counts,
     Extremes,
     checked_counts,
-    checked_level,
     counts_profile,
     extremes,
     fit_of_two,
@@ -120,7 +119,11 @@ class FitTest:
 
     def rejects(self, level: float = REJECTION_LEVEL) -> bool:
         """Whether the p-value is at most ``level``, or a category got too many or too few reports."""
-        return self.p_value <= checked_level(level) or self.extremes.too_many or self.extremes.too_few
+        return (
+            self.p_value <= _validate.fraction("level", level)
+            or self.extremes.too_many
+            or self.extremes.too_few
+        )
 
 
 @dataclass(frozen=True)
@@ -323,7 +326,7 @@ def plausible_epsilon(
     >>> round(result.low, 1), result.high
     (2.7, inf)
     """
-    level = checked_level(level)
+    level = _validate.fraction("level", level)
     high = EPSILON_APP_MAX
     if above is not None:
         above = _validate.epsilon(above, "above")

@@ -71,7 +71,7 @@ def floor(counts: ArrayLike, mechanism: RandomizedResponse, chance: float = 0.05
     >>> round(found.level), found.too_few
     (175, 1)
     """
-    reports, chance = checked_counts(counts, mechanism), _checked_chance(chance)
+    reports, chance = checked_counts(counts, mechanism), _validate.fraction("chance", chance)
     k, n = mechanism.k, int(reports.sum())
     half = max(k // 2, min(k, 10))
     ranks = np.unique(np.round(np.geomspace(1, half, _MOST_RANKS)).astype(np.int64))
@@ -82,13 +82,6 @@ def floor(counts: ArrayLike, mechanism: RandomizedResponse, chance: float = 0.05
     fits = stats.binom.cdf(nearest, n, mechanism.q) <= tail
     lowest = np.where(fits, nearest, nearest - 1).astype(np.int64)
     return Floor(n * mechanism.q, ranks, least[ranks - 1], lowest, k, chance)
-
-
-def _checked_chance(chance: float) -> float:
-    number = _validate.real("chance", chance, "a number between 0 and 1")
-    if not 0 < number < 1:
-        raise ValueError(f"chance must be a number between 0 and 1, got {chance!r}")
-    return number
 
 
 @lru_cache(maxsize=32)
@@ -159,7 +152,7 @@ def strays(
     >>> found.below.tolist(), round(found.level)
     ([False, False, False, True], 212)
     """
-    chance = _checked_chance(chance)
+    chance = _validate.fraction("chance", chance)
     size = _validate.as_array("counts", counts).size
     counts = sampling.whole_counts("counts", counts, size)
     if counts.ndim != 1:
