@@ -447,6 +447,28 @@ def analyse_groups(
     )
 
 
+def analyse_people(
+    tallies: Tallies,
+    protocol: Collecting | ByGroup,
+    categories: Sequence[str],
+    groups: Sequence[str] = ("",),
+    level: float = 0.95,
+    users: Users = "fixed",
+    order: Sequence[int] | None = None,
+    *,
+    by_group: bool,
+) -> tuple[Survey, Survey | None]:
+    """All people together, and each of their groups where that is wanted; arguments as in `analyse_groups`."""
+    survey = None
+    if by_group or isinstance(protocol, ByGroup):
+        survey = analyse_groups(tallies, protocol, categories, groups, level, users, order)
+    if survey is not None and survey.together is not None:
+        together = survey.of_all()
+    else:
+        together = analyse_groups(tallies.together(), protocol, categories, ("",), level, users, order)
+    return together, survey if by_group else None
+
+
 def _variance_of_difference(weighed: _Weighed, designs: Sequence[Collecting], one: int, other: int) -> Array:
     parts = np.zeros((len(designs), 1))
     parts[one], parts[other] = 1.0, -1.0
