@@ -287,7 +287,7 @@ def test_files_by_the_end_of_their_name(survey, tmp_path, capsys):
         ),
         (["--design", "k_rr", "--epsilon", "2", "--p", "0.5"], "one of them"),
         (["--design", "k_rr", "--epsilon", "often"], "“often” is not a number above 0"),
-        (["--design", "k_rr", "--epsilon", "2000"], "epsilon must be a number from"),
+        (["--design", "k_rr", "--epsilon", "2000"], "ε = 2,000 is too large: it can be up to 700."),
         (["--design", "warner"], "Warner's two questions: say --p"),
         (["--design", "warner", "--p", "2"], "2 cannot be: a chance lies between 0 and 1"),
         (["--design", "warner", "--p", "0.7", "--yes", "maybe"], "No answer is called “maybe”"),
@@ -852,4 +852,4 @@ def test_what_is_stated_wrongly_of_a_group_is_one_sentence_that_names_it(words, 
     rows, err, status = run(
         capsys, file, "--design", "k_rr", "--epsilon-by", "eps", "--by", "wave", "--column", "answer"
     )
-    assert err == "The group “2”: epsilon must be a number from 1e-06 to 700, got 1e-07.\n"
+    assert err == "The group “2”: ε = 1·10⁻⁷ is too small: it can be from 1·10⁻⁶ up.\n"

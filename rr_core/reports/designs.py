@@ -22,6 +22,7 @@ from rr_core.limits import EPSILON_MAX, EPSILON_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
 from rr_core.protocols import Channel, UnaryEncoding
+from rr_core.rounding import number
 
 MOST_FORCED = 12  # answers that are entered one by one
 UNREPORTED = "An answer without reports counts too: give a table of counts with a line for it, and 0."
@@ -225,10 +226,43 @@ def k_rr(k: int, kind: str, text: str) -> RandomizedResponse:
     >>> k_rr(4, "redraw", "50%").p
     0.625
     """
+    value = privacy(kind, text)
     if kind == "epsilon":
-        return RandomizedResponse(k, typed.number(text))
-    made = RandomizedResponse.from_p if kind == "p" else RandomizedResponse.from_redraw
-    return made(k, typed.chance(text))
+        return RandomizedResponse(k, value)
+    if kind == "redraw" and value >= 1:
+        raise Unclear(f"r = {number(value)} cannot be: the chance of a uniform redraw lies between 0 and 1.")
+    if kind == "p" and not 1 / k < value < 1:
+        raise Unclear(
+            f"p = {number(value)} cannot be: with K = {k:,} categories the chance of a true report lies between "
+            f"1/K = {number(1 / k)} and 1."
+        )
+    try:
+        return (RandomizedResponse.from_p if kind == "p" else RandomizedResponse.from_redraw)(k, value)
+    except ValueError:
+        raise Unclear(
+            f"This {'p' if kind == 'p' else 'r'} is too close to an end of its range: ε would not lie between "
+            f"{number(EPSILON_MIN)} and {EPSILON_MAX:g}."
+        ) from None
+
+
+def privacy(kind: str, text: str) -> float:
+    """The epsilon, p or chance of a redraw that was written.
+
+    Raises:
+        Missing: nothing was written.
+        Unclear: it is none; one plain sentence.
+    """
+    if not text.strip():
+        raise Missing("Say how private the reports are: the ε (or the p, or the r) they were made with.")
+    try:
+        value = typed.number(text) if kind == "epsilon" else typed.chance(text)
+    except ValueError as problem:
+        raise Unclear(f"{problem}.") from None
+    if kind == "epsilon" and value > EPSILON_MAX:
+        raise Unclear(f"ε = {number(value, 6)} is too large: it can be up to {EPSILON_MAX:,g}.")
+    if kind == "epsilon" and value < EPSILON_MIN:
+        raise Unclear(f"ε = {number(value)} is too small: it can be from {number(EPSILON_MIN)} up.")
+    return value
 
 
 def made_of(
@@ -283,16 +317,7 @@ def unary_encoding(k: int, encoding: str, texts: Sequence[str]) -> UnaryEncoding
                 "chance p for a zero."
             )
         return UnaryEncoding.rappor(k, f, p, q)
-    try:
-        epsilon = typed.number(texts[0])
-    except ValueError as problem:
-        raise Unclear(f"{problem}.") from None
-    try:
-        return UnaryEncoding(k, epsilon, encoding == "oue")
-    except ValueError:
-        raise Unclear(
-            f"ε = {epsilon:.3g} cannot be computed with: write one between {EPSILON_MIN:f} and {EPSILON_MAX:g}."
-        ) from None
+    return UnaryEncoding(k, privacy("epsilon", texts[0]), encoding == "oue")
 
 
 def labelled(asked: Parameter, text: str) -> float:
