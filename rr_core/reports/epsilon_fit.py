@@ -66,7 +66,6 @@ class FitTest:
         p_value: share of the simulated scores that are at least as large, the observed one counted in. With two
             categories exact, by `fit_of_two`: as for any way of asking with two reports.
         null: (done,) simulated scores.
-        null_lowest: (done,) the fewest reports of a category in each simulated collection.
         requested, done: simulated collections, as requested and as made; fewer when it was stopped.
         floor: N q, the fewest reports that any category is expected to get.
         lowest: the fewest reports of a category that were collected.
@@ -81,7 +80,6 @@ class FitTest:
     score: float
     p_value: float
     null: Array
-    null_lowest: NDArray[np.int64]
     requested: int
     done: int
     floor: float
@@ -241,13 +239,11 @@ def fit_test(
         rows=1 if mechanism.k >= _LONG_ROW else min(_ROWS, _CELLS // mechanism.k),
         sampler=rescaled_reports,
     )
-    null, lowest, done = np.empty(replicates), np.empty(replicates, dtype=np.int64), 0
+    null, done = np.empty(replicates), 0
     for block in simulate(collector, replicates, progress=progress):
         reports, done = block.reports[: block.wanted], block.first + block.wanted
         null[block.first : done] = _statistics(reports, mechanism)[2]
-        lowest[block.first : done] = reports.min(axis=-1)
-    # Copies, so that a run that was stopped does not hold room for the rest.
-    null, lowest = null[:done].copy(), lowest[:done].copy()
+    null = null[:done].copy()  # so that a run that was stopped does not hold room for the rest
     enough = observed[0] - _EQUAL * max(1.0, abs(observed[0]))
     return FitTest(
         statistic=float(ratio[0]),
@@ -259,7 +255,6 @@ def fit_test(
             else (1 + int((null >= enough).sum())) / (1 + done)
         ),
         null=null,
-        null_lowest=lowest,
         requested=replicates,
         done=done,
         floor=n * mechanism.q,
