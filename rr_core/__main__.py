@@ -47,7 +47,7 @@ from rr_core.reports.designs import (
     parameter,
     unary_encoding,
 )
-from rr_core.reports.survey import Sample, Survey, Tallies, analyse_groups, report_of_each
+from rr_core.reports.survey import Survey, Tallies, analyse_people, report_of_each
 from rr_core.rounding import p_is, p_of_file
 from rr_core.script import VERSION
 
@@ -273,14 +273,14 @@ def _surveyed(
     order: Sequence[int] | None,
 ) -> tuple[Survey, dict[str, Any]]:
     """The analysis, of all people together where no groups were asked for, and what a file says of it."""
-    if not asked.by and not isinstance(protocol, ByGroup):
-        tallies, groups = tallies.together(), ("",)
-    survey = analyse_groups(tallies, protocol, truths, groups, asked.level, asked.users, order)
+    together, by_group = analyse_people(
+        tallies, protocol, truths, groups, asked.level, asked.users, order, by_group=bool(asked.by)
+    )
+    survey = together if by_group is None else by_group
     facts = {"design": asked.design, "epsilon": protocol.epsilon}
     if isinstance(protocol, ByGroup):
         of_groups = zip(groups, protocol.designs, strict=True)
         facts["epsilon_by_group"] = {name: one.epsilon for name, one in of_groups}
-        survey = survey if asked.by else survey.of_all()
     return survey, {**facts, "n": _n(survey), "level": asked.level}
 
 
@@ -640,7 +640,7 @@ def _unary(asked: argparse.Namespace) -> tuple[Survey, list[str], dict[str, Any]
         raise Unclear(
             f"“{most}” has {int(read.support.max()):,} ones, more than there are reports: mend --reports"
         )
-    groups, tallies = tuple[str, ...](("",)), Tallies(np.append(read.support, n)[None])
+    groups, tallies = tuple[str, ...](("",)), read.tallies(n)
     notes = [*read.reports.notes]
     if any(_beside(asked)):
         if read.bits is None:
@@ -651,8 +651,6 @@ def _unary(asked: argparse.Namespace) -> tuple[Survey, list[str], dict[str, Any]
         groups, tallies = people.groups, people.tallies
         if _varied(asked):
             protocol = _of_groups(asked, people, k, read.labels)
-    elif read.bits is not None:
-        tallies = Sample(read.bits, people=read.times).tallies(k)
     survey, facts = _surveyed(asked, tallies, protocol, read.labels, groups, range(k))
     about = rows_left_out(read.reports.dropped, 0 if asked.by else read.reports.merged)
     return survey, [*about, *notes, *_verdict(survey)], facts

@@ -1,4 +1,4 @@
-"""Numbers rounded to the safe side, to a few digits."""
+"""Numbers as text, and rounded to the safe side, to a few digits."""
 
 from __future__ import annotations
 
@@ -9,6 +9,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rr_core._validate import Array
+
+_RAISED = str.maketrans("0123456789−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A number as text: true minus sign, powers of ten raised: -1.2e-16 -> −1.2·10⁻¹⁶."""
+    mantissa, _, exponent = f"{value:,.{digits}g}".replace("-", "−").partition("e")
+    if not exponent:
+        return mantissa
+    return f"{mantissa}·10{raised(exponent.replace('−0', '−').lstrip('+0'))}"
+
+
+def raised(exponent: object) -> str:
+    """A whole number as an exponent: -12 -> ⁻¹²."""
+    return str(exponent).replace("-", "−").translate(_RAISED)
 
 
 def round_up(value: float, digits: int = 3) -> float:

@@ -24,7 +24,7 @@ from rr_core.io.decoding import zipped
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.reports.analysis import intervals_outside, outside_interval
 from rr_core.reports.designs import DESIGNS, kuk, unrelated
-from rr_core.reports.survey import _variance, analyse_groups
+from rr_core.reports.survey import analyse_groups
 from rr_core.rounding import p_is
 from rr_core.typed import chance
 from tests.io.workbook_files import excel_parts, excel_rows
@@ -287,7 +287,7 @@ def test_files_by_the_end_of_their_name(survey, tmp_path, capsys):
         ),
         (["--design", "k_rr", "--epsilon", "2", "--p", "0.5"], "one of them"),
         (["--design", "k_rr", "--epsilon", "often"], "“often” is not a number above 0"),
-        (["--design", "k_rr", "--epsilon", "2000"], "epsilon must be a number from"),
+        (["--design", "k_rr", "--epsilon", "2000"], "ε = 2,000 is too large: it can be up to 700."),
         (["--design", "warner"], "Warner's two questions: say --p"),
         (["--design", "warner", "--p", "2"], "2 cannot be: a chance lies between 0 and 1"),
         (["--design", "warner", "--p", "0.7", "--yes", "maybe"], "No answer is called “maybe”"),
@@ -575,7 +575,7 @@ def test_what_the_document_says_of_the_manual_of_rrreg():
     found = analyse({"no": 360, "yes": 640}, Channel.warner(0.2), users="sampled")
     text = (ROOT / "docs" / "command_line.md").read_text("utf-8")
     assert round(float(found.estimates["inv"][1]), 4) == 0.2667
-    assert f"{float(_variance(found.analyses[0])[1]) ** 0.5:.4f}" == "0.0253"
+    assert f"{float(found.analyses[0].variance_of_inv()[1]) ** 0.5:.4f}" == "0.0253"
     assert "0.0253" in text
     interval = found.analyses[0].interval
     assert f"{100 * interval.low[1]:.1f}% to {100 * interval.high[1]:.1f}%" in text
@@ -852,4 +852,4 @@ def test_what_is_stated_wrongly_of_a_group_is_one_sentence_that_names_it(words, 
     rows, err, status = run(
         capsys, file, "--design", "k_rr", "--epsilon-by", "eps", "--by", "wave", "--column", "answer"
     )
-    assert err == "The group “2”: epsilon must be a number from 1e-06 to 700, got 1e-07.\n"
+    assert err == "The group “2”: ε = 1·10⁻⁷ is too small: it can be from 1·10⁻⁶ up.\n"

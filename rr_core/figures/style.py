@@ -15,6 +15,8 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from rr_core.registry import REGISTRY
+from rr_core.rounding import number as number
+from rr_core.rounding import raised as raised
 
 GRID = "rgba(128,128,128,0.22)"
 ZERO = "rgba(128,128,128,0.75)"
@@ -193,19 +195,6 @@ def reading(chart: go.Figure) -> str:
     return str(chart.layout.meta["reading"])
 
 
-def number(value: float, digits: int = 3) -> str:
-    """A number as text: true minus sign, powers of ten raised: -1.2e-16 -> −1.2·10⁻¹⁶."""
-    mantissa, _, exponent = f"{value:,.{digits}g}".replace("-", "−").partition("e")
-    if not exponent:
-        return mantissa
-    return f"{mantissa}·10{raised(exponent.replace('−0', '−').lstrip('+0'))}"
-
-
-def raised(exponent: object) -> str:
-    """A whole number as an exponent: -12 -> ⁻¹²."""
-    return str(exponent).replace("-", "−").translate(_RAISED)
-
-
 def whole(values: Any) -> Any:
     """The nearest integers as floats, halves rounded up, without negative zero: the rounding of all displayed
     numbers of people."""
@@ -239,6 +228,3 @@ def duration(seconds: float) -> str:
         if seconds >= unit:
             return f"{number(seconds / unit)} {name}"
     return f"{number(seconds * 1e6)} µs"
-
-
-_RAISED = str.maketrans("0123456789−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")

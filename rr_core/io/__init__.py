@@ -13,7 +13,7 @@ made safe where they are shown.
 """
 
 from rr_core.io.columns import BITS_LEAST
-from rr_core.io.decoding import EXTENSIONS, Stopped, UnreadableFile, WrongDomain
+from rr_core.io.decoding import EXTENSIONS, UnreadableFile, WrongDomain
 from rr_core.io.distribution import (
     Distribution,
     Preview,
@@ -57,7 +57,6 @@ __all__ = [
     "Reports",
     "Size",
     "Source",
-    "Stopped",
     "UnreadableFile",
     "WrongDomain",
     "decisions_on",

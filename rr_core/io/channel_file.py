@@ -60,7 +60,7 @@ def read_matrix_file(data: bytes, name: str) -> MatrixFile:
     Raises:
         UnreadableFile: one plain sentence for the person whose file it is.
     """
-    found = decoded(data, name, _MOST_BYTES, _SMALLER)
+    found = decoded(data, name)
     if found.kind != "text":
         raise UnreadableFile(
             "A matrix is read from a text file or a spreadsheet: save the table as CSV and upload that."

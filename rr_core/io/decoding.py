@@ -95,10 +95,6 @@ class NoRows(UnreadableFile):
     """A file without a row: of a folder that a program wrote in parts, one may be so."""
 
 
-class Stopped(Exception):
-    """Raised when the user stops the reading; nothing was read."""
-
-
 class WrongDomain(ValueError):
     """Reports and a domain that contradict each other.
 
@@ -116,7 +112,7 @@ def faults_as(sentence: str) -> Iterator[None]:
     """Whatever the reader of a format raises on a damaged file, which is nearly anything, as UnreadableFile."""
     try:
         yield
-    except (UnreadableFile, Stopped):
+    except UnreadableFile:
         raise
     except MemoryError:
         raise UnreadableFile(
@@ -129,10 +125,6 @@ def faults_as(sentence: str) -> Iterator[None]:
 def megabytes(size: int) -> str:
     """A limit in words: ``200 MB``."""
     return f"{size / 2**20:,.0f} MB"
-
-
-Tick = Callable[[float], None]
-"""Told the done part, 0 to 1, of a long piece of work; may raise to end it."""
 
 
 Kind = Literal["text", "parquet", "spreadsheet", "statistics"]
@@ -162,31 +154,22 @@ class Decoded:
     sheets: tuple[str, ...] = ()
 
 
-def ignore(_: float) -> None:
-    """A progress callback that does nothing."""
-
-
-def unpack(
-    data: bytes, name: str, limit: int | None = None, advice: str = "", tick: Tick = ignore
-) -> Decoded:
-    """Check the size and the name, decompress to at most `limit` bytes, and tell what the bytes really are. `advice` is
-    what to do with more.
+def unpack(data: bytes, name: str) -> Decoded:
+    """Check the size and the name, decompress, and tell what the bytes really are.
 
     Raises:
         UnreadableFile: too large, before or after decompression; wrong extension; empty; a damaged archive, or one of
             several tables; a picture, a document, a web page or JSON under a table's name.
     """
     if len(data) > MAX_UPLOAD_BYTES:
-        raise UnreadableFile(
-            f"The file is larger than {megabytes(MAX_UPLOAD_BYTES)}. {advice or COUNT_FIRST}"
-        )
+        raise UnreadableFile(f"The file is larger than {megabytes(MAX_UPLOAD_BYTES)}. {COUNT_FIRST}")
     extension, notes = _extension(name), tuple[str, ...]()
     compression: Compression | None = None
     if data.startswith(_GZIP):
-        data, compression = gunzip(data, limit, advice, tick), "gzip"
+        data, compression = gunzip(data), "gzip"
     kind = _kind(data, extension)
     if kind is None and compression is None:
-        data, extension, notes = _unzip(data, limit, advice)
+        data, extension, notes = _unzip(data)
         compression, kind = "zip", _kind(data, extension)
     if not data or data.isspace():
         raise UnreadableFile(
@@ -202,19 +185,16 @@ def unpack(
     return Decoded(data, kind or "text", compression, notes=notes)
 
 
-def gunzip(data: bytes, limit: int | None = None, advice: str = "", tick: Tick = ignore) -> bytes:
+def gunzip(data: bytes, limit: int | None = None) -> bytes:
     """Decompress gzip piece by piece and stop at `limit` bytes (default: MAX_UNPACKED_BYTES)."""
     limit = MAX_UNPACKED_BYTES if limit is None else limit
-    packed, unpacked = io.BytesIO(data), io.BytesIO()
+    unpacked = io.BytesIO()
     try:
-        with gzip.GzipFile(fileobj=packed) as file:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
             while piece := file.read(_CHUNK):
-                tick(packed.tell() / len(data))
                 unpacked.write(piece)
                 if unpacked.tell() > limit:
-                    raise UnreadableFile(
-                        f"The file unpacks to more than {megabytes(limit)}. {advice or COUNT_FIRST}"
-                    )
+                    raise UnreadableFile(f"The file unpacks to more than {megabytes(limit)}. {COUNT_FIRST}")
     except EOFError:
         raise UnreadableFile(
             "The compressed file is cut short. Compress the table again, or upload it without compression."
@@ -226,7 +206,7 @@ def gunzip(data: bytes, limit: int | None = None, advice: str = "", tick: Tick =
     return unpacked.getvalue()
 
 
-def decode(data: bytes, tick: Tick = ignore) -> tuple[bytes, str]:
+def decode(data: bytes) -> tuple[bytes, str]:
     """Text in whatever encoding -> UTF-8 with ``\n`` line ends, and the name of the encoding.
 
     Tried in this order: byte-order marks, UTF-16 without one (half of its bytes are NUL), UTF-8, Windows-1251 where most
@@ -237,15 +217,15 @@ def decode(data: bytes, tick: Tick = ignore) -> tuple[bytes, str]:
         UnreadableFile: binary data, an unknown encoding, an empty text, a picture or the like.
     """
     if data.startswith(codecs.BOM_UTF8):
-        text, encoding = _decode_utf8(data[3:], tick), "UTF-8 with BOM"
+        text, encoding = _decode_utf8(data[3:]), "UTF-8 with BOM"
     elif data.startswith(codecs.BOM_UTF16_LE):
-        text, encoding = _recode(data, "utf-16-le", tick, 2), "UTF-16"
+        text, encoding = _recode(data, "utf-16-le", 2), "UTF-16"
     elif data.startswith(codecs.BOM_UTF16_BE):
-        text, encoding = _recode(data, "utf-16-be", tick, 2), "UTF-16"
+        text, encoding = _recode(data, "utf-16-be", 2), "UTF-16"
     elif codec := _utf16_without_bom(data):
-        text, encoding = _recode(data, codec, tick), "UTF-16"
+        text, encoding = _recode(data, codec), "UTF-16"
     else:
-        text, encoding = _decode_bytes(data, tick)
+        text, encoding = _decode_bytes(data)
     if text is None or b"\x00" in text:
         raise UnreadableFile(
             "The file is not a text table (it holds binary data, or is damaged). Export it again as"
@@ -299,17 +279,13 @@ def _kind(data: bytes, extension: str) -> Kind | None:
     return None
 
 
-def unzipped(
-    data: bytes, wanted: Callable[[str], bool], what: str, limit: int | None = None, advice: str = ""
-) -> dict[str, bytes]:
-    """The members of a ZIP archive whose names are wanted, at most `limit` bytes together (default: MAX_UNPACKED_BYTES),
-    counted while they unpack: what the archive says of their sizes is not relied on. `what` names the archive, and
-    `advice` is what to do with more.
+def unzipped(data: bytes, wanted: Callable[[str], bool], what: str) -> dict[str, bytes]:
+    """The members of a ZIP archive whose names are wanted, at most MAX_UNPACKED_BYTES together, counted while they
+    unpack: what the archive says of their sizes is not relied on. `what` names the archive.
 
     Raises:
         UnreadableFile: damaged, encrypted, too large, or compressed in an uncommon way.
     """
-    limit = MAX_UNPACKED_BYTES if limit is None else limit
     members, size = dict[str, bytes](), 0
     with _zipped(data, what) as archive, faults_as(_DAMAGED_ZIP.format(what=what)):
         for about in archive.infolist():
@@ -323,9 +299,9 @@ def unzipped(
             with archive.open(about) as member:
                 while piece := member.read(_CHUNK):
                     size += unpacked.write(piece)
-                    if size > limit:
+                    if size > MAX_UNPACKED_BYTES:
                         raise UnreadableFile(
-                            f"The {what} unpacks to more than {megabytes(limit)}. {advice or COUNT_FIRST}"
+                            f"The {what} unpacks to more than {megabytes(MAX_UNPACKED_BYTES)}. {COUNT_FIRST}"
                         )
             members[about.filename] = unpacked.getvalue()
     return members
@@ -351,7 +327,7 @@ def _zipped(data: bytes, what: str) -> zipfile.ZipFile:
         return archive
 
 
-def _unzip(data: bytes, limit: int | None, advice: str) -> tuple[bytes, str, tuple[str, ...]]:
+def _unzip(data: bytes) -> tuple[bytes, str, tuple[str, ...]]:
     """The only table in a ZIP archive, the extension of its name, and a note on what else there is.
 
     Raises:
@@ -374,7 +350,7 @@ def _unzip(data: bytes, limit: int | None, advice: str) -> tuple[bytes, str, tup
         for name in names
         if name != table
     ]
-    members = unzipped(data, table.__eq__, "ZIP archive", limit, advice)
+    members = unzipped(data, table.__eq__, "ZIP archive")
     return members[table], _extension(_file(table)), tuple(notes[:3])
 
 
@@ -447,18 +423,16 @@ def _utf16_without_bom(data: bytes) -> str | None:
     return "utf-16-le" if high > low else "utf-16-be"
 
 
-def _chunks(data: bytes, tick: Tick, begin: int = 0) -> Iterator[bytes]:
-    for start in range(begin, len(data), _CHUNK):
-        tick(start / len(data))
-        yield data[start : start + _CHUNK]
+def _chunks(data: bytes, begin: int = 0) -> Iterator[bytes]:
+    return (data[start : start + _CHUNK] for start in range(begin, len(data), _CHUNK))
 
 
-def _recode(data: bytes, codec: str, tick: Tick, begin: int = 0) -> bytes | None:
+def _recode(data: bytes, codec: str, begin: int = 0) -> bytes | None:
     """`data` from a position on as UTF-8 with ``\n`` line ends, or None when it is not valid in `codec`."""
     decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(codec)(), translate=True)
     recoded = io.BytesIO()
     try:
-        for chunk in _chunks(data, tick, begin):
+        for chunk in _chunks(data, begin):
             recoded.write(decoder.decode(chunk).encode())
         recoded.write(decoder.decode(b"", final=True).encode())
     except UnicodeError:
@@ -466,15 +440,15 @@ def _recode(data: bytes, codec: str, tick: Tick, begin: int = 0) -> bytes | None
     return recoded.getvalue()
 
 
-def _decode_utf8(data: bytes, tick: Tick) -> bytes | None:
+def _decode_utf8(data: bytes) -> bytes | None:
     """`data` when it is valid UTF-8, itself if its line ends are ``\n``, else None."""
     if b"\r" in data:
-        return _recode(data, "utf-8", tick)
+        return _recode(data, "utf-8")
     if data.isascii():
         return data
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        for chunk in _chunks(data, tick):
+        for chunk in _chunks(data):
             decoder.decode(chunk)
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
@@ -482,9 +456,9 @@ def _decode_utf8(data: bytes, tick: Tick) -> bytes | None:
     return data
 
 
-def _decode_bytes(data: bytes, tick: Tick) -> tuple[bytes | None, str]:
+def _decode_bytes(data: bytes) -> tuple[bytes | None, str]:
     """Text in UTF-8 or a one-byte encoding as UTF-8, with the name of the encoding; None for binary data."""
-    if (text := _decode_utf8(data, tick)) is not None:
+    if (text := _decode_utf8(data)) is not None:
         return text, "UTF-8"
     head = data[: 1 << 16]
     # Any bytes at all are "valid" Latin-1, so look for control characters: a compressed or random
@@ -494,10 +468,10 @@ def _decode_bytes(data: bytes, tick: Tick) -> tuple[bytes | None, str]:
     if (beyond := _beyond_latin(data)) is not None:
         if not beyond:
             raise _unknown_encoding()
-        return _recode(data, "cp1251", tick), "Windows-1251"
-    if all(len(chunk.translate(None, _C1)) == len(chunk) for chunk in _chunks(data, tick)):
-        return _recode(data, "latin-1", tick), "Latin-1"
-    text = _recode(data, "cp1252", tick)
+        return _recode(data, "cp1251"), "Windows-1251"
+    if all(len(chunk.translate(None, _C1)) == len(chunk) for chunk in _chunks(data)):
+        return _recode(data, "latin-1"), "Latin-1"
+    text = _recode(data, "cp1252")
     if text is None:  # which has no letter for five bytes; DOS and Japanese, Chinese or Korean encodings do
         raise _unknown_encoding()
     return text, "Windows-1252"

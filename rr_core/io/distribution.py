@@ -130,7 +130,7 @@ def inspect(data: bytes, name: str, *, has_header: bool | None = None, sheet: st
     >>> found.columns, found.layout, found.separator
     (('town', 'people'), 'counts', ';')
     """
-    found = decoded(data, name, sheet=sheet)
+    found = decoded(data, name, sheet)
     table = table_in(found, has_header)
     refuse_sideways(table)
     suggested = suggest(table)

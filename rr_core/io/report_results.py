@@ -18,12 +18,11 @@ from rr_core.io.unary_reports import UnaryReports
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
 from rr_core.protocols import Channel
-from rr_core.protocols.unary import Bits
 from rr_core.reports.analysis import ALL_ROWS, Analysis, ByGroup, Collecting, Rows
 from rr_core.reports.by_group import Varied
 from rr_core.reports.epsilon_fit import FitTest, Simulations
 from rr_core.reports.intervals import Interval
-from rr_core.reports.survey import Survey, report_of_each, table_of_all
+from rr_core.reports.survey import Survey, Tallies, report_of_each, table_of_all
 
 DomainKind = Literal["seen", "size", "listed"]
 PrivacyKind = Literal["epsilon", "p", "redraw"]
@@ -123,13 +122,11 @@ class ReportsInUse:
         return self.unary.n or self.stated_n or 0
 
     @property
-    def bits(self) -> tuple[Bits, NDArray[Any]] | None:
-        """Of unary encoding the different reports, and how often each occurred; None where they are not known."""
+    def tallies(self) -> Tallies:
+        """The sums of people by group and report, as they are analysed."""
         if self.people is not None:
-            return self.people.tallies.bits_of(None, weighted=False)
-        if self.unary is None or self.unary.bits is None or self.unary.times is None:
-            return None
-        return self.unary.bits, self.unary.times
+            return self.people.tallies
+        return Tallies(self.collected.counts[None]) if self.unary is None else self.unary.tallies(self.n)
 
     @property
     def k_rr(self) -> RandomizedResponse | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,7 @@ from rr_core.io.columns import (
     suggest,
     unused_numbers,
 )
-from rr_core.io.decoding import NoRows, Stopped, Tick, UnreadableFile, megabytes, quote
+from rr_core.io.decoding import NoRows, UnreadableFile, megabytes, quote
 from rr_core.io.distribution import Preview, inspect
 from rr_core.io.labels import Codes, Labels, as_objects, clean, factorize
 from rr_core.io.parquet import to_text
@@ -49,6 +49,7 @@ from rr_core.io.tables import (
     Counted,
     Counts,
     Dropped,
+    Tell,
     add_up,
     check_size,
     count_values,
@@ -372,7 +373,7 @@ def read_reports(
     count: str | int | None = None,
     has_header: bool | None = None,
     all_zero: bool = False,
-    progress: Callable[[float], bool] | None = None,
+    progress: Tell | None = None,
 ) -> Reports:
     """Count the reports in one or more files of the same columns.
 
@@ -384,13 +385,11 @@ def read_reports(
             values.
         has_header: overrides what is detected in the first file, which holds for all of them; ignored for Parquet.
         all_zero: accept a table of counts that are all zero, as the ones of unary encoding may be.
-        progress: told the done part, 0 to 1, after each piece. True asks to stop. Single steps cannot be stopped:
-            cleaning a million names, or adding up a table of counts with millions of rows, takes seconds.
+        progress: told the done part, 0 to 1, after each piece.
 
     Raises:
         UnreadableFile: with one sentence for the person who uploaded the files; it names the file when there are
             several.
-        Stopped: `progress` asked for it.
         ValueError: unknown `layout`, no files.
 
     Time O(rows). Memory: the upload, one unpacked file and the distinct values; for a table of counts also
@@ -415,12 +414,12 @@ def read_reports(
     for source, start, end in zip(ordered, parts, parts[1:], strict=False):
         with _naming(source.name if len(files) > 1 else None):
             opened = start + _OPENING * (end - start)
-            tell = _part(progress, start, opened)
-            tell(0.0)
+            if progress is not None:
+                progress(start)
             data = source.data if isinstance(source.data, bytes) else bytes(source.data)
             header = shape.has_header if shape else has_header
             try:
-                table = open_table(data, source.name, header, tell, source.sheet)
+                table = open_table(data, source.name, header, source.sheet)
             except NoRows as error:
                 if len(files) == 1:
                     raise
@@ -453,14 +452,9 @@ def read_reports(
     return dataclasses.replace(reports, sheet=files[0].sheet)
 
 
-def _part(progress: Callable[[float], bool] | None, start: float, stop: float) -> Tick:
-    """A callback for one part of the work, whose 0 to 1 corresponds to `start` to `stop` of the whole."""
-
-    def tell(done: float) -> None:
-        if progress is not None and progress(start + (stop - start) * done):
-            raise Stopped
-
-    return tell
+def _part(progress: Tell | None, start: float, stop: float) -> Tell:
+    """Told of one part of the work, whose 0 to 1 corresponds to `start` to `stop` of the whole."""
+    return lambda done: progress is not None and progress(start + (stop - start) * done)
 
 
 def _rows_first(files: Sequence[Source], has_header: bool | None) -> list[Source]:
@@ -568,19 +562,19 @@ def pick(
     return choose(table, layout, category, count)
 
 
-def count_reports(table: Table, choice: ColumnChoice, tick: Tick) -> Counted:
+def count_reports(table: Table, choice: ColumnChoice, tell: Tell) -> Counted:
     """Read the chosen columns.
 
     Raises:
         UnreadableFile: a broken line, too many categories, a count that is missing or no whole number of people.
     """
     if choice.count is None:
-        return count_values(table, choice.category, tick, declared=True)
-    return _sum_counts(table, choice.category, choice.count, tick)
+        return count_values(table, choice.category, tell, declared=True)
+    return _sum_counts(table, choice.category, choice.count, tell)
 
 
-def _sum_counts(table: Table, category: int, count: int, tick: Tick) -> Counted:
-    columns, blank = number_columns(table, [category, count], tick)
+def _sum_counts(table: Table, category: int, count: int, tell: Tell) -> Counted:
+    columns, blank = number_columns(table, [category, count], tell)
     (distinct, codes), (distinct_amounts, amount_codes) = columns
     names = to_text(distinct)
     named = has_name(names)

@@ -13,10 +13,8 @@ import python_calamine as calamine
 from rr_core.io.decoding import (
     COUNT_FIRST,
     Decoded,
-    Tick,
     UnreadableFile,
     faults_as,
-    ignore,
     quote,
     unzipped,
     zipped,
@@ -41,11 +39,10 @@ _REPEATED = re.compile(rb"-repeated=[\"']([0-9]{1,18})[\"']")
 _LIKE_THOUSANDS = re.compile(r"-?[1-9][0-9]{0,2}(\.[0-9]{3})+")
 _DIGITS = 15  # that a spreadsheet shows
 _BREAKS = str.maketrans(dict.fromkeys("\0\t\n\r", " "))
-_EVERY_ROWS = 10_000
 _MOST_NAMED = 6
 
 
-def read_sheet(data: bytes, tick: Tick = ignore, wanted: str | None = None) -> Decoded:
+def read_sheet(data: bytes, wanted: str | None = None) -> Decoded:
     """The sheet with the wanted name; else the first visible one with two rows or more, or if there is none, the first
     with any cell, as text: cells between tabs, every row a line of as many. Hidden ones come last.
 
@@ -63,7 +60,7 @@ def read_sheet(data: bytes, tick: Tick = ignore, wanted: str | None = None) -> D
     with faults_as(_DAMAGED):
         try:
             with calamine.CalamineWorkbook.from_filelike(io.BytesIO(data)) as book:
-                return _table(book, program, tick, wanted)
+                return _table(book, program, wanted)
         except calamine.PasswordError:
             raise UnreadableFile(_PASSWORD) from None
         except BaseException as error:
@@ -146,7 +143,7 @@ def _spans_of_tables(part: bytes) -> Iterator[int]:
     yield height * width
 
 
-def _table(book: calamine.CalamineWorkbook, program: str, tick: Tick, wanted: str | None) -> Decoded:
+def _table(book: calamine.CalamineWorkbook, program: str, wanted: str | None) -> Decoded:
     about = [one for one in book.sheets_metadata if one.typ == calamine.SheetTypeEnum.WorkSheet]
     about.sort(key=lambda one: one.visible != calamine.SheetVisibleEnum.Visible)
     sheets = {one.name: book.get_sheet_by_name(one.name) for one in about}
@@ -161,7 +158,7 @@ def _table(book: calamine.CalamineWorkbook, program: str, tick: Tick, wanted: st
             raise UnreadableFile(
                 f"A sheet of the workbook spans more than {MAX_CELLS:,} cells. {COUNT_FIRST}"
             )
-        above, text, rows = _as_text(sheet, tick)
+        above, text, rows = _as_text(sheet)
         if rows and (read is None or rows > 1 >= read[3] or _is_table(text)):
             read = name, above, text, rows
         if _is_table(text):
@@ -195,14 +192,12 @@ def _rest(names: Sequence[str]) -> str:
     )
 
 
-def _as_text(sheet: calamine.CalamineSheet, tick: Tick) -> tuple[int, bytes, int]:
+def _as_text(sheet: calamine.CalamineSheet) -> tuple[int, bytes, int]:
     """How many empty rows there are above, the rows from there on to the last that is not empty, as text, and how many of
     them are not."""
     first, last, rows = 0, 0, list[list[str]]()
     left, right, filled = sheet.width, 0, 0
-    for number, cells in enumerate(sheet.iter_rows()):
-        if number % _EVERY_ROWS == 0:
-            tick(number / max(1, sheet.total_height))
+    for cells in sheet.iter_rows():
         row = [as_shown(cell).translate(_BREAKS) for cell in cells]
         used = [i for i, cell in enumerate(row) if cell.strip()]
         if not used and not rows:

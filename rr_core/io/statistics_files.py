@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pyreadstat
 from pyreadstat import ReadstatError
 
-from rr_core.io.decoding import Decoded, NoRows, Tick, UnreadableFile, faults_as, ignore
+from rr_core.io.decoding import Decoded, NoRows, UnreadableFile, faults_as
 from rr_core.io.spreadsheets import MAX_CELLS, as_shown
 from rr_core.io.text import MAX_COLUMNS
 
@@ -27,7 +27,7 @@ _SPSS_LAYOUT, _SPSS_HEADER, _SPSS_END = 64, 176, 999
 _OLD_ENCODING = "CP1252"  # tried where the one that the file states is not the one it has
 
 
-def read_statistics(data: bytes, tick: Tick = ignore) -> Decoded:
+def read_statistics(data: bytes) -> Decoded:
     """The table with labels in place of the values they stand for, also labels that no row has; dates as 2024-12-31.
 
     Raises:
@@ -47,8 +47,7 @@ def read_statistics(data: bytes, tick: Tick = ignore) -> Decoded:
             columns, about = _read(data, reader, program, _OLD_ENCODING)
             notes = ("The file does not say in which encoding its text is: it was read as Windows-1252.",)
         arrays, missing = {}, list[int]()
-        for i, (name, values) in enumerate(columns.items()):
-            tick(i / len(columns))
+        for name, values in columns.items():
             labels = about.variable_value_labels.get(name, {})
             is_missing = _declared(about, name, values)
             arrays[name], number = _column(values, labels, is_missing)

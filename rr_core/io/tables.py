@@ -5,7 +5,7 @@ Distributions and collected reports are both read from here. Counting holds only
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -16,13 +16,10 @@ import pyarrow.compute as pc
 
 from rr_core.io.columns import WORDS, Columns, Table
 from rr_core.io.decoding import (
-    COUNT_FIRST,
     Decoded,
-    Tick,
     UnreadableFile,
     decode,
     encoding_note,
-    ignore,
     quote,
     unpack,
 )
@@ -35,6 +32,8 @@ from rr_core.limits import HELD_ROWS_MAX, K_MAX, K_MIN
 from rr_core.plain_text import plain
 
 Counts = npt.NDArray[np.int64]
+Tell = Callable[[float], object]
+"""Told the part of a table, 0 to 1, that was read."""
 
 MIN_CATEGORIES, MAX_CATEGORIES = K_MIN, K_MAX
 
@@ -92,47 +91,32 @@ class Counted:
     notes: tuple[str, ...] = ()
 
 
-def decoded(
-    data: bytes,
-    name: str,
-    limit: int | None = None,
-    advice: str = COUNT_FIRST,
-    tick: Tick = ignore,
-    sheet: str | None = None,
-) -> Decoded:
-    """Unpack and decode an upload: every reader gets its text from here. At most `limit` bytes (None: MAX_UNPACKED_BYTES)
-    are unpacked; `advice` is what to do with more. `sheet` is as `wanted` of `read_sheet`.
+def decoded(data: bytes, name: str, sheet: str | None = None) -> Decoded:
+    """Unpack and decode an upload: every reader gets its text from here. `sheet` is as `wanted` of `read_sheet`.
 
     Raises:
         UnreadableFile: as in `unpack`, `decode`, `read_sheet` and `read_statistics`.
     """
-    packed = unpack(data, name, limit, advice, lambda done: tick(done / 2))
+    packed = unpack(data, name)
     if packed.kind == "parquet":
         return packed
-
-    def rest(done: float) -> None:
-        tick((1 + done) / 2)
-
     if packed.kind == "statistics":
-        found = read_statistics(packed.data, rest)
+        found = read_statistics(packed.data)
     elif packed.kind == "spreadsheet":
-        found = read_sheet(packed.data, rest, sheet)
+        found = read_sheet(packed.data, sheet)
     else:
-        text, encoding = decode(packed.data, rest)
+        text, encoding = decode(packed.data)
         found = Decoded(text, "text", encoding=encoding, notes=encoding_note(text, encoding))
     return replace(found, compression=packed.compression, notes=packed.notes + found.notes)
 
 
-def open_table(
-    data: bytes, name: str, has_header: bool | None, tick: Tick = ignore, sheet: str | None = None
-) -> Table:
-    """The table in an upload. `tick` hears of the unpacking; `sheet` is the one of a workbook, None for the first that
-    seems to be a table.
+def open_table(data: bytes, name: str, has_header: bool | None, sheet: str | None = None) -> Table:
+    """The table in an upload. `sheet` is the one of a workbook, None for the first that seems to be a table.
 
     Raises:
         UnreadableFile: when the file is no table at all.
     """
-    return table_in(decoded(data, name, tick=tick, sheet=sheet), has_header)
+    return table_in(decoded(data, name, sheet), has_header)
 
 
 def table_in(found: Decoded, has_header: bool | None) -> Table:
@@ -145,7 +129,7 @@ def table_in(found: Decoded, has_header: bool | None) -> Table:
 
 
 def number_columns(
-    table: Table, indices: Sequence[int], tick: Tick = ignore
+    table: Table, indices: Sequence[int], tell: Tell = lambda _: None
 ) -> tuple[list[tuple[Any, Codes]], Columns]:
     """The columns at `indices`, whole, each as its distinct values and for each row the position of its value among them;
     and the blank lines that were skipped. Errors as in `TextTable.pieces` and `ParquetTable.pieces`.
@@ -165,11 +149,13 @@ def number_columns(
                 " and upload one row per category."
             )
         blank = piece
-        tick(piece.done)
+        tell(piece.done)
     return [column.result() for column in numbered], blank
 
 
-def count_values(table: Table, category: int, tick: Tick = ignore, *, declared: bool = False) -> Counted:
+def count_values(
+    table: Table, category: int, tell: Tell = lambda _: None, *, declared: bool = False
+) -> Counted:
     """How many rows hold each value of a column; with `declared` also the categories without a row that the file
     declares for it, after the others.
 
@@ -185,7 +171,7 @@ def count_values(table: Table, category: int, tick: Tick = ignore, *, declared: 
             if declares and listed is None and pa.types.is_dictionary(piece.arrays[0].type):
                 listed = to_text(piece.arrays[0].chunk(0).dictionary)
         blank = piece
-        tick(piece.done)
+        tell(piece.done)
     tallied = tally.result()
     named = has_name(tallied.names)
     first = 0 if named.all() else _first_of(table, category, pc.filter(tallied.names, pa.array(~named)))

@@ -43,6 +43,7 @@ from rr_core.io.reports import (
 )
 from rr_core.io.tables import Counts, Numbered, open_table
 from rr_core.io.text import SAMPLE_ROWS
+from rr_core.reports.survey import Sample, Tallies
 
 # Bits that are held, one byte each.
 MOST_BITS_HELD = 50_000_000
@@ -78,6 +79,11 @@ class UnaryReports:
     bits: npt.NDArray[np.uint8] | None
     times: npt.NDArray[np.int64] | None
     reports: Reports
+
+    def tallies(self, n: int) -> Tallies:
+        """The sums of n reports, with their bits where these are known."""
+        rows = None if self.bits is None else Sample(self.bits, people=self.times)
+        return Tallies(np.append(self.support, n)[None], rows=rows)
 
     def noting(self, notes: Sequence[str]) -> UnaryReports:
         """The same with more sentences about what was understood."""

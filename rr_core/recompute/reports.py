@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.recompute.result import TOP, Recomputed, same_file
 from rr_core.registry import REGISTRY
-from rr_core.reports import analyse, fit_test, plausible_epsilon
+from rr_core.reports import fit_test, plausible_epsilon
 from rr_core.reports.analysis import Analysis, ByGroup, Collecting
 from rr_core.reports.designs import DESIGNS
-from rr_core.reports.survey import Survey, analyse_groups, report_of_each, table_of_all
+from rr_core.reports.survey import Tallies, analyse_people, report_of_each, table_of_all
 from rr_core.rounding import p_of_file
 
 if TYPE_CHECKING:
@@ -106,9 +105,9 @@ def _k_rr(
         if p is None
         else _made(people, p, lambda told: RandomizedResponse.from_p(k, told))
     )
-    told, survey = _groups(people, mechanism, labels, labels, level, users, by)
-    found = _together(people, counts, mechanism, labels, level, users, weights, survey)
-    groups = None if survey is None else survey.table()
+    found, told, groups = _analysed(
+        people, Tallies(counts[None]), mechanism, labels, range(k), level, users, by
+    )
     numbers: dict[str, Any] = {
         **same_file("the files", read.sha256, sha256),
         "K": k,
@@ -176,52 +175,37 @@ def _channel(
         reports = dict(zip(reports, people.tallies.counts.sum(axis=0).tolist(), strict=True))
         told = dict(same_file("the files", read.sha256, sha256))
     channel = _made(people, matrix, lambda told: Channel(np.array(told)))
-    of_groups, survey = _groups(people, channel, names, list(reports), level, users, by)
-    counts = np.array(list(reports.values()))
-    found = _together(people, counts, channel, names, level, users, weights, survey)
-    groups = None if survey is None else survey.table()
-    same = set(names) == set(reports)
-    own = np.array([reports[name] for name in names]) if same else None
+    counts, order = np.array(list(reports.values())), report_of_each(names, list(reports))
+    found, of_groups, groups = _analysed(
+        people, Tallies(counts[None]), channel, names, order, level, users, by
+    )
+    own = None if order is None else counts[list(order)]
     table = table_of_all(np.array(names, dtype=object), own, found)
     numbers = {"reports": source, "number of each": dict(reports), **told, **_fit(found), **of_groups}
     return Recomputed(numbers, table, None, groups)
 
 
-def _together(
+def _analysed(
     people: People | None,
-    counts: NDArray[np.int64],
+    tallies: Tallies,
     protocol: Collecting | ByGroup,
     names: Sequence[str],
-    level: float,
-    users: Users,
-    weights: str | None,
-    survey: Survey | None,
-) -> Analysis:
-    """The analysis of all people as one; of the ``survey`` where its groups have designs of their own."""
-    if isinstance(protocol, ByGroup):
-        assert survey is not None
-        return survey.of_all().analyses[0]
-    if people is None or weights is None:
-        return analyse(counts, protocol, level, users)
-    return analyse_groups(people.tallies.together(), protocol, names, level=level).analyses[0]
-
-
-def _groups(
-    people: People | None,
-    protocol: Collecting | ByGroup,
-    names: Sequence[str],
-    reports: Sequence[str],
+    order: Sequence[int] | None,
     level: float,
     users: Users,
     by: Sequence[str],
-) -> tuple[dict[str, Any], Survey | None]:
-    """Numbers about the groups, and their analyses."""
-    if people is None or not by:
-        return {}, None
-    order = report_of_each(names, reports)
-    survey = analyse_groups(people.tallies, protocol, names, people.groups, level, users, order)
+) -> tuple[Analysis, dict[str, Any], dict[str, Any] | None]:
+    """The analysis of all people, or of the ``tallies`` where nobody asked for more, numbers about the groups, and their
+    table."""
+    groups = ("",) if people is None else people.groups
+    tallies = tallies if people is None else people.tallies
+    together, survey = analyse_people(
+        tallies, protocol, names, groups, level, users, order, by_group=bool(by)
+    )
+    if survey is None:
+        return together.analyses[0], {}, None
     alike = None if survey.alike is None else p_of_file(survey.alike)
-    return {"all groups are alike: p": alike}, survey
+    return together.analyses[0], {"all groups are alike: p": alike}, survey.table()
 
 
 def _made(people: People | None, told: Any, make: Callable[[Any], Collecting]) -> Collecting | ByGroup:
@@ -253,7 +237,7 @@ def _unary(
 ) -> Recomputed:
     """Collected reports of unary encoding, made by an epsilon or by two chances of a one: ones of each category, or a
     file of bits and how to read it; with groups or weights as in `_k_rr`."""
-    people, bits = None, None
+    people = None
     if ones is None:
         from rr_core.io import AS_WRITTEN
         from rr_core.io.people import read_people
@@ -261,28 +245,22 @@ def _unary(
 
         sources, how = _sources(files[:1], reading)
         read = read_unary(sources[0], **how)
-        names, support = read.labels, read.support
-        bits = None if read.bits is None or read.times is None else (read.bits, read.times)
+        names, support, tallies = read.labels, read.support, read.tallies(n)
         if by or weights:
             people = read_people(
                 sources, read.reports, names, AS_WRITTEN, by, weights, inverse=inverse, bits=True
             )
             support = people.tallies.counts.sum(axis=0)[:-1]
-            bits = people.tallies.bits_of(None, weighted=False)
     else:
         names, support = tuple(ones), np.array(list(ones.values()))
+        tallies = Tallies(np.append(support, n)[None])
     k = len(names)
     made = (
         _made(people, epsilon, lambda told: UnaryEncoding(k, told, optimized))
         if chances is None
         else _made(people, chances, lambda told: UnaryEncoding.from_p_q(k, *told))
     )
-    of_groups, survey = _groups(people, made, names, names, level, users, by)
-    groups = None if survey is None else survey.table()
-    if isinstance(made, ByGroup) or (people is not None and weights):
-        found = _together(people, support, made, names, level, users, weights, survey)
-    else:
-        found = analyse(support, made, level, users, n=n, bits=bits)
+    found, of_groups, groups = _analysed(people, tallies, made, names, range(k), level, users, by)
     numbers = {"reports": source, **_fit(found), **of_groups}
     table = table_of_all(np.array(names, dtype=object), support, found)
     return Recomputed(numbers, table, None, groups)

@@ -18,20 +18,16 @@ truths have.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
 from rr_core._validate import Array
 from rr_core.protocols.unary import UnaryEncoding, inv_p_unary
-from rr_core.reports.protocol_fit import LEAST_EXPECTED
+from rr_core.reports.protocol_fit import LEAST_EXPECTED, drawn
 from rr_core.streams import Stream, generator
 
-_DRAWN = 2000
-# Entries of tables: of one above which only chi-squared is asked, and of those that are drawn at once.
-MOST_CELLS, _CELLS_AT_ONCE = 20_000, 2_000_000
+MOST_CELLS = 20_000  # entries of a table, above which only chi-squared is asked
 # (g, m) weighted shares of the reports and their variances, (m,) that of their mean over people, and degrees of freedom.
 Weighted = tuple[Array, Array, Array, int]
 
@@ -124,12 +120,3 @@ def _of_weighted(
     mean = float(((n @ variances - n.sum() * of_mean) / divisor).sum())
     free = df / scale
     return float(stats.f.sf(statistic / mean, free, free * weighted[3])) if mean > 0 else 1.0
-
-
-def drawn(statistic: float, size: int, draw: Callable[[int], Array]) -> tuple[float, int]:
-    """Among how many of the drawn statistics one is as large, itself counted in, as a share; and how many were drawn."""
-    as_far, at_once = 0, max(1, _CELLS_AT_ONCE // size)
-    for start in range(0, _DRAWN, at_once):
-        far = draw(min(at_once, _DRAWN - start))
-        as_far += int((far >= statistic * (1 - 1e-9)).sum())
-    return (1 + as_far) / (1 + _DRAWN), _DRAWN

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from scipy import special
 from rr_core import _validate, sampling
 from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
-from rr_core.metrics import Users, check_users
+from rr_core.metrics import Users, check_users, variance_at
 from rr_core.profile import profile, table_size
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.channel_estimation import inv_channel, inv_covariance_channel, mle_channel
@@ -25,7 +25,6 @@ from rr_core.reports.intervals import (
     Interval,
     above_zero,
     checked_counts,
-    checked_level,
     checked_reports,
     interval_of_two,
     inv_interval,
@@ -143,6 +142,17 @@ class Analysis:
             return self.nearest.preferred if self.above.above.any() else "inv"
         return "mle" if "mle" in self.estimates else "inv_p"
 
+    def variance_of_inv(self) -> Array:
+        """(k,) variance of Inv, at the estimate; not of `ByGroup`."""
+        assert not isinstance(self.protocol, ByGroup)
+        if isinstance(self.protocol, Channel):
+            theta = self.estimates["mle"]
+            covariance = inv_covariance_channel(theta, self.n, self.protocol, users=self.users)
+            return np.maximum(np.diag(covariance), 0.0)
+        if isinstance(self.protocol, UnaryEncoding):
+            return self.protocol.inv_variance(self.estimates["inv_p"], self.n, users=self.users)
+        return variance_at(self.estimates["inv_p"], self.n, self.protocol, self.users)
+
     def columns(self, rows: Rows = ALL_ROWS) -> dict[str, NDArray[Any]]:
         """The table of results but for the names of categories and their reports: named columns of these categories (by
         default of all).
@@ -234,7 +244,7 @@ def analyse(
     >>> found.estimates["inv_p"].round(3).tolist(), round(found.fit.p_value, 3)
     ([0.99, 0.01, 0.0], 0.329)
     """
-    level = checked_level(level)
+    level = _validate.fraction("level", level)
     check_users(users)
     if isinstance(protocol, UnaryEncoding):
         return _of_unary(counts, protocol, level, users, n, bits)
@@ -279,7 +289,7 @@ def _of_channel(counts: ArrayLike, channel: Channel, level: float, users: Users)
         else:
             variance = _variance(best.theta, n, channel, users)
             interval, together = intervals_of_inv(estimates["inv"], variance, level)
-            p_values = _above_of_channel(estimates["inv"], best.theta, n, channel)
+            p_values = above_by_normal_law(estimates["inv"], variance_without(best.theta, channel) / n)
         above = AboveZero.of(p_values, 1 - level)
     fit = fit_of_channel(reports, channel, expected)
     few = bool(expected.min() < LEAST_EXPECTED) and not exact
@@ -336,11 +346,6 @@ def _above_of_two(reports: sampling.Counts, channel: Channel) -> Array:
             for own, others in (chances, chances[::-1])
         ]
     )
-
-
-def _above_of_channel(inv: Array, theta: Array, n: int, channel: Channel) -> Array:
-    """(k,) chances of an Inv so large, by the normal law, were nobody of this truth."""
-    return above_by_normal_law(inv, variance_without(theta, channel) / n)
 
 
 def above_by_normal_law(inv: Array, variance: Array) -> Array:
@@ -413,11 +418,17 @@ def _of_unary(
     )
 
 
-def intervals_of_inv(inv: Array, variance: Array, level: float) -> tuple[Interval, Interval]:
-    """Normal intervals of Inv, for each category and, by Bonferroni, for all."""
+def intervals_of_inv(
+    inv: Array,
+    variance: Array,
+    level: float,
+    beyond: Callable[[float], float] = lambda tail: -special.ndtri(tail),
+) -> tuple[Interval, Interval]:
+    """Intervals of Inv, for each category and, by Bonferroni, for all; ``beyond`` gives the quantile with a tail above
+    it, by default that of the normal law."""
     made = []
     for together in (False, True):
         outside = (1 - level) / (inv.size if together else 1)
-        half = -special.ndtri(outside / 2) * np.sqrt(variance)
+        half = beyond(outside / 2) * np.sqrt(variance)
         made.append(Interval(inv - half, inv + half, level, together))
     return made[0], made[1]

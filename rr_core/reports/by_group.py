@@ -34,7 +34,7 @@ from rr_core.plain_text import plain
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.channel_estimation import inv_channel, inv_covariance_channel
 from rr_core.protocols.unary import UnaryEncoding
-from rr_core.reports.alike import MOST_CELLS, drawn
+from rr_core.reports.alike import MOST_CELLS
 from rr_core.reports.analysis import (
     Analysis,
     ByGroup,
@@ -45,7 +45,7 @@ from rr_core.reports.analysis import (
 )
 from rr_core.reports.designs import Missing, Unclear
 from rr_core.reports.intervals import AboveZero
-from rr_core.reports.protocol_fit import LEAST_EXPECTED
+from rr_core.reports.protocol_fit import LEAST_EXPECTED, drawn
 from rr_core.streams import Stream, generator
 
 _MOST_NAMED = 3

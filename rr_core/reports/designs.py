@@ -22,6 +22,7 @@ from rr_core.limits import EPSILON_MAX, EPSILON_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
 from rr_core.protocols import Channel, UnaryEncoding
+from rr_core.rounding import number
 
 MOST_FORCED = 12  # answers that are entered one by one
 UNREPORTED = "An answer without reports counts too: give a table of counts with a line for it, and 0."
@@ -202,12 +203,8 @@ def table_of_one_share(design: Design, texts: Sequence[str], encoding: str = "ra
     if design.key == "unary":
         bit = unary_encoding(2, encoding, texts)
         channel = Channel(np.array([[1 - bit.q, bit.q], [1 - bit.p, bit.p]]))
-    elif design.key == "forced":
-        channel = of_forced(("no", "yes"), np.zeros(2, dtype=np.int64), texts).channel
     else:
-        assert design.chances is not None
-        values = [labelled(one, text) for one, text in zip(design.parameters, texts, strict=True)]
-        channel = design.chances(*values)
+        channel = _table(design, texts)
     if not channel.identified:
         raise Unclear(
             "As stated, different shares give the same reports, so nobody can estimate them: check the chances."
@@ -229,10 +226,43 @@ def k_rr(k: int, kind: str, text: str) -> RandomizedResponse:
     >>> k_rr(4, "redraw", "50%").p
     0.625
     """
+    value = privacy(kind, text)
     if kind == "epsilon":
-        return RandomizedResponse(k, typed.number(text))
-    made = RandomizedResponse.from_p if kind == "p" else RandomizedResponse.from_redraw
-    return made(k, typed.chance(text))
+        return RandomizedResponse(k, value)
+    if kind == "redraw" and value >= 1:
+        raise Unclear(f"r = {number(value)} cannot be: the chance of a uniform redraw lies between 0 and 1.")
+    if kind == "p" and not 1 / k < value < 1:
+        raise Unclear(
+            f"p = {number(value)} cannot be: with K = {k:,} categories the chance of a true report lies between "
+            f"1/K = {number(1 / k)} and 1."
+        )
+    try:
+        return (RandomizedResponse.from_p if kind == "p" else RandomizedResponse.from_redraw)(k, value)
+    except ValueError:
+        raise Unclear(
+            f"This {'p' if kind == 'p' else 'r'} is too close to an end of its range: ε would not lie between "
+            f"{number(EPSILON_MIN)} and {EPSILON_MAX:g}."
+        ) from None
+
+
+def privacy(kind: str, text: str) -> float:
+    """The epsilon, p or chance of a redraw that was written.
+
+    Raises:
+        Missing: nothing was written.
+        Unclear: it is none; one plain sentence.
+    """
+    if not text.strip():
+        raise Missing("Say how private the reports are: the ε (or the p, or the r) they were made with.")
+    try:
+        value = typed.number(text) if kind == "epsilon" else typed.chance(text)
+    except ValueError as problem:
+        raise Unclear(f"{problem}.") from None
+    if kind == "epsilon" and value > EPSILON_MAX:
+        raise Unclear(f"ε = {number(value, 6)} is too large: it can be up to {EPSILON_MAX:,g}.")
+    if kind == "epsilon" and value < EPSILON_MIN:
+        raise Unclear(f"ε = {number(value)} is too small: it can be from {number(EPSILON_MIN)} up.")
+    return value
 
 
 def made_of(
@@ -257,6 +287,11 @@ def made_of(
         return k_rr(k, kind, texts[0])
     if design.key == "unary":
         return unary_encoding(k, encoding, texts)
+    return _table(design, texts)
+
+
+def _table(design: Design, texts: Sequence[str]) -> Channel:
+    """The table of chances that numbers make, as written; of forced answers one for each answer."""
     if design.chances is None:
         return of_forced([*map(str, range(len(texts)))], np.zeros(len(texts), dtype=np.int64), texts).channel
     return design.chances(*(labelled(one, text) for one, text in zip(design.parameters, texts, strict=True)))
@@ -282,16 +317,7 @@ def unary_encoding(k: int, encoding: str, texts: Sequence[str]) -> UnaryEncoding
                 "chance p for a zero."
             )
         return UnaryEncoding.rappor(k, f, p, q)
-    try:
-        epsilon = typed.number(texts[0])
-    except ValueError as problem:
-        raise Unclear(f"{problem}.") from None
-    try:
-        return UnaryEncoding(k, epsilon, encoding == "oue")
-    except ValueError:
-        raise Unclear(
-            f"ε = {epsilon:.3g} cannot be computed with: write one between {EPSILON_MIN:f} and {EPSILON_MAX:g}."
-        ) from None
+    return UnaryEncoding(k, privacy("epsilon", texts[0]), encoding == "oue")
 
 
 def labelled(asked: Parameter, text: str) -> float:
@@ -396,9 +422,13 @@ def _of_numbers(
             f"The answer “{plain(wrong[0], _LONGEST_NAME)}” is no number of red cards among {channel.m - 1}: mend the "
             "reports, or the number of cards."
         )
+    return Counted(design.truths or ("no", "yes"), numbers, _counts_of(numbers, labels, counts), channel, 1)
+
+
+def _counts_of(names: Sequence[str], labels: Sequence[str], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many reports there are of each name, 0 of those that are no label."""
     held = dict(zip(labels, counts.tolist(), strict=True))
-    each = np.array([held.get(number, 0) for number in numbers], dtype=np.int64)
-    return Counted(design.truths or ("no", "yes"), numbers, each, channel, 1)
+    return np.array([held.get(name, 0) for name in names], dtype=np.int64)
 
 
 def of_forced(labels: Sequence[str], counts: NDArray[np.int64], texts: Sequence[str]) -> Counted:
@@ -481,7 +511,6 @@ def of_table(
             )
         names = labels
         notes.append(f"The columns are taken to be: {_listed(labels)}.")
-    held = dict(zip(labels, counts.tolist(), strict=True))
     unknown = [label for label in labels if label not in names]
     if unknown:
         raise Unclear(
@@ -492,7 +521,7 @@ def of_table(
         truths = names
         notes.append("The rows are taken to be truths of the same names, in the same order.")
     truths = truths or tuple(f"truth {i + 1}" for i in range(channel.k))
-    each = np.array([held.get(name, 0) for name in names], dtype=np.int64)
+    each = _counts_of(names, labels, counts)
     return _possible(Counted(tuple(truths), tuple(names), each, channel, None, tuple(notes)))
 
 

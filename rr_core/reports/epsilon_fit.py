@@ -30,7 +30,6 @@ from rr_core.reports.intervals import (
     Counts,
     Extremes,
     checked_counts,
-    checked_level,
     counts_profile,
     extremes,
     fit_of_two,
@@ -67,7 +66,6 @@ class FitTest:
         p_value: share of the simulated scores that are at least as large, the observed one counted in. With two
             categories exact, by `fit_of_two`: as for any way of asking with two reports.
         null: (done,) simulated scores.
-        null_lowest: (done,) the fewest reports of a category in each simulated collection.
         requested, done: simulated collections, as requested and as made; fewer when it was stopped.
         floor: N q, the fewest reports that any category is expected to get.
         lowest: the fewest reports of a category that were collected.
@@ -82,7 +80,6 @@ class FitTest:
     score: float
     p_value: float
     null: Array
-    null_lowest: NDArray[np.int64]
     requested: int
     done: int
     floor: float
@@ -120,7 +117,11 @@ class FitTest:
 
     def rejects(self, level: float = REJECTION_LEVEL) -> bool:
         """Whether the p-value is at most ``level``, or a category got too many or too few reports."""
-        return self.p_value <= checked_level(level) or self.extremes.too_many or self.extremes.too_few
+        return (
+            self.p_value <= _validate.fraction("level", level)
+            or self.extremes.too_many
+            or self.extremes.too_few
+        )
 
 
 @dataclass(frozen=True)
@@ -238,13 +239,11 @@ def fit_test(
         rows=1 if mechanism.k >= _LONG_ROW else min(_ROWS, _CELLS // mechanism.k),
         sampler=rescaled_reports,
     )
-    null, lowest, done = np.empty(replicates), np.empty(replicates, dtype=np.int64), 0
+    null, done = np.empty(replicates), 0
     for block in simulate(collector, replicates, progress=progress):
         reports, done = block.reports[: block.wanted], block.first + block.wanted
         null[block.first : done] = _statistics(reports, mechanism)[2]
-        lowest[block.first : done] = reports.min(axis=-1)
-    # Copies, so that a run that was stopped does not hold room for the rest.
-    null, lowest = null[:done].copy(), lowest[:done].copy()
+    null = null[:done].copy()  # so that a run that was stopped does not hold room for the rest
     enough = observed[0] - _EQUAL * max(1.0, abs(observed[0]))
     return FitTest(
         statistic=float(ratio[0]),
@@ -256,7 +255,6 @@ def fit_test(
             else (1 + int((null >= enough).sum())) / (1 + done)
         ),
         null=null,
-        null_lowest=lowest,
         requested=replicates,
         done=done,
         floor=n * mechanism.q,
@@ -323,7 +321,7 @@ def plausible_epsilon(
     >>> round(result.low, 1), result.high
     (2.7, inf)
     """
-    level = checked_level(level)
+    level = _validate.fraction("level", level)
     high = EPSILON_APP_MAX
     if above is not None:
         above = _validate.epsilon(above, "above")

@@ -45,14 +45,6 @@ def checked_reports(counts: ArrayLike, kinds: int) -> Counts:
     return reports
 
 
-def checked_level(level: float) -> float:
-    """``level`` as a float between 0 and 1, or ValueError."""
-    number = _validate.real("level", level, "a number between 0 and 1")
-    if not 0 < number < 1:
-        raise ValueError(f"level must be a number between 0 and 1, got {level!r}")
-    return number
-
-
 def counts_profile(counts: Counts) -> tuple[Profile, NDArray[np.intp]]:
     """The profile of one (k,) histogram, and the (k,) level of each category: what depends on the count alone is computed
     once for each level."""
@@ -119,7 +111,7 @@ def too_few_reports(n: int, mechanism: RandomizedResponse, level: float = 0.95) 
     >>> too_few_reports(30, RandomizedResponse(3, 1.0)), too_few_reports(3000, RandomizedResponse(3, 1.0))
     (True, False)
     """
-    n, level = _validate.integer("n", n, 0), checked_level(level)
+    n, level = _validate.integer("n", n, 0), _validate.fraction("level", level)
     return n * mechanism.q < (LEAST_NOISE if level >= 0.95 else LEAST_NOISE_BELOW_95)
 
 
@@ -159,7 +151,7 @@ def inv_interval(
     ([0.765, 0.197, -0.182], [0.929, 0.344, -0.046])
     """
     checked = checked_counts(counts, mechanism)
-    level = checked_level(level)
+    level = _validate.fraction("level", level)
     levels, level_of = counts_profile(checked)
     n = float(checked.sum())
     make = _exact if simultaneous else _score
@@ -283,7 +275,7 @@ def above_zero(counts: ArrayLike, mechanism: RandomizedResponse, level: float = 
     [True, True, False]
     """
     checked = checked_counts(counts, mechanism)
-    level = checked_level(level)
+    level = _validate.fraction("level", level)
     levels, level_of = counts_profile(checked)
     p_values = upper_tail(levels.values[0], int(checked.sum()), mechanism.q)
     adjusted = _holm(p_values, levels.multiplicities[0], mechanism.k)
@@ -475,9 +467,7 @@ def interval_of_two(
     ones, n, chances = _checked_ones(ones, n, chances)
     if chances[0] == chances[1]:
         raise ValueError(f"chances must be two different numbers, got {_validate.short(chances)}")
-    alpha = _validate.real("alpha", alpha, "a number between 0 and 1")
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must be a number between 0 and 1, got {alpha}")
+    alpha = _validate.fraction("alpha", alpha)
     if chances[1] < chances[0]:
         return interval_of_two(n - ones, n, (1 - chances[0], 1 - chances[1]), alpha, users)
     none, every = chances

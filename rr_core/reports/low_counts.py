@@ -71,7 +71,7 @@ def floor(counts: ArrayLike, mechanism: RandomizedResponse, chance: float = 0.05
     >>> round(found.level), found.too_few
     (175, 1)
     """
-    reports, chance = checked_counts(counts, mechanism), _checked_chance(chance)
+    reports, chance = checked_counts(counts, mechanism), _validate.fraction("chance", chance)
     k, n = mechanism.k, int(reports.sum())
     half = max(k // 2, min(k, 10))
     ranks = np.unique(np.round(np.geomspace(1, half, _MOST_RANKS)).astype(np.int64))
@@ -82,13 +82,6 @@ def floor(counts: ArrayLike, mechanism: RandomizedResponse, chance: float = 0.05
     fits = stats.binom.cdf(nearest, n, mechanism.q) <= tail
     lowest = np.where(fits, nearest, nearest - 1).astype(np.int64)
     return Floor(n * mechanism.q, ranks, least[ranks - 1], lowest, k, chance)
-
-
-def _checked_chance(chance: float) -> float:
-    number = _validate.real("chance", chance, "a number between 0 and 1")
-    if not 0 < number < 1:
-        raise ValueError(f"chance must be a number between 0 and 1, got {chance!r}")
-    return number
 
 
 @lru_cache(maxsize=32)
@@ -110,22 +103,12 @@ class Strays:
     Attributes:
         below: (m,) whether a name is one of them.
         level: N q, the expected reports of an empty category, with K and N of the other names; of all names when the
-            strays are not outweighed.
-        total: reports of all strays.
+            strays together have more reports than that. An epsilon larger than the stated one then explains them at
+            least as well: all empty categories are that low.
     """
 
     below: NDArray[np.bool_]
     level: float
-    total: int
-
-    @property
-    def outweighed(self) -> bool:
-        """Whether the strays together have fewer reports than one empty category would get.
-
-        If they have more, an epsilon larger than the stated one explains them at least as well: then all empty
-        categories are that low.
-        """
-        return self.total < self.level
 
 
 def strays(
@@ -140,8 +123,8 @@ def strays(
     law. A name is a stray when it has less than half of N q, and so few that Binomial(N, q) is as small with
     probability at most ``chance`` divided by the number of names (Bonferroni): of a collection without strays some
     name is called one with probability at most ``chance``, if epsilon is as stated or smaller. Strays found leave N,
-    and K too if it is not known; then q grows, and the search goes on until it finds no more, or too many to be
-    outweighed.
+    and K too if it is not known; then q grows, and the search goes on until it finds no more, or so many that
+    they have more reports together than an empty category.
 
     Args:
         counts: (m,) reports of each name, whole numbers >= 0, in any order.
@@ -159,13 +142,13 @@ def strays(
     >>> found.below.tolist(), round(found.level)
     ([False, False, False, True], 212)
     """
-    chance = _checked_chance(chance)
+    chance = _validate.fraction("chance", chance)
     size = _validate.as_array("counts", counts).size
     counts = sampling.whole_counts("counts", counts, size)
     if counts.ndim != 1:
         raise ValueError(f"counts must have shape (k,), got {counts.shape}")
     if counts.size < 2:
-        return Strays(np.zeros(counts.size, dtype=bool), 0.0, 0)
+        return Strays(np.zeros(counts.size, dtype=bool), 0.0)
     if k is not None:
         k = _validate.integer("k", k, 2)
     # Strays are the names with the fewest reports: a first part of the distinct counts.
@@ -189,4 +172,4 @@ def strays(
         if reports[cut] >= level:
             break
     below = counts < values[cut] if cut < values.size else np.zeros(counts.size, dtype=bool)
-    return Strays(below, level, int(reports[cut]))
+    return Strays(below, level)

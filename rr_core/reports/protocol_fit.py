@@ -20,6 +20,7 @@ the truth is. (That of k-RR is `epsilon_fit`.)
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -39,6 +40,7 @@ from rr_core.streams import Stream, generator
 LEAST_EXPECTED = 5.0
 # Collections that are drawn from the best fit where it does not: chi-squared alone rejected right channels in up to 6%.
 _DRAWN = 2000
+_AT_ONCE = 2_000_000  # entries of collections
 _ROUNDING = 1e-9
 _IMPOSSIBLE = 1e-15  # a chance
 
@@ -93,10 +95,27 @@ def _of_channel(reports: sampling.Counts, channel: Channel, expected: Array) -> 
     fit = float(special.chdtrc(kinds.size - 1, max(2 * ratio, 0.0)))
     if expected.min() >= LEAST_EXPECTED:
         return fit, 0
-    drawn = generator(0, Stream.FIT, 0).multinomial(int(reports.sum()), expected / expected.sum(), _DRAWN)
-    as_far = int((special.rel_entr(drawn, expected).sum(axis=-1) >= ratio * (1 - _ROUNDING)).sum())
-    share = (1 + as_far) / (1 + _DRAWN)
-    return (fit, 0) if fit >= share else (share, _DRAWN)
+    dice, n, law = generator(0, Stream.FIT, 0), int(reports.sum()), expected / expected.sum()
+
+    def draw(many: int) -> Array:
+        return np.asarray(special.rel_entr(dice.multinomial(n, law, many), expected).sum(axis=-1))
+
+    return max((fit, 0), drawn(ratio, expected.size, draw))
+
+
+def drawn(statistic: float, size: int, draw: Callable[[int], Array]) -> tuple[float, int]:
+    """Of how many collections, this one counted in, the statistic is as large, as a share; and how many were drawn.
+
+    Args:
+        statistic: of this collection.
+        size: entries of a collection.
+        draw: the statistics of so many collections.
+    """
+    as_far, at_once = 0, max(1, _AT_ONCE // size)
+    for start in range(0, _DRAWN, at_once):
+        far = draw(min(at_once, _DRAWN - start))
+        as_far += int((far >= statistic * (1 - _ROUNDING)).sum())
+    return (1 + as_far) / (1 + _DRAWN), _DRAWN
 
 
 def _as_k_rr(matrix: Array) -> RandomizedResponse | None:

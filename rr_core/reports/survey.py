@@ -38,7 +38,7 @@ from scipy import sparse, stats
 from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.estimators import inv, inv_n, inv_p, mle_star
-from rr_core.metrics import Users, variance_at
+from rr_core.metrics import Users
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.channel_estimation import inv_channel, inv_covariance_channel, mle_channel
 from rr_core.protocols.unary import (
@@ -53,9 +53,17 @@ from rr_core.protocols.unary import (
 )
 from rr_core.protocols.unary_estimation import mle_unary
 from rr_core.reports.alike import alike, alike_bits
-from rr_core.reports.analysis import ALL_ROWS, Analysis, ByGroup, Collecting, Rows, analyse
+from rr_core.reports.analysis import (
+    ALL_ROWS,
+    Analysis,
+    ByGroup,
+    Collecting,
+    Rows,
+    analyse,
+    intervals_of_inv,
+)
 from rr_core.reports.by_group import added_up, alike_designs, repaired, squared, total
-from rr_core.reports.intervals import AboveZero, Interval, checked_level, holm
+from rr_core.reports.intervals import AboveZero, Interval, holm
 from rr_core.reports.protocol_fit import LEAST_EXPECTED
 from rr_core.rounding import p_of_file
 
@@ -83,6 +91,10 @@ class WeightedAnalysis(Analysis):
         """`Analysis.columns`, and "design_effect"."""
         effects = {} if self.design_effects is None else {"design_effect": self.design_effects[rows]}
         return {**super().columns(rows), **effects}
+
+    def variance_of_inv(self) -> Array:
+        """(k,) by linearisation with the weights."""
+        return super().variance_of_inv() if self.variance is None else self.variance
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,7 +305,7 @@ class Survey:
         Raises:
             ValueError: naming the argument, or where there is no Inv.
         """
-        level = checked_level(level)
+        level = _validate.fraction("level", level)
         last = len(self.groups) - 1
         first, second = (
             self.analyses[_validate.integer(name, index, 0, last)]
@@ -302,7 +314,7 @@ class Survey:
         if first.interval is None or second.interval is None:
             raise ValueError("the design must tell the truths apart, and this one does not")
         gap = first.estimates["inv"] - second.estimates["inv"]
-        variances = np.array([_variance(first), _variance(second)])
+        variances = np.array([first.variance_of_inv(), second.variance_of_inv()])
         variance = variances.sum(axis=0)
         if isinstance(first, WeightedAnalysis) and isinstance(second, WeightedAnalysis):
             of_each = np.array([[first.degrees_of_freedom], [second.degrees_of_freedom]])
@@ -324,21 +336,6 @@ class Survey:
             "p_value": p_values,
             "p_holm": holm(p_values),
         }
-
-
-def _variance(found: Analysis) -> Array:
-    """(k,) variance of Inv of an analysis."""
-    if isinstance(found, WeightedAnalysis) and found.variance is not None:
-        return found.variance
-    assert not isinstance(found.protocol, ByGroup)
-    if isinstance(found.protocol, Channel):
-        covariance = inv_covariance_channel(
-            found.estimates["mle"], found.n, found.protocol, users=found.users
-        )
-        return np.maximum(np.diag(covariance), 0.0)
-    if isinstance(found.protocol, UnaryEncoding):
-        return found.protocol.inv_variance(found.estimates["inv_p"], found.n, users=found.users)
-    return variance_at(found.estimates["inv_p"], found.n, found.protocol, found.users)
 
 
 def analyse_groups(
@@ -409,7 +406,7 @@ def analyse_groups(
     counts, sizes = counts.astype(np.int64), sizes.astype(np.int64)
     p_value, simulated, together = None, 0, None
     if isinstance(protocol, ByGroup):
-        of_inv = [_variance(one) for one in analyses]
+        of_inv = [one.variance_of_inv() for one in analyses]
         inv_of = np.array([one.estimates["inv"] for one in analyses])
         if weighed is None:
             whole = np.column_stack([counts, sizes]).astype(np.float64)
@@ -448,6 +445,28 @@ def analyse_groups(
         together,
         difference,
     )
+
+
+def analyse_people(
+    tallies: Tallies,
+    protocol: Collecting | ByGroup,
+    categories: Sequence[str],
+    groups: Sequence[str] = ("",),
+    level: float = 0.95,
+    users: Users = "fixed",
+    order: Sequence[int] | None = None,
+    *,
+    by_group: bool,
+) -> tuple[Survey, Survey | None]:
+    """All people together, and each of their groups where that is wanted; arguments as in `analyse_groups`."""
+    survey = None
+    if by_group or isinstance(protocol, ByGroup):
+        survey = analyse_groups(tallies, protocol, categories, groups, level, users, order)
+    if survey is not None and survey.together is not None:
+        together = survey.of_all()
+    else:
+        together = analyse_groups(tallies.together(), protocol, categories, ("",), level, users, order)
+    return together, survey if by_group else None
 
 
 def _variance_of_difference(weighed: _Weighed, designs: Sequence[Collecting], one: int, other: int) -> Array:
@@ -645,7 +664,7 @@ def _weighted(
     tallies: Tallies,
 ) -> WeightedAnalysis:
     """The analysis of a weighted group of n people."""
-    level = checked_level(level)
+    level = _validate.fraction("level", level)
     weights, shares, of_reports = (
         weighed.groups[group, :-1],
         weighed.shares()[group],
@@ -653,8 +672,8 @@ def _weighted(
     )
     kish = weighed.groups[group, -1] ** 2 / weighed.squares[group, -1]
     df = weighed.degrees_of_freedom(group)
-    quantiles = [stats.t.isf((1 - level) / 2 / of, df) for of in (1, protocol.k)]
-    ends, certificate, variance, p_values = list[tuple[Array, Array]](), None, None, None
+    beyond = partial(stats.t.isf, df=df)
+    alone = together = certificate = variance = p_values = None
     if isinstance(protocol, Channel):
         best = mle_channel(weights, protocol)
         estimates, certificate = {"mle": best.theta}, max(best.gap, 0.0)
@@ -669,7 +688,7 @@ def _weighted(
             )
             variance = np.where(variance > 0, variance, more)
             spread = np.sqrt(variance)
-            ends += [(by_inv - quantile * spread, by_inv + quantile * spread) for quantile in quantiles]
+            alone, together = intervals_of_inv(by_inv, variance, level, beyond)
             p_values = stats.t.sf(by_inv / np.where(spread > 0, spread, 1.0), df)
     else:
         if isinstance(protocol, UnaryEncoding):
@@ -684,15 +703,17 @@ def _weighted(
         variance = of_reports / keep**2
         some = of_reports > 0
         effective = np.where(some, shares * (1 - shares) / np.where(some, of_reports, 1.0), kish)
-        for low, high in (_wilson(shares, effective, quantile) for quantile in quantiles):
-            ends.append(((low - q) / keep, (high - q) / keep))
+        alone, together = (
+            Interval((low - q) / keep, (high - q) / keep, level, of > 1)
+            for of in (1, protocol.k)
+            for low, high in [_wilson(shares, effective, beyond((1 - level) / 2 / of))]
+        )
         p_values = stats.t.sf((shares - q) / np.sqrt(q * (1 - q) / effective), df)
     above = effects = None
     if variance is not None and p_values is not None:
         above = AboveZero.of(p_values, 1 - level)
         plain = _plain_variance(shares, n, protocol)
         effects = np.where(plain > 0, variance / np.where(plain > 0, plain, 1.0), 1.0)
-    alone, together = [Interval(*limits, level, many > 0) for many, limits in enumerate(ends)] or (None, None)
     return WeightedAnalysis(
         counts,
         protocol,
@@ -719,13 +740,9 @@ def _weighted_total(
     part, n, level = of_groups / of_groups.sum(), sum(one.n for one in analyses), analyses[0].level
     inv = part @ [one.estimates["inv"] for one in analyses]
     variance = weighed.variance_of_all(made, inv)
-    variance = np.where(variance > 0, variance, part**2 @ [_variance(one) for one in analyses])
+    variance = np.where(variance > 0, variance, part**2 @ [one.variance_of_inv() for one in analyses])
     spread, df = np.sqrt(variance), weighed.degrees_of_freedom()
-    alone, together = (
-        Interval(inv - half, inv + half, level, of > 1)
-        for of in (1, made.k)
-        for half in [stats.t.isf((1 - level) / 2 / of, df) * spread]
-    )
+    alone, together = intervals_of_inv(inv, variance, level, partial(stats.t.isf, df=df))
     pairs = zip(weighed.groups, made.designs, strict=True)
     plain = sum((squared(row, one, inv) for row, one in pairs), np.zeros(1)) / of_groups.sum() / n
     return WeightedAnalysis(

@@ -111,16 +111,9 @@ def chosen(page: AppTest, kind: str, label: str, value: Any) -> AppTest:
 def held(page: AppTest) -> Results:
     """What is in use, analysed."""
     of_session = page.session_state["_held"]
-    found, groups = of_session.get("latest_analysis")[1], of_session.get("latest_groups")
+    found, survey = of_session.get("latest_analysis")[1]
     target = "users" if found.users == "fixed" else "population"
-    return Results(
-        of_session.get("reports_used"),
-        found.level,
-        target,
-        found,
-        None,
-        None if groups is None else groups[1],
-    )
+    return Results(of_session.get("reports_used"), found.level, target, found, None, survey)
 
 
 def shown(page: AppTest) -> dict[str, list[float]]:

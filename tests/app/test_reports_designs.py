@@ -334,7 +334,7 @@ def test_a_total_is_no_category_of_the_ones_either(tmp_path):
 
 def test_an_epsilon_beyond_all_is_told_plainly():
     page = typed(given(opened("unary"), CSV), epsilon="701")
-    assert "ε = 701 cannot be computed with: write one between 0.000001 and 700." in said(page)
+    assert "ε = 701 is too large: it can be up to 700." in said(page)
 
 
 def test_the_same_answers_counted_in_a_file_or_row_by_row_are_in_one_order():

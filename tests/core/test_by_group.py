@@ -270,7 +270,7 @@ def test_from_python_designs_are_named_by_group():
         (("one",), "The group “south”: “one” is not a number above 0"),
         (("-1",), "The group “south”: “-1” is not a number above 0"),
         (("800",), "The group “south”: ε = 800"),
-        (("1e-7",), "The group “south”: ε = 1e-07"),
+        (("1e-7",), "The group “south”: ε = 1·10⁻⁷ is too small"),
     ],
 )
 def test_what_was_stated_wrongly_of_a_group_is_refused_in_one_sentence_that_names_it(values, says):

@@ -114,7 +114,7 @@ REFUSED = [
     (lambda: THREE.randomize_histogram([1.5, 2, 3]), "counts must be whole numbers"),
     (lambda: floor(np.full((5, 3), 9), THREE), r"counts must have shape \(k,\) = \(3,\), got \(5, 3\)"),
     (lambda: push_down_candidates(np.full((5, 3), 9), THREE), r"histogram must have shape \(k,\) = \(3,\), got \(5, 3\)"),
-    (lambda: too_few_reports(9, THREE, 2), "level must be a number between 0 and 1, got 2"),
+    (lambda: too_few_reports(9, THREE, 2), r"level must be a number with 0 < level < 1, got 2\.0"),
     *((partial(plausible_epsilon, [9, 1, 1, 1], 4, above=above), "above must be a number from 1e-06 to 700, got ")
       for above in (0, 700.1)),
     (lambda: one_person([0, 0, 0], THREE, UNARY, 1), "true_counts must have a total >= 1, got all zeros"),

@@ -132,8 +132,6 @@ def test_strays_leave_k_and_n():
     found = strays([*counts, 1, 7, 2, 0], of(1.0))
     assert found.below.tolist() == [False] * 12 + [True] * 4
     assert found.level == pytest.approx(counts.sum() * RandomizedResponse(12, 1.0).q)
-    assert found.total == 10
-    assert found.outweighed
 
 
 def test_too_much_noise_stated_is_not_blamed_on_names():
@@ -141,8 +139,7 @@ def test_too_much_noise_stated_is_not_blamed_on_names():
     users = np.array([700, 500, 300, 200, 120, 80, 50, 30, 15, 5, 0, 0])
     counts = RandomizedResponse(12, 4.0).randomize_histogram(users, 1)
     found = strays(counts, of(1.0))
-    assert found.below.any()
-    assert not found.outweighed
+    assert counts[found.below].sum() >= found.level
     assert found.level == pytest.approx(2000 * RandomizedResponse(12, 1.0).q)
     assert not strays(counts, of(4.0)).below.any()
 
@@ -168,4 +165,3 @@ def test_order_does_not_matter_and_strays_are_the_lowest(counts, epsilon, random
     kept = np.array(counts)[~found.below]
     assert len(kept) >= 2
     assert not below.size or below.max() < min(kept.min(), found.level)
-    assert found.total == below.sum()

@@ -24,7 +24,6 @@ from rr_core.io import (
     FileRead,
     Reports,
     Source,
-    Stopped,
     UnreadableFile,
     inspect_reports,
     parquet,
@@ -143,7 +142,7 @@ def test_once_each_is_noted() -> None:
     assert read("category,count\na,1\nb,1\n").notes == ()
 
 
-def test_progress_and_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text, "_BLOCK", 1 << 12)
     reports = b"report\n" + b"red\nblue\n" * 50_000
     files = [Source("a.csv", reports), Source("b.csv.gz", gzip.compress(reports)), Source("c.csv", reports)]
@@ -161,16 +160,6 @@ def test_progress_and_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     source = Source("a.parquet", to_parquet(["red", "blue"] * 50))
     assert read_reports([source], progress=lambda done: bool(heard.append(done))).total == 100
     assert sum(0.3 < done < 0.99 for done in heard) >= 9
-    calls = 0
-
-    def stop_at_the_fourth(_: float) -> bool:
-        nonlocal calls
-        calls += 1
-        return calls == 4
-
-    with pytest.raises(Stopped):
-        read_reports(files, progress=stop_at_the_fourth)
-    assert calls == 4
 
 
 def test_results_cannot_be_changed() -> None:

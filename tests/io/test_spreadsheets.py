@@ -299,10 +299,7 @@ def test_changed_bytes_give_a_table_or_a_plain_sentence(name: str, pool: Pool) -
     assert all(map(is_plain, said))
 
 
-def test_memory_and_stopping(monkeypatch: pytest.MonkeyPatch) -> None:
-    heard: list[float] = []
-    read_sheet(FILES["a.xlsx"], heard.append)
-    assert heard
+def test_cells_beyond_what_can_be_held_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spreadsheets, "MAX_CELLS", 10)
     assert "spans more than 10 cells" in refused(FILES["a.xls"], "a.xls")
     assert read_sheet(xlsx([["a"], ["b"]])).above == 0

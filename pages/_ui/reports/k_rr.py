@@ -15,7 +15,6 @@ from pages._ui import state
 from pages._ui.reports import names
 from pages._ui.reports.by_group import Vary
 from pages._ui.reports.sentences import n_reports, truthful
-from rr_core import typed
 from rr_core.figures.style import number
 from rr_core.io import (
     AllSeen,
@@ -35,9 +34,10 @@ from rr_core.io import (
     within,
 )
 from rr_core.io.report_results import DomainKind, PrivacyKind, ReportSettings, ReportsInUse
-from rr_core.limits import EPSILON_MAX, EPSILON_MIN, TYPED_LETTERS_MAX
+from rr_core.limits import TYPED_LETTERS_MAX
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import markdown, plain
+from rr_core.reports import designs
 from rr_core.reports.designs import Missing, Parameter, Unclear
 from server import sessions
 from server.middleware import TEMPORARY
@@ -251,40 +251,16 @@ def mechanism_of(settings: ReportSettings, k: int) -> RandomizedResponse:
     Raises:
         Unclear: missing or impossible; one plain sentence.
     """
-    value = _privacy(settings)
-    if settings.privacy_kind == "epsilon":
-        return RandomizedResponse(k, value)
-    if settings.privacy_kind == "redraw":
-        if not value < 1:
-            raise Unclear(
-                f"r = {number(value)} cannot be: the chance of a uniform redraw lies between 0 and 1."
-            )
-        return _from_chance(RandomizedResponse.from_redraw, k, value, "r")
-    if _is_inverted(settings, k):
-        if not settings.swapped:
-            raise Unclear(
-                f"p = {number(value)} is below 1/2: reports then name the other answer more often than the true one. "
-                "Switch on “Swap the two answers”, or correct p."
-            )
-        return _from_chance(RandomizedResponse.from_p, 2, 1 - value, "p")
-    if not 1 / k < value < 1:
+    kind, privacy = settings.privacy_kind, settings.privacy
+    if not _is_inverted(settings, k):
+        return designs.k_rr(k, kind, privacy)
+    p = _privacy(settings)
+    if not settings.swapped:
         raise Unclear(
-            f"p = {number(value)} cannot be: with K = {k:,} categories the chance of a true report lies between "
-            f"1/K = {number(1 / k)} and 1."
+            f"p = {number(p)} is below 1/2: reports then name the other answer more often than the true one. "
+            "Switch on “Swap the two answers”, or correct p."
         )
-    return _from_chance(RandomizedResponse.from_p, k, value, "p")
-
-
-def _from_chance(
-    make: Callable[[int, float], RandomizedResponse], k: int, chance: float, name: str
-) -> RandomizedResponse:
-    try:
-        return make(k, chance)
-    except ValueError:
-        raise Unclear(
-            f"This {name} is too close to an end of its range: ε would not lie between {number(EPSILON_MIN)} and "
-            f"{EPSILON_MAX:g}."
-        ) from None
+    return designs.k_rr(2, kind, repr(1 - p))
 
 
 def _mechanism_for(settings: ReportSettings) -> Callable[[int], RandomizedResponse] | None:
@@ -343,18 +319,4 @@ def _domain(settings: ReportSettings) -> Domain | None:
 
 def _privacy(settings: ReportSettings) -> float:
     """The epsilon, p or redraw chance as a number."""
-    if not settings.privacy.strip():
-        raise Missing("Say how private the reports are: the ε (or the p, or the r) they were made with.")
-    try:
-        value = (
-            typed.number(settings.privacy)
-            if settings.privacy_kind == "epsilon"
-            else typed.chance(settings.privacy)
-        )
-    except ValueError as problem:
-        raise Unclear(f"{problem}.") from None
-    if value > EPSILON_MAX and settings.privacy_kind == "epsilon":
-        raise Unclear(f"ε = {number(value, 6)} is too large: it can be up to {EPSILON_MAX:,g}.")
-    if value < EPSILON_MIN and settings.privacy_kind == "epsilon":
-        raise Unclear(f"ε = {number(value)} is too small: it can be from {number(EPSILON_MIN)} up.")
-    return value
+    return designs.privacy(settings.privacy_kind, settings.privacy)

@@ -28,11 +28,10 @@ from rr_core.metrics import Users
 from rr_core.parameters import Choice
 from rr_core.plain_text import csv_cell, plain
 from rr_core.protocols.collection import MOST_BITS
-from rr_core.reports import analysis
-from rr_core.reports.analysis import ByGroup
+from rr_core.reports.analysis import Analysis
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.epsilon_fit import collections_for, simulations
-from rr_core.reports.survey import Survey, Tallies, analyse_groups
+from rr_core.reports.survey import Survey, analyse_people
 from rr_core.scenario import Draw
 from server import sessions
 
@@ -137,44 +136,28 @@ def results_of(used: ReportsInUse, level: float, target: Target) -> Results:
     """The analysis, computed on first use, with the simulations if they were run."""
     users: Users = "fixed" if target == "users" else "sampled"
 
-    def by_group() -> Survey:
-        assert used.people is not None
-        order, people = used.report_of_category, used.people
-        tallies = _held(people.tallies)
-        return analyse_groups(tallies, used.protocol, used.labels, people.groups, level, users, order)
+    tallies = used.tallies
+    if (
+        tallies.rows is not None and tallies.rows.reports.size > MOST_BITS
+    ):  # the maximum is not worked out here
+        tallies = dataclasses.replace(tallies, rows=None)
+    bits = 0 if tallies.rows is None else tallies.rows.reports.size
+    groups = ("",) if used.people is None else used.people.groups
 
-    survey = None
-    if used.people is not None and used.by:
-        survey = state.cached("groups", (used.key, level, target), by_group)
-
-    def analyse() -> analysis.Analysis:
-        if isinstance(used.protocol, ByGroup):
-            assert survey is not None
-            return survey.of_all().analyses[0]
-        if used.people is not None and used.weights is not None:
-            together = _held(used.people.tallies.together())
-            return analyse_groups(together, used.protocol, used.labels, level=level).analyses[0]
-        bits = used.bits
-        if bits is not None and bits[0].size > MOST_BITS:
-            bits = None
-        size = sessions.BYTES_PER_CATEGORY * used.k + (0 if bits is None else 8 * bits[0].size)
-        with sessions.room(size):
-            return analysis.analyse(used.collected.counts, used.protocol, level, users, n=used.n, bits=bits)
+    def analyse() -> tuple[Analysis, Survey | None]:
+        order = used.report_of_category if used.by else None
+        with sessions.room(sessions.BYTES_PER_CATEGORY * used.k + 8 * bits):
+            together, survey = analyse_people(
+                tallies, used.protocol, used.labels, groups, level, users, order, by_group=bool(used.by)
+            )
+        return together.analyses[0], survey
 
     try:
-        analysed = state.cached("analysis", (used.key, level, target), analyse)
+        analysed, survey = state.cached("analysis", (used.key, level, target), analyse)
     except sessions.NoRoom as error:
         st.warning(f"{error}")
         state.stop()
     return Results(used, level, target, analysed, long_run.result(_NAME, used.key), survey)
-
-
-def _held(tallies: Tallies) -> Tallies:
-    """The same without more bits of unary encoding than the maximum of the likelihood is worked out for here."""
-    rows = tallies.rows
-    return (
-        tallies if rows is None or rows.reports.size <= MOST_BITS else dataclasses.replace(tallies, rows=None)
-    )
 
 
 def offer_simulations(results: Results) -> bool:
