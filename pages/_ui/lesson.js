@@ -433,20 +433,24 @@ class Story {
     this.refresh = () => {
       this.draw();
       buttons.forEach(([name, node]) => node.setAttribute('aria-pressed', name === this.repair));
-      const zeros = this.now.mle_star.filter(share => !share).length;
-      const struck = zeros === 1 ? 'one answer, taking its' : `${zeros} answers, taking their`;
-      const rest = this.now.counts.reduce((sum, count, i) => sum + (this.now.mle_star[i] ? count : 0), 0);
-      const odds = this.now.p / this.crowd, others = odds + this.now.counts.length - zeros - 1;
+      const {counts, mle_star} = this.now, {answers} = this.data;
+      const struck = counts.flatMap((count, i) => mle_star[i] ? [] : [`“${answers[i]}” (${count})`]);
+      const rest = sum(counts.filter((_, i) => mle_star[i])), odds = this.now.p / this.crowd, parts = odds + counts.length - struck.length - 1;
+      const chance = Math.round(rest / parts);
       const how = {
         inv_n: 'InvN cuts off what is below zero, and scales the rest down to 100%.',
         inv_p: `InvP lowers every bar that stays by the same ${(100 * this.lowered).toFixed(1)} percentage points, until they add up to 100%.`,
-        mle_star: `MLE* strikes out ${struck} reports for chance, and does Inv again. Of the ${rest.toLocaleString('en-US')} reports left `
-          + `chance made ${(100 * (others - odds + 1) / others).toFixed(1)}%, ${Math.round(rest / others)} for each bar; take that away, stretch ${(others / (odds - 1)).toPrecision(3)} times.`,
+        mle_star: `MLE* strikes out ${struck.join(', ')}: fewer reports than the ${chance} that chance alone brings each bar that stays. `
+          + `For these it does Inv again: take ${chance} away, stretch ${(parts / (odds - 1)).toPrecision(3)} times.`,
       };
-      this.say('Three repairs', Math.min(...this.now.inv) < 0 ? how[this.repair] : 'No bar is below zero: all three repairs leave Inv as it is.');
-      const off = Object.entries(REPAIRS).map(([name, label]) => `${label} is off by ${distance(this.now[name], this.truth)}%`);
-      const usual = Object.keys(REPAIRS).map(name => `${(100 * this.data.usual[this.place][name]).toFixed(1)}%`);
-      this.result.textContent = `In this survey ${off.join(', ')}; on average over 1,000 surveys: ${usual.join(', ')}.`;
+      const below = Math.min(...this.now.inv) < 0;
+      this.say('Three repairs', below ? how[this.repair] : 'No bar is below zero: all three repairs leave Inv as it is.');
+      const off = Object.entries(REPAIRS).map(([name, label], i) => `${label} ${i ? '' : 'is off by '}${distance(this.now[name], this.truth)}%`);
+      const usual = Object.keys(REPAIRS).map(name => (100 * this.data.usual[this.place][name]).toFixed(1));
+      const least = Math.min(...usual), apart = Math.max(...usual) - least >= 1;
+      const choice = apart ? `${Object.values(REPAIRS).filter((_, i) => Number(usual[i]) === least).join(' and ')} wins`
+        : below ? 'no winner, so take the best fit, MLE*' : 'nothing to choose';
+      this.result.textContent = `In this survey ${off.join(', ')}; on average over 1,000 surveys ${usual.map(one => `${one}%`).join(', ')}: ${choice}.`;
     };
     this.refresh();
   }

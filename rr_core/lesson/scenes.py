@@ -44,7 +44,7 @@ from rr_core.streams import Stream
 _REPAIRS = {"inv_n": "InvN", "inv_p": "InvP", "mle_star": "MLE*"}
 _NAMES = tuple(PEOPLE)
 _SURVEYS = 100
-_APART = 0.02  # distance of two estimates that can be told apart in a picture
+_APART = 0.02  # distance of two estimates, or of a share from zero, that can be told in a picture
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -416,7 +416,7 @@ def _seeds(seed: int) -> Iterator[int]:
 )
 def repairs(seed: int) -> Posed:
     """Under which repair the tallest bar is lowest."""
-    survey = lesson(seed=_dice(seed, lambda step: min(step.inv) < 0))
+    survey = lesson(seed=_dice(seed, lambda step: min(step.inv) < -_APART))
     first = EPSILONS.index(0.5)
     step, truth = survey.steps[first], _shares(survey.true_counts)
     tallest = int(np.argmax(step.inv))
@@ -428,26 +428,25 @@ def repairs(seed: int) -> Posed:
     values = [getattr(step, key)[tallest] for key in _REPAIRS]
     order = sorted(range(3), key=values.__getitem__)
     lowered = max(a - b for a, b in zip(step.inv, step.inv_p, strict=True) if b > 0)
-    zeros = step.mle_star.count(0)
-    struck = "one answer" if zeros == 1 else f"{zeros} answers"
-    # Inv of the others' reports, of which the tallest has the most.
-    rest = sum(count for count, share in zip(step.counts, step.mle_star, strict=True) if share)
+    struck = [i for i, share in enumerate(step.mle_star) if share == 0]
+    gone = ", ".join(f"“{_NAMES[i]}” ({step.counts[i]})" for i in struck)
+    # Inv of the others' reports, of which the tallest has the most: one part of them for each answer by chance, and
+    # odds - 1 that tell the truth.
+    rest = sum(step.counts) - sum(step.counts[i] for i in struck)
     odds = math.exp(step.epsilon)
-    parts = (
-        odds + 4 - zeros
-    )  # of the others' reports: one for each answer by chance, and odds - 1 that tell the truth
-    chance = f"{rest / parts:.0f}"
+    parts = odds + 4 - len(struck)
+    alike = round(rest / parts) in (step.counts[i] for i in struck)
+    chance = f"{rest / parts:.{int(alike)}f}"
 
     def after(said: Prediction) -> str:
         right = all(values[a] <= values[b] + 1e-12 for a, b in pairwise(said))
         names = list(_REPAIRS.values())
-        told = ", ".join(f"{names[i]} {_per_cent(values[i])}" for i in order)
+        told = ", then ".join(names[i] for i in order)
         return (
-            f"{'Right' if right else 'Not so'}: {told}. InvN's scaling costs the tallest most: "
-            f"{_points(step.inv[tallest] - step.inv_n[tallest])}. InvP lowers by {_points(lowered)}. MLE* strikes out "
-            f"{struck}, taking {'its' if zeros == 1 else 'their'} reports for chance. Of the {rest:,} left chance made "
-            f"{_per_cent((5 - zeros) / parts)}, {chance} each: {step.counts[tallest]} − {chance}, stretched "
-            f"{parts / (odds - 1):.2f} times, ÷ {rest:,}. Truth: {_per_cent(truth[tallest])}."
+            f"{'Right' if right else 'Not so'}: {told}. InvN's scaling costs the tallest most, "
+            f"{_points(step.inv[tallest] - step.inv_n[tallest])}; InvP takes {_points(lowered)} from each it keeps. "
+            f"MLE* strikes out {gone}: fewer reports than the {chance} that chance alone brings each bar that stays. "
+            f"Inv again: {step.counts[tallest]} − {chance}, stretched {parts / (odds - 1):.2f} times, ÷ {rest:,}."
         )
 
     frames = [

@@ -164,31 +164,39 @@ def stretched(lab, step):
 
 
 def mended(lab, step):
-    usual = re.search(r"average over 1,000 surveys: ([\d.]+)%, ([\d.]+)%, ([\d.]+)%\.", said(lab))
+    told = re.search(r"average over 1,000 surveys ([\d.]+)%, ([\d.]+)%, ([\d.]+)%: ([^.]*)\.", said(lab))
+    usual = np.array(told.groups()[:3], dtype=float)
     expected, error = averages(step.epsilon)
-    assert np.all(np.abs(np.array(usual.groups(), dtype=float) - expected) <= 5 * error + 0.05)
+    assert np.all(np.abs(usual - expected) <= 5 * error + 0.05)
+    apart, least = np.ptp(usual) >= 1, int(usual.argmin())
+    assert (told[4] == f"{('InvN', 'InvP', 'MLE*')[least]} wins") == apart
+    assert (told[4] == "no winner, so take the best fit, MLE*") == (not apart and min(step.inv) < 0)
+    assert (told[4] == "nothing to choose") == (not apart and min(step.inv) >= 0)
     for name, label in (("inv_n", "InvN"), ("inv_p", "InvP"), ("mle_star", "MLE*")):
         lab.page.get_by_role("button", name=label, exact=True).click()
         assert moved_to(lab, "Mend", 0) == [100 * share for share in step.inv]
         assert moved_to(lab, "Mend", 1) == [100 * share for share in getattr(step, name)]
-        assert f"{label} is off by {points(getattr(step, name))}%" in said(lab)
+        start = " is off by" if label == "InvN" else ""
+        assert f"{label}{start} {points(getattr(step, name))}%" in said(lab)
         if min(step.inv) >= 0:
             assert "all three repairs leave Inv as it is" in said(lab)
             assert getattr(step, name) == pytest.approx(step.inv, abs=1e-12)
         elif label == "MLE*":
-            zeros = step.mle_star.count(0)
-            assert (
-                f"out {'one answer, taking its' if zeros == 1 else f'{zeros} answers, taking their'} reports for chance"
-                in said(lab)
-            )
-            rest = sum(count for count, share in zip(step.counts, step.mle_star, strict=True) if share)
-            others = RandomizedResponse(5 - zeros, step.epsilon)
+            # Which answers are struck out: those, and only those, with fewer reports than chance brings each that stays.
+            gone = [i for i, share in enumerate(step.mle_star) if share == 0]
+            stay = [i for i in range(5) if i not in gone]
+            others = RandomizedResponse(len(stay), step.epsilon)
+            chance = sum(step.counts[i] for i in stay) * others.q
+            assert [i for i in range(5) if step.counts[i] < chance] == gone
+            names = ", ".join(f"“{SURVEY.answers[i]}” ({step.counts[i]})" for i in gone)
             told = re.search(
-                r"Of the ([\d,]+) reports left chance made ([\d.]+)%, ([\d,]+) for each bar; .* stretch ([\d.]+) times",
+                r"MLE\* strikes out (.*): fewer reports than the ([\d.]+) that chance alone brings each bar that stays\. "
+                r"For these it does Inv again: take ([\d.]+) away, stretch ([\d.]+) times",
                 said(lab),
             )
-            chance = 100 * (5 - zeros) * others.q
-            tells(" ".join(told.groups()), rest, chance, round(rest * others.q), 1 / others.keep)
+            assert told[1] == names
+            assert max(step.counts[i] for i in gone) < float(told[2])
+            tells(" ".join(told.groups()[1:]), chance, chance, 1 / others.keep)
         elif label == "InvP":
             lowered = {round(100 * (a - b), 1) for a, b in zip(step.inv, step.inv_p, strict=True) if b > 0}
             assert {in_per_cent(re.findall(r"by the same ([\d.]+) percentage", said(lab))[0])} == lowered
@@ -336,6 +344,11 @@ def test_by_keyboard_on_a_phone_without_motion(open_lab):
         keyboard.press("Home")
         assert lab.page.locator(".rr-number").all_inner_texts() != numbers
         heights.add(fits(lab, PHONE))
+    for place in range(len(SURVEY.steps)):  # with many answers to name and with few
+        lab.slider(EPSILON).fill(str(place))
+        for label in ("InvN", "InvP", "MLE*"):
+            lab.page.get_by_role("button", name=label, exact=True).click()
+            heights.add(fits(lab, PHONE))
     assert len(heights) == 1
     tab_to("Again")
     keyboard.press("Enter")

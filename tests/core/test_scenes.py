@@ -233,42 +233,36 @@ def test_repairs(many):
         lost = raw - made[0]
         assert lost[tallest] == pytest.approx(lost.max())
         lowered = max(raw[i] - made[1][i] for i in range(5) if made[1][i] > 0)
-        by_chance = np.count_nonzero(made[2]) * p_and_q(0.5, np.count_nonzero(made[2]))[1]
-        assert percents(after) == pytest.approx([*sorted(values), by_chance, TRUTH[tallest]], abs=5.1e-4)
+        names = ("InvN", "InvP", "MLE*")
+        assert ", then ".join(names[i] for i in posed.answer) in after
         points = re.findall(r"([\d.]+) points", after)
         assert list(map(float, points)) == pytest.approx([100 * lost[tallest], 100 * lowered], abs=0.051)
         assert f"leaves “{NAMES[tallest]}” lowest" in posed.question.text
-        # The answers that MLE* strikes out, and Inv of the reports of the others, as if only these had been asked for.
-        struck = [i for i in range(5) if made[2][i] == 0]
-        number = "one answer" if len(struck) == 1 else f"{len(struck)} answers"
-        assert (
-            f"MLE* strikes out {number}, taking {'its' if len(struck) == 1 else 'their'} reports for chance."
-            in after
-        )
         assert (
             "MLE* (maximum likelihood) strikes out answers and does Inv again with the others' reports"
             in posed.before
         )
-        kept = np.delete(np.arange(5), struck)
-        p, q = p_and_q(0.5, len(kept))
-        rest = counts[kept].sum()
-        assert made[2][kept] == pytest.approx((counts[kept] / rest - q) / (p - q))
+        # The answers that MLE* strikes out, and Inv of the reports of the others, as if only these had been asked for.
+        struck = [i for i in range(5) if made[2][i] == 0]
+        stay = np.delete(np.arange(5), struck)
+        p, q = p_and_q(0.5, len(stay))
+        rest = counts[stay].sum()
+        assert made[2][stay] == pytest.approx((counts[stay] / rest - q) / (p - q))
+        assert np.flatnonzero(counts < rest * q).tolist() == struck
         worked = re.search(
-            r"Of the ([\d,]+) left chance made ([\d.]+)%, ([\d,]+) each: (\d+) − (\d+), "
-            r"stretched ([\d.]+) times, ÷ ([\d,]+)\.",
+            r"MLE\* strikes out (.*): fewer reports than the ([\d.]+) that chance alone brings each bar that stays\. "
+            r"Inv again: (\d+) − ([\d.]+), stretched ([\d.]+) times, ÷ ([\d,]+)\.",
             after,
         )
-        tells(
-            " ".join(worked.groups()),
-            rest,
-            100 * len(kept) * q,
-            *(round(one) for one in (rest * q, counts[tallest], rest * q)),
-            1 / (p - q),
-            rest,
-        )
-        assert (counts[tallest] - round(rest * q)) / (p - q) == pytest.approx(
+        assert worked[1] == ", ".join(f"“{NAMES[i]}” ({counts[i]:.0f})" for i in struck)
+        assert max(counts[struck]) < float(worked[2])
+        assert worked[2] == worked[4]
+        assert float(worked[2]) == pytest.approx(rest * q, abs=0.5)
+        tells(" ".join(worked.groups()[4:]), 1 / (p - q), rest)
+        assert (counts[tallest] - float(worked[4])) / (p - q) == pytest.approx(
             rest * values[2], abs=0.51 / (p - q)
         )
+        assert float(worked[3]) == counts[tallest]
         for frame, epsilon in zip(posed.frames, EPSILONS, strict=True):
             shown = [series["shares"] for series in frame.picture["series"]]
             if "leave Inv as it is" in frame.caption:
