@@ -181,6 +181,7 @@ def test_a_pick_outlives_epsilon_and_layers_and_nothing_else():
     checked(widget(page, "Privacy ε").set_value(2.0).run())
     after = rows_of(page)
     assert after["Observed φ"] == before["Observed φ"] == ["62%", "33%", "5%"]
+    assert page.query_params["phi"] == "62,33,5"
     assert after["InvN"] != before["InvN"]
     assert "same distance" in names()
     checked(page.button_group(key="triangle_shown").set_value([]).run())
@@ -196,6 +197,7 @@ def test_a_pick_outlives_epsilon_and_layers_and_nothing_else():
     assert len(text.partition("\n\n")[0].splitlines()) == 6
     checked(widget(page, "New draw").click().run())
     assert rows_of(page)["Observed φ"] != before["Observed φ"]
+    assert "phi" not in page.query_params
 
 
 @pytest.mark.slow

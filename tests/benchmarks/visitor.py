@@ -116,10 +116,16 @@ class Visitor:
             await self._until(lambda: self.over, wait)
 
     async def upload(self, label: str, name: str, data: bytes) -> None:
-        """Upload a file to the place with this label, and wait for the end of the run."""
+        """Upload a file to the place with this label, and wait for the end of the run that reads it."""
         if label not in self.widgets:
             self.errors.append(f"no place {label} for files on {self.page}")
             return
+        self._file, self._file_widget = await self.send(name, data), self.widgets[label]
+        await self.rerun()
+        self._file = None
+
+    async def send(self, name: str, data: bytes) -> UploadedFileInfo:
+        """Have the server take a file, which no page reads yet."""
         request = BackMsg()
         request.file_urls_request.request_id, request.file_urls_request.session_id = "1", self.session
         request.file_urls_request.file_names.append(name)
@@ -128,10 +134,7 @@ class Visitor:
         await self._until(lambda: bool(self.offered))
         (place,) = self.offered
         await asyncio.to_thread(self._put, place.upload_url, name, data)
-        self._file_widget = self.widgets[label]
-        self._file = UploadedFileInfo(name=name, size=len(data), file_id=place.file_id, file_urls=place)
-        await self.rerun()
-        self._file = None
+        return UploadedFileInfo(name=name, size=len(data), file_id=place.file_id, file_urls=place)
 
     async def forget_all_caches(self) -> None:
         message = BackMsg()

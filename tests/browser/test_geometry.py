@@ -101,23 +101,6 @@ def test_the_triangle_stays_where_it_is_and_a_click_outside_takes_the_nearest_po
     assert legend["y"] + legend["height"] <= lab.chart("geometry").evaluate(_TOP)
 
 
-def test_a_link_restores_the_point(open_lab):
-    lab = open_lab(f"{LINK}&phi=62,33,5")
-    assert (lab.path, lab.query["phi"]) == ("/geometry", "62,33,5")
-    assert rows(lab)["Observed φ"] == ["62%", "33%", "5%"]
-    lab.slide("Privacy ε")
-    assert rows(lab)["Observed φ"] == ["62%", "33%", "5%"]
-    copied = lab.page.url
-    lab.press("New draw")
-    assert rows(lab)["Observed φ"] != ["62%", "33%", "5%"]
-    assert "phi" not in lab.query
-    lab.back()  # one step, not two
-    assert lab.page.url == copied
-    assert rows(lab)["Observed φ"] == ["62%", "33%", "5%"]
-    lab.go("Estimators")
-    assert "phi" not in lab.query
-
-
 def test_on_a_touch_screen_a_tap_takes_the_point(open_lab):
     lab = open_lab(LINK, viewport=PHONE, has_touch=True, is_mobile=True)
     spot = where(lab, 0.7, 0.26, 0.04)

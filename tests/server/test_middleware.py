@@ -299,7 +299,7 @@ def test_thirty_large_uploads_that_never_end_leave_the_server_its_memory(tmp_pat
             assert time.monotonic() - begin < 10
             for writer in writers:
                 writer.transport.abort()
-            await other.upload("Report files", "large.csv", b"a,b\n" + b"x" * (180 * MEGABYTE))
+            await other.send("large.csv", b"a,b\n" + b"x" * (180 * MEGABYTE))
             assert not visitor.errors + other.errors
 
     with serving("app.py", ROOT, tmp_path) as address:

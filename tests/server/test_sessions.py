@@ -29,7 +29,7 @@ from rr_core.scenario import Scenario
 from server import sessions
 from server.middleware import Gate
 from server.priority import NICENESS
-from tests.app.opening import ROOT, charts, checked, opened, widget
+from tests.app.opening import charts, checked, opened, widget
 from tests.documents import documents_with
 
 MEGABYTE = 2**20
@@ -216,18 +216,17 @@ def test_room_is_given_back_after_a_failure():
             raise ZeroDivisionError
 
 
-def test_what_a_visitor_left_behind_goes_after_half_a_minute(session, monkeypatch):
-    now = time.monotonic()
+def test_what_a_visitor_left_behind_goes_after_half_a_minute_and_its_session_is_closed(session, monkeypatch):
+    now, closed = time.monotonic(), []
     monkeypatch.setattr(sessions.time, "monotonic", lambda: now)
+    monkeypatch.setattr(sessions, "_close", closed.append)
     gone, here = session("gone", 50), session("here", 50)
     watch = sessions.Watch()
-    watch.look(lambda name: name == "here")
-    now += sessions._AWAY - 1
-    watch.look(lambda name: name == "here")
-    assert gone.size
-    now += 2
-    watch.look(lambda name: name == "here")
-    assert not gone.size
+    for seconds, stays in ((0, True), (sessions._AWAY - 1, True), (2, False)):
+        now += seconds
+        watch.look(lambda name: name == "here")
+        assert bool(gone.size) == stays
+        assert closed == ["gone"] * (not stays)
     assert here.size
 
 
@@ -389,14 +388,14 @@ def test_reading_a_file_asks_for_room(refuse):
 
 
 def test_simulated_reports_and_their_analysis_ask_for_room(refuse):
-    page = checked(AppTest.from_file(str(ROOT / "pages" / "your_reports.py"), default_timeout=60).run())
+    page = opened("your_reports")
     checked(widget(page, "Use simulated reports").click().run())
     page.session_state["_held"].let_go("latest_analysis")
     asked = refuse()
     checked(page.run())
     assert asked == [12 * sessions.BYTES_PER_CATEGORY]
     assert "There is no room" in words(page)
-    page = checked(AppTest.from_file(str(ROOT / "pages" / "your_reports.py"), default_timeout=60).run())
+    page = opened("your_reports")
     checked(widget(page, "Use simulated reports").click().run())
     assert asked[1:] == [12 * sessions.BYTES_PER_CATEGORY]
     assert "There is no room" in words(page)
@@ -530,7 +529,7 @@ def test_the_bytes_of_an_upload_are_held_once():
     checked(page.file_uploader[0].set_value(("fruit.csv", data, "text/csv")).run())
     assert "200 categories" in words(page)
     assert page.session_state["upload_file"].getvalue() == b""
-    page = checked(AppTest.from_file(str(ROOT / "pages" / "your_reports.py"), default_timeout=60).run())
+    page = opened("your_reports")
     (place,) = [one for one in page.file_uploader if one.label == "Report files"]
     checked(place.set_value([("fruit.csv", data, "text/csv")]).run())
     assert "200 names" in words(page)
@@ -597,19 +596,6 @@ def test_a_page_that_was_left_does_not_keep_what_all_shared_by_its_buttons(sessi
     assert cleared == ["one"]  # once
 
 
-def test_a_session_that_was_left_is_closed_with_all_it_holds(session, monkeypatch):
-    now, closed = time.monotonic(), []
-    monkeypatch.setattr(sessions.time, "monotonic", lambda: now)
-    monkeypatch.setattr(sessions, "_close", closed.append)
-    both = session("gone", 50), session("here", 50)
-    watch = sessions.Watch()
-    for _ in range(2):
-        watch.look(lambda name: name == "here")
-        now += sessions._AWAY + 1
-    assert closed == ["gone"]
-    assert both[1].size
-
-
 def test_who_left_little_behind_is_ended_after_two_minutes_also_when_nobody_else_comes(session, monkeypatch):
     """Streamlit looks at the time only when the next visitor leaves."""
     now, closed, returned = time.monotonic(), [], []
@@ -650,7 +636,7 @@ def test_one_comparison_is_made_for_all_who_ask_at_once(monkeypatch):
 
 def test_what_is_in_use_is_held_once_and_its_file_as_long_as_it_is(uploads_stay):
     data = b"fruit,count\n" + b"".join(b"fruit %d,3\n" % i for i in range(300))
-    page = AppTest.from_file(str(ROOT / "pages" / "your_reports.py"), default_timeout=60).run()
+    page = opened("your_reports")
     (place,) = [one for one in page.file_uploader if one.label == "Report files"]
     checked(place.set_value([("fruit.csv", data, "text/csv")]).run())
     (domain,) = [one for one in page.radio if one.label.startswith("Which categories")]
@@ -679,7 +665,7 @@ def test_work_on_many_names_asks_for_room(step, monkeypatch):
         return nullcontext()
 
     data = b"fruit,count\n" + b"".join(b"fruit %d,3\n" % i for i in range(3000))
-    page = AppTest.from_file(str(ROOT / "pages" / "your_reports.py"), default_timeout=60).run()
+    page = opened("your_reports")
     (place,) = [one for one in page.file_uploader if one.label == "Report files"]
     work_on = getattr(k_rr, step)
     monkeypatch.setattr(k_rr, step, lambda *given: asked.append(step) or work_on(*given))
