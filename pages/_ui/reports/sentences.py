@@ -333,9 +333,10 @@ def advice(results: Results) -> list[str]:
     if len(same) == len(VALID) - 1:
         text = f"Report {_listed(VALID, 'or')}: the three are the same here."
     elif len(others) == len(VALID) - 1:
+        above = int(results.analysis.above.above.sum()) if results.analysis.above else 0
+        stands = "share stands" if above == 1 else "shares stand"
         text = (
-            f"Report {_listed([best], 'and')}, or InvN if you expect all categories to be about equally common: which of "
-            "the three is nearest to the truth, these reports cannot tell."
+            f"Report {_listed([best], 'and')}: {above:,} {stands} out from the noise. {_WHERE_ONE_STANDS_OUT}"
         )
     elif others:
         which = "which is the same here" if same else "which cannot be told from it here"
@@ -402,6 +403,13 @@ def _distances(results: Results, compared: Nearest) -> list[str]:
         f"{_listed([name for name in compared.same if name != 'inv'], 'and')}: {more}. Both are estimated from these "
         "reports (Stein's method): the difference, and its standard error after the ±."
     ]
+
+
+# In 594 settings, simulated, in which Holm's test finds a share above zero in nine of ten collections.
+_WHERE_ONE_STANDS_OUT = (
+    "Where one does, InvP's squared error is on average at most 1.3 times the smallest of the three; which of them is "
+    "nearest to the truth here, these reports cannot tell."
+)
 
 
 def _listed(names: Iterable[str], last: str) -> str:
