@@ -50,7 +50,7 @@ def with_intervals(
         above: (k,) whether the share is significantly above zero; the others get open markers. None as ``interval``.
         n: number of reports.
         view: which categories.
-        zoom: leave the largest share out of the range of the axis.
+        zoom: leave the largest share out of the range of the axis, and write it at the edge.
     """
     others = [name for name in estimates if name != chosen]
     marked = np.ones_like(estimates[chosen], dtype=bool) if above is None else above
@@ -90,9 +90,22 @@ def with_intervals(
         f"{outside}; {scope} meant to hold the truth in {interval.level:.0%} of "
         "collections."
     )
+    more: dict[str, Any] = {}
     if zoom:
+        picked = view.pick(estimates[chosen])
+        largest = int(picked.argmax())
         y["range"] = without_the_largest(view, estimates[chosen], interval)
-    return figure(traces, view.axis(), y, reading)
+        more["annotations"] = [
+            {
+                "text": f"↑ {percent(float(picked[largest]))}",
+                "x": view.x[largest],
+                "y": 1,
+                "yref": "paper",
+                "yanchor": "top",
+                "showarrow": False,
+            }
+        ]
+    return figure(traces, view.axis(), y, reading, **more)
 
 
 def by_group(survey: Survey, category: int, *, simultaneous: bool = False) -> go.Figure:

@@ -65,6 +65,8 @@ def test_zoom_shows_every_interval_but_the_largest():
     rest = rank_order(found.counts)[1:]
     assert low < 0
     assert found.interval.high[rest].max() < high < found.estimates["inv"].max()
+    (largest,) = figure.layout.annotations
+    assert (largest.text, largest.x) == (f"↑ {found.estimates['inv'].max():.1%}", view.x[0])
     assert not is_dominated(view, found.estimates["inv"], found.interval)
     single = analyse(np.array([90_000, 310, 300, 305]), RandomizedResponse(4, 5.8))
     assert is_dominated(bars(np.arange(4), None, "", 4), single.estimates["inv"], single.interval)

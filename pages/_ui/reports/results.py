@@ -388,6 +388,7 @@ def groups(results: Results, choice: Shown) -> tuple[list[go.Figure], sentences.
         _on_screen(columns),
         hide_index=True,
         key="reports_groups_table",
+        placeholder="",
         column_config={
             name: st.column_config.TextColumn(alignment="right")
             if name == sentences.P_VALUE
