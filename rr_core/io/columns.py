@@ -32,6 +32,7 @@ _MOST_HEADERS, _FEWEST_BELOW = (
     20,
 )  # rows of names, and of values below them that show that these come again
 _HEADER_WORDS = {word for word in CATEGORY_WORDS | COUNT_WORDS | SHARE_WORDS if len(word) > 1}
+_LONGEST_TITLE = 3  # words of a title with the word "answer" in it, rather than of an answer
 _NUMBER = re.compile(
     r"[+\-\u2212]?(\d[\d.,' \u00a0\u202f]*|[.,]\d+)([eE][+-]?\d+)?%?|[+-]?(nan|inf(inity)?)",
     re.ASCII | re.IGNORECASE,
@@ -137,6 +138,9 @@ def is_title(cell: str, below: Sequence[str]) -> bool:
         return False
     if cell.casefold() in WORDS["title"]:
         return True
+    words = _words(cell) - {""}
+    if words & REPORT_WORDS and len(words) <= _LONGEST_TITLE and cell.casefold() not in NO_ANSWERS:
+        return True
     if len(filled) < 4 or not _PLAIN_NAME.fullmatch(cell):
         return False
     marked = max(
@@ -227,12 +231,14 @@ def numeric_columns(rows: Sequence[Row], width: int) -> tuple[bool, ...]:
 def detect_header(rows: Sequence[Row]) -> bool:
     """Whether the first row names the columns.
 
-    A number in it says no; a usual name ("count") or a column of numbers below a word says yes.
-    Among words only, a first word that comes again is a value; one that does not, above words that
-    do repeat, is a name, and so is one that heads them (`is_title`). Otherwise: several columns have a
-    header, a single one has none.
+    "Answer" or another word for reports in it says yes, else a number no; a usual name ("count") or a column of numbers
+    below a word says yes. Among words only, a first word that comes again is a value; one that does not, above words
+    that do repeat, is a name, and so is one that heads them (`is_title`). Otherwise: several columns have a header, a
+    single one has none.
     """
     first, body = [cell.strip() for cell in rows[0]], rows[1:]
+    if any(cell.casefold() in REPORT_WORDS for cell in first):
+        return True
     if any(map(looks_numeric, first)):
         return _are_numbers_of_columns(first, body)
     if any(cell.casefold() in _HEADER_WORDS for cell in first):

@@ -59,7 +59,6 @@ from rr_core.io.tables import (
     totals_of_groups,
     with_names,
 )
-from rr_core.io.text import TextTable, open_text
 from rr_core.limits import MAX_UPLOAD_BYTES
 
 _ONE_LINE = 1 << 16
@@ -359,8 +358,6 @@ def inspect_reports(source: Source, *, has_header: bool | None = None) -> Previe
     """
     data = bytes(source.data)
     preview = inspect(data, source.name, has_header=has_header, sheet=source.sheet)
-    if has_header is None and preview.has_header is False and is_headed(preview):
-        preview = inspect(data, source.name, has_header=True, sheet=source.sheet)
     choice = propose(preview)
     return dataclasses.replace(preview, layout=choice.layout, category=choice.category, count=choice.count)
 
@@ -426,7 +423,6 @@ def read_reports(
                 empty.append((source.name, error))
                 continue
             if shape is None:
-                table = _headed(table, has_header)
                 if layout is None:
                     refuse_sideways(table)
                 choice = pick(table, layout, category, count)
@@ -547,11 +543,6 @@ def rivals(preview: Preview, taken: Sequence[str] = ()) -> tuple[int, ...]:
     return () if len(some) < 2 or called == [preview.category] else tuple(some)
 
 
-def is_headed(table: Described) -> bool:
-    """Whether the first row of a table that was taken to have no header says "report"."""
-    return any(REPORT_WORDS & _words(cell) for cell in (table.sample or [()])[0])
-
-
 def pick(
     table: Table, layout: Layout | None, category: str | int | None, count: str | int | None
 ) -> ColumnChoice:
@@ -627,16 +618,6 @@ def _naming(name: str | None) -> Iterator[None]:
         if name is None:
             raise
         raise UnreadableFile(f"{quote(name)}: {error}") from error
-
-
-def _headed(table: Table, has_header: bool | None) -> Table:
-    """The first table, with its first row as header if that says "report"."""
-    if has_header is None and isinstance(table, TextTable) and not table.has_header and is_headed(table):
-        headed = open_text(table.data, True, table.separator)
-        return dataclasses.replace(
-            headed, above=table.above, notes=table.notes, unit=table.unit, sheets=table.sheets
-        )
-    return table
 
 
 def _check_shape(table: Table, shape: Shape) -> None:
