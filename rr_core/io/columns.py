@@ -7,7 +7,7 @@ import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import pyarrow as pa
@@ -32,6 +32,7 @@ _MOST_HEADERS, _FEWEST_BELOW = (
     20,
 )  # rows of names, and of values below them that show that these come again
 _HEADER_WORDS = {word for word in CATEGORY_WORDS | COUNT_WORDS | SHARE_WORDS if len(word) > 1}
+_LONGEST_TITLE = 3  # words of a title with the word "answer" in it, rather than of an answer
 _NUMBER = re.compile(
     r"[+\-\u2212]?(\d[\d.,' \u00a0\u202f]*|[.,]\d+)([eE][+-]?\d+)?%?|[+-]?(nan|inf(inity)?)",
     re.ASCII | re.IGNORECASE,
@@ -137,6 +138,9 @@ def is_title(cell: str, below: Sequence[str]) -> bool:
         return False
     if cell.casefold() in WORDS["title"]:
         return True
+    words = words_of(cell) - {""}
+    if words & REPORT_WORDS and len(words) <= _LONGEST_TITLE and cell.casefold() not in NO_ANSWERS:
+        return True
     if len(filled) < 4 or not _PLAIN_NAME.fullmatch(cell):
         return False
     marked = max(
@@ -227,12 +231,14 @@ def numeric_columns(rows: Sequence[Row], width: int) -> tuple[bool, ...]:
 def detect_header(rows: Sequence[Row]) -> bool:
     """Whether the first row names the columns.
 
-    A number in it says no; a usual name ("count") or a column of numbers below a word says yes.
-    Among words only, a first word that comes again is a value; one that does not, above words that
-    do repeat, is a name, and so is one that heads them (`is_title`). Otherwise: several columns have a
-    header, a single one has none.
+    "Answer" or another word for reports in it says yes, else a number no; a usual name ("count") or a column of numbers
+    below a word says yes. Among words only, a first word that comes again is a value; one that does not, above words
+    that do repeat, is a name, and so is one that heads them (`is_title`). Otherwise: several columns have a header, a
+    single one has none.
     """
     first, body = [cell.strip() for cell in rows[0]], rows[1:]
+    if any(cell.casefold() in REPORT_WORDS for cell in first):
+        return True
     if any(map(looks_numeric, first)):
         return _are_numbers_of_columns(first, body)
     if any(cell.casefold() in _HEADER_WORDS for cell in first):
@@ -334,17 +340,64 @@ def column_names(header: Row) -> tuple[str, ...]:
 
 def is_share_name(name: str) -> bool:
     """Whether the name of a column means probabilities."""
-    return bool(_words(name) & SHARE_WORDS) or "%" in name
+    return bool(words_of(name) & SHARE_WORDS) or "%" in name
 
 
 def suggest(table: Described) -> ColumnChoice:
     """The layout and columns to propose.
 
-    Counts when a column of numbers is called count (or similar), or when one of exactly two columns
-    holds numbers or is called so; else one value per row. Columns without name and values, which spreadsheets leave at
-    the side, do not count. Two columns of which one numbers people (or rows), or of which
-    one holds values that come again and the other is not called count, are one value per row as well.
+    Counts when a column of numbers is called count (or similar), or when one of exactly two columns holds numbers or is
+    called so; else one value per row. Columns without name and values, which spreadsheets leave at the side, do not
+    count. Two columns of which one numbers people (or rows), or of which one holds values that come again and the other
+    is not called count, are one value per row as well.
+
+    A column called "report" next to user numbers holds no counts, and weights are counts only in a table of distinct
+    categories without further columns. Numbers beside categories are counts where their column is called "report count",
+    or where it is called "report" and no category comes again.
     """
+    width = range(len(table.columns))
+    reports = [i for i in width if REPORT_WORDS & words_of(table.columns[i]) and not _are_counts(table, i)]
+    weights = [i for i in width if is_weight_name(table.columns[i])]
+    again = [i for i in width if table.hints[i].repeats]
+    if again and not all(is_no_answer(table, i, again) for i in again):
+        reports = [i for i in reports if not is_no_answer(table, i, again)]
+    chances = [i for i in again if is_share_name(table.columns[i]) and i not in reports]
+    others = [
+        table.columns[i].strip().casefold() for i in width if i not in (*reports[:1], *weights, *chances)
+    ]
+    if reports and not any(is_count_name(name) or name in CATEGORY_WORDS for name in others):
+        return ColumnChoice("values", reports[0], None)
+    choice = _by_numbers(table)
+    if reports and choice.count is not None and not table.numeric[reports[0]] and choice.count != reports[0]:
+        choice = replace(choice, category=reports[0])  # the other columns say of whom
+    if choice.count not in weights or (len(width) == 2 and not table.hints[choice.category].repeats):
+        return choice
+    answers = [i for i in width if i not in weights and not is_person_id(table, i)]
+    counts = [i for i in answers if table.numeric[i] and is_count_name(table.columns[i])]
+    if counts:
+        return ColumnChoice("counts", next(i for i in (*answers, *width) if i != counts[0]), counts[0])
+    return ColumnChoice("values", next(iter((*answers, choice.category))), None)
+
+
+def _are_counts(table: Described, index: int) -> bool:
+    """Whether a column with "report" in its name counts the categories in another one, none of which says who."""
+    others = [i for i in range(len(table.columns)) if i != index and not is_person_id(table, i)]
+    if not table.numeric[index] or not others:
+        return False
+    if is_count_name(table.columns[index]):
+        return True
+    hint, beside = table.hints[index], table.hints[others[0]]
+    names_once = not table.numeric[others[0]] and not beside.again
+    return len(table.columns) == 2 and names_once and not (hint.repeats or hint.bits)
+
+
+def is_weight_name(name: str) -> bool:
+    """Whether the name of a column means weights."""
+    return bool(WEIGHT_WORDS & words_of(name))
+
+
+def _by_numbers(table: Described) -> ColumnChoice:
+    """The layout and columns by numbers and by what is called count."""
     filled = [i for i, name in enumerate(table.columns) if not (table.hints[i].empty and name == unnamed(i))]
     width = len(filled)
     if width < 2:
@@ -383,13 +436,13 @@ def _remoteness(name: str) -> int:
     """0 for the name of a column of counts, more for one that may as well mean something else."""
     if is_share_name(name):
         return 3
-    words = _words(name)
+    words = words_of(name)
     return 0 if words & (WORDS["sure_count"] | {"n"}) else 2 if words & WORDS["wide_count"] else 1
 
 
 def _is_loose(name: str) -> bool:
     """Whether a name with a word for counts may mean a number of something else, as "number of children" does."""
-    words = _words(name) - {""}
+    words = words_of(name) - {""}
     return not (words & WORDS["sure_count"] or words <= COUNT_WORDS | SHARE_WORDS | WORDS["beside_count"])
 
 
@@ -424,7 +477,7 @@ def unused_numbers(table: Described, choice: ColumnChoice) -> tuple[str, ...]:
     if choice.count is not None or len(table.columns) != 2:
         return ()
     other = 1 - choice.category
-    names_people = is_person_id(table, other) or "id" in _words(table.columns[other])
+    names_people = is_person_id(table, other) or "id" in words_of(table.columns[other])
     if not table.numeric[other] or names_people or _numbers_rows(table, other):
         return ()
     return (
@@ -434,7 +487,7 @@ def unused_numbers(table: Described, choice: ColumnChoice) -> tuple[str, ...]:
 
 def is_person_id(table: Described, index: int) -> bool:
     """Whether a column holds identifiers of persons, whose answers are in another column."""
-    words = _words(table.columns[index])
+    words = words_of(table.columns[index])
     others = [hint for i, hint in enumerate(table.hints) if i != index]
     if not others or words & CATEGORY_WORDS:
         return False
@@ -449,7 +502,7 @@ def is_person_id(table: Described, index: int) -> bool:
 
 def is_count_name(name: str) -> bool:
     """Whether the name of a column means counts or probabilities."""
-    return bool(_words(name) & COUNT_WORDS) or is_share_name(name)
+    return bool(words_of(name) & COUNT_WORDS) or is_share_name(name)
 
 
 def choose(
@@ -509,7 +562,7 @@ def likely_category(table: Described, count: int | None, people: Sequence[int] =
     an answer (`is_no_answer`) comes behind what comes again."""
     others = [i for i in range(len(table.columns)) if i != count and i not in people]
     others = others or [i for i in range(len(table.columns)) if i != count]
-    named = [i for i in others if _words(table.columns[i]) & CATEGORY_WORDS]
+    named = [i for i in others if words_of(table.columns[i]) & CATEGORY_WORDS]
     again = [i for i in others if table.hints[i].repeats]
     words = [i for i in others if not table.numeric[i]]
     order = [*named, *(i for i in words if i in again), *again]
@@ -520,7 +573,7 @@ def likely_category(table: Described, count: int | None, people: Sequence[int] =
 def is_no_answer(table: Described, index: int, among: Sequence[int]) -> bool:
     """Whether a column is empty, has one value in all rows or holds times; or has names or numbers of people, all
     different, beside columns ``among`` which values come again."""
-    hint, words = table.hints[index], _words(table.columns[index])
+    hint, words = table.hints[index], words_of(table.columns[index])
     of_people = hint.differs and (hint.looks_like_ids or not words.isdisjoint(WORDS["name_of_person"]))
     return hint.empty or hint.constant or hint.times or (of_people and len(among) > 0)
 
@@ -533,7 +586,7 @@ def refuse_sideways(table: Table) -> None:
         return
     if len(names) - first < MIN_SIDEWAYS or not all(table.numeric[first:]):
         return
-    if any(_words(name) & (CATEGORY_WORDS | PERSON_WORDS) for name in names[first:]):
+    if any(words_of(name) & (CATEGORY_WORDS | PERSON_WORDS) for name in names[first:]):
         return
     counts = [i for i in range(first, len(names)) if is_count_name(names[i])]
     if counts and not (len(counts) == 1 and _is_sum(rows[0], counts[0])):
@@ -558,7 +611,7 @@ def counts_beside(table: Described, category: int) -> str:
         i
         for i, column in cells.items()
         if all(map(_WHOLE.fullmatch, column))
-        and not (is_person_id(table, i) or _words(table.columns[i]) & {"id", *WEIGHT_WORDS})
+        and not (is_person_id(table, i) or words_of(table.columns[i]) & {"id", *WEIGHT_WORDS})
         and not (table.hints[i].serial or table.hints[i].bits)
     ]
     if not counts:
@@ -622,5 +675,6 @@ def _named(table: Described, columns: Sequence[int]) -> str:
     return ", ".join(names) + (", …" if len(columns) > 6 else "")
 
 
-def _words(name: str) -> set[str]:
+def words_of(name: str) -> set[str]:
+    """The words in the name of a column, in small letters."""
     return set(re.split(r"[\W\d_]+", name.casefold()))

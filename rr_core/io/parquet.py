@@ -64,7 +64,7 @@ def open_parquet(data: bytes) -> ParquetTable:
     with faults_as(_DAMAGED):
         file = _open(data)
         _check_shape(file)
-        sample = _sample(data, file)
+        sample = _sample(file)
     schema = file.schema_arrow
     # Numbers written as text are judged by the first rows.
     as_text = numeric_columns(sample, len(schema))
@@ -140,29 +140,17 @@ def _as_dictionary(file: pq.ParquetFile, indices: Sequence[int]) -> list[str]:
     ]
 
 
-def _sample(data: bytes, file: pq.ParquetFile) -> tuple[tuple[str, ...], ...]:
-    """The first rows as text, read column by column; a column of lists or records shows "…"."""
+def _sample(file: pq.ParquetFile) -> tuple[tuple[str, ...], ...]:
+    """The beginnings of the values of the first rows; a column of lists or records shows "…"."""
     schema = file.schema_arrow
-    cells: dict[str, list[str]] = {}
-    for index, column in enumerate(schema):
-        if pa.types.is_nested(_storage(column.type)):
-            continue
-        one = _open(data, _as_dictionary(file, [index]), file.metadata)
-        batch = next(one.iter_batches(DETECT_ROWS, columns=[column.name], use_threads=False))
-        batch.validate(full=True)
-        cells[column.name] = _beginnings(batch.column(0))
-    rows = min(map(len, cells.values()), default=0)
+    flat = [column.name for column in schema if not pa.types.is_nested(_storage(column.type))]
+    batch = next(file.iter_batches(DETECT_ROWS, columns=flat, use_threads=False))
+    batch.validate(full=True)
+    cells = {name: pc.utf8_slice_codeunits(to_text(batch[name]), 0, _SAMPLE_LETTERS) for name in flat}
+    nested = ["…"] * (batch.num_rows if flat else 0)
     return tuple(
-        tuple(cells[name][row] if name in cells else "…" for name in schema.names) for row in range(rows)
+        zip(*(cells[name].to_pylist() if name in cells else nested for name in schema.names), strict=True)
     )
-
-
-def _beginnings(values: Any) -> list[str]:
-    """The values as text, cut before they are written out."""
-    if not pa.types.is_dictionary(values.type):
-        return list(pc.utf8_slice_codeunits(to_text(values), 0, _SAMPLE_LETTERS).to_pylist())
-    short = pc.utf8_slice_codeunits(to_text(values.dictionary), 0, _SAMPLE_LETTERS)
-    return list(pc.fill_null(short.take(values.indices), "").to_pylist())
 
 
 def _storage(kind: Any) -> Any:

@@ -26,7 +26,6 @@ from rr_core.io.columns import (
     COUNT_WORDS,
     NOT_COUNTS,
     REPORT_WORDS,
-    WEIGHT_WORDS,
     ColumnChoice,
     Described,
     Layout,
@@ -34,12 +33,13 @@ from rr_core.io.columns import (
     choose,
     counts_beside,
     is_count_name,
-    is_no_answer,
     is_person_id,
     is_share_name,
+    is_weight_name,
     refuse_sideways,
     suggest,
     unused_numbers,
+    words_of,
 )
 from rr_core.io.decoding import NoRows, UnreadableFile, megabytes, quote
 from rr_core.io.distribution import Preview, inspect
@@ -59,7 +59,6 @@ from rr_core.io.tables import (
     totals_of_groups,
     with_names,
 )
-from rr_core.io.text import TextTable, open_text
 from rr_core.limits import MAX_UPLOAD_BYTES
 
 _ONE_LINE = 1 << 16
@@ -357,12 +356,7 @@ def inspect_reports(source: Source, *, has_header: bool | None = None) -> Previe
     Raises:
         UnreadableFile: when the file is no table at all.
     """
-    data = bytes(source.data)
-    preview = inspect(data, source.name, has_header=has_header, sheet=source.sheet)
-    if has_header is None and preview.has_header is False and is_headed(preview):
-        preview = inspect(data, source.name, has_header=True, sheet=source.sheet)
-    choice = propose(preview)
-    return dataclasses.replace(preview, layout=choice.layout, category=choice.category, count=choice.count)
+    return inspect(bytes(source.data), source.name, has_header=has_header, sheet=source.sheet)
 
 
 def read_reports(
@@ -426,7 +420,6 @@ def read_reports(
                 empty.append((source.name, error))
                 continue
             if shape is None:
-                table = _headed(table, has_header)
                 if layout is None:
                     refuse_sideways(table)
                 choice = pick(table, layout, category, count)
@@ -473,61 +466,14 @@ def _has_one_line(data: bytes) -> bool:
     return len(data) < _ONE_LINE and data.strip().count(b"\n") == 0
 
 
-def propose(table: Described) -> ColumnChoice:
-    """The suggestion of `columns.suggest`, with two exceptions: a column called "report" next to user numbers
-    holds no counts, and weights are counts only in a table of distinct categories without further columns.
-
-    Numbers beside categories are counts where their column is called "report count", or where it is called "report" and
-    no category comes again."""
-    width = range(len(table.columns))
-    reports = [i for i in width if REPORT_WORDS & _words(table.columns[i]) and not _are_counts(table, i)]
-    weights = [i for i in width if is_weight_name(table.columns[i])]
-    again = [i for i in width if table.hints[i].repeats]
-    if again and not all(is_no_answer(table, i, again) for i in again):
-        reports = [i for i in reports if not is_no_answer(table, i, again)]
-    chances = [i for i in again if is_share_name(table.columns[i]) and i not in reports]
-    others = [
-        table.columns[i].strip().casefold() for i in width if i not in (*reports[:1], *weights, *chances)
-    ]
-    if reports and not any(is_count_name(name) or name in CATEGORY_WORDS for name in others):
-        return ColumnChoice("values", reports[0], None)
-    choice = suggest(table)
-    if reports and choice.count is not None and not table.numeric[reports[0]] and choice.count != reports[0]:
-        choice = dataclasses.replace(choice, category=reports[0])  # the other columns say of whom
-    if choice.count not in weights or (len(width) == 2 and not table.hints[choice.category].repeats):
-        return choice
-    answers = [i for i in width if i not in weights and not is_person_id(table, i)]
-    counts = [i for i in answers if table.numeric[i] and is_count_name(table.columns[i])]
-    if counts:
-        return ColumnChoice("counts", next(i for i in (*answers, *width) if i != counts[0]), counts[0])
-    return ColumnChoice("values", next(iter((*answers, choice.category))), None)
-
-
-def _are_counts(table: Described, index: int) -> bool:
-    """Whether a column with "report" in its name counts the categories in another one, none of which says who."""
-    others = [i for i in range(len(table.columns)) if i != index and not is_person_id(table, i)]
-    if not table.numeric[index] or not others:
-        return False
-    if is_count_name(table.columns[index]):
-        return True
-    hint, beside = table.hints[index], table.hints[others[0]]
-    names_once = not table.numeric[others[0]] and not beside.again
-    return len(table.columns) == 2 and names_once and not (hint.repeats or hint.bits)
-
-
 def _assumed(table: Described, choice: ColumnChoice) -> tuple[str, ...]:
     """A sentence where it is not sure whether the numbers of a column are counts."""
     if choice.count is None:
         return () if any(map(is_weight_name, table.columns)) else unused_numbers(table, choice)
     name = table.columns[choice.count]
-    if is_count_name(name) or not REPORT_WORDS & _words(name):
+    if is_count_name(name) or not REPORT_WORDS & words_of(name):
         return ()
     return (f"The numbers in the column {quote(name)} were taken for counts of reports.",)
-
-
-def is_weight_name(name: str) -> bool:
-    """Whether the name of a column means weights."""
-    return bool(WEIGHT_WORDS & _words(name))
 
 
 def rivals(preview: Preview, taken: Sequence[str] = ()) -> tuple[int, ...]:
@@ -543,20 +489,15 @@ def rivals(preview: Preview, taken: Sequence[str] = ()) -> tuple[int, ...]:
         and not (preview.numeric[i] and is_count_name(name))
     ]
     some = [i for i in some if preview.hints[i].repeats] or some
-    called = [i for i in some if REPORT_WORDS & _words(preview.columns[i])]
+    called = [i for i in some if REPORT_WORDS & words_of(preview.columns[i])]
     return () if len(some) < 2 or called == [preview.category] else tuple(some)
-
-
-def is_headed(table: Described) -> bool:
-    """Whether the first row of a table that was taken to have no header says "report"."""
-    return any(REPORT_WORDS & _words(cell) for cell in (table.sample or [()])[0])
 
 
 def pick(
     table: Table, layout: Layout | None, category: str | int | None, count: str | int | None
 ) -> ColumnChoice:
-    """The layout and columns that the user chose, completed by `propose`. Errors as in `columns.choose`."""
-    proposal = propose(table)
+    """The layout and columns that the user chose, completed by `suggest`. Errors as in `columns.choose`."""
+    proposal = suggest(table)
     if category is None and count is None and layout in (None, proposal.layout):
         return proposal
     return choose(table, layout, category, count)
@@ -629,16 +570,6 @@ def _naming(name: str | None) -> Iterator[None]:
         raise UnreadableFile(f"{quote(name)}: {error}") from error
 
 
-def _headed(table: Table, has_header: bool | None) -> Table:
-    """The first table, with its first row as header if that says "report"."""
-    if has_header is None and isinstance(table, TextTable) and not table.has_header and is_headed(table):
-        headed = open_text(table.data, True, table.separator)
-        return dataclasses.replace(
-            headed, above=table.above, notes=table.notes, unit=table.unit, sheets=table.sheets
-        )
-    return table
-
-
 def _check_shape(table: Table, shape: Shape) -> None:
     """Refuse a file whose columns are not those of the first."""
     mine, theirs = table.columns, shape.columns
@@ -664,7 +595,3 @@ def _check_shape(table: Table, shape: Shape) -> None:
 
 def _columns(number: int) -> str:
     return "1 column" if number == 1 else f"{number:,} columns"
-
-
-def _words(name: str) -> set[str]:
-    return set(name.casefold().replace("_", " ").replace("-", " ").split())

@@ -41,7 +41,7 @@ _FEWEST_SUMMED, _ROUNDED = 3, 1e-9  # rows, of which one is the sum of the other
 TOTALS = WORDS["total"]
 # Of a table with groups: bytes that are looked at, and groups.
 _WITH_GROUPS, _MOST_GROUPS, _MOST_GROUPINGS = 1 << 22, 1000, 5
-_PENDING, _PENDING_BYTES = 1 << 20, 1 << 26
+_PENDING = 1 << 20  # values that are held before they are united
 # Cleaning may unite a few names, not every two of them: with more, do not wait for the end.
 _DISTINCT = 2
 
@@ -217,16 +217,13 @@ class Distinct:
     def __init__(self, column: str) -> None:
         self._column = column
         self._parts: list[Any] = []
-        self._waiting = self._most = 0
-        self._bytes = self._most_bytes = 0
-        self._set_limits(0, 0)
+        self._waiting, self._most = 0, _PENDING
 
     def _hold(self, values: Any) -> None:
         """Keep the distinct values of one more piece."""
         self._parts.append(values)
         self._waiting += len(values)
-        self._bytes += values.nbytes
-        if self._waiting > self._most or self._bytes > self._most_bytes:
+        if self._waiting > self._most:
             self._unite()
 
     def _unite(self) -> None:
@@ -243,20 +240,13 @@ class Distinct:
         values, codes = factorize(whole)
         self._renumber(codes, sizes, len(values))
         self._parts = [values]
-        self._waiting, self._bytes = len(values), values.nbytes
+        self._waiting, self._most = len(values), 2 * len(values) + _PENDING
         most = _DISTINCT * MAX_CATEGORIES
         if self._waiting > most:
             raise UnreadableFile(
                 f"The column {quote(self._column)} holds more than {most:,} different values, and at most"
                 f" {MAX_CATEGORIES:,} categories can be used. Pick another column, or put rare categories together."
             )
-        self._set_limits(self._waiting, self._bytes)
-
-    def _set_limits(self, distinct: int, size: int) -> None:
-        """How many values, and of how many bytes, are held before they are united again: twice as many, but not many
-        more than are refused."""
-        self._most = max(distinct + _PENDING, min(2 * distinct + _PENDING, _DISTINCT * MAX_CATEGORIES))
-        self._most_bytes = 2 * size + _PENDING_BYTES
 
     def _renumber(self, codes: Codes, sizes: list[int], k: int) -> None:
         """Told, for each value held, in pieces of these sizes, which of the k united values it is."""

@@ -142,6 +142,25 @@ def test_once_each_is_noted() -> None:
     assert read("category,count\na,1\nb,1\n").notes == ()
 
 
+@pytest.mark.parametrize("first", ["Prefer not to answer", "No answer", "I gave my answer"])
+def test_a_first_report_with_the_word_answer_in_it_is_no_title(first: str) -> None:
+    """It was taken for the name of the column, and that report was lost."""
+    found = read("\n".join([first, "yes", "no", first, "yes", "no", "yes"]) + "\n")
+    assert (found.has_header, found.labels.tolist(), found.counts.tolist()) == (
+        False,
+        [first, "yes", "no"],
+        [2, 3, 2],
+    )
+    found = read("\n".join([first, "bus", "car", "train", "on foot"]) + "\n")
+    assert (found.has_header, found.total) == (False, 5)
+
+
+@pytest.mark.parametrize("title", ["answer", "Report", "randomized response", "answer to Q1"])
+def test_a_title_that_says_answer_is_one_however_often_values_come_again(title: str) -> None:
+    found = read("\n".join([title, "bus", "car", "train", "on foot"]) + "\n")
+    assert (found.has_header, found.category_name, found.total) == (True, title, 4)
+
+
 def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text, "_BLOCK", 1 << 12)
     reports = b"report\n" + b"red\nblue\n" * 50_000

@@ -313,42 +313,75 @@ def _given(made: str) -> Given | None:
         UnreadableFile, Unclear: one plain sentence.
         NoRoom: the server is short of memory.
     """
-    used = session.in_use()
-    files, text = _files(made)
+    used, (files, text) = session.in_use(), _files(made)
     if not (files or text.strip()):
         files = list(session.read_from().files)
-    before = _read_before(files, made)
-    if made == "unary":
-        if files:
-            return _bits(files, before)
-        return None if used is None or used.unary is None else _again(made)
     if files:
-        found = from_files(files, *_sheet(files, before))
-        if found is None:
-            return None
-        reports, name, options = found
-        beside, columns = _beside(files, reports, before)
-        return Given(reports, name, read=session.Read(tuple(files), options), beside=beside, columns=columns)
+        return _from_files(files, _read_before(files, made), unary=made == "unary")
     if text.strip():
         read = read_typed(text)
         show_understood(read, None)
         return Given(read, _TYPED, None, True)
-    if used is not None and used.unary is None:
-        return _again(made)
-    if used is None:
-        if not session.was_let_go():  # which the panel has said
-            state.say_if_let_go()
-        if session.were_lost():
-            st.warning(session.LOST, icon=":material/info:")
+    if used is not None:
+        return _again(used) if (used.unary is None) == (made != "unary") else None
+    if not session.was_let_go():  # which the panel has said
+        state.say_if_let_go()
+    if session.were_lost():
+        st.warning(session.LOST, icon=":material/info:")
     return None
 
 
-def _again(made: str) -> Given | None:
+def _from_files(files: Sequence[state.File], in_use: ReportsInUse | None, *, unary: bool) -> Given | None:
+    """Widgets for what the files hold, of unary encoding bits or the ones of each category; None as long as no column is
+    chosen.
+
+    Raises:
+        UnreadableFile, Unclear: one plain sentence.
+        NoRoom: the server is short of memory.
+    """
+    if unary and len(files) > 1:
+        raise Unclear(
+            "Reports of unary encoding are read from one file: take the others away, or put them together."
+        )
+    file, (sheet, before), bits, options = files[0], _sheet(files, in_use), None, dict[str, Any]()
+    held = bits_in(preview_of(file, None, sheet=sheet)) if unary else None
+    columns, counted = ((), None) if held is None else _bit_columns(held, file, before)
+    if columns:
+        bits = state.read_once(
+            "unary",
+            (file.file_id, sheet, columns, counted),
+            [file],
+            lambda: partial(read_bit_columns, Source(file.name, file.bytes(), sheet), columns, counted),
+        )
+        reports, name = bits.reports, plain(file.name)
+        show_understood(reports, None, "one")
+    else:
+        found = _counted(files, sheet, before, "one" if unary else "report")
+        if found is None:
+            return None
+        reports, name, options = found
+        if held is not None:
+            bits = _bits(reports).noting(held.not_read(reports.category_name))
+            reports = bits.reports
+    given = Given(reports, name, bits, read=session.Read(tuple(files), options))
+    if bits is not None and bits.bits is None:
+        return given
+    beside, others = _beside(files, reports, in_use)
+    return given._replace(beside=beside, columns=others)
+
+
+def _bits(reports: Reports) -> UnaryReports:
+    """The same as bits; of one bit for each person the way out is a button."""
+    try:
+        return unary_of(reports)
+    except OneBit:
+        st.button("Go on with Warner's two questions", on_click=MADE.change, args=("warner",))
+        raise
+
+
+def _again(used: ReportsInUse) -> Given:
     """The reports that are in use already."""
-    used = session.in_use()
-    if used is None:
-        return None
-    show_understood(used.reports, None, "one" if made == "unary" else "report")
+    show_understood(used.reports, None, "report" if used.unary is None else "one")
     if used.by or used.weights:
         kept = [f"Groups: {', '.join(used.by)}."] if used.by else []
         word = "Inclusion probabilities" if used.inverse else "Weights"
@@ -381,8 +414,8 @@ def _read_before(files: Sequence[state.File], made: str) -> ReportsInUse | None:
     return used if (used.unary is None) == (made != "unary") else None
 
 
-def from_files(
-    files: Sequence[state.File], sheet: str | None, before: Reports | None, counted: str = "report"
+def _counted(
+    files: Sequence[state.File], sheet: str | None, before: Reports | None, counted: str
 ) -> tuple[Reports, str, dict[str, Any]] | None:
     """Widgets for the columns of the files, and what was understood of them: the reports, their display name and how they
     were read, None as long as no column is chosen. Widgets begin with what was read ``before``; ``counted`` is what a
@@ -437,58 +470,6 @@ def _files(made: str) -> tuple[list[state.File], str]:
             st.button("Use simulated reports", on_click=session.simulate)
             button("Download them as a file", session.simulated_csv, "reports.csv", width="content")
     return files, text
-
-
-def _bits(files: Sequence[state.File], in_use: ReportsInUse | None) -> Given | None:
-    """Widgets for the bits of unary encoding in a file, or for the ones of each category; None as long as no column is
-    chosen.
-
-    Raises:
-        UnreadableFile, Unclear: one plain sentence.
-        NoRoom: the server is short of memory.
-    """
-    if len(files) > 1:
-        raise Unclear(
-            "Reports of unary encoding are read from one file: take the others away, or put them together."
-        )
-    file, (sheet, before) = files[0], _sheet(files, in_use)
-    held = bits_in(preview_of(file, None, sheet=sheet))
-    columns, counted = _bit_columns(held, file, before)
-    if columns:
-        read = state.read_once(
-            "unary",
-            (file.file_id, sheet, columns, counted),
-            [file],
-            lambda: partial(read_bit_columns, Source(file.name, file.bytes(), sheet), columns, counted),
-        )
-        show_understood(read.reports, None, "one")
-        beside, others = _beside(files, read.reports, in_use)
-        return Given(
-            read.reports,
-            plain(file.name),
-            read,
-            read=session.Read((file,)),
-            beside=beside,
-            columns=others,
-        )
-    found = from_files(files, sheet, before, "one")
-    if found is None:
-        return None
-    try:
-        read = unary_of(found[0])
-    except OneBit:
-        st.button("Go on with Warner's two questions", on_click=MADE.change, args=("warner",))
-        raise
-    read = read.noting(held.not_read(found[0].category_name))
-    beside, others = (NOTHING_BESIDE, ()) if read.bits is None else _beside(files, read.reports, in_use)
-    return Given(
-        read.reports,
-        found[1],
-        read,
-        read=session.Read((file,), found[2]),
-        beside=beside,
-        columns=others,
-    )
 
 
 def _bit_columns(
