@@ -325,7 +325,8 @@ def advice(results: Results) -> list[str]:
         return [
             "Report Inv with its intervals, or no table at all: no share is larger than chance alone could make it.",
             *_distances(results, compared),
-            "The other three can miss large shares by far under so much noise.",
+            "The other three can miss large shares by far under so much noise. If you expect none to stand out, take "
+            "InvN.",
         ]
     best, tied = compared.preferred, compared.tied
     others = [name for name in tied if name != best]
@@ -334,8 +335,8 @@ def advice(results: Results) -> list[str]:
         text = f"Report {_listed(VALID, 'or')}: the three are the same here."
     elif len(others) == len(VALID) - 1:
         text = (
-            f"Report {_listed([best], 'and')}, or InvN if you expect all categories to be about equally common: which of "
-            "the three is nearest to the truth, these reports cannot tell."
+            f"Report {_listed([best], 'and')}, or InvN if you expect none to stand out, because all are about equally "
+            "common or noise drowns all: which of the three is nearest to the truth, these reports cannot tell."
         )
     elif others:
         which = "which is the same here" if same else "which cannot be told from it here"
