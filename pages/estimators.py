@@ -20,10 +20,10 @@ PARTS = Parts(
 page = open_page("estimators", PARTS.binding)
 draw, scenario = page.work.draw, page.work.draw.scenario
 st.markdown(
-    "**InvN** cuts off the negatives of Inv and scales the rest. **InvP** lowers all shares that it keeps by the same "
-    "amount. **MLE\\*** strikes out categories and does Inv again with the others' reports.\n\n"
-    "**Which repair when?** **InvP** if a few categories stand out. **InvN** if none does: all are about equal, or noise "
-    "drowns all (few people, small ε). **MLE\\*** for the best fit.\n\n"
+    "**InvN** if no category stands out, because all are about equal or noise drowns all (few people, small ε): it cuts "
+    "off the negatives of Inv and scales the rest down, so the largest shares lose most, which noise made large.  \n"
+    "**InvP** if a few stand out: it lowers all alike, so the small shares, lost in noise, come to zero.  \n"
+    "**MLE\\*** for the best fit: it strikes out categories and does Inv again with the others' reports.\n\n"
     "**Try:** **Zipf**, exponent 3: drag **Privacy ε** slowly left. Which repair is far off first?"
 )
 with figure_controls.row():

@@ -95,9 +95,16 @@ _STYLE = """<style>
   body:not(.rr-fills) [data-testid="stBottom"] {display: none;}
 }
 @media (max-width: 640px) {
-  /* One line that a finger moves, above a figure that stays on the first screen. */
-  .st-key-figure_controls {flex-wrap: nowrap; overflow-x: auto; scrollbar-width: none;}
-  .st-key-figure_controls > * {flex: none;}
+  /* Lines and blocks stand closer, so that the figure stays on the first screen; where many categories bring one more
+     choice to the row above it, this is one line that a finger moves, and fades where it goes on. */
+  .st-key-figure_controls {row-gap: 0.3rem;}
+  .st-key-figure_controls:has(.st-key-view_shown) {
+    flex-wrap: nowrap; overflow-x: auto; scrollbar-width: none; padding-right: 3rem;
+    mask-image: linear-gradient(to left, transparent, #000 3rem);
+  }
+  .st-key-figure_controls:has(.st-key-view_shown) > * {flex: none;}
+  [data-testid="stMain"] [data-testid="stMarkdownContainer"] p {line-height: 1.4;}
+  [data-testid="stMain"] [data-testid="stVerticalBlock"] {gap: 0.6rem;}
   [data-testid="stMainBlockContainer"] h1 {font-size: 1.5rem; padding: 1.25rem 0 0.6rem;}
   .modebar-container {display: none;}
   .st-key-channel_table .heatmap-label text {font-size: 9px !important;}

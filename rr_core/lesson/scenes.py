@@ -498,7 +498,6 @@ _CLOSEST = (0.05, 0.2, 0.5, 1.0, 2.0, 5.0)
 def closest(seed: int) -> Posed:
     """In which population InvN wins more often."""
     populations = ("All about equally common", "A few are very common")
-    where = ("all are about equal", "a few are common")
     exponents = (0.0, 3.0)
 
     def surveys(epsilon: float) -> list[Repeats]:
@@ -527,11 +526,10 @@ def closest(seed: int) -> Posed:
     def after(said: Prediction) -> str:
         right = said[0] == more or won[0]["inv_n"] == won[1]["inv_n"]
         return (
-            f"{'Right' if right else 'Not so'}. InvN wins {won[0]['inv_n']:g} of 100 where {where[0]}, "
-            f"{won[1]['inv_n']:g} where {where[1]}: InvP sets more to zero, right in the second, where "
-            f"InvN keeps what noise raised: {off[0]} of 100 people in a wrong bar on average, InvP {off[1]}, "
-            f"MLE* {off[2]}: best fit is not nearest. Report InvP where a few stand out, InvN where none does, "
-            "or noise drowns all."
+            f"{'Right' if right else 'Not so'}. InvN wins {won[0]['inv_n']:g} of 100 where all are about equal: noise "
+            f"made the largest bars, and scaling takes most from these; {won[1]['inv_n']:g} where a few are common, for "
+            f"there small bars are lost in noise, and InvP, lowering all alike, clears them: {off[1]} of 100 people in a "
+            f"wrong bar on average, InvN {off[0]}, MLE* {off[2]}: best fit is not nearest. Where noise drowns all, InvN."
         )
 
     frames = [

@@ -183,3 +183,12 @@ def test_names_of_categories_do_not_stand_upright_on_a_phone(open_lab):
     wide = [name for name, _ in lab.chart("estimators").evaluate(NAMES_BELOW)]
     assert len(wide) == 16
     assert "Some-college" in wide
+
+
+def test_all_choices_above_a_figure_of_few_categories_are_seen_on_a_phone(open_lab):
+    lab = open_lab(viewport=PHONE)
+    for page in ("noisy_histogram", "inv_negatives", "estimators", "geometry", "ibu"):
+        lab.open(f"/{page}")
+        must_stand_on_the_first_screen(lab)
+        row = lab.page.locator(".st-key-figure_controls")
+        assert row.evaluate("row => row.scrollWidth - row.clientWidth") <= 0, page

@@ -279,7 +279,7 @@ def test_who_is_closest_is_counted_as_one_would_by_hand(s):
     posed = BY_KEY["closest"].pose(SEED)
     draw = Scenario(k=12, s=s, epsilon=0.5, n=2000, seed=SEED).draw()
     zeros = [np.count_nonzero(exactly(name, draw.counts.tolist(), 0.5) == 0) for name in ("inv_p", "inv_n")]
-    assert zeros[0] > zeros[1]  # "InvP sets more to zero"
+    assert zeros[0] > zeros[1]  # what InvP clears
     *_, run = repeat(draw, 100)
     errors = run.errors["tv"][:, 1:]
     wins = np.zeros(3)
@@ -289,14 +289,46 @@ def test_who_is_closest_is_counted_as_one_would_by_hand(s):
             wins[first] += 1 / len(first)
     shown = [series["shares"][int(s > 0)] for series in posed.frames[posed.first].picture["series"]]
     assert [100 * share for share in shown] == pytest.approx(wins.tolist())
+    # "Noise made the largest bars": they are larger than any true share. "Small bars are lost in noise".
+    raw, truth = exactly("inv", draw.counts.tolist(), 0.5), np.array(draw.true_counts) / 2000
+    if s:
+        small = np.sort(truth)[:-3].sum()
+        assert raw[np.argsort(truth)[:-3]].clip(min=0).sum() > 2 * small
+    else:
+        assert raw.max() > 1.5 * truth.max()
     if s:
         inv_n, inv_p, best_fit = 100 * errors.mean(axis=0)
         told = (
-            f"keeps what noise raised: {inv_n:.0f} of 100 people in a wrong bar on average, InvP {inv_p:.0f}, "
-            f"MLE* {best_fit:.0f}: best fit is not nearest."
+            f"clears them: {inv_p:.0f} of 100 people in a wrong bar on average, InvN {inv_n:.0f}, MLE* {best_fit:.0f}: "
+            "best fit is not nearest."
         )
         assert inv_p < best_fit
         assert told in posed.after((1,))
+
+
+@holds(
+    "Of the three it leaves the shares most even, so it is nearest where all are equally common; and where noise drowns "
+    "all, noise made the largest.",
+    "InvN scales the rest down: the largest shares lose most.",
+    "**InvN** if no category stands out, because all are about equal or noise drowns all (few people, small ε): it cuts "
+    "off the negatives of Inv and scales the rest down, so the largest shares lose most, which noise made large.",
+)
+def test_scaling_takes_most_from_the_largest_and_leaves_the_shares_most_even():
+    rng = np.random.default_rng(52)
+    for _ in range(600):
+        k, epsilon = int(rng.integers(3, 9)), float(rng.uniform(0.2, 1.5))
+        counts = np.sort(rng.multinomial(int(rng.integers(30, 300)), rng.dirichlet(np.full(k, 3.0))))
+        raw, scaled = inv(counts.tolist(), epsilon), inv_n(counts.tolist(), epsilon)
+        others = [make(counts.tolist(), epsilon) for make in (inv_p, best_shares)]
+        lost = (raw - scaled)[raw > 0]
+        assert np.all(np.diff(lost) >= -1e-12)  # rising with the share
+        lowered = (raw - others[0])[others[0] > 0]
+        assert lowered == pytest.approx(lowered[0])  # the same of all that stay
+        for other in others:
+            # The sum of the largest ones, however many: nowhere smaller (majorisation), so farther from equal shares.
+            assert np.all(np.cumsum(other[::-1]) >= np.cumsum(scaled[::-1]) - 1e-12)
+            assert off(scaled, np.full(k, 1 / k)) <= off(other, np.full(k, 1 / k)) + 1e-12
+            assert np.count_nonzero(other) <= np.count_nonzero(scaled)
 
 
 @recomputes(place("closest"))
@@ -304,10 +336,12 @@ def test_closest(many):
     for _, posed, said in posed_often("closest", max(20, many // 20)):  # a fifth of a second each
         won = [series["shares"] for series in posed.frames[posed.first].picture["series"]]
         after = posed.after(said)
-        told = r"InvN wins ([\d.]+) of 100 where .*, ([\d.]+) where .* raised: (\d+) of 100 .*, InvP (\d+), "
+        told = (
+            r"InvN wins ([\d.]+) of 100 where .* these; ([\d.]+) where .* them: (\d+) of 100 .*, InvN (\d+), "
+        )
         told_wins = [float(number) for number in re.search(told, after).groups()]
         assert told_wins[:2] == pytest.approx([100 * one for one in won[0]])
-        assert told_wins[3] < told_wins[2]  # which ones: see the test above
+        assert told_wins[2] < told_wins[3]  # which ones: see the test above
         more = 0 if won[0][0] >= won[0][1] else 1
         assert ("Not so" in after) != after.startswith("Right.")
         assert after.startswith("Right") == (said[0] == more or won[0][0] == won[0][1])

@@ -32,7 +32,7 @@ _WORDS = re.compile(
 _OF_INPUT = ("rr_core/io/", "rr_core/parameters.py", "rr_core/scenario.py", "rr_core/typed.py")
 _PLACEHOLDER = re.compile(r"\{\{[\w.]+(?::[^{}]+)?\}\}")
 _LETTERS, _END = re.compile(r"[A-Za-z]{2,}"), re.compile(r"[.?!:][\"”*)_]*$")
-_PARAGRAPH = re.compile(r"\n\s*\n|\n\s*(?:[-*|#>]|\d+\.)|\n(?=[a-z/]+: )")
+_PARAGRAPH = re.compile(r"\n\s*\n|\n\s*(?:(?=\*\*)|[-*|#>]|\d+\.)|\n(?=[a-z/]+: )")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"”*)]*\s+(?=[^a-z])")
 
 
