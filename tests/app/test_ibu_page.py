@@ -15,6 +15,8 @@ from rr_core import RandomizedResponse, Scenario, ibu_path
 from rr_core.ibu.costs import LARGEST_MATRIX, Cost, IterationsNeeded, compare_costs
 from rr_core.ibu.engine import Start
 from rr_core.ibu.path import log_spaced
+from server import jobs
+from tests.app.experiments import values
 from tests.app.opening import charts, checked, opened, widget
 from tests.sentences import holds, recomputes
 
@@ -152,13 +154,22 @@ def test_costs_are_measured_when_asked_for():
     assert all("times as long" in row for row in rows[1:])
 
 
-@pytest.mark.slow
-def test_a_run_that_takes_long_is_offered():
-    query = "k=20000&n=1000000000&eps=12&s=0.3"
-    page = opened("ibu", query)
-    checked(page.select_slider(key="ibu_length").set_value(100_000).run())
+def shown_of(page):
+    """How many iterations are shown of the 100,000."""
     (note,) = page.info
-    assert re.search(r"first [\d,]+ of 100,000 iterations", note.value)
+    return int(re.search(r"first ([\d,]+) of 100,000 iterations", note.value)[1].replace(",", ""))
+
+
+@pytest.mark.slow
+def test_a_run_that_takes_long_is_offered_and_what_it_reached_when_stopped_is_shown(monkeypatch):
+    page = opened("ibu", "k=20000&n=1000000000&eps=12&s=0.3&seed=2")
+    checked(page.select_slider(key="ibu_length").set_value(100_000).run())
+    at_once = shown_of(page)
+    monkeypatch.setattr(jobs, "run", lambda work, **_: work(progress=lambda done: done > at_once))
+    checked(widget(page, "Run to the end").click().run())
+    assert at_once < shown_of(page) < 100_000
+    (curves,) = [one for one in charts(page) if "certificate" in one["alt"].split(",")[0]]
+    assert max(max(values(line["x"])) for line in curves["data"]) == shown_of(page)
 
 
 def test_record_as_csv():

@@ -1,4 +1,5 @@
-"""Experiments in a real browser, with real background processes: links, a run stopped and resumed, files, the queue."""
+"""Experiments in a real browser, with real background processes: a run that is stopped and resumed, and
+a click on the map."""
 
 from __future__ import annotations
 
@@ -23,11 +24,12 @@ def reading(lab, key):
     return lab.page.locator(f".st-key-{key}").get_by_role("figure").get_attribute("aria-label")
 
 
-def test_a_run_is_stopped_resumed_saved_opened_and_looked_into(open_lab):
+def test_a_run_is_stopped_and_resumed(open_lab):
+    """Saved, opened and compared: tests/app/test_experiments_page.py."""
     lab = open_lab("/experiments?sweep=2a")
     assert lab.page.get_by_role("combobox", name="Sweep").input_value() == "Figure 2a: MSE along ε"
     assert "Smallest mean squared error, in these 30 cells" in reading(lab, "exp_curves")
-    stored = reading(lab, "exp_curves")
+    stored = lab.figure("exp_curves")
     press(lab, "Run it again")
     press(lab, "Run")
     wait_for(lab, r"^[1-9]\d* of 50 cells")
@@ -39,21 +41,7 @@ def test_a_run_is_stopped_resumed_saved_opened_and_looked_into(open_lab):
             state=state, timeout=150_000
         )
     lab.settle()
-    assert reading(lab, "exp_curves") == stored  # the same collections
-    figure = lab.figure("exp_curves")
-    lab.part("Other runs and files")
-    saved = lab.download("Sweep (Parquet)")
-    chooser = lab.page.get_by_test_id("stMain").locator('[data-testid="stFileUploader"] input[type="file"]')
-    with lab.rerun():
-        chooser.set_input_files(
-            {"name": "kept.parquet", "mimeType": "application/octet-stream", "buffer": saved}
-        )
-    lab.part("What is simulated")
-    assert lab.page.get_by_role("combobox", name="Numbers from").input_value() == "File 2: kept.parquet"
-    assert lab.figure("exp_curves") == figure
-    lab.part("Other runs and files")
-    lab.choose("Compare with", "Figure 2a: MSE along ε · Run 1: 100 collections, seed 1")
-    assert "The same, bit for bit: 50 cells in common" in lab.words()
+    assert lab.figure("exp_curves") == stored  # the same collections
 
 
 def test_a_click_on_the_map_offers_its_cell_and_back_brings_the_scenario_from_before(open_lab):

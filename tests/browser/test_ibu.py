@@ -1,8 +1,7 @@
-"""IBU in a real browser: the film plays without the server, long runs can be stopped, links restore the page."""
+"""IBU in a real browser: the film plays without the server. A long run: tests/app/test_ibu_page.py; how any is
+stopped: test_sidebar.py."""
 
 from __future__ import annotations
-
-import re
 
 import numpy as np
 import pytest
@@ -86,23 +85,3 @@ def test_the_film_plays_and_pauses_while_it_is_presented(open_lab):
     film.wait_for(lambda t: t > 2)
     film.press("Pause")
     assert film.moment_at_rest() < 10_000
-
-
-def test_stop_keeps_the_curves_so_far(open_lab):
-    # So many distinct counts that a run takes several seconds.
-    lab = open_lab("/ibu?dist=zipf&k=20000&s=0.3&eps=12&n=1000000000&seed=2")
-    with lab.rerun():
-        lab.page.get_by_role("group", name="Iterations", exact=True).get_by_role("slider").press("End")
-    assert any("of 100,000 iterations" in note for note in lab.alerts())
-    shown = lab.figure("ibu_convergence")
-    lab.page.get_by_role("button", name="Run to the end", exact=True).click(delay=80)
-    progress = lab.page.get_by_test_id("stProgress")
-    progress.get_by_text(re.compile(r"[\d,]+ of 100,000 iterations")).wait_for()
-    with lab.rerun():
-        lab.page.locator(".st-key-ibu_longer_stop button").click(delay=80)
-    assert progress.count() == 0
-    assert lab.chart("ibu_convergence").count() == 1
-    reached = re.search(r"first ([\d,]+) of 100,000", " ".join(lab.alerts()))
-    assert reached, lab.alerts()
-    assert 0 < int(reached[1].replace(",", "")) < 100_000
-    assert shown
