@@ -325,7 +325,8 @@ def advice(results: Results) -> list[str]:
         return [
             "Report Inv with its intervals, or no table at all: no share is larger than chance alone could make it.",
             *_distances(results, compared),
-            "The other three can miss large shares by far under so much noise.",
+            "The other three can miss large shares by far under so much noise. If you expect none to stand out, take "
+            "InvN.",
         ]
     best, tied = compared.preferred, compared.tied
     others = [name for name in tied if name != best]
