@@ -269,11 +269,9 @@ class _Pickers:
     ) -> Any:
         if len(options) < 2:
             return default
-        key = self._key(label, options, default)
-        picked = st.segmented_control(
-            label, options, required=True, format_func=words, key=key, persist_state="page", help=help
-        )
-        return self._remember(key, picked)
+        value, arguments = self._bound(label, options, default)
+        st.segmented_control(label, options, required=True, format_func=words, help=help, **arguments)
+        return value
 
     def some(
         self,
@@ -284,11 +282,9 @@ class _Pickers:
     ) -> tuple[PopulationId, ...]:
         if len(options) < 2:
             return tuple(options)
-        key = self._key(label, options, list(default))
-        picked = st.pills(
-            label, options, selection_mode="multi", format_func=words, key=key, persist_state="page"
-        )
-        return tuple(self._remember(key, [one for one in options if one in picked]))
+        value, arguments = self._bound(label, options, list(default))
+        st.pills(label, options, selection_mode="multi", format_func=words, **arguments)
+        return tuple(one for one in options if one in value)
 
     def one_or_all(
         self,
@@ -306,21 +302,19 @@ class _Pickers:
         picked = self.one(label, offered, start, lambda one: _ALL if one == _ALL else words(one), help)
         return tuple(options) if picked == _ALL else (picked,)
 
-    def _key(self, label: str, options: Sequence[Any], default: Any) -> str:
+    def _bound(self, label: str, options: Sequence[Any], default: Any) -> tuple[Any, dict[str, Any]]:
+        """What is chosen, one option or a list of some, and the arguments of its widget."""
         key = f"exp_curves_{label.replace('ε', 'eps').lower()}_{self._name}"
-        if not _listed(st.session_state.get(key)):  # the last one stays
-            st.session_state[key] = st.session_state.get(_PICKED, {}).get(key, default)
-        if not set(_listed(st.session_state[key])) <= set(options):
-            st.session_state[key] = default
-        return key
+        picked = st.session_state.setdefault(_PICKED, {})
+        value = picked.get(key, default)
+        if not set(value if isinstance(value, list) else [value]) <= set(options):
+            value = default
 
-    def _remember(self, key: str, picked: Any) -> Any:
-        st.session_state.setdefault(_PICKED, {})[key] = picked
-        return picked
+        def take(chosen: Any) -> None:
+            if chosen != []:  # the last one stays
+                picked[key] = chosen
 
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [] if value is None else [value]
+        return value, state.widget_arguments(key, value, take)
 
 
 def _population_names(sweep: Sweep) -> Callable[[PopulationId], str]:
