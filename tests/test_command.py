@@ -20,14 +20,13 @@ from rr_core import RandomizedResponse, analyse
 from rr_core import __main__ as command
 from rr_core.__main__ import main
 from rr_core.io import Source, read_reports
-from rr_core.io.decoding import zipped
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.reports.analysis import intervals_outside, outside_interval
 from rr_core.reports.designs import DESIGNS, kuk, unrelated
 from rr_core.reports.survey import analyse_groups
 from rr_core.rounding import p_is
 from rr_core.typed import chance
-from tests.io.workbook_files import excel_parts, excel_rows
+from tests.io.workbook_files import excel_parts, excel_rows, zipped
 from tests.sentences import recomputes
 
 ROOT = Path(__file__).parents[1]

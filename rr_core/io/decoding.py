@@ -307,15 +307,6 @@ def unzipped(data: bytes, wanted: Callable[[str], bool], what: str) -> dict[str,
     return members
 
 
-def zipped(members: dict[str, bytes]) -> bytes:
-    """A ZIP archive of these members and nothing else."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return made.getvalue()
-
-
 def _zipped(data: bytes, what: str) -> zipfile.ZipFile:
     """The archive, its list of members read."""
     with faults_as(_DAMAGED_ZIP.format(what=what)):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import count, islice
 from typing import Any
@@ -274,13 +274,19 @@ def renamed(reports: Reports, names: Names) -> tuple[npt.NDArray[np.object_], Co
     others = dict(names.counted_as)
     labels = reports.labels.copy()
     for i in np.flatnonzero(among(labels, others)):
-        passed = {labels[i]}
-        while (other := others.get(labels[i])) is not None and other not in passed:
-            labels[i] = other
-            passed.add(other)
+        labels[i] = counted_name(labels[i], others)
     distinct, codes = factorize(pa.chunked_array([pa.array(labels, pa.large_string())]))
     united = as_objects(distinct)
     return united, add_up(codes, reports.counts, len(united))
+
+
+def counted_name(label: str, others: Mapping[str, str]) -> str:
+    """The name under which a label is counted, where each of ``others`` is counted as another."""
+    passed = {label}
+    while (other := others.get(label)) is not None and other not in passed:
+        label = other
+        passed.add(other)
+    return label
 
 
 def among(labels: npt.NDArray[np.object_], names: Collection[str]) -> npt.NDArray[np.bool_]:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from rr_core.io import numbers
 from rr_core.io.columns import Table, find
 from rr_core.io.decoding import NoRows, UnreadableFile, quote
-from rr_core.io.domain import Names
+from rr_core.io.domain import Names, counted_name
 from rr_core.io.labels import as_objects, clean, factorize, name_order
 from rr_core.io.parquet import is_number, to_text
 from rr_core.io.reports import Reports, Source
@@ -248,14 +248,7 @@ def _note(notes: list[str], sums: pa.Table, among: npt.NDArray[np.bool_], counte
 def _places(written: npt.NDArray[np.object_], labels: Sequence[str], names: Names) -> npt.NDArray[np.int64]:
     """The position of each name that is written among those that are counted; -1 where it is none of them."""
     others, place = dict(names.counted_as), {str(name): i for i, name in enumerate(labels)}
-    places = np.full(len(written), -1, dtype=np.int64)
-    for i, label in enumerate(written.tolist()):
-        passed = {label}
-        while (other := others.get(label)) is not None and other not in passed:
-            label = other
-            passed.add(other)
-        places[i] = place.get(label, -1)
-    return places
+    return np.array([place.get(counted_name(one, others), -1) for one in written.tolist()], dtype=np.int64)
 
 
 def _groups(columns: Sequence[Any], n: int) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:

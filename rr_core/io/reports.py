@@ -2,14 +2,17 @@
 
 The files hold one report per row, or one category per row with its count. Raw reports are counted while they
 are read, so that ten million of them need no more memory than the file itself and its distinct values. Several files
-are one collection.
+are one collection. Counts may also be typed (`read_typed`).
 """
 
 from __future__ import annotations
 
 import contextlib
+import csv
 import dataclasses
 import hashlib
+import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,7 +62,7 @@ from rr_core.io.tables import (
     totals_of_groups,
     with_names,
 )
-from rr_core.limits import MAX_UPLOAD_BYTES
+from rr_core.limits import MAX_UPLOAD_BYTES, TYPED_LETTERS_MAX
 
 _ONE_LINE = 1 << 16
 # Lines of tables that programs print: a rule between or below them, and a name with its number beside it.
@@ -72,6 +75,10 @@ _PRINTED = (
     r"\S(\s{2,}|\s*[|\x{2502}\x{2506}]\s*|:\s+)[0-9][0-9.,' ]*(\s*[|\x{2502}\x{2506}].*)?$"
     r"|^[^=/?]+=\s*[0-9]+$|^[0-9]+(\s+[0-9]+)+$|^[({]['\"]"
 )
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+", re.ASCII)  # 0,234 is a share
+_LAST = re.compile(rf",\s+({_THOUSANDS.pattern})$", re.ASCII)  # "yes,640,360" may be two numbers
+_LIKE = "write one answer and its number in each line, like: yes, 640."
+
 _BIT_VECTOR = r"^\[?[01]([ ,;]*[01])+\]?$"
 
 # A one-letter name may be a report.
@@ -443,6 +450,57 @@ def read_reports(
     read.sort(key=lambda file: given.index(file.name))
     reports = unite(read, shape, [name for name, _ in empty], all_zero)
     return dataclasses.replace(reports, sheet=files[0].sheet)
+
+
+def read_typed(text: str) -> Reports:
+    """The reports in lines like "yes, 640", in the order given; an answer and its number may also be separated by
+    semicolons or tabs, a number have commas between its thousands, and an answer with commas be in quotation marks.
+
+    Raises:
+        UnreadableFile: one plain sentence that names the line and what to mend; more than TYPED_LETTERS_MAX characters.
+
+    >>> read = read_typed("yes, 1,234\\nno, 2,345")
+    >>> read.labels.tolist(), read.counts.tolist()
+    (['yes', 'no'], [1234, 2345])
+    """
+    if len(text) > TYPED_LETTERS_MAX:
+        raise UnreadableFile(
+            f"More than {TYPED_LETTERS_MAX:,} characters were typed. Give the numbers as a file."
+        )
+    separator = next((one for one in "\t;" if one in text), ",")
+    rows = []
+    for line, written in enumerate(text.splitlines(), 1):
+        if written.strip():
+            rows.append(_answer_and_number(written.strip(), separator, line))
+    if not rows:
+        raise UnreadableFile(f"There are no answers: {_LIKE}")
+    if all(number.strip("0") == "" for _, number in rows):
+        raise UnreadableFile("All the numbers are zero: write how many people gave each answer.")
+    out = io.StringIO()
+    csv.writer(out, delimiter="\t").writerows(rows)
+    source = Source("typed.tsv", out.getvalue().encode("utf-8", "replace"))
+    return read_reports([source], layout="counts", category=0, count=1, has_header=False)
+
+
+def _answer_and_number(written: str, separator: str, line: int) -> tuple[str, str]:
+    cut, thousands = written, ""
+    if separator == "," and (found := _LAST.search(written)):
+        cut, thousands = f"{written[: found.start()]},", found[1]
+    try:
+        cells = next(csv.reader([cut], delimiter=separator, skipinitialspace=True))
+    except csv.Error:
+        cells = [cut]
+    answer, *rest = (cell.strip() for cell in cells)
+    number = thousands or separator.join(rest)
+    if _THOUSANDS.fullmatch(number):
+        number = number.replace(",", "")
+    if not rest or (thousands and rest != [""]) or not answer or separator in number or not number:
+        raise UnreadableFile(f"Line {line:,} is {quote(written)}: {_LIKE}")
+    if number.endswith("%"):
+        raise UnreadableFile(
+            f"Line {line:,} has the share {quote(number)}: write how many people gave that answer."
+        )
+    return answer, number
 
 
 def _part(progress: Tell | None, start: float, stop: float) -> Tell:

@@ -17,7 +17,6 @@ from rr_core.io.decoding import (
     faults_as,
     quote,
     unzipped,
-    zipped,
 )
 from rr_core.limits import HELD_ROWS_MAX
 
@@ -56,7 +55,7 @@ def read_sheet(data: bytes, wanted: str | None = None) -> Decoded:
     if _ENCRYPTED_EXCEL in data:
         raise UnreadableFile(_PASSWORD)
     if data.startswith(_ZIP):
-        data = _checked(data)
+        _check(data)
     with faults_as(_DAMAGED):
         try:
             with calamine.CalamineWorkbook.from_filelike(io.BytesIO(data)) as book:
@@ -92,12 +91,8 @@ def as_shown(value: Any) -> str:
     return str(value)
 
 
-def _checked(data: bytes) -> bytes:
-    """The parts that are read, packed again: nothing but what was counted while it was unpacked is ever read.
-
-    Raises:
-        UnreadableFile: more than MAX_UNPACKED_BYTES of them, more than MAX_CELLS cells in a sheet, or a password.
-    """
+def _check(data: bytes) -> None:
+    """Raise UnreadableFile for a workbook with a password, or with more than MAX_CELLS cells in a sheet."""
     parts = unzipped(data, lambda name: name.endswith((".xml", ".rels", "mimetype")), "workbook")
     if b"encryption-data" in parts.get("META-INF/manifest.xml", b""):
         raise UnreadableFile(_PASSWORD)
@@ -111,7 +106,6 @@ def _checked(data: bytes) -> bytes:
                 f"A sheet of the workbook spans more than {MAX_CELLS:,} cells. Delete what is far from the table, or save"
                 " the table as CSV."
             )
-    return zipped(parts)
 
 
 def _span_of_sheet(part: bytes) -> int:

@@ -10,7 +10,7 @@ import pytest
 
 from pages._ui.reports import designs
 from rr_core.io import UnreadableFile, report_files
-from rr_core.io.typed_counts import read_typed
+from rr_core.io.reports import read_typed
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.reports.analysis import analyse
 from rr_core.reports.designs import DESIGNS, WHICH, is_zero

@@ -30,8 +30,8 @@ from rr_core.io import (
     read_reports,
     within,
 )
-from rr_core.io.decoding import _SAS, zipped
-from tests.io.workbook_files import ANSWERS, archive, excel_parts, xlsx
+from rr_core.io.decoding import _SAS
+from tests.io.workbook_files import ANSWERS, archive, excel_parts, xlsx, zipped
 
 Reader = Callable[[bytes, str], Any]
 

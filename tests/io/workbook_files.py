@@ -8,8 +8,6 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rr_core.io.decoding import zipped
-
 Cell = str | float | bool | None
 Rows = Sequence[Sequence[Cell]]
 
@@ -26,6 +24,15 @@ _RELATED = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
 _OPEN = "urn:oasis:names:tc:opendocument:xmlns"
 _MIME = "application/vnd.oasis.opendocument.spreadsheet"
+
+
+def zipped(members: dict[str, bytes]) -> bytes:
+    """A ZIP archive of these members and nothing else."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return made.getvalue()
 
 
 def _escaped(text: str) -> str:

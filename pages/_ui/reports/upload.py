@@ -31,8 +31,7 @@ from rr_core.io import (
 )
 from rr_core.io.people import People, is_inclusion_name, read_people
 from rr_core.io.report_results import K_RR, ReportSettings, ReportsInUse
-from rr_core.io.reports import OF_BIT_VECTORS, read_again, rivals
-from rr_core.io.typed_counts import read_typed
+from rr_core.io.reports import OF_BIT_VECTORS, read_again, read_typed, rivals
 from rr_core.io.unary_reports import BitColumns, OneBit, UnaryReports, bits_in, read_bit_columns, unary_of
 from rr_core.limits import TYPED_LETTERS_MAX
 from rr_core.plain_text import markdown, plain
