@@ -186,14 +186,6 @@ def test_an_unknown_part_in_a_link_is_one_sentence():
     assert any(caption.value.startswith("**Glossary**") for caption in page.caption)
 
 
-def test_choosing_a_part_leaves_the_search():
-    page = run(reference_search="simplex")
-    page.button_group(key="part").set_value("glossary").run()
-    assert not page.exception
-    assert page.text_input(key="reference_search").value == ""
-    assert any("Toss a coin" in text for text in texts(page))
-
-
 # Displayed formulas are written so that the browser sets them: the dollars of one that spans lines stand on lines of
 # their own, or markdown leaves the formula, and all that follows it, as text.
 

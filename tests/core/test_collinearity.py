@@ -29,17 +29,25 @@ def random_cases(how_many, seed, *, same_support):
 @holds(
     "the most",
     "at least InvN's, at most InvP's",
+    "No share of reports is below q: nothing was cut off, and the three repairs coincide with Inv.",
 )
 @pytest.mark.slow
 @given(counts(), everyday_epsilons)
-def test_supports_are_nested(histogram, epsilon):
-    mechanism = RandomizedResponse(len(histogram), epsilon)
-    near, best, far = (make(histogram, mechanism) > 0 for make in (inv_p, mle_star, inv_n))
+def test_supports_are_nested_and_length_and_cut_off_are_those_of_the_estimates(histogram, epsilon):
+    k = len(histogram)
+    mechanism = RandomizedResponse(k, epsilon)
+    estimates = [make(histogram, mechanism) for make in (inv_p, mle_star, inv_n)]
+    near, best, far = (estimate > 0 for estimate in estimates)
     assert (near <= best).all()
     assert (best <= far).all()
     place = collinearity(histogram, mechanism)
     np.testing.assert_array_equal(place.supports, [near.sum(), best.sum(), far.sum()])
     assert place.same_support is bool(near.sum() == far.sum())
+    assert place.cut_off is any(
+        value < 0 for value in exact.inv(histogram, exact.channel_from_epsilon(k, epsilon))
+    )
+    assert place.length == pytest.approx(np.linalg.norm(estimates[2] - estimates[0]), rel=1e-9, abs=1e-14)
+    assert (place.length == 0) is math.isnan(place.position)
 
 
 def test_an_estimate_of_exactly_zero_is_outside_the_support():
@@ -47,15 +55,6 @@ def test_an_estimate_of_exactly_zero_is_outside_the_support():
     place = collinearity([2, 1, 1], RandomizedResponse.from_p(3, 0.5))
     assert place.supports.tolist() == [1, 1, 1]
     assert math.isnan(place.position)
-
-
-@holds(
-    "But the three repairs lie on one line **whenever they keep the same categories**, however many are cut off, and MLE\\* is between the other two.",  # noqa: E501
-)
-def test_equal_supports_are_collinear_with_mle_star_strictly_between():
-    for *_, place in random_cases(100, 1, same_support=True):
-        assert place.residual < 1e-13
-        assert 0 < place.position < 1
 
 
 @holds(
@@ -148,7 +147,7 @@ def test_long_rows_with_different_numbers_of_distinct_counts_do_not_disturb_each
 )
 @pytest.mark.slow
 @given(counts(), everyday_epsilons)
-def test_both_sides_of_the_conditions_are_the_exact_numbers(histogram, epsilon):
+def test_theorem_2_needs_both_conditions_whose_sides_are_exact_and_says_the_position(histogram, epsilon):
     k = len(histogram)
     channel, phi = exact.channel_from_epsilon(k, epsilon), sorted(exact.frequencies(histogram))
     found = theorem2(histogram, RandomizedResponse(k, epsilon))
@@ -162,37 +161,12 @@ def test_both_sides_of_the_conditions_are_the_exact_numbers(histogram, epsilon):
         assert found.t == pytest.approx(float((1 - phi[0]) / (channel.p - phi[0])), rel=1e-12)
     else:
         assert math.isnan(found.t)
-
-
-@holds(
-    "The second smallest, φ₂, is at least (Kq − φ₁)/(K − 1)",
-)
-@pytest.mark.slow
-@given(counts(), everyday_epsilons)
-def test_theorem_2_needs_both_conditions_and_says_the_position(histogram, epsilon):
-    mechanism = RandomizedResponse(len(histogram), epsilon)
-    found, place = theorem2(histogram, mechanism), collinearity(histogram, mechanism)
+    place = collinearity(histogram, RandomizedResponse(k, epsilon))
     assert place.theorem2_holds is (found.first_condition and found.second_condition)
     if place.theorem2_holds and place.length:
         assert found.t > 1
         assert place.position == pytest.approx(1 / found.t, rel=1e-9)
         assert place.residual <= 1e-12
-
-
-@holds(
-    "No share of reports is below q: nothing was cut off, and the three repairs coincide with Inv.",
-)
-@pytest.mark.slow
-@given(counts(), everyday_epsilons)
-def test_length_and_cut_off_are_those_of_the_estimates(histogram, epsilon):
-    k = len(histogram)
-    mechanism, place = RandomizedResponse(k, epsilon), collinearity(histogram, RandomizedResponse(k, epsilon))
-    assert place.cut_off is any(
-        value < 0 for value in exact.inv(histogram, exact.channel_from_epsilon(k, epsilon))
-    )
-    distance = np.linalg.norm(inv_n(histogram, mechanism) - inv_p(histogram, mechanism))
-    assert place.length == pytest.approx(distance, rel=1e-9, abs=1e-14)
-    assert (place.length == 0) is math.isnan(place.position)
 
 
 def test_a_zero_without_a_negative_is_nothing_to_repair():
@@ -207,7 +181,6 @@ def test_a_zero_without_a_negative_is_nothing_to_repair():
 @holds(
     "But the three repairs lie on one line **whenever they keep the same categories**, however many are cut off, and MLE\\* is between the other two.",  # noqa: E501
 )
-@pytest.mark.slow
 def test_slopes_on_equal_supports_are_ordered_and_put_mle_star_between():
     """The argument of the page: 1/(p-q) > (p-q+mq)/((p-q) Phi) > 1/((1+nu)(p-q)), the slopes against phi."""
     for histogram, mechanism, place in random_cases(100, 8, same_support=True):
@@ -224,6 +197,8 @@ def test_slopes_on_equal_supports_are_ordered_and_put_mle_star_between():
                 assert measured == pytest.approx(slope, rel=1e-9)
         position = (slopes[0] - slopes[1]) / (slopes[0] - slopes[2])
         assert place.position == pytest.approx(position, rel=1e-6, abs=1e-9)
+        assert 0 < place.position < 1
+        assert place.residual < 1e-13
 
 
 def test_relative_residual_and_measured_t():
