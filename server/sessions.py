@@ -382,8 +382,8 @@ _relieved = -_BETWEEN_RELIEFS  # when things were last let go of for want of roo
 _collected = -_BETWEEN_COLLECTIONS  # when garbage was last looked for
 _ASKED = threading.Event()  # somebody waits for room,
 _asked_for = 0.0  # and has it when so many bytes are taken
-_FETCHED = threading.RLock()
-_to_fetch: dict[int, tuple[int, threading.Timer]] = {}  # files that were made: bytes of each, and who ends it
+_FETCHED = threading.Lock()
+_to_fetch: dict[int, tuple[int, float]] = {}  # files that were made: bytes of each, and until when it is kept
 
 
 @contextmanager
@@ -551,21 +551,24 @@ def keep_until_fetched(made: bytes, mime: str, name: str) -> None:
         return
     with _FETCHED:
         slot = next(slot for slot in range(len(_to_fetch) + 1) if slot not in _to_fetch)
-        timer = threading.Timer(_TO_FETCH, _let_go_of_file, (slot,))
-        timer.daemon = True
-        _to_fetch[slot] = len(made), timer
+        _to_fetch[slot] = len(made), time.monotonic() + _TO_FETCH
         server.media_file_mgr.add(made, mime, str(slot), name, is_for_static_download=True)
         while len(_to_fetch) > 1 and sum(size for size, _ in _to_fetch.values()) > _MOST_TO_FETCH:
-            _let_go_of_file(next(iter(_to_fetch)))
-    timer.start()
+            _let_go_of_file(server, next(iter(_to_fetch)))
 
 
-def _let_go_of_file(slot: int) -> None:
+def _let_go_of_file(server: runtime.Runtime, slot: int) -> None:
     """An empty file takes its place; Streamlit lets go of the one that was there after two more runs."""
+    del _to_fetch[slot]
+    server.media_file_mgr.add(b"", "", str(slot))
+
+
+def _let_go_of_fetched(server: runtime.Runtime) -> None:
+    """Let go of the files whose minute is over."""
     with _FETCHED:
-        if slot in _to_fetch and (server := _server()) is not None:
-            _to_fetch.pop(slot)[1].cancel()
-            server.media_file_mgr.add(b"", "", str(slot))
+        for slot, (_, until) in list(_to_fetch.items()):
+            if until <= time.monotonic():
+                _let_go_of_file(server, slot)
 
 
 def _let_go_of_uploads(one: Held) -> None:
@@ -696,6 +699,7 @@ def _watch() -> None:
                     _relieve_now_and_then(_asked_for)
             if time.monotonic() - looked >= _WATCH:
                 looked = time.monotonic()
+                _let_go_of_fetched(server)
                 watch.look(server.is_active_session)
         except Exception:
             logging.getLogger(__name__).exception("the memory was not looked at")

@@ -577,8 +577,12 @@ def test_a_file_that_was_made_stays_until_its_browser_asked_for_it_and_is_then_l
     large = [pressed(f"{number}.csv", 2 * MEGABYTE) for number in range(4)]
     others_move()
     assert [is_there(one) for one in (first, second, *large)] == [False] * 4 + [True] * 2
-    for slot in list(sessions._to_fetch):
-        sessions._let_go_of_file(slot)  # as their minute ends
+    sessions._let_go_of_fetched(sessions._server())
+    others_move()
+    assert all(is_there(one) for one in large[2:])
+    now = time.monotonic() + sessions._TO_FETCH
+    monkeypatch.setattr(sessions.time, "monotonic", lambda: now)
+    sessions._let_go_of_fetched(sessions._server())
     others_move()
     assert not any(is_there(one) for one in large)
     assert not sessions._to_fetch
