@@ -66,7 +66,9 @@ class Figure {
       Object.assign(this.holder.style, {position: 'relative', minHeight: `${this.given.layout.height}px`});
     }
     this.plotly = await plotly(this.given.script);
-    setTimeout(() => this.draw());  // the next move of a dial goes out first, and the server works meanwhile
+    // While a hand moves a dial its next move goes out first, and the server works meanwhile.
+    const moves = [...document.querySelectorAll('.rr-dials')].some(root => root.dials?.hand);
+    moves ? setTimeout(() => this.draw()) : this.draw();
   }
 
   draw() {
