@@ -272,7 +272,11 @@ def header_rows(rows: Sequence[Row]) -> int:
             if of_numbers
         ]
         # Where cells are merged, a year may stand above several columns; else a name that says all is the header's.
-        heads = all(not all(row) or not any(map(_settles, row)) for row in above)
+        heads = all(
+            not all(row)
+            or not any(looks_numeric(cell) or cell.strip().casefold() in _HEADER_WORDS for cell in row)
+            for row in above
+        )
         if named and all(named) and heads and not any(map(looks_numeric, words)):
             return last + 1
         again = [len(column) >= _FEWEST_BELOW and 4 * len({*column}) <= len(column) for column in below]
@@ -284,11 +288,6 @@ def header_rows(rows: Sequence[Row]) -> int:
         if last == 1 and len(once) > 1 and all(once):
             return 2
     return 0
-
-
-def _settles(cell: str) -> bool:
-    """Whether a cell is a number, or the usual name of a column."""
-    return looks_numeric(cell) or cell.strip().casefold() in _HEADER_WORDS
 
 
 def refuse_headers(rows: Sequence[Row]) -> None:
