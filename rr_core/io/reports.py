@@ -40,7 +40,7 @@ from rr_core.io.columns import (
     is_share_name,
     is_weight_name,
     refuse_sideways,
-    suggest,
+    suggest_reports,
     unused_numbers,
     words_of,
 )
@@ -353,7 +353,9 @@ def inspect_reports(source: Source, *, has_header: bool | None = None) -> Previe
     Raises:
         UnreadableFile: when the file is no table at all.
     """
-    return inspect(bytes(source.data), source.name, has_header=has_header, sheet=source.sheet)
+    preview = inspect(bytes(source.data), source.name, has_header=has_header, sheet=source.sheet)
+    choice = suggest_reports(preview)
+    return dataclasses.replace(preview, layout=choice.layout, category=choice.category, count=choice.count)
 
 
 def read_reports(
@@ -549,8 +551,8 @@ def rivals(preview: Preview, taken: Sequence[str] = ()) -> tuple[int, ...]:
 def pick(
     table: Table, layout: Layout | None, category: str | int | None, count: str | int | None
 ) -> ColumnChoice:
-    """The layout and columns that the user chose, completed by `suggest`. Errors as in `columns.choose`."""
-    proposal = suggest(table)
+    """The layout and columns that the user chose, completed by `suggest_reports`. Errors as in `columns.choose`."""
+    proposal = suggest_reports(table)
     if category is None and count is None and layout in (None, proposal.layout):
         return proposal
     return choose(table, layout, category, count)
