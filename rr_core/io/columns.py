@@ -44,6 +44,7 @@ _SHORTEST_NUMBERING, _CONSTANT_LEAST, _MEETINGS = 5, 30, 7
 _UUID = re.compile(r"(?=.*\d)[0-9a-f]{8}[0-9a-f\-]{4,}|[0-9]{6,}", re.IGNORECASE)
 _WHOLE = re.compile(r"[0-9]{1,18}")
 _THOUSANDS = re.compile(r"[0-9]{3}")
+_YEAR = re.compile(r"(19|20)[0-9]{2}")
 _BIT_STRING = re.compile(r"[01]{2,}")
 _TIME = re.compile(
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ,]+\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?",
@@ -231,15 +232,18 @@ def numeric_columns(rows: Sequence[Row], width: int) -> tuple[bool, ...]:
 def detect_header(rows: Sequence[Row]) -> bool:
     """Whether the first row names the columns.
 
-    "Answer" or another word for reports in it says yes, else a number no; a usual name ("count") or a column of numbers
-    below a word says yes. Among words only, a first word that comes again is a value; one that does not, above words
-    that do repeat, is a name, and so is one that heads them (`is_title`). Otherwise: several columns have a header, a
-    single one has none.
+    "Answer" or another word for reports in it says yes, also beside years; else a number says no; a usual name ("count")
+    or a column of numbers below a word yes. Among words only, a first word that comes again is a value; one that does
+    not, above words that do repeat, is a name, and so is one that heads them (`is_title`). Otherwise: several columns
+    have a header, a single one has none.
     """
     first, body = [cell.strip() for cell in rows[0]], rows[1:]
-    if any(cell.casefold() in REPORT_WORDS for cell in first):
+    numbers = [cell for cell in first if looks_numeric(cell)]
+    if any(cell.casefold() in REPORT_WORDS for cell in first) and (
+        len(first) > 2 or all(map(_YEAR.fullmatch, numbers))
+    ):
         return True
-    if any(map(looks_numeric, first)):
+    if numbers:
         return _are_numbers_of_columns(first, body)
     if any(cell.casefold() in _HEADER_WORDS for cell in first):
         return True
@@ -272,7 +276,11 @@ def header_rows(rows: Sequence[Row]) -> int:
             if of_numbers
         ]
         # Where cells are merged, a year may stand above several columns; else a name that says all is the header's.
-        heads = all(not all(row) or not any(map(_settles, row)) for row in above)
+        heads = all(
+            not all(row)
+            or not any(looks_numeric(cell) or cell.strip().casefold() in _HEADER_WORDS for cell in row)
+            for row in above
+        )
         if named and all(named) and heads and not any(map(looks_numeric, words)):
             return last + 1
         again = [len(column) >= _FEWEST_BELOW and 4 * len({*column}) <= len(column) for column in below]
@@ -284,11 +292,6 @@ def header_rows(rows: Sequence[Row]) -> int:
         if last == 1 and len(once) > 1 and all(once):
             return 2
     return 0
-
-
-def _settles(cell: str) -> bool:
-    """Whether a cell is a number, or the usual name of a column."""
-    return looks_numeric(cell) or cell.strip().casefold() in _HEADER_WORDS
 
 
 def refuse_headers(rows: Sequence[Row]) -> None:
@@ -350,10 +353,34 @@ def suggest(table: Described) -> ColumnChoice:
     called so; else one value per row. Columns without name and values, which spreadsheets leave at the side, do not
     count. Two columns of which one numbers people (or rows), or of which one holds values that come again and the other
     is not called count, are one value per row as well.
+    """
+    filled = [i for i, name in enumerate(table.columns) if not (table.hints[i].empty and name == unnamed(i))]
+    width = len(filled)
+    if width < 2:
+        return ColumnChoice("values", filled[0] if filled else 0, None)
+    numbers = [i for i in filled if table.numeric[i]]
+    # With two columns the name is enough: if its numbers are bad, the error tells where.
+    named = [
+        i
+        for i in count_columns(table, filled if width == 2 else numbers)
+        if not (_may_be_of_a_row(table, i) and table.hints[likely_category(table, i)].repeats)
+    ]
+    count = named[0] if named else numbers[-1] if width == 2 and numbers else None
+    people = [i for i in filled if is_person_id(table, i) or (i == count and _numbers_rows(table, i))]
+    if count is None:
+        return ColumnChoice("values", likely_category(table, None, people), None)
+    category = likely_category(table, count)
+    if not named and (len(people) == 1 or table.hints[category].repeats):
+        return ColumnChoice("values", likely_category(table, None, people), None)
+    return ColumnChoice("counts", category, count)
 
-    A column called "report" next to user numbers holds no counts, and weights are counts only in a table of distinct
-    categories without further columns. Numbers beside categories are counts where their column is called "report count",
-    or where it is called "report" and no category comes again.
+
+def suggest_reports(table: Described) -> ColumnChoice:
+    """The same of reports: a column called "report" next to user numbers holds no counts, and weights are counts only in
+    a table of distinct categories without further columns.
+
+    Numbers beside categories are counts where their column is called "report count", or where it is called "report" and
+    no category comes again.
     """
     width = range(len(table.columns))
     reports = [i for i in width if REPORT_WORDS & words_of(table.columns[i]) and not _are_counts(table, i)]
@@ -367,7 +394,7 @@ def suggest(table: Described) -> ColumnChoice:
     ]
     if reports and not any(is_count_name(name) or name in CATEGORY_WORDS for name in others):
         return ColumnChoice("values", reports[0], None)
-    choice = _by_numbers(table)
+    choice = suggest(table)
     if reports and choice.count is not None and not table.numeric[reports[0]] and choice.count != reports[0]:
         choice = replace(choice, category=reports[0])  # the other columns say of whom
     if choice.count not in weights or (len(width) == 2 and not table.hints[choice.category].repeats):
@@ -394,29 +421,6 @@ def _are_counts(table: Described, index: int) -> bool:
 def is_weight_name(name: str) -> bool:
     """Whether the name of a column means weights."""
     return bool(WEIGHT_WORDS & words_of(name))
-
-
-def _by_numbers(table: Described) -> ColumnChoice:
-    """The layout and columns by numbers and by what is called count."""
-    filled = [i for i, name in enumerate(table.columns) if not (table.hints[i].empty and name == unnamed(i))]
-    width = len(filled)
-    if width < 2:
-        return ColumnChoice("values", filled[0] if filled else 0, None)
-    numbers = [i for i in filled if table.numeric[i]]
-    # With two columns the name is enough: if its numbers are bad, the error tells where.
-    named = [
-        i
-        for i in count_columns(table, filled if width == 2 else numbers)
-        if not (_may_be_of_a_row(table, i) and table.hints[likely_category(table, i)].repeats)
-    ]
-    count = named[0] if named else numbers[-1] if width == 2 and numbers else None
-    people = [i for i in filled if is_person_id(table, i) or (i == count and _numbers_rows(table, i))]
-    if count is None:
-        return ColumnChoice("values", likely_category(table, None, people), None)
-    category = likely_category(table, count)
-    if not named and (len(people) == 1 or table.hints[category].repeats):
-        return ColumnChoice("values", likely_category(table, None, people), None)
-    return ColumnChoice("counts", category, count)
 
 
 def count_columns(table: Described, columns: Iterable[int]) -> list[int]:

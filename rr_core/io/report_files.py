@@ -108,7 +108,7 @@ def script(results: Results) -> str:
         swapped=used.settings.swapped,
         **(
             {"p": _each(used, lambda one: one.p)}
-            if used.settings.privacy_is_p
+            if used.settings.privacy_kind == "p"
             else {"epsilon": _each(used, lambda one: one.epsilon)}
         ),
         level=results.level,
@@ -212,7 +212,7 @@ def facts(results: Results, verdict: str) -> dict[str, Any]:
         else asdict(simulated.plausible),
         "advice": {
             "verdict": verdict,
-            "preferred": results.recommended_estimator,
+            "preferred": None if results.rejects_epsilon else analysis.leading,
             **({} if analysis.nearest is None else asdict(analysis.nearest)),
         },
         "intervals": (

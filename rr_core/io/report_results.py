@@ -17,7 +17,6 @@ from rr_core.io.reports import Reports
 from rr_core.io.unary_reports import UnaryReports
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
-from rr_core.protocols import Channel
 from rr_core.reports.analysis import ALL_ROWS, Analysis, ByGroup, Collecting, Rows
 from rr_core.reports.by_group import Varied
 from rr_core.reports.epsilon_fit import FitTest, Simulations
@@ -57,11 +56,6 @@ class ReportSettings:
     design: str = K_RR
     stated: tuple[tuple[str, str], ...] = ()
     varied: Varied | None = None
-
-    @property
-    def privacy_is_p(self) -> bool:
-        """Whether the mechanism is constructed from p rather than from epsilon."""
-        return self.privacy_kind == "p"
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,11 +197,6 @@ class Results:
     survey: Survey | None = None
 
     @property
-    def none_above_zero(self) -> bool:
-        """Whether no category's share is significantly above zero."""
-        return self.analysis.above is not None and not self.analysis.above.above.any()
-
-    @property
     def epsilon_test(self) -> FitTest | None:
         """The simulated test of k-RR's epsilon; None when it was not run, or stopped so early that it decides nothing."""
         test = self.simulated.fit if self.simulated is not None else None
@@ -220,17 +209,6 @@ class Results:
             return self.analysis.fit.rejected
         test = self.epsilon_test
         return test is not None and test.rejects()
-
-    @property
-    def tests_are_exact(self) -> bool:
-        """Whether the tests against zero rest on no normal law."""
-        exact = self.analysis.fit is not None and self.analysis.fit.exact
-        return exact or not (self.used.weights or isinstance(self.used.protocol, Channel | ByGroup))
-
-    @property
-    def recommended_estimator(self) -> str | None:
-        """The estimator to report; None where epsilon is to be settled first."""
-        return None if self.rejects_epsilon else self.analysis.leading
 
     @cached_property
     def order(self) -> NDArray[np.intp]:

@@ -40,7 +40,7 @@ from rr_core.io.columns import (
     is_share_name,
     is_weight_name,
     refuse_sideways,
-    suggest,
+    suggest_reports,
     unused_numbers,
     words_of,
 )
@@ -174,7 +174,11 @@ def unite(
     """The reports of all files; those without rows are only named. Names are cleaned once, so that a name is the same
     category in each file. ``all_zero`` as in `read_reports`."""
     tallied = [file.counted for file in read]
-    distinct, codes = _united([one.names for one in tallied])
+    if len(tallied) == 1:  # of which the names are distinct
+        distinct = tallied[0].names
+        codes = np.arange(len(distinct), dtype=np.int32)
+    else:
+        distinct, codes = factorize(pa.chunked_array([one.names for one in tallied], pa.large_string()))
     written = len(distinct)
     cleaned = clean(distinct, codes)
     del distinct
@@ -223,7 +227,9 @@ def unite(
         count_name=None if shape.choice.count is None else shape.columns[shape.choice.count],
         has_header=shape.has_header,
         layout=shape.choice.layout,
-        sha256=_sha256([file.sha256 for file in read]),
+        sha256=read[0].sha256
+        if len(read) == 1
+        else hashlib.sha256("".join(file.sha256 for file in read).encode()).hexdigest(),
     )
 
 
@@ -237,17 +243,6 @@ def _refuse_printed(names: Any, most: int) -> None:
             "These are lines of a table as a program prints it, with blanks, bars or other marks between its columns: "
             "export it as CSV, or write a comma between each name and its count."
         )
-
-
-def _united(names: Sequence[Any]) -> tuple[Any, Codes]:
-    """The distinct names of all files and the position of each name among them; those of one file are distinct."""
-    if len(names) == 1:
-        return names[0], np.arange(len(names[0]), dtype=np.int32)
-    return factorize(pa.chunked_array(names, pa.large_string()))
-
-
-def _sha256(each: Sequence[str]) -> str:
-    return each[0] if len(each) == 1 else hashlib.sha256("".join(each).encode()).hexdigest()
 
 
 def _dropped(read: Sequence[ReadFile]) -> tuple[Dropped, ...]:
@@ -294,7 +289,7 @@ def _notes(read: Sequence[ReadFile], shape: Shape, names: Any, counts: Counts) -
         if name == shape.columns[shape.choice.category]:
             continue
         if shape.choice.count is None or name != shape.columns[shape.choice.count]:
-            notes.append(_not_used(name))
+            notes.append(f"The weights in the column {quote(name)}{_NOT_USED}")
         else:
             notes.append(f"The whole numbers in the column {quote(name)} were taken as counts of people.")
     if shape.choice.count is None and len(counts) > 1 and counts.max() == 1:
@@ -309,11 +304,6 @@ def _notes(read: Sequence[ReadFile], shape: Shape, names: Any, counts: Counts) -
 
 NOT_READ = "Not read: "  # a note begins so
 _NOT_USED = " were not used: every person counts once."
-
-
-def _not_used(weights: str) -> str:
-    """The sentence where a column of weights was left alone."""
-    return f"The weights in the column {quote(weights)}{_NOT_USED}"
 
 
 def read_again(notes: Iterable[str], *, weighted: bool) -> tuple[str, ...]:
@@ -363,7 +353,9 @@ def inspect_reports(source: Source, *, has_header: bool | None = None) -> Previe
     Raises:
         UnreadableFile: when the file is no table at all.
     """
-    return inspect(bytes(source.data), source.name, has_header=has_header, sheet=source.sheet)
+    preview = inspect(bytes(source.data), source.name, has_header=has_header, sheet=source.sheet)
+    choice = suggest_reports(preview)
+    return dataclasses.replace(preview, layout=choice.layout, category=choice.category, count=choice.count)
 
 
 def read_reports(
@@ -436,7 +428,12 @@ def read_reports(
                     source.name, table.columns, table.has_header, choice, table.numeric, assumed, beside
                 )
             _check_shape(table, shape)
-            counted = count_reports(table, shape.choice, _part(progress, opened, end))
+            chosen, tell = shape.choice, _part(progress, opened, end)
+            counted = (
+                count_values(table, chosen.category, tell, declared=True)
+                if chosen.count is None
+                else _sum_counts(table, chosen.category, chosen.count, tell)
+            )
             about = f"{quote(source.name)}: " if len(files) > 1 else ""
             notes = (*(f"{about}{note}" for note in table.notes), *counted.notes)
             sha256 = hashlib.sha256(data).hexdigest()
@@ -554,22 +551,11 @@ def rivals(preview: Preview, taken: Sequence[str] = ()) -> tuple[int, ...]:
 def pick(
     table: Table, layout: Layout | None, category: str | int | None, count: str | int | None
 ) -> ColumnChoice:
-    """The layout and columns that the user chose, completed by `suggest`. Errors as in `columns.choose`."""
-    proposal = suggest(table)
+    """The layout and columns that the user chose, completed by `suggest_reports`. Errors as in `columns.choose`."""
+    proposal = suggest_reports(table)
     if category is None and count is None and layout in (None, proposal.layout):
         return proposal
     return choose(table, layout, category, count)
-
-
-def count_reports(table: Table, choice: ColumnChoice, tell: Tell) -> Counted:
-    """Read the chosen columns.
-
-    Raises:
-        UnreadableFile: a broken line, too many categories, a count that is missing or no whole number of people.
-    """
-    if choice.count is None:
-        return count_values(table, choice.category, tell, declared=True)
-    return _sum_counts(table, choice.category, choice.count, tell)
 
 
 def _sum_counts(table: Table, category: int, count: int, tell: Tell) -> Counted:

@@ -426,7 +426,8 @@ def analyse_groups(
         weighted = None
         if weighed is not None:
             of_sum = weighed.variance_of_sum(sizes[:, None] / sizes.sum())
-            weighted = weighed.shares(), weighed.variances(), of_sum, weighed.degrees_of_freedom()
+            of_shares = np.array([weighed.variance(group) for group in range(len(groups))])
+            weighted = weighed.shares(), of_shares, of_sum, weighed.degrees_of_freedom()
         if isinstance(protocol, UnaryEncoding):
             p_value, simulated = alike_bits(counts, sizes, protocol, weighted)
         elif getattr(protocol, "identified", True):
@@ -573,10 +574,6 @@ class _Weighed:
         """(g, m) weighted shares of the reports."""
         shares: Array = self.groups[:, :-1] / self.groups[:, -1:]
         return shares
-
-    def variances(self) -> Array:
-        """(g, m) variances of the shares of the reports."""
-        return np.array([self.variance(group) for group in range(len(self.groups))])
 
     def degrees_of_freedom(self, group: int | None = None) -> int:
         """Units less strata, of those that have people of a group, or of all (None); 1 at least."""

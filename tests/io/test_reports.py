@@ -155,6 +155,16 @@ def test_a_first_report_with_the_word_answer_in_it_is_no_title(first: str) -> No
     assert (found.has_header, found.total) == (False, 5)
 
 
+def test_a_word_for_reports_beside_a_number_is_a_title_where_that_is_a_year() -> None:
+    for data in ("answer,2025\nyes,140\nno,260\n", "report,3\nred,4\nblue,4\n"):
+        names, numbers = zip(*(line.split(",") for line in data.split()), strict=True)
+        titled = data.startswith("answer")
+        found = read(data, layout="counts")
+        population = read_distribution(data.encode(), "a.csv")
+        assert found.labels.tolist() == population.labels.tolist() == [*names[titled:]]
+        assert found.counts.tolist() == population.weights.tolist() == [*map(int, numbers[titled:])]
+
+
 @pytest.mark.parametrize("title", ["answer", "Report", "randomized response", "answer to Q1"])
 def test_a_title_that_says_answer_is_one_however_often_values_come_again(title: str) -> None:
     found = read("\n".join([title, "bus", "car", "train", "on foot"]) + "\n")

@@ -35,7 +35,6 @@ def html_report(
     results: Results,
     figures: Sequence[go.Figure],
     when: str,
-    *,
     estimator: str | None = None,
     simultaneous: bool = False,
     compared: sentences.Compared | None = None,

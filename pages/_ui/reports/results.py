@@ -4,9 +4,8 @@ was left out, how well intervals and test do, and the files to download."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
@@ -72,8 +71,7 @@ _STATED = (0.8, 1.0, 1.2)
 _TRUTHS = {"fixed": "these people", "sampled": "their population"}
 
 
-@dataclass(frozen=True)
-class Shown:
+class Shown(NamedTuple):
     """The estimator that is shown, and whether its intervals hold for all categories at once."""
 
     estimator: str
@@ -136,11 +134,6 @@ def estimator_and_scope(results: Results) -> Shown:
         help="Each category: every interval alone is meant to be right this often. All at once: all K together are.",
     )
     return Shown(name, scope == _SCOPES[1])
-
-
-def _zoom(*, on: bool) -> bool:
-    """Toggle that leaves the largest share outside the range of the chart; ``on`` is its initial state."""
-    return view_picker.zoom("reports", "Zoom in on the smaller shares", on=on)
 
 
 def search_box(results: Results) -> None:
@@ -222,7 +215,7 @@ def estimates_chart(results: Results, choice: Shown, order: NDArray[np.intp]) ->
     above = None if tests is None else tests.above
     view, estimates = _chart_categories(results, _ticked(order)), results.analysis.estimates
     dominated = interval is not None and is_dominated(view, estimates[choice.estimator], interval.cut())
-    zoom = interval is not None and _zoom(on=dominated)
+    zoom = interval is not None and view_picker.zoom("reports", "Zoom in on the smaller shares", on=dominated)
     figure = with_intervals(estimates, choice.estimator, interval, above, results.used.n, view, zoom)
     with st.container(key="estimates"):
         chart.show(figure, "your_reports")
@@ -523,7 +516,11 @@ def downloads(
             lambda: report_files.json_file(results, verdict, _now()),
             f"{stem}_analysis.json",
         ),
-        ("Report (HTML)", lambda: _html_report(results, choice, figures, compared), f"{stem}_report.html"),
+        (
+            "Report (HTML)",
+            lambda: html_report(results, figures, _now(), *choice, compared),
+            f"{stem}_report.html",
+        ),
         ("Script (Python)", lambda: report_files.script(results), f"{stem}_recompute.py"),
     ]
     if results.survey is not None:
@@ -540,13 +537,6 @@ def downloads(
         "mathematics, and NumPy, SciPy and pyarrow: put the folder rr_core, the script and your file side by side, and "
         "categories.txt too when you gave more than 200 of them. With a million categories take Parquet rather than CSV."
     )
-
-
-def _html_report(
-    results: Results, choice: Shown, figures: Sequence[go.Figure], compared: sentences.Compared | None
-) -> bytes:
-    name, together = choice.estimator, choice.simultaneous
-    return html_report(results, figures, _now(), estimator=name, simultaneous=together, compared=compared)
 
 
 def _now() -> str:

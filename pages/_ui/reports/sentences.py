@@ -321,7 +321,7 @@ def advice(results: Results) -> list[str]:
         if results.analysis.estimates["inv"].min() >= 0:
             return [f"Nothing came out negative, so {four} are the same: report any of them."]
         return [f"{four} agree to twelve decimals: report any of them."]
-    if results.none_above_zero:
+    if results.analysis.above is not None and not results.analysis.above.above.any():
         return [
             "Report Inv with its intervals, or no table at all: no share is larger than chance alone could make it.",
             *_distances(results, compared),
@@ -426,6 +426,7 @@ def intervals(results: Results, name: str, *, simultaneous: bool = False) -> lis
         if results.target == "users"
         else "the population that these people were drawn from"
     )
+    law = "by linearisation with the weights" if used.weights else "from the law of the reports"
     k, analysis = used.k, results.analysis
     if analysis.interval is None or analysis.above is None:
         return ["There are no intervals: this table cannot tell the truths apart."]
@@ -438,7 +439,7 @@ def intervals(results: Results, name: str, *, simultaneous: bool = False) -> lis
     )
     lines = [
         f"The truth meant here is the shares among {whose}. {hold}",
-        f"They are the intervals of Inv, {_from(results)}, cut at 0 and 1 unless they lie wholly outside. "
+        f"They are the intervals of Inv, {law}, cut at 0 and 1 unless they lie wholly outside. "
         f"{no_own_interval(results)}",
         f"Above zero: {_tests(results)} of each category, corrected for all {k:,} by Holm's method. With probability "
         f"{1 - analysis.above.level:.0%} at least, no category that nobody has is called above zero.",
@@ -451,14 +452,13 @@ def intervals(results: Results, name: str, *, simultaneous: bool = False) -> lis
     return [*lines, *few_reports(results)]
 
 
-def _from(results: Results) -> str:
-    return "by linearisation with the weights" if results.used.weights else "from the law of the reports"
-
-
 def _tests(results: Results) -> str:
     if results.used.weights:
         return "Student's test"
-    return "an exact test" if results.tests_are_exact else "a test by the normal law"
+    fit = results.analysis.fit
+    exact = fit is not None and fit.exact
+    by_normal_law = isinstance(results.used.protocol, Channel | ByGroup) and not exact
+    return "a test by the normal law" if by_normal_law else "an exact test"
 
 
 def few_reports(results: Results) -> list[str]:
