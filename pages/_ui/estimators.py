@@ -39,7 +39,7 @@ _AGAINST: dict[Target, str] = {
 _MOST_NAMED = 12
 _ROWS = {metric: starred(METRIC_NAMES[metric].button) for metric in RANKED} | {
     "tv": "Off by (total variation)",
-    "above": "Fit: NLL above MLE\\*'s",
+    "above": "Fit: short of MLE\\*'s by",
 }
 _FEWEST, _MOST = 4, 15  # digits
 
@@ -85,7 +85,8 @@ def error_table(result: Comparison, draw: Draw) -> None:
     )
     st.markdown(
         f"{table(_ROWS['tv'], _ROWS['max'], _ROWS['above'])}\n\n{'' if truth.hidden() else marks}"
-        "One draw does not decide: **Repeat it**."
+        "**Fit:** 0.01 short makes a report 1% less likely than under MLE\\*, on average. One draw does not decide: "
+        "**Repeat it**."
     )
     with st.expander("Other errors, how to read them, and the certificate of MLE\\*"):
         st.markdown(
@@ -94,8 +95,9 @@ def error_table(result: Comparison, draw: Draw) -> None:
             f"Bayesian update) would multiply a share is above 1 (by {number(max(result.certificate, 0.0), 2)}, which is "
             "rounding), so no shares make these reports more likely.\n\n"
             f"{_zeroed(result, draw.population.labels)}\n\n"
-            f"{truth.note('the errors') if truth.hidden() else measured} NLL: negative log-likelihood in nats; lower "
-            "fits the reports better. Inv can fit better than MLE\\*: with negatives it is no distribution."
+            f"{truth.note('the errors') if truth.hidden() else measured} NLL: negative log-likelihood in nats, whose "
+            "differences are the row Fit; lower fits the reports better. Inv can fit better than MLE\\*: with negatives "
+            "it is no distribution."
         )
 
 

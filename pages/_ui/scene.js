@@ -110,10 +110,10 @@ const PICTURES = {
       picture.append(svg('line', {x1: left, x2: right, y1: up(tick), y2: up(tick), class: 'rr-guide'}));
     }
     for (const [tick, text] of x_ticks) {
-      const x = across(tick), anchor = x < left + 30 ? 'start' : x > right - 30 ? 'end' : 'middle';
-      picture.append(svg('text', {x, y: foot + 18, 'text-anchor': anchor}, text));
+      const x = across(tick), anchor = x < left + 15 ? 'start' : x > right - 30 ? 'end' : 'middle';
+      picture.append(svg('text', {x, y: foot + 22, 'text-anchor': anchor}, text));
     }
-    picture.append(svg('text', {x: right, y: height - 8, 'text-anchor': 'end'}, `${x} →`));
+    picture.append(svg('text', {x: right, y: height - 5, 'text-anchor': 'end'}, `${x} →`));
     picture.append(svg('path', {d: points.map(([a, b], i) => `${i ? 'L' : 'M'}${across(a)},${up(b)}`).join(''), class: `rr-curve rr-of-${of ?? 'none'}`}));
     for (const [tick, text] of y_ticks) {
       picture.append(svg('text', {x: left - 8, y: up(tick) + 5, 'text-anchor': 'end', class: 'rr-tick'}, text));
@@ -133,11 +133,11 @@ const PICTURES = {
       const near = Math.min(...found.map(one => Math.hypot(across(one.x) - at, up(one.y ?? y) - up(y))));
       const spot = svg('circle', {cx: at, cy: up(y), r: !yours ? 8 : near < 9 ? 11 + near : 11, fill: yours ? 'none' : ink(kind), class: 'rr-spot'});
       const label = (x, y, anchor) => picture.append(spot, svg('text', {x, y, 'text-anchor': anchor, class: 'rr-halo'}, name));
-      // Upon a hill: the summit's name is above it, that of a point before it on the left, and one's own above that.
+      // Upon a hill only the summit has its name beside it; one's own stands at the top, where no slope crosses it.
       if (hill) {
-        if (yours) label(Math.max(at, left + 68), up(y) - 24, 'middle');
-        else if (y === Math.max(...ys)) label(at, up(y) - 14, 'middle');
-        else label(at - 15, up(y) + (up(y) > foot - 20 ? -8 : 5), 'end');
+        picture.append(spot);
+        if (yours) picture.append(svg('text', {x: right, y: 16, 'text-anchor': 'end'}, `○ ${name}`));
+        else if (y === Math.max(...ys)) label(at + 13, up(y) - 6, 'start');
         continue;
       }
       // The two names do not meet, nor a falling curve that of the point upon it: below it is room on the left, above it on the right.
@@ -152,7 +152,7 @@ const PICTURES = {
       make('span', '', '', ...Array.from({length: times}, () => make('i', '', each))), make('b', '', odds))));
   },
 
-  // From the triangle of all shares of three answers the part about the foot, near all A; below it the line from InvP to InvN, enlarged.
+  // From the triangle of all shares of three answers the part about the foot, near all A; the whole of it, small; below it the line from InvP to InvN, enlarged.
   triangle(host, {points, position, apart}, you) {
     const width = host.clientWidth, root = Math.sqrt(3) / 2, left = 50, side = (width - left - 10) / 0.6, foot = 60, height = foot + Math.min(165, 34 + 0.22 * side * root);
     const flat = ([a, b, c]) => [left + side * (b + c / 2), foot - side * c * root];   // of shares, on screen
@@ -166,6 +166,14 @@ const PICTURES = {
     for (const kind of ['inv_n', 'inv_p']) {
       const [[x1, y1], [x2, y2]] = [inv, of(kind)].map(({shares}) => flat(shares));
       picture.append(svg('line', {x1, y1, x2, y2, stroke: ink(kind), class: 'rr-until'}));
+    }
+    // The whole triangle, small, with the part that is drawn here.
+    const whole = 84, tiny = ([x, y]) => [width - whole - 18 + whole * (x - left) / side, height - 12 + whole * (y - foot) / side];
+    const outline = shares => shares.map(tiny).join('L');
+    picture.append(svg('path', {d: `M${outline(corners)}Z`, class: 'rr-part'}), svg('path', {d: `M${outline([[1, 0, 0], [0, 1, 0], [0, 0, 1]].map(flat))}Z`, class: 'rr-edge'}));
+    for (const [name, corner, dx, dy] of [['A', [1, 0, 0], -12, 5], ['B', [0, 1, 0], 4, 5], ['C', [0, 0, 1], 8, 8]]) {
+      const [x, y] = tiny(flat(corner));
+      picture.append(svg('text', {x: x + dx, y: y + dy}, name));
     }
     // Where a name stands beside its point; that of MLE*, which is between two others, at the end of a line.
     const beside = {inv: [11, 6, 'start'], inv_p: [-10, 20, 'end'], inv_n: [10, 20, 'start'], mle_star: [28, -30, 'start'], truth: [-10, -4, 'end']};

@@ -201,7 +201,7 @@ def channel_convergence(record: IBURecord, mle: MaximumLikelihood, tolerance: fl
     Args:
         record: of IBU.
         mle: found by another method.
-        tolerance: gap that counts as reached, in nats per report.
+        tolerance: certificate that counts as reached.
     """
     iterations, gaps = record.iterations[1:], record.gaps[1:]
     steps = max(mle.iterations, 1)
@@ -222,16 +222,16 @@ def channel_convergence(record: IBURecord, mle: MaximumLikelihood, tolerance: fl
     if reached.size:
         first = int(iterations[reached[0]])
         fewer = " or fewer" if first > 1 else ""
-        ends = f"IBU comes within {near} nats per report of the best fit after {counted(first, 'iteration')}{fewer}"
+        ends = f"After {counted(first, 'iteration')}{fewer} no factor of IBU is above 1 by more than {near}"
     else:
         left, most = number(round_up(float(gaps[-1]))), f"{int(iterations[-1]):,}"
-        ends = f"After {most} iterations IBU may still be {left} nats per report below the best fit"
+        ends = f"After {most} iterations a factor of IBU is still above 1, by no more than {left}"
     reading = f"{ends}; MLE took {counted(mle.iterations, 'step')} to {number(round_up(mle.gap))}."
     top = float(np.log10(iterations[-1]))
     x = axis(
         "Iterations (logarithmic)", type="log", range=[-0.05, top + 0.05], dtick=1, exponentformat="power"
     )
-    y = axis("Certificate, nats per report", type="log", dtick=3, exponentformat="power", tickformat="~e")
+    y = axis("Certificate: largest factor − 1", type="log", dtick=3, exponentformat="power", tickformat="~e")
     return figure(traces, x, y, reading, height=380)
 
 

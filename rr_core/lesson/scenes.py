@@ -608,7 +608,7 @@ def likeliest(seed: int) -> Posed:
         return _curve(
             points,
             marks,
-            ("shares, from the truth to MLE* and beyond", []),
+            ("shares, on the way to MLE* and beyond", [(0.0, "the truth")]),
             ("how likely these reports are", [(0.0, "not at all"), (1.0, "best")]),
         )
 

@@ -59,7 +59,7 @@ def errors_and_zeros(table: list[list[str]]) -> tuple[list[list[str]], list[str]
             "Off by (total variation)",
             "Largest error",
             "NLL per report",
-            "Fit: NLL above MLE*'s",
+            "Fit: short of MLE*'s by",
         )
     ]
     return shown, cells["Set to zero"][1:]

@@ -215,6 +215,18 @@ APART = """scene => [...scene.querySelectorAll('.rr-dots-of svg')].map(picture =
 })"""
 
 
+# The names in a picture of a curve that stand on it, or on the name before them.
+CROSSED = """scene => { const curve = scene.querySelector('.rr-curve'), length = curve.getTotalLength();
+  const points = Array.from({length: 1000}, (_, i) => curve.getPointAtLength(i * length / 999));
+  const names = [...curve.parentNode.querySelectorAll('text')].map(one => [one.textContent, one.getBBox()]);
+  const within = (low, one, high) => low < one && one < high;
+  const on = box => points.some(({x, y}) => within(box.x, x, box.x + box.width)
+    && within(box.y + 3, y, box.y + box.height - 4));
+  const meet = (a, b) => a.x < b.x + b.width && b.x < a.x + a.width && Math.abs(a.y - b.y) < a.height - 4;
+  return names.filter(([, box], i) => on(box) || names.slice(0, i).some(([, other]) => meet(box, other)))
+    .map(([name]) => name) }"""
+
+
 @pytest.mark.parametrize("size", [PROJECTOR, PHONE], ids=["projector", "phone"])
 def test_dots_can_be_told_apart_and_a_ring_about_a_point_is_seen(open_lab, size):
     lab = open_lab()
@@ -235,3 +247,6 @@ def test_dots_can_be_told_apart_and_a_ring_about_a_point_is_seen(open_lab, size)
         assert len(spots) == 3
         distance = math.hypot(x - u, y - v)
         assert distance >= 9 or ring - distance >= r + 2, said
+        for place in range(4):  # as the hill gets steeper, no name stands on its slope or on another name
+            lab.page.locator(".rr-privacy input").fill(str(place))
+            assert lab.page.locator(".rr-scene").evaluate(CROSSED) == [], (said, place)

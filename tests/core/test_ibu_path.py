@@ -103,7 +103,6 @@ def test_levels_are_the_distinct_pairs_of_count_and_start(values, shape, start):
     "It is expectation-maximisation: the likelihood never falls, and from any start without zeros it tends to MLE\\*.",
     "The likelihood never falls, yet the squared distance rises for a while.",
     "The certificate, the largest factor minus 1, is never below the true gap.",
-    "On its way down the certificate rises for a while; the gap never does.",
 )
 @pytest.mark.slow
 @given(counts(), everyday_epsilons, st.integers(0, 2**32 - 1), st.booleans())

@@ -188,10 +188,6 @@ def ibu(found, wanted):
     return out
 
 
-@holds(
-    "IBU comes within {} nats per report of the best fit after {}{}",
-    "After {} iterations IBU may still be {} nats per report below the best fit",
-)
 @recomputes(channel.channel_convergence, channel.channel_film)
 def test_how_long_ibu_takes(many):
     said = set()
@@ -200,21 +196,21 @@ def test_how_long_ibu_takes(many):
         marks = found.ibu.iterations.tolist()
         last, gap = ibu(found, {marks[-1]})[marks[-1]]
         step = [found.mle.iterations, upwards(found.mle.gap)]
-        if text.startswith("IBU comes within"):
-            reached = int(value(re.search(r"after ([\d,]+)", text)[1]))
+        if "no factor" in text:
+            reached = int(value(re.search(r"After ([\d,]+)", text)[1]))
             before = marks[marks.index(reached) - 1]
             gaps = ibu(found, {before, reached})
             assert gaps[reached][1] <= 1e-9 * (1 + 1e-3)
             assert before == 0 or gaps[before][1] > 1e-9 * (1 - 1e-3)
-            tells(text, 1e-9, reached, *step)
+            tells(text, reached, 1, 1e-9, *step)
         else:
-            tells(text, marks[-1], upwards(gap), *step)
+            tells(text, marks[-1], 1, upwards(gap), *step)
             assert gap > 1e-9 * (1 - 1e-3)
-        said.add(text[:3])
+        said.add("no factor" in text)
         film = reading(channel.channel_film(found, None))
         apart = distance(last, found.mle.theta)
         tells(film, marks[-1], apart if apart > 1e-9 else near(apart, 1e-10))
-    assert said == {"IBU", "Aft"}
+    assert said == {True, False}
 
 
 @recomputes(channel.channel_triangle)

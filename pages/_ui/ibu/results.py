@@ -119,8 +119,8 @@ def pick_tolerance() -> float:
         format_func=number,
         width=140,
         help="How far the largest factor may be above 1. Once it is by 1/N only, no shares make N reports more than 2.72 "
-        "times as likely: a millionth is enough for up to a million reports. What is left in likelihood (nats per "
-        "report) and in squared distance is held against the same number.",
+        "times as likely: a millionth is enough for up to a million reports. What is left in likelihood, "
+        "per report, and in squared distance is held against the same number.",
     )
     return tolerance
 

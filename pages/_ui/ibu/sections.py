@@ -104,7 +104,7 @@ def explain_start(path: IBUPath) -> None:
 
 def explain_pace(path: IBUPath) -> None:
     """The final rate of convergence, which categories converge last, and why."""
-    st.markdown(f"**Close to the limit** {_pace(local_rate(path))}")
+    st.markdown(f"**Then, close to the limit,** {_pace(local_rate(path))}")
 
 
 def _pace(rate: LocalRate) -> str:
@@ -116,8 +116,11 @@ def _pace(rate: LocalRate) -> str:
     reports = rate.counts[rate.slowest_level]
     # Categories with as many reports are as slow, wherever above zero they started.
     alike = rate.multiplicities[(rate.counts == reports) & ~np.isnan(rate.own_decay)].sum()
-    slowest = "The slowest category has" if alike == 1 else "The slowest categories have"
-    slowest += f" **{reports:,.0f} report{'s' if reports != 1 else ''}**"
+    which = "is the category" if alike == 1 else "are the categories"
+    slowest = (
+        f"Slowest on this last stretch, perhaps another than the last to come near, {which} with **{reports:,.0f} "
+        f"report{'s' if reports != 1 else ''}**"
+    )
     if rate.on_border:
         return (
             f"the steps shrink faster than what is left of the way. {slowest}, exactly on the border between staying "

@@ -45,7 +45,7 @@ from rr_core.scenario import Draw
 from rr_core.streams import Stream
 from server import sessions
 
-_TOLERANCE = 1e-9  # nats per report
+_TOLERANCE = 1e-9  # of the certificate
 _WHAT = {
     "geometric": "Categories have an order, like ages. Chance moves the truth some steps up or down, each step more "
     "being less likely by the factor eᵋ, with the sidebar's ε. Who would go beyond an end reports that end.",
@@ -337,7 +337,7 @@ $\mu = \theta C$.
 
 - **Inv** solves $\varphi = \theta C$, by least squares where there are more reports than truths.
 - **IBU** (paper, eq. 4): $\theta_i \leftarrow \theta_i\, g_i$ with $g_i = \sum_j \frac{\varphi_j C_{ij}}{\mu_j}$.
-- **Certificate:** no shares fit the reports better by more than $\max_i g_i - 1$ nats per report.
+- **Certificate:** no shares make $N$ reports more than $(\max_i g_i)^N$ times as likely.
 - **ε** is the largest $\ln\frac{C_{xy}}{C_{x'y}}$.
 """
 _CLOSED_FORM = (

@@ -19,8 +19,8 @@ from pages._ui.reports import sentences
 from pages._ui.reports.html_report import html_report
 from rr_core.comparison import Target
 from rr_core.figures.reports import ESTIMATES, by_group, is_dominated, reports_floor, with_intervals
-from rr_core.figures.style import number
 from rr_core.figures.view import LONGEST_SEARCH, Bars, bars, find
+from rr_core.figures.wording import odds
 from rr_core.io import report_files
 from rr_core.io.report_results import K_RR, ReportsInUse, Results
 from rr_core.plain_text import markdown, plain
@@ -294,8 +294,8 @@ def _on_screen(columns: Mapping[str, NDArray[Any]]) -> pa.Table:
 def _certificate(results: Results) -> None:
     if results.analysis.certificate is not None:
         st.caption(
-            f"MLE's certificate is {number(results.analysis.certificate, 2)} nats per report: no shares fit the reports "
-            "better by more than that."
+            "MLE is found in steps, which end with a certificate: no shares make all these reports together more than "
+            f"{odds(results.analysis.n * results.analysis.certificate)} times as likely."
         )
 
 
