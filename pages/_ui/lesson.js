@@ -438,8 +438,8 @@ class Story {
       const rest = sum(counts.filter((_, i) => mle_star[i])), odds = this.now.p / this.crowd, parts = odds + counts.length - struck.length - 1;
       const chance = Math.round(rest / parts);
       const how = {
-        inv_n: 'InvN cuts off what is below zero, and scales the rest down to 100%.',
-        inv_p: `InvP lowers every bar that stays by the same ${(100 * this.lowered).toFixed(1)} percentage points, until they add up to 100%.`,
+        inv_n: 'InvN cuts off what is below zero, and scales the rest down to 100%: the tallest bar loses most.',
+        inv_p: `InvP lowers every bar that stays by the same ${(100 * this.lowered).toFixed(1)} percentage points, until they add up to 100%: small bars come to zero first.`,
         mle_star: `MLE* strikes out ${struck.join(', ')}: fewer reports than the ${chance} that chance alone brings each bar that stays. `
           + `For these it does Inv again: take ${chance} away, stretch ${(parts / (odds - 1)).toPrecision(3)} times.`,
       };

@@ -197,7 +197,13 @@ def mended(lab, step):
             assert told[1] == names
             assert max(step.counts[i] for i in gone) < float(told[2])
             tells(" ".join(told.groups()[1:]), chance, chance, 1 / others.keep)
+        elif label == "InvN":
+            lost = np.subtract(step.inv, step.inv_n)
+            assert ("the tallest bar loses most" in said(lab)) == (lost.argmax() == int(np.argmax(step.inv)))
         elif label == "InvP":
+            gone = [share for share, stays in zip(step.inv, step.inv_p, strict=True) if not stays]
+            stay = [share for share, stays in zip(step.inv, step.inv_p, strict=True) if stays]
+            assert ("small bars come to zero first" in said(lab)) == (max(gone) < min(stay))
             lowered = {round(100 * (a - b), 1) for a, b in zip(step.inv, step.inv_p, strict=True) if b > 0}
             assert {in_per_cent(re.findall(r"by the same ([\d.]+) percentage", said(lab))[0])} == lowered
 
