@@ -24,7 +24,7 @@ from rr_core.experiments.claims import (
 from rr_core.experiments.grid import Cell, Settings, Sweep, over
 from rr_core.experiments.ranking import always_best, below, leading, never_worst, sign
 from rr_core.experiments.run import SweepResult, run
-from rr_core.figures.experiments_sentences import SHAPES_EXPLAINED, evidence, paper_says
+from rr_core.figures.experiments_sentences import evidence, paper_says
 from rr_core.plan.bounds import protocol_error
 from rr_core.populations import Population
 from tests.core.sweeps import THREE, cell_result
@@ -227,6 +227,13 @@ def test_the_verdict_along_k(real, power, error, verdict):
     assert f"InvP {power:.2f} (from {power:.2f} to {power:.2f})" in evidence(claim)
 
 
+def test_slopes_are_held_to_the_level_of_all_of_them(real):
+    """18 slopes, two sides, 5% in all; the error of a slope: above."""
+    limit = stats.t.isf(0.05 / (2 * 18), df=39) * math.sqrt(2) / math.log(2)
+    for part, verdict in ((0.999, "holds"), (1.001, "not settled")):
+        assert order_in_k(grown(real, 1.0, -1, part * 0.1 / limit)).verdict == verdict
+
+
 def test_one_collection_settles_no_slope(real):
     result = grown(real, 2, -1)
     once = replace(result.sweep, settings=replace(result.sweep.settings, seeds=1))
@@ -305,17 +312,6 @@ def test_two_equal_categories_are_near_uniform_though_their_squares_sum_to_a_hal
     assert shape_of(replace(of_two, concentration=0.56)) == "concentrated"
 
 
-def test_the_populations_that_explain_the_words():
-    def squared(s, k):
-        weights = np.arange(1, k + 1) ** -s
-        return ((weights / weights.sum()) ** 2).sum()
-
-    assert "s = 2.5: 0.58" in SHAPES_EXPLAINED[0]
-    assert "s = 1.3: 0.09 to 0.15" in SHAPES_EXPLAINED[0]
-    assert [round(squared(2.5, k), 2) for k in (50, 10_000)] == [0.58, 0.58]
-    assert [round(squared(1.3, k), 2) for k in (50, 10_000)] == [0.15, 0.09]
-
-
 SHAPES = (0.01, 1.3, 2.5)
 
 
@@ -329,26 +325,13 @@ FLAT, PEAKED, EQUAL = (1, 3, 2), (3, 1, 2), (1, 1, 1)
 
 def test_one_statement_per_population_then_two_about_mle_star(by_shape):
     found = figure_claims(made(by_shape, [FLAT] * 4 + [FLAT, FLAT, PEAKED, PEAKED] + [PEAKED] * 4), "mse")
-    assert [paper_says(one) for one in found] == [
-        "Zipf s = 0.01, near uniform: InvN is best.",
-        "Zipf s = 1.3, moderately skewed: the ranking of InvP and InvN can change with ε or N.",
-        "Zipf s = 2.5, highly skewed: InvP is best.",
-        "MLE* is never the worst of the three on average.",
-        "MLE* is close to the best: “often” (6.2), “reliably”, in all settings (end of 6.2, supplement D).",
-    ]
     assert [one.verdict for one in found] == ["holds", "holds", "holds", "not contradicted", "does not hold"]
-    assert evidence(found[0]) == (
-        "Smallest mean, in 4 cells: InvN in 4, InvP in 0, MLE* in 0. InvN is best, alone or with another, in 4; surely "
-        "not in 0."
-    )
-    assert evidence(found[1]).endswith(
-        "InvN in 2, InvP in 2, MLE* in 0. Of the two, InvP is surely better in 2, InvN in 2."
-    )
-    assert (
-        "up to about 2 times the smallest (for Zipf s = 0.01, K = 50, ε = 2, N = 50). By the means it is 2 times the "
-        in evidence(found[4])
-    )
-    assert evidence(found[4]).endswith("at most 1.5 times in 0 of 12.")
+    ends = ("InvN is best.", "the ranking of InvP and InvN can change with ε or N.", "InvP is best.")
+    for one, s, end in zip(found, SHAPES, ends, strict=False):
+        assert paper_says(one).startswith(f"Zipf s = {s:g}, ")
+        assert paper_says(one).endswith(f": {end}")
+        told = f"{end[:4]} is best, alone or with another, in 4; surely not in 0."
+        assert (told in evidence(one)) == (s != 1.3)
 
 
 @pytest.mark.parametrize(
@@ -450,8 +433,7 @@ def test_of_the_likelihood(by_shape):
 def of_ones_own(weights):
     given = Population.from_weights(np.asarray(weights))
     cells = over(dist=given.key, k=given.k, epsilon=3.0, n=1000)
-    result = run(Sweep(cells, replace(SETTINGS, seeds=2)), populations={given.key: given})
-    return result, float((given.probabilities**2).sum())
+    return run(Sweep(cells, replace(SETTINGS, seeds=2)), populations={given.key: given})
 
 
 @pytest.mark.parametrize(
@@ -466,21 +448,16 @@ def of_ones_own(weights):
     ],
 )
 def test_a_histogram_of_ones_own(weights, claim):
-    result, squared = of_ones_own(weights)
+    result = of_ones_own(weights)
     found = figure_claims(result, "mse")
     assert paper_says(found[0]) == claim
-    assert f"squared shares sum to {squared:.2g} (from 0.5 on" in evidence(found[0])
-    assert (
-        f"as even as {1 / squared:,.3g} equally common categories (near uniform: from 0.9 K on)"
-        in evidence(found[0])
-    )
     assert len(found) == 3
     assert paper_says(found[-1]) == "MLE* is close to the best: “consistently”, on both real data sets (6.3)."
 
 
 def test_as_many_categories_as_kosarak_do_not_make_a_histogram_concentrated():
     """What the paper says of Kosarak stands beside what its shape makes expect, with a verdict of its own."""
-    result, _ = of_ones_own([5] * KOSARAK)
+    result = of_ones_own([5] * KOSARAK)
     (cell,) = result.cells
     mean = np.array([(1.0, 3.0, 2.0)] * 2)
     difference = mean[:, :, None] - mean[:, None, :]

@@ -1,4 +1,5 @@
-"""How the three stand over a sweep, and who wins along its axis: from results made by hand."""
+"""How the three stand over a sweep, and who wins along its axis: from results made by hand. Counts and ratios of sweeps
+made at random, and of two runs: tests/figures/test_experiments_readings.py."""
 
 from __future__ import annotations
 
@@ -39,36 +40,6 @@ def test_counts_and_ratios():
     assert found.n_close == 2  # 1.5 and 1 times the smallest
     assert standing(made(CELLS, MEANS), "mse", close=2.0).n_close == 3
     assert (found.median_ratio, found.worst_ratio, found.worst_cell) == (1.75, 3.0, CELLS[2])
-
-
-def test_what_the_collections_settle():
-    """InvN, InvP and MLE* alone and surely; by a hair; two that are one and the same, which a third one may be near."""
-    limit = stats.t.isf(0.05 / (2 * 3 * 5), df=39) * 0.1
-    means = [(1, 3, 2), (3, 1, 2), (1, 1 + 0.99 * limit, 2), (3, 1 - 1e-12, 1), (1, 1, 1 + 0.99 * limit)]
-    found = standing(made(CELLS, means, 0.1), "mse")
-    assert found.n_best == {"inv_n": 1, "inv_p": 1, "mle_star": 0}
-    assert (found.n_shared, found.n_settled, found.n_different) == (1, 3, 5)
-    assert found.n_unsettled == 2
-    assert (found.worst_ratio, found.worst_cell) == (2, CELLS[0])  # of the three where MLE* is surely behind
-    once = Settings(1, estimators=VALID, metrics=("mse", "nll"), bias=False)
-    assert standing(made(CELLS, means, math.nan, once), "mse").n_settled == 0
-
-
-def test_another_metric_and_a_partial_sweep():
-    found = standing(made(CELLS, MEANS[:1]), "nll")  # ten times as large, in the opposite order
-    assert (found.n_completed, found.n_best["mle_star"], found.worst_ratio) == (1, 1, 1.0)
-
-
-def test_all_equal_and_none():
-    same = standing(made(CELLS, MEANS[-1:]), "mse")
-    assert (same.n_equal, same.n_different, same.worst_cell) == (1, 0, None)
-    assert same.worst_ratio == 1
-    assert math.isnan(same.median_ratio)
-    assert standing(made(CELLS, []), "mse").n_completed == 0
-
-
-def test_a_smallest_error_of_zero():
-    assert standing(made(CELLS, [(0.0, 1.0, 2.0)]), "mse").worst_ratio == math.inf
 
 
 @pytest.mark.parametrize("lacking", [{"metrics": ("nll",)}, {"estimators": ("inv", "inv_n", "inv_p")}])
@@ -182,24 +153,6 @@ def test_it_is_welchs_test_of_every_mean_that_both_have(first, second, metric):
     assert not found.identical
     assert not found.same_collections
     assert found.same_users
-
-
-def test_ratios_of_every_mean_that_both_have(first, second):
-    found = agreement(first, second, "nll")
-    ratios = {}
-    for mine, theirs in zip(first.cells, second.cells, strict=True):
-        for name, a, b in (("inv", 0, 0), ("inv_p", 2, 1), ("mle_star", 3, 2)):
-            pair = mine.mean[1, a], theirs.mean[1, b]
-            ratios[mine.cell, name] = max(pair) / min(pair)
-    assert found.largest_ratio == pytest.approx(max(ratios.values()))
-    assert (found.ratio_cell, found.ratio_estimator) == max(ratios, key=ratios.__getitem__)
-    assert found.median_ratio == pytest.approx(np.median(list(ratios.values())))
-    back = agreement(second, first, "nll")
-    assert (back.largest_ratio, back.median_ratio, back.ratio_cell) == (
-        found.largest_ratio,
-        found.median_ratio,
-        found.ratio_cell,
-    )
 
 
 def test_the_same_run_is_the_same_bit_for_bit(first):

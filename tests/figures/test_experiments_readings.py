@@ -348,6 +348,9 @@ def test_two_runs_agree_as_far_as_their_numbers_do(many):
             continue
         middle = float(np.median(ratios))
         place = rest[rest.index("(") : rest.index(")") + 1]
+        cell, name = np.unravel_index(ratios.argmax(), ratios.shape)
+        assert SHOWN[VALID[name]] in place
+        assert f"N = {cells[cell].n:,}" in place
         plain = rest.replace(place, "")
         if middle < 1.005:
             tells(plain, float(ratios.max()), 1)
@@ -359,6 +362,8 @@ def test_two_runs_agree_as_far_as_their_numbers_do(many):
         made(cells, [(1, 2, 3)] * 2, math.nan, replace(once, seed=2)),
     )
     tells(words.agreement_in_words(agreement(*alone, "mse"), *alone), 2)
+    apart = alone[0], made(over(k=3, epsilon=1, n=10), [(1, 2, 3)])
+    assert "**no cell in common**" in words.agreement_in_words(agreement(*apart, "mse"), *apart)
 
 
 def test_two_means_without_spread_that_differ_are_infinitely_far_apart():
@@ -513,6 +518,8 @@ def test_single_collections_and_the_evenness_of_a_file_are_told(many):
         text = words._of_nll(result)
         drawn = 6 * 40
         tells(text.split("MLE*", 1)[1], *([beaten, drawn, 6 * 5] if beaten else [drawn]))
+    once = made(GRIDS["one"], [(1, 2, 3)], math.nan, replace(THREE, seeds=1))
+    assert "**in the one collection**" in words._of_nll(once)
 
 
 @recomputes(words._of_fall, words._of_growth)

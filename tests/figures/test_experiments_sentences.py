@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import re
-from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -17,13 +15,13 @@ from rr_core.experiments.cell import cell_collector
 from rr_core.experiments.claims import claims, figure_claims
 from rr_core.experiments.curves import default_selection, select_curves
 from rr_core.experiments.grid import MAIN_GRID, PAPER_FIGURES, POINT, Cell, Settings, Sweep, over
-from rr_core.experiments.ranking import agreement, sign
+from rr_core.experiments.ranking import sign
 from rr_core.experiments.run import SweepResult, run
 from rr_core.experiments.storage import stored_result
 from rr_core.experiments.winner_map import winner_map
 from rr_core.figures.experiments_curves import curves_reading
-from rr_core.figures.experiments_map import is_unsettled, map_figure
-from rr_core.figures.experiments_sentences import agreement_in_words, evidence, paper_says
+from rr_core.figures.experiments_map import map_figure
+from rr_core.figures.experiments_sentences import evidence, paper_says
 from rr_core.figures.style import QUANTITIES
 from rr_core.registry import VALID
 from tests.core import exact
@@ -45,65 +43,6 @@ def test_nothing_is_said_where_something_is_lacking(lacking):
     settings = Settings(40, **{"estimators": VALID, "metrics": ("mse", "nll"), "bias": False} | lacking)
     assert said([N], settings=settings) == ""
     assert said([]) == ""
-
-
-def test_the_sentence_on_the_likelihood():
-    assert said([N] * 6, metric="nll") == (
-        "In all 6 settings of this sweep (2 populations): MLE* has the lowest negative log-likelihood **in all 240 "
-        "collections**, alone or tied, as the maximum likelihood must."
-    )
-    once = replace(THREE, seeds=1)
-    assert "**in the one collection**" in said([N], GRID[:1], math.nan, once, "nll")
-
-
-def test_another_one_with_a_lower_likelihood_is_told():
-    result = made(GRID, [N] * 6)
-    result.cells[0].beaten.flags.writeable = True
-    result.cells[0].beaten[1, 2] = 3
-    text = answer_text(result, "nll")
-    assert (
-        "does **not always have the lowest** negative log-likelihood. InvN or InvP had a lower one in 3 of 240"
-        in text
-    )
-
-
-def test_the_stored_main_grid_counts_what_the_map_does_not_hatch():
-    result = stored_result(MAIN_GRID)
-    spots = []
-    for population, k in product(("0.01", "1.3", "2.5"), (50, 100, 1000, 5000)):
-        spots += winner_map(result, "eps-n", "mse", {"population": population, "k": k}).map_cells
-    won = [spot.leader.best for spot in spots if not is_unsettled(spot)]
-    assert (
-        f"(3 populations): on average **InvP has the smallest squared error in {won.count(('inv_p',))} settings, "
-        f"InvN in {won.count(('inv_n',))}, MLE\\* in {won.count(('mle_star',))}**; {sum(map(is_unsettled, spots))} are "
-        f"too close to call, in {won.count(VALID)} the three are equal."
-    ) in answer_text(result, "mse")
-    assert len(spots) == 600
-    assert "(5 populations)" in answer_text(stored_result(PAPER_FIGURES["2a"].cells), "mse")
-
-
-TWO_CELLS = over(s=1.0, k=10, epsilon=(1, 2), n=100)
-MEANS = [(1.0, 3.0, 2.0), (4.0, 2.0, 2.0)]
-
-
-def compared(first, second, metric="mse"):
-    return agreement_in_words(agreement(first, second, metric), first, second)
-
-
-def of(means, settings, error=0.1, cells=TWO_CELLS):
-    return made(cells, means, error, settings)
-
-
-def test_what_cannot_be_compared():
-    other = of([(1, 2, 3)], THREE, cells=over(k=3, epsilon=1, n=10))
-    assert "**no cell in common**" in compared(of(MEANS, THREE), other)
-    once = replace(THREE, seeds=1)
-    text = compared(of(MEANS[:1], once, np.nan), of(MEANS[:1], replace(once, seed=2), np.nan))
-    assert text == (
-        "1 cell in common, but no standard errors: with one collection per cell nothing can be compared."
-    )
-    equal = compared(of(MEANS, THREE), of(MEANS, THREE))
-    assert equal.startswith("**The same, bit for bit**: 2 cells in common")
 
 
 NAMES = {QUANTITIES[name].name: name for name in VALID}

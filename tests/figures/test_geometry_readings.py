@@ -296,6 +296,7 @@ def said_of(found):
 )
 @pytest.mark.slow
 def test_no_bias_and_no_order_is_told_that_the_exact_law_does_not_have():
+    """Half and half the three biases are the same, by symmetry."""
     told = {"farthest": 0, "cannot tell": 0, "all three": 0, "told from chance": 0}
     for (n, epsilon), where in itertools.product(
         itertools.product((1, 2, 5, 13, 30), EPSILONS), TRUTH_PLACES
@@ -314,16 +315,6 @@ def test_no_bias_and_no_order_is_told_that_the_exact_law_does_not_have():
         for words in told:
             told[words] += words in said
     assert all(told.values()), told
-
-
-@holds(
-    "whose is the farthest, {} collections cannot tell",
-)
-def test_equal_biases_are_not_put_in_order():
-    """Half and half: by symmetry the three biases are the same, whatever 400 collections show."""
-    for seed in range(1, 13):
-        found = simulate_clouds(Scenario("zipf", 3, 1.5, 1.0, 2000, seed).draw(), "edge")
-        assert "cannot tell" in said_of(found), seed
 
 
 def test_a_difference_is_told_from_pairs():
