@@ -172,8 +172,11 @@ def odds(epsilon: float) -> str:
 
 
 def certificate(gap: float) -> str:
-    """A bound of what the log-likelihood per report falls short of its maximum, as text, rounded up."""
-    return "zero up to rounding" if gap < _ROUNDING else f"{number(round_up(gap, 2), 2)} nats per report"
+    """A bound of what the log-likelihood per report falls short of its maximum, as text, rounded up: the part of the
+    likelihood that is missing is 1 - exp(-gap), which is no larger."""
+    if gap < _ROUNDING:
+        return "zero up to rounding"
+    return f"{number(round_up(gap, 2), 2)}, and no larger part of a report's likelihood is missing"
 
 
 def off_by(estimate: ArrayLike, truth: ArrayLike) -> str:
