@@ -114,15 +114,23 @@ def test_hover_holds_escaped_names(name):
     assert "&lt;img" in text or "\\u0026lt;img" in text
 
 
-def test_find_is_quick_among_very_many_names_however_much_is_typed():
-    """One pass for all words, and of a text without end no more than a person types: it took 25 s for 200 words."""
+def test_find_goes_through_very_many_names_once_however_much_is_typed():
+    """One pass for all words, and of a text without end no more than a person types: 200 words took 200 times as long
+    as one."""
     names = np.array([f"category number {i}" for i in range(300_000)], object)
-    words = ",".join(map(str, range(1000, 300_000)))
-    begin = time.thread_time()
-    assert find(words, names, len(names)).size == MOST_BARS
-    assert find("category, " * 100_000, names, len(names)).size == MOST_BARS
-    assert find("a" * 10_000_000, names, len(names)).size == 0
-    assert time.thread_time() - begin < 3
+
+    def seconds(text: str, found: int) -> float:
+        begin = time.thread_time()
+        assert find(text, names, len(names)).size == found
+        return time.thread_time() - begin
+
+    one = seconds("number 77777", 1)
+    for text, found in (
+        (",".join(map(str, range(1000, 300_000))), MOST_BARS),
+        ("category, " * 100_000, MOST_BARS),
+        ("a" * 10_000_000, 0),
+    ):
+        assert seconds(text, found) < 30 * one
 
 
 def test_find_takes_whole_names_first_and_numbers_where_there_are_no_names():
