@@ -440,8 +440,8 @@ class Story {
       const how = {
         inv_n: 'InvN cuts off what is below zero, and scales the rest down to 100%: the tallest bar loses most.',
         inv_p: `InvP lowers every bar that stays by the same ${(100 * this.lowered).toFixed(1)} percentage points, until they add up to 100%: small bars come to zero first.`,
-        mle_star: `MLE* strikes out ${struck.join(', ')}: fewer reports than the ${chance} that chance alone brings each bar that stays. `
-          + `For these it does Inv again: take ${chance} away, stretch ${(parts / (odds - 1)).toPrecision(3)} times.`,
+        mle_star: `MLE* strikes out ${struck.join(', ')}: fewer than the ${chance} that chance brings each of ${counts.length - struck.length} `
+          + `answers in a survey of the other ${rest.toLocaleString('en-US')}. Its Inv: take ${chance} away, stretch ${(parts / (odds - 1)).toPrecision(3)} times.`,
       };
       const below = Math.min(...this.now.inv) < 0;
       this.say('Three repairs', below ? how[this.repair] : 'No bar is below zero: all three repairs leave Inv as it is.');
@@ -449,7 +449,7 @@ class Story {
       const usual = Object.keys(REPAIRS).map(name => (100 * this.data.usual[this.place][name]).toFixed(1));
       const least = Math.min(...usual), apart = Math.max(...usual) - least >= 1;
       const choice = apart ? `${Object.values(REPAIRS).filter((_, i) => Number(usual[i]) === least).join(' and ')} wins`
-        : below ? 'no winner, so take the best fit, MLE*' : 'nothing to choose';
+        : below ? 'no winner here' : 'nothing to choose';
       this.result.textContent = `In this survey ${off.join(', ')}; on average over 1,000 surveys ${usual.map(one => `${one}%`).join(', ')}: ${choice}.`;
     };
     this.refresh();

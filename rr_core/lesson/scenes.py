@@ -430,8 +430,8 @@ def repairs(seed: int) -> Posed:
     lowered = max(a - b for a, b in zip(step.inv, step.inv_p, strict=True) if b > 0)
     struck = [i for i, share in enumerate(step.mle_star) if share == 0]
     gone = ", ".join(f"“{_NAMES[i]}” ({step.counts[i]})" for i in struck)
-    # Inv of the others' reports, of which the tallest has the most: one part of them for each answer by chance, and
-    # odds - 1 that tell the truth.
+    # Inv of the others' reports, of which the tallest has the most, as if only their answers had been asked for: one
+    # part of them for each answer by chance, and odds - 1 that tell the truth.
     rest = sum(step.counts) - sum(step.counts[i] for i in struck)
     odds = math.exp(step.epsilon)
     parts = odds + 4 - len(struck)
@@ -445,8 +445,9 @@ def repairs(seed: int) -> Posed:
         return (
             f"{'Right' if right else 'Not so'}: {told}. InvN's scaling costs the tallest most, "
             f"{_points(step.inv[tallest] - step.inv_n[tallest])}; InvP takes {_points(lowered)} from each it keeps. "
-            f"MLE* strikes out {gone}: fewer reports than the {chance} that chance alone brings each bar that stays. "
-            f"Inv again: {step.counts[tallest]} − {chance}, stretched {parts / (odds - 1):.2f} times, ÷ {rest:,}."
+            f"MLE* strikes out {gone}: fewer than the {chance} that chance brings each of {5 - len(struck)} answers "
+            f"in a survey of the other {rest:,}. Its Inv: {step.counts[tallest]} − {chance}, stretched "
+            f"{parts / (odds - 1):.2f} times, ÷ {rest:,}."
         )
 
     frames = [

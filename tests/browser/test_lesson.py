@@ -170,7 +170,7 @@ def mended(lab, step):
     assert np.all(np.abs(usual - expected) <= 5 * error + 0.05)
     apart, least = np.ptp(usual) >= 1, int(usual.argmin())
     assert (told[4] == f"{('InvN', 'InvP', 'MLE*')[least]} wins") == apart
-    assert (told[4] == "no winner, so take the best fit, MLE*") == (not apart and min(step.inv) < 0)
+    assert (told[4] == "no winner here") == (not apart and min(step.inv) < 0)
     assert (told[4] == "nothing to choose") == (not apart and min(step.inv) >= 0)
     for name, label in (("inv_n", "InvN"), ("inv_p", "InvP"), ("mle_star", "MLE*")):
         lab.page.get_by_role("button", name=label, exact=True).click()
@@ -190,13 +190,14 @@ def mended(lab, step):
             assert [i for i in range(5) if step.counts[i] < chance] == gone
             names = ", ".join(f"“{SURVEY.answers[i]}” ({step.counts[i]})" for i in gone)
             told = re.search(
-                r"MLE\* strikes out (.*): fewer reports than the ([\d.]+) that chance alone brings each bar that stays\. "
-                r"For these it does Inv again: take ([\d.]+) away, stretch ([\d.]+) times",
+                r"MLE\* strikes out (.*): fewer than the ([\d.]+) that chance brings each of (\d) answers in a "
+                r"survey of the other ([\d,]+)\. Its Inv: take ([\d.]+) away, stretch ([\d.]+) times",
                 said(lab),
             )
             assert told[1] == names
             assert max(step.counts[i] for i in gone) < float(told[2])
-            tells(" ".join(told.groups()[1:]), chance, chance, 1 / others.keep)
+            rest = sum(step.counts[i] for i in stay)
+            tells(" ".join(told.groups()[1:]), chance, len(stay), rest, chance, 1 / others.keep)
         elif label == "InvN":
             lost = np.subtract(step.inv, step.inv_n)
             assert ("the tallest bar loses most" in said(lab)) == (lost.argmax() == int(np.argmax(step.inv)))

@@ -250,8 +250,9 @@ def test_repairs(many):
         assert made[2][stay] == pytest.approx((counts[stay] / rest - q) / (p - q))
         assert np.flatnonzero(counts < rest * q).tolist() == struck
         worked = re.search(
-            r"MLE\* strikes out (.*): fewer reports than the ([\d.]+) that chance alone brings each bar that stays\. "
-            r"Inv again: (\d+) − ([\d.]+), stretched ([\d.]+) times, ÷ ([\d,]+)\.",
+            r"MLE\* strikes out (.*): fewer than the ([\d.]+) that chance brings each of "
+            rf"{len(stay)} answers in a survey of the other {rest:,.0f}\. Its Inv: "
+            r"(\d+) − ([\d.]+), stretched ([\d.]+) times, ÷ ([\d,]+)\.",
             after,
         )
         assert worked[1] == ", ".join(f"“{NAMES[i]}” ({counts[i]:.0f})" for i in struck)
