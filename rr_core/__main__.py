@@ -575,7 +575,7 @@ def _of_table(survey: Survey) -> list[str]:
         if found.interval is None:
             continue
         about, ends = f"{plain(name)}: " if name else "", found.interval
-        told = (outside_interval(found, ends, found.leading), intervals_outside(ends))
+        told = (outside_interval(found, ends, found.leading), intervals_outside(found, ends, found.leading))
         notes += [f"{about}{text}" for text in told if text]
         outside = int(((ends.high < 0) | (ends.low > 1)).sum())
         touching = int(((ends.high <= 0) | (ends.low >= 1)).sum()) - outside

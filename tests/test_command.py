@@ -458,7 +458,8 @@ def test_names_that_differ_in_case_are_merged_when_asked(tmp_path, capsys):
 
 def outside(found):
     """What the page says of this analysis of one set of reports."""
-    told = outside_interval(found, found.interval, found.leading), intervals_outside(found.interval)
+    name, limits = found.leading, found.interval
+    told = outside_interval(found, limits, name), intervals_outside(found, limits, name)
     return list(filter(None, told))
 
 

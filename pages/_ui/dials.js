@@ -74,10 +74,13 @@ class Lead {
     this.showTab();
   }
 
+  // So does an answer that was asked for far down, on a telephone.
   showTop() {
-    if (location.pathname === this.path) return;
+    const come = !this.answer?.isConnected && document.querySelector('.st-key-answer');
+    if (location.pathname === this.path && !come) return;
     if (this.path) document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0);
     this.path = location.pathname;
+    this.answer = come || this.answer;
   }
 
   // A link may open a tab that lies beyond the edge of a narrow screen.

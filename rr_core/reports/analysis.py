@@ -196,17 +196,25 @@ def outside_interval(found: Analysis, limits: Interval | None, name: str) -> str
     )
 
 
-def intervals_outside(limits: Interval | None) -> str:
-    """How many intervals of Inv lie wholly outside 0 to 100%; "" where none does."""
+def intervals_outside(found: Analysis, limits: Interval | None, name: str) -> str:
+    """How many intervals of Inv lie wholly outside 0 to 100%, and where the estimate is Inv, how often it lies outside
+    its interval, which is cut there; "" where none does."""
     if limits is None:
         return ""
-    below, above = int((limits.high < 0).sum()), int((limits.low > 1).sum())
-    if not below + above:
-        return ""
-    return (
-        f"Intervals of Inv wholly below 0%, where no share can be: {below:,} of {limits.low.size:,}; wholly above 100%: "
-        f"{above:,}. These are not cut in the table: cut, each of them is a point."
-    )
+    below, above, told = limits.high < 0, limits.low > 1, []
+    if below.any() or above.any():
+        told.append(
+            f"Intervals of Inv wholly below 0%, where no share can be: {below.sum():,} of {found.k:,}; wholly above "
+            f"100%: {above.sum():,}. The table shows these as they are, and all others cut."
+        )
+    shares = found.estimates["inv"]
+    beyond = int((((shares < -found.close) | (shares > 1 + found.close)) & ~below & ~above).sum())
+    if name == "inv" and beyond:
+        told.append(
+            f"For {beyond:,} of {found.k:,} categories Inv itself lies outside 0 to 100%, and its interval is cut there: "
+            "the columns inv_low and inv_high of the CSV have the whole one."
+        )
+    return " ".join(told)
 
 
 def analyse(

@@ -286,7 +286,8 @@ def test_the_answer_by_every_estimator_with_both_intervals(many):
         one = float(shares["inv"][top])
         name, simultaneous = names[number % 4], number // 4 % 2 == 1
         text = sentences.answer(found, name, simultaneous=simultaneous)
-        low, high = limits(found, top, simultaneous)
+        assert ("holds for all categories at once" in text) == (above == 0)
+        low, high = limits(found, top, simultaneous or above == 0)
         outside = "lies wholly outside 0 to 100%" in text
         if min(abs(low - 1), abs(high)) > 1e-12:
             assert outside == (low > 1 or high < 0), (text, low, high)
@@ -311,7 +312,7 @@ def test_the_answer_by_every_estimator_with_both_intervals(many):
         assert text.startswith("None of") == (above == 0)
         assert f"“{letters(top)}”" in text
         if abs(one - 1) > 1e-12:
-            assert (", about " in text) == (found.target == "users" and one < 1)
+            assert (", about " in text) == (found.target == "users" and one < 1 and above > 0)
         off = max(low - share, share - high)
         assert name == "inv" or abs(off) < 1e-9 or (", outside that interval" in text) == (off > 0)
         assert ("But the test of ε rejects" in text) == (rejected(found) is True)
@@ -539,22 +540,28 @@ def test_intervals_that_no_share_lies_in_are_counted(many):
             low, high = (columns[f"inv_{end}{ending}"] for end in ("low", "high"))
             points = columns[f"inv_low{ending}_cut"] == columns[f"inv_high{ending}_cut"]
             below, above = int((points & (high < 0)).sum()), int((points & (low > 1)).sum())
-            text = intervals_outside(found.interval(simultaneous=simultaneous))
-            seen.add((below > 0, above > 0))
-            if below + above:
-                tells(text, 0.0, below, k, 1.0, above)
-                assert text in sentences.intervals(found, "inv", simultaneous=simultaneous)
-            else:
-                assert text == ""
-    assert seen >= {(False, False), (True, False), (True, True)}
+            shares = columns["inv"]
+            beyond = int((((shares < -1e-12) | (shares > 1 + 1e-12)) & (high > 0) & (low < 1)).sum())
+            limits = found.interval(simultaneous=simultaneous)
+            seen.add((below > 0, above > 0, beyond > 0))
+            outside = (0.0, below, k, 1.0, above) if below + above else ()
+            tells(intervals_outside(found.analysis, limits, "inv_p"), *outside)
+            text = intervals_outside(found.analysis, limits, "inv")
+            tells(text, *outside, *((beyond, k, 0.0, 1.0) if beyond else ()))
+            assert (text or "For no") in [
+                *sentences.intervals(found, "inv", simultaneous=simultaneous),
+                "For no",
+            ]
+    assert {one[:2] for one in seen} >= {(False, False), (True, False), (True, True)}
+    assert {one[2] for one in seen} == {False, True}
 
 
 def test_half_a_person_is_rounded_alike_by_the_answer_the_table_and_the_chart():
-    # K = 2 and p = 3/4: Inv is (4c - N) / 2N, here 2.5 people.
-    found = analysed([("r.csv", counts_csv(["a", "b"], [2, 1]))], Size(2), p=0.75)
-    assert 3 * found.analysis.estimates["inv"][0] == 2.5
-    assert "about 3 of these 3 people" in sentences.answer(found, "inv")
-    assert sentences.table_columns(found, "inv", np.array([0, 1]), simultaneous=False)["People"][0] == 3
+    # K = 2 and p = 3/4: Inv is (4c - N) / 2N, here 23.5 people.
+    found = analysed([("r.csv", counts_csv(["a", "b"], [18, 7]))], Size(2), p=0.75)
+    assert 25 * found.analysis.estimates["inv"][0] == 23.5
+    assert "about 24 of these 25 people" in sentences.answer(found, "inv")
+    assert sentences.table_columns(found, "inv", np.array([0, 1]), simultaneous=False)["People"][0] == 24
     assert not np.signbit(whole([-0.2, -0.0, 0.4])).any()
     assert whole([0.5, 1.5, 2.5, -0.5, -1.6]).tolist() == [1, 2, 3, 0, -2]
 

@@ -15,6 +15,7 @@ import pytest
 from scipy import stats
 
 from pages._ui import state
+from pages._ui.reports import results as shown
 from pages._ui.reports import sentences
 from pages._ui.reports.html_report import html_report
 from rr_core import RandomizedResponse, analyse
@@ -33,7 +34,7 @@ from rr_core.rounding import p_value
 from rr_core.typed import chance
 from tests.app.opening import charts, checked
 from tests.app.reports import answered, give, given, held, one, opened, press, said, same_files
-from tests.sentences import recomputes
+from tests.sentences import holds, recomputes
 from tests.sentences.spoken import Up, tells
 
 N = 900
@@ -114,6 +115,27 @@ def test_groups_are_compared():
             else:
                 assert "·" in cell or float(cell) == pytest.approx(value, rel=1e-3)
         assert len(told) == (2 if "points" in title or "Holm" in title else 3)
+
+
+@holds(
+    "Those with most reports; of another one type the name.",
+    "No category has that name: type it as it stands in the table.",
+)
+def test_of_very_many_categories_one_with_few_reports_is_typed(monkeypatch):
+    answers = [f"c{i}" for i in range(1001)]
+    rows = "".join(f"{'north' if j % 2 else 'south'},{one}\n" for one in answers[:1000] for j in range(4))
+    page = in_groups("k_rr", rows="region,answer\n" + rows + "north,c1000\nsouth,c1000\nnorth,c1000\n")
+    box = one(page.selectbox, "Share of")
+    assert box.help == "Those with most reports; of another one type the name."
+    assert (len(box.options), "c1000" in box.options) == (1000, False)
+    results, warned = held(page), []
+    monkeypatch.setattr(shown.st, "warning", warned.append)
+    labels = results.used.labels
+    assert labels[shown._picked(results, "c1000", 3)] == "c1000"
+    assert labels[shown._picked(results, "C10", 3)] == "c10"  # a whole name before part of one
+    assert (shown._picked(results, 7, 3), warned) == (7, [])
+    assert shown._picked(results, "c2000", 3) == 3
+    assert warned == ["No category has that name: type it as it stands in the table."]
 
 
 def test_weights_are_those_of_the_population():

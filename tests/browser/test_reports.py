@@ -18,7 +18,7 @@ from rr_core import RandomizedResponse
 from rr_core.plain_text import csv_cell
 from rr_core.reports.analysis import analyse
 from tests.browser.files import HOSTILE, hostile_file, real_file
-from tests.browser.lab import PATIENCE
+from tests.browser.lab import PATIENCE, WINDOW
 from tests.browser.server import ROOT
 from tests.io.workbook_files import excel_parts, excel_rows, zipped
 from tests.sentences import holds
@@ -83,7 +83,10 @@ def test_from_a_real_file_to_every_download(open_lab, profiles, tmp_path):
     lab = open_lab("/your_reports")
     give(lab, name, as_csv(labels, counts))
     say(lab, "3", "All of them are in the files")
+    lab.page.set_viewport_size({"width": 390, "height": 844})
     finish(lab, "Analyse these reports")
+    assert lab.page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0  # the answer
+    lab.page.set_viewport_size(WINDOW)
     found = analyse(counts, mechanism)
     assert f"{counts.sum():,} reports, K = {len(labels):,}, ε = 3" in lab.words()
     assert lab.chart("your_reports").count() == lab.chart("reports_floor").count() == 1

@@ -202,11 +202,11 @@ def _chart_categories(results: Results, chosen: NDArray[np.intp]) -> Bars:
 
 def answer(results: Results, choice: Shown) -> None:
     """The main result in a few sentences, and which estimate to report."""
-    st.markdown(
-        f"**{sentences.heading(results)}** "
-        + markdown(sentences.answer(results, choice.estimator, simultaneous=choice.simultaneous), 2000)
-        + f"\n\n**{markdown(sentences.advice(results)[0])}**"
-    )
+    text = sentences.answer(results, choice.estimator, simultaneous=choice.simultaneous)
+    with st.container(key="answer"):  # which dials.js brings into view
+        st.markdown(
+            f"**{sentences.heading(results)}** {markdown(text, 2000)}\n\n**{markdown(sentences.advice(results)[0])}**"
+        )
 
 
 def estimates_chart(results: Results, choice: Shown, order: NDArray[np.intp]) -> go.Figure:
@@ -221,7 +221,7 @@ def estimates_chart(results: Results, choice: Shown, order: NDArray[np.intp]) ->
         chart.show(figure, "your_reports")
     for warning in sentences.few_reports(results):
         st.info(warning)
-    if points := intervals_outside(interval):
+    if points := intervals_outside(results.analysis, interval, choice.estimator):
         st.caption(points)
     if warning := outside_interval(results.analysis, interval, choice.estimator):
         st.warning(markdown(warning, 600))
@@ -357,15 +357,18 @@ def groups(results: Results, choice: Shown) -> tuple[list[go.Figure], sentences.
         )
         return [], None
     st.markdown(" ".join(sentences.groups(results)))
-    order = results.order.tolist()[:MOST_ROWS]
+    order, more = results.order.tolist()[:MOST_ROWS], results.used.k > MOST_ROWS
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        category = st.selectbox(
+        about = 0 if results.used.about is None else order.index(results.used.about)
+        picked: Any = st.selectbox(
             "Share of",
             order,
-            format_func=lambda i: plain(survey.categories[i], 60),
-            index=0 if results.used.about is None else order.index(results.used.about),
+            format_func=lambda i: i if isinstance(i, str) else plain(survey.categories[i], 60),
+            index=about,
             key=f"reports_group_category_{results.used.key}",
             width=260,
+            accept_new_options=more,
+            help="Those with most reports; of another one type the name." if more else None,
         )
         first = st.selectbox(
             "Difference from",
@@ -374,6 +377,7 @@ def groups(results: Results, choice: Shown) -> tuple[list[go.Figure], sentences.
             key=f"reports_group_{results.used.key}",
             width=260,
         )
+    category = _picked(results, picked, order[about])
     figure = by_group(survey, category, simultaneous=choice.simultaneous)
     chart.show(figure, "reports_groups")
     columns = sentences.group_columns(survey, category, first, simultaneous=choice.simultaneous)
@@ -393,6 +397,16 @@ def groups(results: Results, choice: Shown) -> tuple[list[go.Figure], sentences.
     if sentences.P_VALUE in columns:
         st.caption(f"{sentences.SCOPES[choice.simultaneous]} {sentences.DIFFERENCES}")
     return [figure], (category, first)
+
+
+def _picked(results: Results, picked: int | str, usual: int) -> int:
+    """The category that was picked, by its place or by its name, which was typed; else the usual one, with a warning."""
+    if isinstance(picked, int):
+        return picked
+    hits = find(picked, results.used.labels, results.used.k, 1).tolist()
+    if not hits:
+        st.warning("No category has that name: type it as it stands in the table.")
+    return int((hits or [usual])[0])
 
 
 def left_out(results: Results) -> None:

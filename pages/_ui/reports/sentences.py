@@ -94,12 +94,14 @@ def heading(results: Results) -> str:
 def answer(results: Results, name: str | None = None, *, simultaneous: bool = False) -> str:
     """The result in a few sentences: by Inv, and by the named estimator (by default the leading one)."""
     used, analysis, name = results.used, results.analysis, name or results.analysis.leading
-    limits = results.interval(simultaneous=simultaneous)
-    if limits is None or analysis.above is None:
+    if analysis.interval is None or analysis.simultaneous is None or analysis.above is None:
         return (
             "This table cannot tell the truths apart: other shares may explain the reports as well as MLE's. Nothing but "
             "another way of asking mends that."
         )
+    # Of the largest of many, which chance alone could make: an interval made for one does not allow for the choice.
+    drowned = not analysis.above.above.any() and used.about is None and not used.asks_yes_or_no
+    limits = analysis.simultaneous if simultaneous or drowned else analysis.interval
     top, subject = _subject(results)
     inv, share = (float(analysis.estimates[key][top]) for key in ("inv", name))
     low, high = float(limits.low[top]), float(limits.high[top])
@@ -108,7 +110,7 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool = Fa
         said = " lies wholly outside 0 to 100%, at"
     elif low < 1 and high > 0:
         low, high, said = max(low, 0.0), min(high, 1.0), ", cut at 0 and 1, is"
-    counted = results.target == "users" and inv <= 1
+    counted = results.target == "users" and inv <= 1 and not drowned
     whose = f"these {used.n:,} people" if used.n > 1 else "1 person"
     people = f", about {whole(inv * used.n):,.0f} of {whose}" if counted else ""
     fits = "ε that was stated" + (" with these categories" if used.collected.too_few else "")
@@ -124,7 +126,8 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool = Fa
             else " Chance alone could make it that large."
         )
     return (
-        f"{above}{subject} has a share of {percent(inv)} by Inv{people}; the {results.level:.0%} interval of Inv{said} "
+        f"{above}{subject} has a share of {percent(inv)} by Inv{people}; the {results.level:.0%} interval of Inv"
+        f"{' that holds for all categories at once' if drowned else ''}{said} "
         f"{between(low, high)}."
         + (f" {ESTIMATES[name].name} gives it {percent(share)}{beyond}." if name != "inv" else "")
         + chance
@@ -445,7 +448,7 @@ def intervals(results: Results, name: str, *, simultaneous: bool = False) -> lis
         f"{1 - analysis.above.level:.0%} at least, no category that nobody has is called above zero.",
     ]
     more = (
-        intervals_outside(results.interval(simultaneous=simultaneous)),
+        intervals_outside(analysis, results.interval(simultaneous=simultaneous), name),
         outside_interval(analysis, results.interval(simultaneous=simultaneous), name),
     )
     lines += filter(None, more)
