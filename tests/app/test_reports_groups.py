@@ -15,7 +15,6 @@ import pytest
 from scipy import stats
 
 from pages._ui import state
-from pages._ui.reports import sentences
 from pages._ui.reports.html_report import html_report
 from rr_core import RandomizedResponse, analyse
 from rr_core.__main__ import main
@@ -23,6 +22,7 @@ from rr_core.figures import style
 from rr_core.figures.reports import by_group
 from rr_core.figures.style import reading
 from rr_core.io import AllSeen, Names, Source, read_reports, report_files, within
+from rr_core.io import report_sentences as sentences
 from rr_core.io.people import read_people
 from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
 from rr_core.protocols import Channel, UnaryEncoding

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from pages._ui import chart, state, view_picker
 from pages._ui.downloads import button
-from pages._ui.reports import sentences
 from pages._ui.reports.html_report import html_report
 from rr_core.comparison import Target
 from rr_core.figures.reports import ESTIMATES, by_group, is_dominated, reports_floor, with_intervals
 from rr_core.figures.view import LONGEST_SEARCH, Bars, bars, find
 from rr_core.figures.wording import odds
 from rr_core.io import report_files
+from rr_core.io import report_sentences as sentences
 from rr_core.io.report_results import K_RR, ReportsInUse, Results
 from rr_core.plain_text import markdown, plain
 from rr_core.protocols import Channel
