@@ -121,8 +121,8 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool = Fa
             else " Chance alone could make it that large."
         )
     return (
-        f"{above}{subject} has a share of {percent(inv)} by Inv{people}; the {results.level:.0%} interval of Inv{said} "
-        f"{between(low, high)}."
+        f"{above}{subject} has a share of {percent(inv)} by Inv{people}; the {percent(results.level)} interval of Inv"
+        f"{said} {between(low, high)}."
         + (f" {LABELS[name]} gives it {percent(share)}{beyond}." if name != "inv" else "")
         + chance
         + (f" But the test of ε rejects the {fits}." if results.rejects_epsilon and used.k_rr else "")
@@ -181,8 +181,12 @@ def fit(results: Results) -> list[str]:
     )
     if test is None:
         run = results.simulated.fit if results.simulated is not None else None
-        why = f"stopped after {run.done:,} of {run.requested:,}" if run is not None else "not run"
-        return [f"Whether {epsilon} fits these reports was not tested: the simulations were {why}."]
+        why = (
+            f"the simulations were {f'stopped after {run.done:,} of {run.requested:,}' if run else 'not run'}"
+        )
+        if results.used.k_rr is None:
+            why = "there is no test of it for survey weights"
+        return [f"Whether {epsilon} fits these reports was not tested: {why}."]
     level = (
         f"A category that nobody has is expected to get N·q = {number(test.floor)} reports; the fewest collected are "
         f"{test.lowest:,}. The test: {p_is(test.p_value)}, "

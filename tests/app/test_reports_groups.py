@@ -499,7 +499,7 @@ def test_no_p_is_told_as_0(tmp_path, capsys):
     same_files(results, tmp_path, rows)
     words = ["--column", "answer", "--count", "n", "--by", "town", "--epsilon", "1.5"]
     assert main(["analyse", str(tmp_path / "reports.csv"), "--design", "k_rr", *words]) == 0
-    assert "That all groups are alike: p < 0.001." in capsys.readouterr().err
+    assert "The groups differ more than chance would make them: p < 0.001." in capsys.readouterr().err
 
 
 def test_intervals_of_all_at_once_reach_the_groups():
