@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rr_core.comparison import Target
 from rr_core.data import read_toml
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
@@ -26,7 +27,6 @@ from rr_core.plan.settings import ShareSettings
 from rr_core.protocols import Channel
 from rr_core.recompute import recompute
 from rr_core.recompute.result import Recomputed
-from rr_core.reports import fit_test
 from rr_core.reports.analysis import ByGroup, Collecting, intervals_outside, outside_interval
 from rr_core.reports.by_group import Stated, designs_of
 from rr_core.reports.designs import (
@@ -47,8 +47,9 @@ from rr_core.reports.designs import (
     parameter,
     unary_encoding,
 )
-from rr_core.reports.survey import Survey, Tallies, analyse_people, report_of_each
-from rr_core.rounding import p_is, p_of_file
+from rr_core.reports.epsilon_fit import Simulations, fit_test
+from rr_core.reports.survey import Survey, analyse_people, report_of_each
+from rr_core.rounding import p_is
 from rr_core.script import VERSION
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from rr_core.io.columns import Layout
     from rr_core.io.distribution import Preview
     from rr_core.io.people import People
+    from rr_core.io.report_results import ReportsInUse, Results
 
 _MOST_TESTED = 10_000  # categories of which the test of k-RR's epsilon is simulated
 _TESTED = 1000
@@ -104,6 +106,8 @@ _IN_A_SHELL = (
         for key, design in DESIGNS.items()
         for word, say in (("C", "Say"), ("c", "say"))
     ),
+    (r"leave such names out under “Other reports or settings”", "say --leave-out NAME for such names"),
+    (r" under “Other reports or settings”", ""),
     (r"\bupload (?=[a-z])", "give "),
     (r"\bUpload (?=[a-z])", "Give "),
 )
@@ -189,26 +193,23 @@ def _analyse(asked: argparse.Namespace) -> None:
         if given is not None and given != []:
             of = " or ".join(key for key, own in _OPTIONS_OF.items() if name in own)
             raise Unclear(f"--{name} belongs to --design {of}, not to {asked.design}: leave it out")
-    survey, notes, facts = _unary(asked) if asked.design == "unary" else _by_reports(asked)
-    notes = [_in_a_shell(note) for note in (*notes, *_of_table(survey))]
-    for note in notes:
-        print(note, file=sys.stderr)
-    table = survey.table()
+    results, survey, notes = _unary(asked) if asked.design == "unary" else _by_reports(asked)
+    for note in (*_said(results), *notes, *_unfit(survey), *_of_table(survey)):
+        print(_in_a_shell(note), file=sys.stderr)
     if asked.out is not None and asked.out.endswith(".json"):
-        from rr_core.io.report_files import strict_json
+        from rr_core.io.report_files import json_file, now
+        from rr_core.io.report_sentences import advice
 
-        alike = None if survey.alike is None else p_of_file(survey.alike)
-        everything = {"rr_core": VERSION, **facts, "notes": notes, "alike": alike, "table": table}
-        Path(asked.out).write_text(strict_json(everything, indent=1) + "\n", encoding="utf-8")
+        Path(asked.out).write_bytes(json_file(results, advice(results)[0], now()))
         return
-    result = Recomputed({}, table)
+    result = Recomputed({}, survey.table())
     if asked.out is None:
         result.write(sys.stdout)
     else:
         result.save(asked.out)
 
 
-def _by_reports(asked: argparse.Namespace) -> tuple[Survey, list[str], dict[str, Any]]:
+def _by_reports(asked: argparse.Namespace) -> tuple[Results, Survey, list[str]]:
     from rr_core.io import (
         AllSeen,
         Collected,
@@ -219,8 +220,10 @@ def _by_reports(asked: argparse.Namespace) -> tuple[Survey, list[str], dict[str,
         read_list,
         read_reports,
         rows_left_out,
+        too_few,
         within,
     )
+    from rr_core.io.report_results import ReportSettings, ReportsInUse
 
     sources, design = _sources(asked.file, asked.sheet), DESIGNS[asked.design]
     read = read_reports(sources, **_columns(asked, sources))
@@ -254,34 +257,85 @@ def _by_reports(asked: argparse.Namespace) -> tuple[Survey, list[str], dict[str,
                 "As stated, different shares give the same reports, so nobody can estimate them: check the chances"
             )
     order = report_of_each(counted.truths, counted.reports)
-    tallies, groups = Tallies(counted.counts[None]), tuple[str, ...](("",))
+    people = None
     if any(_beside(asked)):
         people, notes = _people(asked, sources, read, counted.reports, names, notes)
-        groups, tallies = people.groups, people.tallies
         if varied:
             protocol = _of_groups(asked, people, protocol.k, counted.reports)
-    survey, facts = _surveyed(asked, tallies, protocol, counted.truths, groups, order)
-    return survey, [*notes, *_reported(counted, survey), *_verdict(survey)], facts
-
-
-def _surveyed(
-    asked: argparse.Namespace,
-    tallies: Tallies,
-    protocol: Collecting | ByGroup,
-    truths: Sequence[str],
-    groups: Sequence[str],
-    order: Sequence[int] | None,
-) -> tuple[Survey, dict[str, Any]]:
-    """The analysis, of all people together where no groups were asked for, and what a file says of it."""
-    together, by_group = analyse_people(
-        tallies, protocol, truths, groups, asked.level, asked.users, order, by_group=bool(asked.by)
+    settings = ReportSettings(names=names, design=asked.design)
+    few: tuple[tuple[str, int], ...] = ()
+    if stated:
+        known: Any = {AllSeen: "seen", Size: "size"}.get(type(domain), "listed")
+        kind: Any = next(name for name in ("epsilon", "p", "redraw") if getattr(whole, name) is not None)
+        settings = dataclasses.replace(settings, domain=known, privacy_kind=kind)
+        few = () if varied else too_few(read, names, domain, lambda k: _mechanism(asked, k))
+    collected = dataclasses.replace(
+        collected,
+        labels=np.array(counted.reports, dtype=object),
+        counts=counted.counts,
+        unreported=int((counted.counts == 0).sum()),
+        notes=(*collected.notes, *counted.notes),
+        too_few=few,
     )
-    survey = together if by_group is None else by_group
-    facts = {"design": asked.design, "epsilon": protocol.epsilon}
-    if isinstance(protocol, ByGroup):
-        of_groups = zip(groups, protocol.designs, strict=True)
-        facts["epsilon_by_group"] = {name: one.epsilon for name, one in of_groups}
-    return survey, {**facts, "n": _n(survey), "level": asked.level}
+    truths = None if counted.truths == counted.reports else counted.truths
+    used = ReportsInUse(read, collected, protocol, settings, truths=truths, about=counted.about)
+    results, survey = _analysed(asked, used, people, sources, order)
+    return results, survey, [*notes, *_reported(counted, survey)]
+
+
+def _analysed(
+    asked: argparse.Namespace,
+    used: ReportsInUse,
+    people: People | None,
+    sources: Sequence[Source],
+    order: Sequence[int] | None,
+) -> tuple[Results, Survey]:
+    """The analysis of all people, and by group where that was asked for; and what the table is of."""
+    from rr_core.io.report_results import Results
+    from rr_core.io.reports import read_again
+
+    used = dataclasses.replace(used, name=", ".join(plain(source.name) for source in sources[:3]))
+    if people is not None:
+        weighing = asked.weights or asked.inclusion
+        noted = read_again(used.reports.notes, weighted=weighing is not None)
+        notes = (*used.collected.notes, *people.notes)
+        counts = people.tallies.counts.sum(axis=0)[: len(used.collected.labels)]
+        used = dataclasses.replace(
+            used,
+            reports=dataclasses.replace(used.reports, notes=tuple(noted)),
+            collected=dataclasses.replace(used.collected, counts=counts, notes=notes),
+            people=people,
+            by=tuple(asked.by),
+            weights=weighing,
+            inverse=asked.inclusion is not None,
+        )
+    groups = ("",) if people is None else people.groups
+    together, by_group = analyse_people(
+        used.tallies,
+        used.protocol,
+        used.labels,
+        groups,
+        asked.level,
+        asked.users,
+        order,
+        by_group=bool(asked.by),
+    )
+    (found,) = together.analyses
+    simulated = None
+    if used.k_rr is not None and found.nearest is not None and found.k <= _MOST_TESTED:
+        simulated = Simulations(fit_test(found.counts, used.k_rr, _TESTED))
+    target: Target = "users" if found.users == "fixed" else "population"
+    return Results(used, asked.level, target, found, simulated, by_group), by_group or together
+
+
+def _said(results: Results) -> list[str]:
+    """What the page says first: whether the design is rejected, the result, which estimate to report, the groups."""
+    from rr_core.io import report_sentences as sentences
+
+    fit = sentences.fit(results)[:1]
+    answer = f"{sentences.heading(results)} {sentences.answer(results)}"
+    said = [answer, sentences.advice(results)[0], *sentences.few_reports(results), *sentences.groups(results)]
+    return [*fit, *said] if results.rejects_epsilon else [*said, *fit]
 
 
 def _varied(asked: argparse.Namespace) -> dict[str, str | dict[str, str]]:
@@ -587,29 +641,18 @@ def _of_table(survey: Survey) -> list[str]:
     return notes
 
 
-def _verdict(survey: Survey) -> list[str]:
-    """Sentences where a test finds something."""
-    notes = []
-    for name, found in zip(survey.groups, survey.analyses, strict=True):
-        about = f"{plain(name)}: " if name else ""
-        p_value = None if found.fit is None else found.fit.p_value
-        alone = len(survey.groups) == 1 and found.k <= _MOST_TESTED
-        if alone and found.nearest is not None and isinstance(found.protocol, RandomizedResponse):
-            test = fit_test(found.counts, found.protocol, _TESTED)
-            p_value = test.p_value if test.rejects() else None
-        if p_value is not None and p_value <= 0.05:
-            of = f"{about}these" if about else "These"
-            notes.append(f"{of} reports hardly come from what is stated ({p_is(p_value)}).")
-        if found.few:
-            of = f"{about}few" if about else "Few"
-            notes.append(f"{of} reports of some kind are expected: intervals and tests are rough.")
-    if survey.alike is not None:
-        notes.append(f"That all groups are alike: {p_is(survey.alike)}.")
-    return notes
+def _unfit(survey: Survey) -> list[str]:
+    """Sentences on the groups of one design whose reports do not fit it; where each has its own they are named before."""
+    return [
+        f"{plain(name)}: these reports hardly come from what is stated ({p_is(found.fit.p_value)})."
+        for name, found in zip(survey.groups, survey.analyses, strict=True)
+        if name and survey.together is None and found.fit is not None and found.fit.rejected
+    ]
 
 
-def _unary(asked: argparse.Namespace) -> tuple[Survey, list[str], dict[str, Any]]:
-    from rr_core.io import AS_WRITTEN, rows_left_out
+def _unary(asked: argparse.Namespace) -> tuple[Results, Survey, list[str]]:
+    from rr_core.io import AS_WRITTEN, Collected, rows_left_out
+    from rr_core.io.report_results import ReportSettings, ReportsInUse
     from rr_core.io.unary_reports import read_unary
 
     layout: Layout | None = "counts" if asked.count is not None else None
@@ -640,20 +683,22 @@ def _unary(asked: argparse.Namespace) -> tuple[Survey, list[str], dict[str, Any]
         raise Unclear(
             f"“{most}” has {int(read.support.max()):,} ones, more than there are reports: mend --reports"
         )
-    groups, tallies = tuple[str, ...](("",)), read.tallies(n)
-    notes = [*read.reports.notes]
+    notes, people = [*read.reports.notes], None
     if any(_beside(asked)):
         if read.bits is None:
             raise Unclear(
                 "The file has only the ones of each category: groups and weights need the bits of every report"
             )
         people, notes = _people(asked, sources, read.reports, read.labels, AS_WRITTEN, notes, bits=True)
-        groups, tallies = people.groups, people.tallies
         if _varied(asked):
             protocol = _of_groups(asked, people, k, read.labels)
-    survey, facts = _surveyed(asked, tallies, protocol, read.labels, groups, range(k))
+    labels, silent = np.array(read.labels, dtype=object), int((read.support == 0).sum())
+    collected = Collected(labels, read.support, silent, (), 0, ())
+    settings = ReportSettings(design="unary")
+    used = ReportsInUse(read.reports, collected, protocol, settings, unary=read, stated_n=n)
+    results, survey = _analysed(asked, used, people, sources, range(k))
     about = rows_left_out(read.reports.dropped, 0 if asked.by else read.reports.merged)
-    return survey, [*about, *notes, *_verdict(survey)], facts
+    return results, survey, [*about, *notes]
 
 
 def _people(
@@ -680,10 +725,6 @@ def _people(
         sources, read, labels, names, by, weighing, inverse=inverse, bits=bits, stated=stated
     )
     return people, [*read_again(notes, weighted=weighing is not None), *people.notes]
-
-
-def _n(survey: Survey) -> int:
-    return sum(one.n for one in survey.analyses)
 
 
 def _add_plan(commands: Any) -> None:

@@ -62,3 +62,5 @@ REGISTRY = (
 ESTIMATORS = {entry.name: entry.estimate for entry in REGISTRY}
 RULES = {entry.name: entry.rule for entry in REGISTRY}
 VALID = tuple(entry.name for entry in REGISTRY if entry.is_distribution)
+# On screen, of all designs: of others than k-RR the maximum of the likelihood has no closed form and no star.
+LABELS = {**{entry.name: entry.label for entry in REGISTRY}, "mle": "MLE"}

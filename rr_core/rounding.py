@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rr_core._validate import Array
 
+_SAME = 1e-12  # between two ends: a difference by rounding alone
 _RAISED = str.maketrans("0123456789−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
@@ -24,6 +26,46 @@ def number(value: float, digits: int = 3) -> str:
 def raised(exponent: object) -> str:
     """A whole number as an exponent: -12 -> ⁻¹²."""
     return str(exponent).replace("-", "−").translate(_RAISED)
+
+
+def whole(values: Any) -> Any:
+    """The nearest integers as floats, halves rounded up, without negative zero: the rounding of all displayed
+    numbers of people."""
+    return np.floor(np.asarray(values, dtype=np.float64) + 0.5) + 0.0
+
+
+def percent(value: float, digits: int = 3) -> str:
+    """A share as text with a few significant digits: 0.0123 -> 1.23%. A share close to 1 gets as many digits as
+    distinguish it from 100%, up to twelve: 99.9996%, 100.0004%."""
+    while value != 1 and number(value * 100, digits) in ("100", "1·10²"):
+        if value < 1 and digits == 12:
+            return "over 99.99999999%"
+        if digits == 14:
+            return "100%"
+        digits += 1
+    if digits < 3 and 0.995 <= abs(value) < 9.95:  # no power of ten for 100%
+        return number(float(f"{value * 100:.{digits}g}")) + "%"
+    return number(value * 100, digits) + "%"
+
+
+def counted(number: int, noun: str) -> str:
+    """1 cell, 8 cells, 1,000 categories."""
+    several = f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else several}"
+
+
+def between(low: float, high: float) -> str:
+    """The ends of an interval of shares as text, with enough digits to distinguish them, and to distinguish a lower end
+    above 100% from 100%.
+
+    >>> between(0.012, 0.3), between(1.00096, 1.00098)
+    ('1.2% to 30%', '100.096% to 100.098%')
+    """
+    for digits in range(3, 13):
+        ends = [percent(end, digits) for end in (low, high)]
+        if (ends[0] != ends[1] or high - low < _SAME) and not (low > 1 and ends[0] == "100%"):
+            break
+    return " to ".join(ends)
 
 
 def round_up(value: float, digits: int = 3) -> float:

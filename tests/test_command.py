@@ -19,13 +19,15 @@ from scipy import stats
 from rr_core import RandomizedResponse, analyse
 from rr_core import __main__ as command
 from rr_core.__main__ import main
-from rr_core.io import Source, read_reports
+from rr_core.io import AllSeen, Size, Source, read_reports, report_sentences
+from rr_core.io.report_files import json_file
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.reports.analysis import intervals_outside, outside_interval
 from rr_core.reports.designs import DESIGNS, kuk, unrelated
 from rr_core.reports.survey import analyse_groups
 from rr_core.rounding import p_is
 from rr_core.typed import chance
+from tests.app.analysed import analysed
 from tests.io.workbook_files import excel_parts, excel_rows, zipped
 from tests.sentences import recomputes
 
@@ -153,7 +155,7 @@ def test_rappor_of_both_coins_and_a_table_with_numbers_as_names(capsys, tmp_path
         pytest.skip("the folder of shared cases is missing")
     coins = ("--f", "0.5", "--p", "0.5", "--q", "0.75", "--reports", 3000)
     rows, err, status = run(capsys, CASES / "rappor_fpq_ones.csv", "--design", "unary", *coins)
-    assert (status, err) == (0, "")
+    assert (status, err.count("\n")) == (0, 3)  # the result, the advice, the fit
     assert list(shares(rows, "inv").values()) == [45.7, 32.9, 15.3, 9.2, 24.9, -2.5]
     reports = tmp_path / "typed.csv"
     reports.write_text("answer,n\n1,1200\n2,2500\n3,3300\n")
@@ -201,7 +203,8 @@ def test_groups_and_weights(survey, capsys):
         (row,) = [row for row in rows if (row["group"], row["category"]) == (group, "yes")]
         assert float(row["inv"]) == pytest.approx((yes - 0.25) / 0.5)
         assert int(row["reports"]) == sum(one["answer"] == "yes" for one in mine)
-    assert "That all groups are alike: p = " in err
+    assert "2 groups, by region.\nNothing speaks against all groups being alike: p = " in err
+    assert "was not tested: there is no test of it for survey weights." in err
     again, _, status = run(
         capsys, survey, "--design", "warner", "--p", "0.75", "--column", "answer", "--by", "region"
     )
@@ -238,7 +241,7 @@ def test_bits_have_groups_and_weights(form, tmp_path, capsys):
         table = {group: np.asarray(columns[name])[np.array(columns["group"]) == group] for group in "01"}
         for group in "01":
             np.testing.assert_allclose(by_group[group], table[group], atol=1e-5 if name == "mle" else 1e-9)
-    assert f"all groups are alike: {p_is(wanted.alike)}" in err
+    assert f"all groups being alike: {p_is(wanted.alike)}." in err
     assert "Not read" not in err
     ones = tmp_path / "ones.csv"
     ones.write_text("category,ones\nbus,30\ncar,20\n")
@@ -273,7 +276,69 @@ def test_files_by_the_end_of_their_name(survey, tmp_path, capsys):
     told = json.loads((tmp_path / "a.json").read_text())
     assert told["table"]["category"] == [row["category"] for row in rows]
     assert told["table"]["share"] == [float(row["share"]) for row in rows]
-    assert (told["design"], told["epsilon"], told["n"]) == ("forced", None, 600)
+    settings = told["settings"]
+    assert (settings["design"], settings["epsilon"], settings["n"]) == ("forced", None, 600)
+
+
+@pytest.mark.parametrize(
+    ("counts", "epsilon"),
+    [
+        ([520, 310, 270], 1.0),  # some shares stand out
+        ([35, 33, 32], 0.5),  # none does
+        ([520, 310, 0], 1.0),  # too few for this epsilon
+    ],
+)
+def test_it_says_first_what_the_page_says_and_its_json_is_that_of_the_page(counts, epsilon, tmp_path, capsys):
+    data = b"answer\n" + b"".join(f"{name}\n".encode() * n for name, n in zip("abc", counts, strict=True))
+    (tmp_path / "a.csv").write_bytes(data)
+    domain, among = AllSeen(), []
+    if not counts[2]:
+        domain, among = Size(3), ["--categories", 3]
+    words = (tmp_path / "a.csv", "--design", "k_rr", "--epsilon", epsilon, *among)
+    page = analysed([("a.csv", data)], domain, epsilon=epsilon, replicates=1000)
+    _, err, _ = run(capsys, *words, "--out", tmp_path / "a.json")
+    fit, advice = report_sentences.fit(page)[0], report_sentences.advice(page)[0]
+    answer = f"{report_sentences.heading(page)} {report_sentences.answer(page)}"
+    first = [fit, answer, advice] if page.rejects_epsilon else [answer, advice, fit]
+    assert err.splitlines()[:3] == first
+    assert page.rejects_epsilon == (not counts[2])
+    told = json.loads((tmp_path / "a.json").read_text())
+    wanted = json.loads(json_file(page, advice, told["analysed"]))
+    assert told == wanted
+
+
+def test_the_json_of_groups_is_that_of_the_page_too(survey, tmp_path, capsys):
+    words = (survey, "--design", "k_rr", "--epsilon", "2", "--column", "answer", "--by", "region")
+    rows, err, _ = run(capsys, *words)
+    run(capsys, *words, "--out", tmp_path / "a.json")
+    told = json.loads((tmp_path / "a.json").read_text())
+    alone = json.loads(json_file(analysed([("a.csv", b"answer\nyes\nno\n")], AllSeen()), "", ""))
+    assert list(told) == [*alone, "groups"]
+    assert told["groups"]["names"] == ["north", "south"]
+    assert told["groups"]["table"]["share"] == [float(row["share"]) for row in rows]
+    assert len(told["table"]["share"]) == 2
+    assert f"{told['advice']['verdict']}\n2 groups, by region.\n" in err
+
+
+def test_the_way_out_that_the_page_names_is_an_option(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("answer\n" + "a\n" * 500 + "b\n" * 500 + "oops\n" * 2)
+    words = (tmp_path / "a.csv", "--design", "k_rr", "--epsilon", "1")
+    _, err, _ = run(capsys, *words, "--keep", "oops")
+    assert "The test rejects ε = 1: “oops” (2) got clearly fewer reports" in err
+    assert "ε need not be wrong: say --leave-out NAME for such names. If they could" in err
+    (tmp_path / "list.txt").write_text("a\nb\noops\n")
+    _, err, _ = run(capsys, *words, "--list", tmp_path / "list.txt")
+    assert "ε need not be wrong: take such names off the list. If they could" in err
+    _, err, _ = run(capsys, *words, "--leave-out", "oops")
+    assert "2 reports are left out: see below.\n" in err
+    assert err.index("see below") < err.index("Left out: “oops” (2)")
+
+
+def test_a_level_is_told_with_all_its_digits(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("yes\nno\n" * 50)
+    for level, says in (("0.95", "the 95% interval"), ("0.975", "the 97.5% interval")):
+        _, err, _ = run(capsys, tmp_path / "a.csv", "--design", "warner", "--p", "0.8", "--level", level)
+        assert says in err
 
 
 @pytest.mark.parametrize(
@@ -389,7 +454,7 @@ def test_every_design_is_in_the_document():
     assert all(f"`{key}`" in text for key in DESIGNS)
 
 
-@recomputes(command._verdict)
+@recomputes(command._unfit)
 def test_what_the_tests_find_is_said(tmp_path, capsys):
     file = tmp_path / "a.csv"
     file.write_text("answer,n,town\nyes,990,Oslo\nno,10,Oslo\nyes,6,Rome\nno,5,Rome\n")
@@ -397,10 +462,15 @@ def test_what_the_tests_find_is_said(tmp_path, capsys):
     _, err, _ = run(capsys, *words)
     p_value = stats.binom.sf(995, 1011, 0.7) + stats.binom.cdf(15, 1011, 0.7)
     assert p_value < 1e-20
-    assert "hardly come from what is stated (p < 0.001)." in err
+    assert "The test rejects ε = 0.8473: “yes” got 996 reports" in err
+    _, err, _ = run(capsys, *words[:1], "--design", "warner", *words[3:], "--by", "town")
+    assert "Oslo: these reports hardly come from what is stated (p < 0.001)." in err
+    assert "Rome: these" not in err
     _, err, _ = run(capsys, *words, "--by", "town")
-    assert "Rome: few reports of some kind are expected" in err
-    (told,) = re.findall(r"all groups are alike: (p .*)\.\n", err)
+    (told,) = re.findall(
+        r"The groups differ more than chance would make them: (p .*) \(beside 2,000 tables by chance\)\.\n",
+        err,
+    )
     answers = ["yes"] * 990 + ["no"] * 10 + ["yes"] * 6 + ["no"] * 5
     wanted = analyse(answers, RandomizedResponse.from_p(2, 0.7), by=["O"] * 1000 + ["R"] * 11)
     assert told == p_is(wanted.alike)
@@ -415,13 +485,14 @@ def test_what_is_left_out_or_merged_is_named(tmp_path, capsys):
     assert "“yes” is counted as “Yes”." in err or "“Yes” is counted as “yes”." in err
     file.write_text("answer,n\nyes,40\nno,60\n,5\nyes,3\n")
     _, err, _ = run(capsys, file, "--design", "warner", "--p", "0.7")
-    assert err == (
+    assert err.endswith(
         "Left out: 1 row (no category name), the first in line 4.\n"
         "1 row of a category that came before: added to its first row.\n"
     )
     file.write_text("answer,pi\n" + "yes,0.4\nno,0.2\nno,0.25\n,0.5\n" * 20)
     _, err, _ = run(capsys, file, "--design", "warner", "--p", "0.7", "--inclusion", "pi")
-    assert err == "Left out: 20 rows (no category name), the first in line 5.\n"  # pi was used
+    assert err.endswith("Left out: 20 rows (no category name), the first in line 5.\n")
+    assert "not used" not in err
 
 
 @recomputes(command._sentence)
@@ -764,7 +835,7 @@ def test_what_differs_by_group_is_a_column_or_a_small_table(design, weighted, ca
         for name in ("inv", "inv_low", "inv_high", "difference_p_holm"):
             told = [float(row[name] or "nan") for row in rows]
             np.testing.assert_allclose(told, wanted.columns()[name], rtol=1e-12)
-        assert f"That all groups are alike: {p_is(wanted.alike)}." in err
+        assert f"{p_is(wanted.alike)}.\n" in err[err.index("2 groups, by wave.") :]
     if columns is not None:
         rows, err, status = run(capsys, *words, *columns, "--out", tmp_path / "all.json")
         assert status == 0, err
@@ -772,6 +843,7 @@ def test_what_differs_by_group_is_a_column_or_a_small_table(design, weighted, ca
         for name, values in wanted.of_all().columns().items():
             if np.asarray(values).dtype.kind == "f":
                 np.testing.assert_allclose(told["table"][name], values, rtol=1e-12)
+        told = told["settings"]
         assert told["n"] == 1000
         granted = [make(value).epsilon for value in number.values()]
         granted = [value if np.isfinite(value) else None for value in granted]

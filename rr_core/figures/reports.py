@@ -17,15 +17,14 @@ from rr_core.figures.traces import interval_trace, line_trace, mark_trace
 from rr_core.figures.view import Bars
 from rr_core.figures.wording import between, counted
 from rr_core.plain_text import plain
-from rr_core.registry import ESTIMATORS
+from rr_core.registry import ESTIMATORS, LABELS
 from rr_core.reports.intervals import Interval
 from rr_core.reports.low_counts import Floor
 from rr_core.reports.survey import Survey
 
-# Of k-RR, and of the other designs, whose maximum of the likelihood has no closed form and no star.
 ESTIMATES = {
     **{name: QUANTITIES[name] for name in ESTIMATORS},
-    "mle": replace(QUANTITIES["mle_star"], name="MLE"),
+    "mle": replace(QUANTITIES["mle_star"], name=LABELS["mle"]),
 }
 _LONGEST_GROUP = 30
 _INV, _INTERVAL = QUANTITIES["inv"], "interval of Inv"

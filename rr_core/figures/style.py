@@ -16,7 +16,9 @@ from numpy.typing import ArrayLike
 
 from rr_core.registry import REGISTRY
 from rr_core.rounding import number as number
+from rr_core.rounding import percent as percent
 from rr_core.rounding import raised as raised
+from rr_core.rounding import whole as whole
 
 GRID = "rgba(128,128,128,0.22)"
 ZERO = "rgba(128,128,128,0.75)"
@@ -193,26 +195,6 @@ def _enlarged(part: Any, name: str) -> Any:
 def reading(chart: go.Figure) -> str:
     """The one-sentence reading of a chart, as stored by `figure`."""
     return str(chart.layout.meta["reading"])
-
-
-def whole(values: Any) -> Any:
-    """The nearest integers as floats, halves rounded up, without negative zero: the rounding of all displayed
-    numbers of people."""
-    return np.floor(np.asarray(values, dtype=np.float64) + 0.5) + 0.0
-
-
-def percent(value: float, digits: int = 3) -> str:
-    """A share as text with a few significant digits: 0.0123 -> 1.23%. A share close to 1 gets as many digits as
-    distinguish it from 100%, up to twelve: 99.9996%, 100.0004%."""
-    while value != 1 and number(value * 100, digits) in ("100", "1·10²"):
-        if value < 1 and digits == 12:
-            return "over 99.99999999%"
-        if digits == 14:
-            return "100%"
-        digits += 1
-    if digits < 3 and 0.995 <= abs(value) < 9.95:  # no power of ten for 100%
-        return number(float(f"{value * 100:.{digits}g}")) + "%"
-    return number(value * 100, digits) + "%"
 
 
 def share_format(values: ArrayLike) -> str:

@@ -16,13 +16,15 @@ from rr_core.figures.style import number, percent, raised
 from rr_core.metrics import total_variation
 from rr_core.plain_text import plain
 from rr_core.populations import SHAPES, TABLES
+from rr_core.rounding import between as between
+from rr_core.rounding import counted as counted
 from rr_core.rounding import round_up
 
 _ALIKE = 1.005  # a ratio below it is no difference worth a number
 _NEAR_ONE, _THOUSAND, _MILLION = 1.1, 1e3, 1e6
 _PLACES = 14  # of distances, which are the same up to rounding
 _ROUNDING = 1e-12  # of a certificate, which is a difference from 1
-_SAME = 1e-12  # between two ends, or of a ratio: a difference by rounding alone
+_SAME = 1e-12  # of a ratio: a difference by rounding alone
 
 SYMBOLS = {"epsilon": "ε", "n": "N", "k": "K", "s": "s"}
 
@@ -97,12 +99,6 @@ METRIC_NAMES = {
         of_cell="NLL above MLE*'s",
     ),
 }
-
-
-def counted(number: int, noun: str) -> str:
-    """1 cell, 8 cells, 1,000 categories."""
-    several = f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"
-    return f"{number:,} {noun if number == 1 else several}"
 
 
 def capital(text: str) -> str:
@@ -182,20 +178,6 @@ def certificate(gap: float) -> str:
 def off_by(estimate: ArrayLike, truth: ArrayLike) -> str:
     """Total variation between two distributions as text; what is rounding is zero."""
     return percent(round(float(total_variation(estimate, truth)), _PLACES))
-
-
-def between(low: float, high: float) -> str:
-    """The ends of an interval of shares as text, with enough digits to distinguish them, and to distinguish a lower end
-    above 100% from 100%.
-
-    >>> between(0.012, 0.3), between(1.00096, 1.00098)
-    ('1.2% to 30%', '100.096% to 100.098%')
-    """
-    for digits in range(3, 13):
-        ends = [percent(end, digits) for end in (low, high)]
-        if (ends[0] != ends[1] or high - low < _SAME) and not (low > 1 and ends[0] == "100%"):
-            break
-    return " to ".join(ends)
 
 
 def roughly(ratio: float) -> str:

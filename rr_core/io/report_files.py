@@ -8,6 +8,7 @@ import math
 import platform
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
@@ -29,6 +30,11 @@ SEED = 0  # of every simulation behind the page
 MOST_JSON_ROWS = 100_000
 # A longer list of categories is a file of its own.
 MOST_WRITTEN = 200
+
+
+def now() -> str:
+    """Date and time of an analysis."""
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def csv_file(results: Results) -> bytes:

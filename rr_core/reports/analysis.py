@@ -19,7 +19,7 @@ from rr_core.protocols.channel import Channel
 from rr_core.protocols.channel_estimation import inv_channel, inv_covariance_channel, mle_channel
 from rr_core.protocols.unary import Bits, UnaryEncoding, inv_n_unary, inv_p_unary, inv_unary
 from rr_core.protocols.unary_estimation import mle_unary
-from rr_core.registry import REGISTRY, RULES
+from rr_core.registry import LABELS, RULES
 from rr_core.reports.intervals import (
     AboveZero,
     Interval,
@@ -189,10 +189,9 @@ def outside_interval(found: Analysis, limits: Interval | None, name: str) -> str
     missed = int(((estimate < limits.low - close) | (estimate > limits.high + close)).sum())
     if not missed:
         return ""
-    label = next((entry.label for entry in REGISTRY if entry.name == name), "MLE")
     return (
-        f"For {missed:,} of {found.k:,} categories {label} lies outside the interval of Inv: the repair moved it that "
-        "far. Where it matters, use Inv there."
+        f"For {missed:,} of {found.k:,} categories {LABELS[name]} lies outside the interval of Inv: the repair moved it "
+        "that far. Where it matters, use Inv there."
     )
 
 

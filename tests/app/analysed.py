@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pages._ui.reports import sentences
 from rr_core.comparison import Target
 from rr_core.io import (
     AS_WRITTEN,
@@ -18,6 +17,7 @@ from rr_core.io import (
     report_files,
     within,
 )
+from rr_core.io import report_sentences as sentences
 from rr_core.io.report_results import DomainKind, ReportSettings, ReportsInUse, Results
 from rr_core.mechanism import RandomizedResponse
 from rr_core.reports.analysis import analyse

@@ -17,13 +17,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pages._ui.reports import html_report, results, sentences
+from pages._ui.reports import html_report, results
 from rr_core import RandomizedResponse, zipf
 from rr_core.data import read_csv
 from rr_core.figures.reports import reports_floor, with_intervals
 from rr_core.figures.style import QUANTITIES, reading, whole
 from rr_core.figures.view import bars
 from rr_core.io import AllSeen, Size, read_list
+from rr_core.io import report_sentences as sentences
 from rr_core.io.domain import Collected
 from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
 from rr_core.registry import ESTIMATORS, VALID

@@ -8,10 +8,11 @@ import re
 import numpy as np
 import pytest
 
-from pages._ui.reports import designs, results, sentences, session, upload
-from pages._ui.reports.sentences import advice, answer, few_reports, fit_sentence, granted
+from pages._ui.reports import designs, results, session, upload
 from rr_core.io import Collected
+from rr_core.io import report_sentences as sentences
 from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
+from rr_core.io.report_sentences import advice, answer, few_reports, fit_sentence, granted
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.reports.analysis import analyse
 from rr_core.reports.designs import DESIGNS, kuk, of_table, unrelated

@@ -19,12 +19,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plotly.offline import get_plotlyjs
 
-from pages._ui.reports import sentences
 from pages._ui.reports.html_report import _data, html_report, part, template
 from rr_core.figures.reports import with_intervals
 from rr_core.figures.style import reading
 from rr_core.figures.view import bars
 from rr_core.io import AllSeen, Size, read_list, report_files
+from rr_core.io import report_sentences as sentences
 from rr_core.io.report_results import Results
 from rr_core.plain_text import csv_cell
 from rr_core.rounding import p_value

@@ -16,7 +16,6 @@ from scipy import stats
 
 from pages._ui import state
 from pages._ui.reports import results as shown
-from pages._ui.reports import sentences
 from pages._ui.reports.html_report import html_report
 from rr_core import RandomizedResponse, analyse
 from rr_core.__main__ import main
@@ -24,6 +23,7 @@ from rr_core.figures import style
 from rr_core.figures.reports import by_group
 from rr_core.figures.style import reading
 from rr_core.io import AllSeen, Names, Source, read_reports, report_files, within
+from rr_core.io import report_sentences as sentences
 from rr_core.io.people import read_people
 from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
 from rr_core.protocols import Channel, UnaryEncoding
@@ -521,7 +521,7 @@ def test_no_p_is_told_as_0(tmp_path, capsys):
     same_files(results, tmp_path, rows)
     words = ["--column", "answer", "--count", "n", "--by", "town", "--epsilon", "1.5"]
     assert main(["analyse", str(tmp_path / "reports.csv"), "--design", "k_rr", *words]) == 0
-    assert "That all groups are alike: p < 0.001." in capsys.readouterr().err
+    assert "The groups differ more than chance would make them: p < 0.001." in capsys.readouterr().err
 
 
 def test_intervals_of_all_at_once_reach_the_groups():

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from plotly.offline import get_plotlyjs
 
 from pages._ui import downloads
-from pages._ui.reports import sentences
 from rr_core.figures.reports import ESTIMATES
 from rr_core.figures.style import number, reading
+from rr_core.io import report_sentences as sentences
 from rr_core.io.report_files import strict_json
 from rr_core.io.report_results import Results
 from rr_core.plain_text import plain

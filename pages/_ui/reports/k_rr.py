@@ -14,7 +14,6 @@ import streamlit as st
 from pages._ui import state
 from pages._ui.reports import names
 from pages._ui.reports.by_group import Vary
-from pages._ui.reports.sentences import n_reports, truthful
 from rr_core.figures.style import number
 from rr_core.io import (
     AllSeen,
@@ -34,6 +33,7 @@ from rr_core.io import (
     within,
 )
 from rr_core.io.report_results import DomainKind, PrivacyKind, ReportSettings, ReportsInUse
+from rr_core.io.report_sentences import n_reports, truthful
 from rr_core.limits import TYPED_LETTERS_MAX
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import markdown, plain

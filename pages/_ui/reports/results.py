@@ -4,7 +4,6 @@ was left out, how well intervals and test do, and the files to download."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,13 +14,13 @@ from numpy.typing import NDArray
 
 from pages._ui import chart, state, view_picker
 from pages._ui.downloads import button
-from pages._ui.reports import sentences
 from pages._ui.reports.html_report import html_report
 from rr_core.comparison import Target
 from rr_core.figures.reports import ESTIMATES, by_group, is_dominated, reports_floor, with_intervals
 from rr_core.figures.view import LONGEST_SEARCH, Bars, bars, find
 from rr_core.figures.wording import odds
 from rr_core.io import report_files
+from rr_core.io import report_sentences as sentences
 from rr_core.io.report_results import K_RR, ReportsInUse, Results
 from rr_core.plain_text import markdown, plain
 from rr_core.protocols import Channel
@@ -527,12 +526,12 @@ def downloads(
         ("Table (Parquet)", lambda: report_files.parquet_file(results, verdict), f"{stem}_shares.parquet"),
         (
             "Everything (JSON)",
-            lambda: report_files.json_file(results, verdict, _now()),
+            lambda: report_files.json_file(results, verdict, report_files.now()),
             f"{stem}_analysis.json",
         ),
         (
             "Report (HTML)",
-            lambda: html_report(results, figures, _now(), *choice, compared),
+            lambda: html_report(results, figures, report_files.now(), *choice, compared),
             f"{stem}_report.html",
         ),
         ("Script (Python)", lambda: report_files.script(results), f"{stem}_recompute.py"),
@@ -551,7 +550,3 @@ def downloads(
         "mathematics, and NumPy, SciPy and pyarrow: put the folder rr_core, the script and your file side by side, and "
         "categories.txt too when you gave more than 200 of them. With a million categories take Parquet rather than CSV."
     )
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")

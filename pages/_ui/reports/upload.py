@@ -14,7 +14,6 @@ import streamlit as st
 from pages._ui import link, state
 from pages._ui.downloads import button
 from pages._ui.reports import by_group, designs, session
-from pages._ui.reports.sentences import n_reports
 from pages._ui.reports.session import MADE
 from pages._ui.upload import column_name, form, sheet_of
 from rr_core.figures.wording import counted as in_numbers
@@ -31,6 +30,7 @@ from rr_core.io import (
 )
 from rr_core.io.people import People, is_inclusion_name, read_people
 from rr_core.io.report_results import K_RR, ReportSettings, ReportsInUse
+from rr_core.io.report_sentences import n_reports
 from rr_core.io.reports import OF_BIT_VECTORS, read_again, read_typed, rivals
 from rr_core.io.unary_reports import BitColumns, OneBit, UnaryReports, bits_in, read_bit_columns, unary_of
 from rr_core.limits import TYPED_LETTERS_MAX

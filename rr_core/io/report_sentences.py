@@ -1,5 +1,5 @@
-"""The analysis in words and as a table, for the page and the report. Plain text: names from files are shortened here, and
-made safe where they are shown. No Streamlit."""
+"""The analysis in words and as a table, for the page, its report and the command. Plain text: names from files are
+shortened here, and made safe where they are shown."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rr_core.figures.reports import ESTIMATES
-from rr_core.figures.style import number, percent, whole
-from rr_core.figures.wording import between, counted
 from rr_core.io import FileRead
 from rr_core.io.report_results import Results
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
 from rr_core.protocols import Channel
-from rr_core.registry import ESTIMATORS, VALID
+from rr_core.registry import ESTIMATORS, LABELS, VALID
 from rr_core.reports.analysis import ALIKE, ByGroup, intervals_outside, outside_interval
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.epsilon_fit import REJECTION_LEVEL, FitTest
@@ -26,7 +23,7 @@ from rr_core.reports.intervals import too_few_reports
 from rr_core.reports.nearest import LEAST_NOISE, SAME_WITHIN, STANDARD_ERRORS, Nearest
 from rr_core.reports.protocol_fit import Fit, Tested
 from rr_core.reports.survey import Survey
-from rr_core.rounding import LEAST_CHANCE, p_is, round_up
+from rr_core.rounding import LEAST_CHANCE, between, counted, number, p_is, percent, round_up, whole
 
 _DOMAINS = {
     "seen": "all of them are in the files",
@@ -126,10 +123,9 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool = Fa
             else " Chance alone could make it that large."
         )
     return (
-        f"{above}{subject} has a share of {percent(inv)} by Inv{people}; the {results.level:.0%} interval of Inv"
-        f"{' that holds for all categories at once' if drowned else ''}{said} "
-        f"{between(low, high)}."
-        + (f" {ESTIMATES[name].name} gives it {percent(share)}{beyond}." if name != "inv" else "")
+        f"{above}{subject} has a share of {percent(inv)} by Inv{people}; the {percent(results.level)} interval of Inv"
+        f"{' that holds for all categories at once' if drowned else ''}{said} {between(low, high)}."
+        + (f" {LABELS[name]} gives it {percent(share)}{beyond}." if name != "inv" else "")
         + chance
         + (f" But the test of ε rejects the {fits}." if results.rejects_epsilon and used.k_rr else "")
         + (f" {outside_domain(results)}: see below." if used.collected.outside_total else "")
@@ -154,7 +150,7 @@ def _subject(results: Results) -> tuple[int, str]:
     equal = f" (and {also:,} more alike)" if also else ""
     return (
         top,
-        f"The most frequent by {ESTIMATES[analysis.leading].name}, “{plain(used.labels[top], 60)}”{equal},",
+        f"The most frequent by {LABELS[analysis.leading]}, “{plain(used.labels[top], 60)}”{equal},",
     )
 
 
@@ -187,8 +183,12 @@ def fit(results: Results) -> list[str]:
     )
     if test is None:
         run = results.simulated.fit if results.simulated is not None else None
-        why = f"stopped after {run.done:,} of {run.requested:,}" if run is not None else "not run"
-        return [f"Whether {epsilon} fits these reports was not tested: the simulations were {why}."]
+        why = (
+            f"the simulations were {f'stopped after {run.done:,} of {run.requested:,}' if run else 'not run'}"
+        )
+        if results.used.k_rr is None:
+            why = "there is no test of it for survey weights"
+        return [f"Whether {epsilon} fits these reports was not tested: {why}."]
     level = (
         f"A category that nobody has is expected to get N·q = {number(test.floor)} reports; the fewest collected are "
         f"{test.lowest:,}. The test: {p_is(test.p_value)}, "
@@ -368,7 +368,7 @@ def _advice_of_other_designs(results: Results) -> list[str]:
         return [
             "Report none as the answer: MLE is one of the shares that explain these reports best, and there are more."
         ]
-    inv, name = analysis.estimates["inv"], ESTIMATES[leading].name
+    inv, name = analysis.estimates["inv"], LABELS[leading]
     if inv.min() >= 0 and float(abs(inv - analysis.estimates[leading]).max()) <= ALIKE:
         return [f"Nothing came out negative, so Inv and {name} are the same: report either."]
     why = (
@@ -394,8 +394,7 @@ def _distances(results: Results, compared: Nearest) -> list[str]:
         )
         return [f"How far the estimates are from the truth cannot be compared: {why}."]
     more = ", ".join(
-        f"{ESTIMATES[name].name} {number(compared.differences[name])} "
-        f"(± {number(compared.standard_errors[name], 2)})"
+        f"{LABELS[name]} {number(compared.differences[name])} (± {number(compared.standard_errors[name], 2)})"
         for name in VALID
         if name not in compared.tied
     )
@@ -417,7 +416,7 @@ _WHERE_ONE_STANDS_OUT = (
 
 
 def _listed(names: Iterable[str], last: str) -> str:
-    *first, end = (ESTIMATES[name].name for name in names)
+    *first, end = (LABELS[name] for name in names)
     return f"{', '.join(first)} {last} {end}" if first else end
 
 
@@ -604,7 +603,7 @@ def group_columns(
     columns: dict[str, NDArray[Any]] = {
         "Group": np.array([plain(group, 80) for group in survey.groups], dtype=object),
         "People": np.array([one.n for one in analyses]),
-        f"{ESTIMATES[name].name} %": np.array([100 * one.estimates[name][category] for one in analyses]),
+        f"{LABELS[name]} %": np.array([100 * one.estimates[name][category] for one in analyses]),
     }
     limits = survey.intervals(simultaneous=simultaneous)
     if limits:
@@ -637,7 +636,7 @@ def table_columns(
     columns: dict[str, NDArray[Any]] = {"Category": np.array(used.labels, dtype=object)[rows]}
     if used.counts_by_category is not None:
         columns[used.counted.capitalize()] = used.counts_by_category[rows]
-    columns |= {f"{ESTIMATES[key].name} %": share * 100 for key, share in shares.items()}
+    columns |= {f"{LABELS[key]} %": share * 100 for key, share in shares.items()}
     limits = results.interval(simultaneous=simultaneous)
     if limits is not None:
         limits = limits.cut_unless_outside()
