@@ -41,6 +41,11 @@ sections.explain_start(path)
 
 parts = PARTS.tabs()
 with parts["stop"]:
+    st.markdown(
+        "**Why the largest factor?** A factor is how many times as likely its category alone makes a report as all "
+        "shares together, on average. For any other shares that number is the mean of the factors, weighted by them: "
+        "never above the largest."
+    )
     chart.show(convergence_curves(path, tolerance), "ibu_convergence")
     sections.triangle_section(work, path)
 if parts["last"].open:
@@ -71,7 +76,8 @@ $$
 It is expectation-maximisation: the likelihood never falls, and from any start without zeros it tends to MLE\*.
 
 **When to stop.** The log-likelihood per report is concave and its gradient is $m$ up to a constant, so
-$\ell(\text{MLE*}) - \ell(\theta) \le \max_i m_i - 1$. That number, the **certificate**, needs no MLE\*.
+$\ell(\text{MLE*}) - \ell(\theta) \le \max_i m_i - 1$. The **certificate** says how large $\max_i m_i$ is; it needs no
+MLE\*.
 
 **How fast.** Close to the limit the error of category $i$ shrinks by the factor $1-h_i$, apart from one sum that all
 share: $h_i = r\,\frac{(p-q)\theta_i}{q+(p-q)\theta_i}$ where MLE\* is positive, $h_i = 1 - m_i$ where it is zero,

@@ -5,7 +5,7 @@ import streamlit as st
 from pages._ui import downloads, figure_controls, film, guidance, truth, view_picker
 from pages._ui.frame import Parts, open_page, while_open
 from pages._ui.noisy_histogram import channel_section, person_section
-from rr_core.figures.noisy_histogram import noisy_histogram, two_ways
+from rr_core.figures.noisy_histogram import likelier_truth, noisy_histogram, two_ways
 from rr_core.figures.style import percent
 
 PARTS = Parts(
@@ -24,8 +24,8 @@ _MANY = 60  # categories, beyond which the tallest true bars would press the rep
 new = f"**New draw** for {'' if draw.of_table else 'other users and '}other noise: "
 st.markdown(
     "**On average it pulls every bar towards the same height.** A private coin decides: report the truth, or any "
-    "category at random; **ε** sets how often the truth, the less often the more categories. The lesson's people are "
-    "**users** from here on, its answers **categories**. "
+    f"category at random. {likelier_truth(draw.mechanism)} The lesson's people are **users** from here on, its answers "
+    "**categories**. "
     + (
         "**Blue**: what arrives; the truth is hidden.\n\n**Try:** drag **Privacy ε** left: what becomes of the tallest "
         f"bars? Press {new}what changes?"
@@ -46,7 +46,7 @@ parts = PARTS.tabs()
 with parts["numbers"]:
     summary = page.work.noise
     columns = st.columns(4)
-    columns[0].metric("Chance of a true report", percent(summary.truthful), help=two_ways(draw.mechanism))
+    columns[0].metric("Chance of a true report", percent(summary.truthful))
     columns[1].metric(
         "Reports are off by",
         truth.text(percent(summary.moved)),
@@ -61,6 +61,10 @@ with parts["numbers"]:
         "Bars inside their 95% band",
         truth.text(percent(summary.inside_band)),
         help="Chance alone leaves a bar inside its band in 95 of 100 draws, or more.",
+    )
+    st.markdown(
+        f"**How ε becomes a chance:** {two_ways(draw.mechanism)} **Why eᵋ?** Two answers multiply their odds, "
+        "eᵋ · eᵋ = e²ᵋ: so ε adds up."
     )
     downloads.row(page.work, figure, "noisy_histogram")
 while_open(parts["person"], person_section, page.work)

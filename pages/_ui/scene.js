@@ -70,7 +70,8 @@ const PICTURES = {
   },
 
   dots(host, {rows, low, high}, you) {
-    const width = host.clientWidth, tall = rows.length > 1 ? 84 : 150, at = value => 8 + (width - 16) * (value - low) / (high - low);
+    const width = host.clientWidth, tall = rows.length > 1 ? 84 : 150, side = 24;
+    const at = value => side + (width - 2 * side) * (value - low) / (high - low);
     host.append(legend_of([['dot', 'Inv of one survey'], ['dot rr-under', 'below zero'], ...(you ? [your_own(you)] : [])]).list);
     for (const {name, values} of rows) {
       const picture = svg('svg', {width, height: tall + 22, role: 'img'}), base = tall - 5, zero = at(0), below = values.filter(value => value < 0).length;
@@ -90,8 +91,9 @@ const PICTURES = {
       for (const [x, text, anchor] of [[zero - 10, `${below} below zero`, 'end'], [zero + 10, `${values.length - below} above`, 'start']]) {
         picture.append(svg('text', {x, y: 14, 'text-anchor': anchor, class: 'rr-halo'}, text));
       }
-      for (const [tick, anchor] of [[low, 'start'], [0, 'middle'], [high, 'end']]) {
-        picture.append(svg('text', {x: at(tick), y: tall + 18, 'text-anchor': anchor}, `${signed(tick).replace('.0', '')}`));
+      for (const tick of [low, 0, high]) {
+        picture.append(svg('line', {x1: at(tick), x2: at(tick), y1: tall, y2: tall + 4, class: 'rr-axis'}),
+                       svg('text', {x: at(tick), y: tall + 18, 'text-anchor': 'middle'}, signed(tick).replace('.0', '')));
       }
       picture.setAttribute('aria-label', `${name}: ${below} of ${values.length} dots are below zero`);
       host.append(make('div', 'rr-dots-of', '', make('p', '', `If ${name}:`), picture));

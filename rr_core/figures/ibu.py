@@ -27,14 +27,14 @@ _ROUNDING = 1e-12  # of a certificate, which is a difference from 1
 
 
 def convergence_curves(path: IBUPath, tolerance: float) -> go.Figure:
-    """Certificate, gap and squared distance against iterations, with the tolerance as a line.
+    """Largest factor - 1, gap and squared distance against iterations, with the tolerance as a line.
 
     Args:
         path: the record of one histogram.
         tolerance: where the person wants to stop, > 0.
     """
     lines = (
-        ("certificate (can be computed)", path.certificate, "solid", 3.5),
+        ("largest factor − 1 (can be computed)", path.certificate, "solid", 3.5),
         ("true gap in likelihood (needs MLE*)", path.log_likelihood_gap, "dash", 2.5),
         ("squared distance to MLE*", path.squared_distance, "dot", 2.5),
     )
@@ -43,14 +43,14 @@ def convergence_curves(path: IBUPath, tolerance: float) -> go.Figure:
         for name, values, dash, width in lines
     ]
     reading = (
-        "The certificate, the largest factor minus 1, is never below the true gap. A gap of 0.01: MLE* makes a report 1% "
-        "likelier, on average. Horizontal line: "
+        "The largest factor − 1 is never below the true gap. A gap of 0.01: MLE* makes a report 1% likelier, on average. "
+        "Horizontal line: "
         f"{number(tolerance)}, near enough."
     )
     if (path.certificate[1:] > 1.01 * path.certificate[:-1] + _ROUNDING).any():
         reading += (
-            " On its way down the certificate rises for a while, where the factor of one category grows past the others; "
-            "the gap never does, so what the certificate allowed before still holds."
+            " On its way down the largest factor rises for a while, where that of one category grows past the others; "
+            "the gap never does, so what was allowed before still holds."
         )
     if (np.diff(path.squared_distance) > _FLOOR).any():
         reading += " The likelihood never falls, yet the squared distance rises for a while."
@@ -281,7 +281,7 @@ def animation(path: IBUPath, view: View, answer: str = "") -> go.Figure:
     frames = [
         Frame(
             f"{n:,}",
-            f"iteration <b>{n:,}</b> · certificate: {number(certificate)}<br>"
+            f"iteration <b>{n:,}</b> · largest factor − 1: {number(certificate)}<br>"
             f"squared distance to MLE*: {number(distance)}",
             [{"type": kind, "y": shares}],
         )

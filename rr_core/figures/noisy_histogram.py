@@ -151,11 +151,21 @@ def _count_line(view: Curve, name: str, y: Any, colour: str, dash: str, width: f
     return view.line(name, y, "%{y:,.1~f}", color=colour, dash=dash, width=width)
 
 
-def two_ways(mechanism: RandomizedResponse) -> str:
-    """The two ways in which a report can be true: p = (p − q) + q, in a sentence."""
+def likelier_truth(mechanism: RandomizedResponse) -> str:
+    """What ε says of a report, in a sentence: p / q = e^ε."""
     return (
-        f"A report is the truth with chance p = {percent(mechanism.p)}: {percent(mechanism.keep)} because the coin says "
-        f"so (p − q), and {percent(mechanism.q)} by accident, as an answer at random (q)."
+        f"The truth is {odds(mechanism.epsilon)} times (eᵋ) as likely to be reported as any one other category: "
+        f"{percent(mechanism.p)} against {percent(mechanism.q)}."
+    )
+
+
+def two_ways(mechanism: RandomizedResponse) -> str:
+    """How p comes from ε, and the two ways in which a report can be true: p = (p − q) + q."""
+    parts, others = odds(mechanism.epsilon), mechanism.k - 1
+    return (
+        f"Give the truth eᵋ parts and each other category 1: the truth has {parts} / ({parts} + {others:,}) = "
+        f"{percent(mechanism.p)}. Of these, {percent(mechanism.keep)} because the coin says so, and "
+        f"{percent(mechanism.q)} by accident, as any other category."
     )
 
 

@@ -225,9 +225,9 @@ def crowd(seed: int) -> Posed:
             else "is no longer the tallest alone"
         )
         return (
-            f"Of 100 people your bars put {100 * total_variation(drawn, reports):.0f} in a wrong place. From your lowest "
-            f"to your highest it is {highest - lowest:.0f} points; of the reports {high - low:.1f}, from {low:.1f}% to "
-            f"{high:.1f}%. Chance pulls each bar towards 20%; "
+            f"Of 100 people your bars put {100 * total_variation(drawn, reports):.0f} in a wrong place. Your bars "
+            f"reach from {lowest:.0f}% to {highest:.0f}%, {highest - lowest:.0f} points; those of the reports from "
+            f"{low:.1f}% to {high:.1f}%, {high - low:.1f} points. Chance pulls each bar towards 20%; "
             f"“{_NAMES[tallest]}” {seen}."
         )
 
@@ -314,13 +314,13 @@ def subtract(seed: int) -> Posed:
     )
 
 
-# Numbers of people, and the ends of each picture: so that its dots can be told apart.
+# Numbers of people, and the ends of each picture: so that its dots can be told apart, and hardly ever one is beyond.
 _SIZES = {
-    200: (-0.3, 0.3),
-    2000: (-0.1, 0.1),
-    20_000: (-0.05, 0.05),
-    200_000: (-0.015, 0.03),
-    2_000_000: (-0.015, 0.03),
+    200: (-0.45, 0.45),
+    2000: (-0.15, 0.15),
+    20_000: (-0.06, 0.06),
+    200_000: (-0.015, 0.035),
+    2_000_000: (-0.015, 0.035),
 }
 
 
@@ -733,8 +733,9 @@ def line(seed: int) -> Posed:
         outside = "" if 0 <= said[0] <= 100 else "It lies between them. "
         return (
             f"{_compared(said[0], answer, '', 'too little', 'too much', 5)} {outside}InvN makes A and B × {scale:.2f} "
-            f"and lowers nothing, InvP × 1 and {_points(lower)} lower. Inv again, without C, comes to × {less:.2f} and "
-            f"{_points(then)} lower: between. So it is never farther from the truth than the farther of the two. "
+            f"and lowers nothing, InvP × 1 and {_points(lower)} lower. Inv again, without C, × {less:.2f} and "
+            f"{_points(then)} lower: between. While all keep the same answers, it is never farther from the "
+            "truth than the farther of the two. "
             "Of 100 people in a wrong bar: "
             f"{', '.join(f'{_REPAIRS[key]} {_wrong(getattr(step, key), truth)}' for key in on_the_line)}."
         )
@@ -853,10 +854,11 @@ def patience(seed: int) -> Posed:
         # A guarantee is rounded up.
         most = f"{1 + math.ceil(1e5 * math.expm1(survey.n * math.log1p(_CERTAIN))) / 1e5:.5f}"
         return (
-            f"{right if said[0] == answer else how} At ε = 0.5 a report says little, so the factors are close to 1. "
-            f"They also tell when to stop, after {least(stop)} steps: no factor is above 1.000001. So no shares make "
-            f"a report likelier by more than that on average, nor all {survey.n:,} by more than 1.000001 multiplied by "
-            f"itself {survey.n:,} times, {most}. That is IBU's certificate; it needs no MLE*."
+            f"{right if said[0] == answer else how} At ε = 0.5 a report says little: factors near 1. "
+            "A factor: how many times as likely as the bars one answer alone makes a report, on average. For other bars "
+            f"it is the factors' mean, weighted by them: at most the largest, 1.000001 after {least(stop)} steps. "
+            f"All {survey.n:,} become at most 1.000001{str(survey.n).translate(_RAISED)} times as likely, under {most}: "
+            "IBU may stop. This certificate needs no MLE*."
         )
 
     frames = [
@@ -939,9 +941,9 @@ def price(seed: int) -> Posed:
         near = said[0] == round(ratio)
         verdict = "and so it is, rounded" if near else "too many" if said[0] > ratio else "too few"
         return (
-            f"You said {with_unit(said[0], ' times')}, {verdict}: it is {ratio:.2f} times; at any ε 4 or more. {doubled}"
-            f"It takes {people[0.5]:,} people instead of {people[1.0]:,}. Ten times the people make an error only "
-            f"{math.sqrt(10):.1f} times smaller. Asking one person twice at ε = 0.5 spends ε\u00a0=\u00a01."
+            f"You said {with_unit(said[0], ' times')}, {verdict}: it is {ratio:.2f} times, and never below 4, whatever "
+            f"ε. {doubled}It takes {people[0.5]:,} people instead of {people[1.0]:,}. Ten times the people make an error "
+            f"only {math.sqrt(10):.1f} times smaller. Asking one person twice at ε = 0.5 spends ε\u00a0=\u00a01."
         )
 
     frames = [

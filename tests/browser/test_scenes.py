@@ -215,6 +215,16 @@ APART = """scene => [...scene.querySelectorAll('.rr-dots-of svg')].map(picture =
 })"""
 
 
+# How far the name of each tick of a picture of dots stands from its tick, and whether it is cut off.
+OFF_TICK = """scene => [...scene.querySelectorAll('.rr-dots-of svg')].flatMap(picture => {
+  const axis = Number(picture.querySelector('line').getAttribute('y1')), width = picture.clientWidth;
+  const ticks = [...picture.querySelectorAll('line')].filter(line => Number(line.getAttribute('y2')) > axis);
+  const names = [...picture.querySelectorAll('text')].filter(text => Number(text.getAttribute('y')) > axis);
+  return names.map((name, i) => { const box = name.getBBox();
+    return box.x < 0 || box.x + box.width > width ? 1e3 : Math.abs(box.x + box.width / 2 - ticks[i].getAttribute('x1')) })
+})"""
+
+
 # The names in a picture of a curve that stand on it, or on the name before them.
 CROSSED = """scene => { const curve = scene.querySelector('.rr-curve'), length = curve.getTotalLength();
   const points = Array.from({length: 1000}, (_, i) => curve.getPointAtLength(i * length / 999));
@@ -238,6 +248,7 @@ def test_dots_can_be_told_apart_and_a_ring_about_a_point_is_seen(open_lab, size)
         apart = lab.page.locator(".rr-scene").evaluate(APART)
         assert len(apart) == 2
         assert min(apart) >= 1, place
+        assert max(lab.page.locator(".rr-scene").evaluate(OFF_TICK)) < 1, place
     for said in range(3):
         lab.open(f"/lesson?scene=7&said_likeliest={said}")
         spots = lab.page.locator(".rr-spot").evaluate_all(

@@ -71,6 +71,22 @@ def test_with_equal_supports_mle_star_is_no_farther_from_any_truth_than_the_fart
             assert mle <= max(n, p) + 1e-12
 
 
+def test_with_equal_supports_mle_star_divides_inv_between_inv_n_and_inv_p():
+    """By the mean of T, what is kept of Inv, and 1, weighted by e^epsilon - 1 and by the number of categories kept."""
+    for histogram, mechanism, place in random_cases(300, 5, same_support=True):
+        kept = mle_star(histogram, mechanism) > 0
+        raw, total, m = inv(histogram, mechanism)[kept], inv(histogram, mechanism)[kept].sum(), kept.sum()
+        parts = math.exp(mechanism.epsilon) - 1
+        mean = (parts * total + m) / (parts + m)
+        assert 1 < mean < total
+        for repair, divisor in ((inv_n, total), (mle_star, mean), (inv_p, 1.0)):
+            lowered = (total / divisor - 1) / m
+            np.testing.assert_allclose(
+                repair(histogram, mechanism)[kept], raw / divisor - lowered, rtol=0, atol=1e-12
+            )
+        assert place.position == pytest.approx(parts * total / (parts * total + m), rel=1e-9)
+
+
 @pytest.mark.slow
 @given(counts(max_k=7), everyday_epsilons)
 def test_position_and_residual_are_those_of_exact_geometry(histogram, epsilon):

@@ -72,7 +72,7 @@ def test_every_iterate_is_an_estimate_of_ibu():
 
 
 @holds(
-    "This run tends to the distribution that fits best without the categories that started at zero, so its distance to MLE\\* and its certificate never reach zero.",  # noqa: E501
+    "This run tends to the distribution that fits best without the categories that started at zero, so its distance to MLE\\* never reaches zero, and its largest factor never 1: the certificate gives it away.",  # noqa: E501
 )
 def test_a_start_with_a_zero_never_arrives_and_the_limit_says_so():
     """Scenario() started without its most reported category: the certificate stays where its limit is."""

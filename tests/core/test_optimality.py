@@ -45,6 +45,26 @@ def test_at_a_certificate_of_one_over_n_all_reports_become_at_most_e_times_as_li
             assert n * (losses[0] - losses[1]) <= 1 + 1e-9 * n
 
 
+@holds(
+    "A factor is how many times as likely its category alone makes a report as all shares together, on average.",
+    "A factor: how many times as likely as the bars one answer alone makes a report, on average.",
+    "For any other shares that number is the mean of the factors, weighted by them: never above the largest.",
+)
+@settings(max_examples=60)
+@given(counts(), everyday_epsilons, st.integers(0, 2**32 - 1))
+def test_other_shares_make_a_report_likelier_by_the_mean_of_the_factors(histogram, epsilon, seed):
+    """And a factor is that of its category alone; all reports together: by no more than the largest to the power of N."""
+    mechanism, rng = RandomizedResponse(len(histogram), epsilon), np.random.default_rng(seed)
+    theta, other = rng.dirichlet(np.ones(mechanism.k), 2)
+    phi, channel = np.array(histogram) / sum(histogram), mechanism.matrix()
+    factors = update_factors(histogram, theta, mechanism)
+    np.testing.assert_allclose(factors, (channel / (theta @ channel)) @ phi, rtol=1e-9)
+    ratios = (other @ channel) / (theta @ channel)
+    assert ratios @ phi == pytest.approx(other @ factors, rel=1e-9)
+    assert other @ factors <= factors.max() * (1 + 1e-12)
+    assert np.log(ratios) @ phi <= math.log(factors.max()) + 1e-12
+
+
 @settings(max_examples=60)
 @given(counts(max_k=6), everyday_epsilons, st.integers(0, 2**32 - 1))
 def test_update_factors_are_those_of_exact_arithmetic(histogram, epsilon, seed):

@@ -139,8 +139,8 @@ def test_crowd(many):
         assert abs(wrong - 100 * off(drawn, reports)) <= 0.5 + 1e-9
         # Differences as one would take them of the numbers on screen.
         low, high = (round(float(f"{100 * end:.1f}"), 1) for end in (reports.min(), reports.max()))
-        spans = [round(100 * np.ptp(drawn)), high - low]
-        tells(after, 100, None, *spans, reports.min(), reports.max(), 0.2)
+        reach = [drawn.min(), drawn.max(), round(100 * np.ptp(drawn))]
+        tells(after, 100, None, *reach, reports.min(), reports.max(), high - low, 0.2)
         alone = np.flatnonzero(reports == reports.max()).tolist() == [2]
         assert ("is still the tallest" in after) == alone
         for frame, step in zip(posed.frames, steps, strict=True):
@@ -490,7 +490,9 @@ def test_line(many):
                 assert abs(numbers(frame.caption)[1] - 100 * place) <= 0.51
 
 
-@holds("So it is never farther from the truth than the farther of the two.")
+@holds(
+    "While all keep the same answers, it is never farther from the truth than the farther of the two.",
+)
 def test_a_point_between_two_is_not_farther_than_both():
     rng = np.random.default_rng(8)
     for _ in range(1000):
@@ -519,12 +521,9 @@ def test_patience(many):
             else:
                 assert numbers(after)[1] == pytest.approx(times, abs=0.051)
                 assert f"times too {'many' if said[0] > near else 'few'}:" in after
-        assert (
-            f"after {stop:,} steps: no factor is above 1.000001. So no shares make a report likelier by more than that"
-            in after
-        )
+        assert f"at most the largest, 1.000001 after {stop:,} steps." in after
         assert 1.002 < 1.000001**2000 < 1.00201
-        assert "1.000001 multiplied by itself 2,000 times, 1.00201." in after
+        assert "at most 1.000001²⁰⁰⁰ times as likely, under 1.00201:" in after
         for frame in posed.frames:
             marks = [mark["name"].split(": ")[1] for mark in frame.picture["marks"]]
             assert frame.caption.endswith(f"near after {marks[0]} steps, may stop after {marks[1]}.")
@@ -563,9 +562,9 @@ def test_price(many):
         told = [int(text.replace(",", "")) for text in re.findall(r"([\d,]+) people", after)]
         assert abs(told[0] - half) <= 1.01
         assert f"instead of {math.ceil(whole):,}" in after
-        assert float(re.search(r"it is ([\d.]+) times; at any ε 4 or more", after)[1]) == pytest.approx(
-            half / whole, abs=0.0061
-        )
+        assert float(
+            re.search(r"it is ([\d.]+) times, and never below 4, whatever ε", after)[1]
+        ) == pytest.approx(half / whole, abs=0.0061)
         assert f"only {math.sqrt(10):.1f} times smaller" in after
         assert ("is not twice" in after) == (said[0] < 4)
         assert percents(posed.before)[0] == pytest.approx(share, abs=0.0051)

@@ -440,20 +440,17 @@ def test_what_each_repair_does_to_the_two_bars_that_stay(many):
             # The line through the two points (Inv, MLE*), from its slope.
             stretch = float(np.ptp(m[both]) / np.ptp(raw[both]))
             lowered = stretch * raw[both].max() - m.max()
+            told_parts = re.search(r"of (\S+) reports about the two, (\S+) \(eᵋ", text).groups()
+            tells(" ".join(told_parts), math.exp(mechanism.epsilon) + 1, math.exp(mechanism.epsilon) - 1)
             if np.ptp(raw[both]) > 1e-4 * total:  # the slope of two bars that are nearly equal is rounding
                 assert 1 / total - 1e-9 < stretch < 1 + 1e-9
                 assert lowered > -1e-9
-                told = [taken * 100, stretch, lowered * 100]
+                divisor = 1 / stretch
+                told = [taken * 100, divisor, lowered * 100, divisor, total, 1.0]
                 ends = sorted(raw[both].tolist(), reverse=True)
-                tells(
-                    text.replace("MLE\\*", ""),
-                    *ends,
-                    total,
-                    1 / total,
-                    *told,
-                    *([1.0] if "100%:" in text else []),
-                )
-            assert ("Why one line?" in text) == ((p > 0).sum() == 2)
+                shown = re.sub(r"MLE\\\*|: of \S+ reports .* left as by InvP", "", text)
+                tells(shown, *ends, total, *told, *([1.0] if "make 100%" in text else []))
+            assert ("**one line**" in text) == ((p > 0).sum() == 2)
             seen.add("alone" if (p > 0).sum() == 1 else "line")
             assert (p == 0).any()
             assert any(one[i] == 0 for i in range(3) for one in (p, m, n))

@@ -97,13 +97,13 @@ def test_each_frame_tells_its_iteration_and_distances():
         (note,) = frame.layout.annotations
         (at,) = np.flatnonzero(path.iterations == int(frame.name.replace(",", "")))
         first, second = note.text.split("<br>")
-        assert first == f"iteration <b>{frame.name}</b> · certificate: {number(path.certificate[at])}"
+        assert first == f"iteration <b>{frame.name}</b> · largest factor − 1: {number(path.certificate[at])}"
         assert second.endswith(f"to MLE*: {number(path.squared_distance[at])}")
 
 
 def test_certificate_is_drawn_above_the_gap():
     figure = convergence_curves(run(12), 1e-6)
-    certificate = values(named(figure, "certificate (can be computed)"))
+    certificate = values(named(figure, "largest factor − 1 (can be computed)"))
     gap = values(named(figure, "true gap in likelihood (needs MLE*)"))
     both = ~np.isnan(certificate) & ~np.isnan(gap)
     assert both.sum() > 50

@@ -32,6 +32,7 @@ from rr_core.figures.noisy_histogram import (
     belief,
     channel,
     epsilon_cost,
+    likelier_truth,
     noisy_histogram,
     two_ways,
 )
@@ -93,10 +94,27 @@ def holds_as_share(shown, true):
     assert 1 - true > 1e-3 or 1 - true < 1e-11 or 0.4 < (1 - shown) / (1 - true) < 2.5, (shown, true)
 
 
+@recomputes(likelier_truth)
+def test_how_many_times_as_likely_the_truth_is_to_be_reported(many):
+    for scenario in [*corners(), *random_scenarios(many)]:
+        (p, q), text = p_and_q(scenario), likelier_truth(scenario.mechanism)
+        assert text.startswith("The truth is ")
+        times, (first, second) = numbers(text)[0], percents(text)
+        assert p / q <= times * (1 + 1e-12)  # rounded up
+        assert times <= 1.011 * p / q
+        assert times - 1 <= 1.12 * (p / q - 1)
+        holds_as_share(first, p)
+        assert reads(second, q) or q > 0.99 or abs(second - q) < 1e-14
+
+
 @recomputes(two_ways)
 def test_the_two_ways_in_which_a_report_is_true(many):
     for scenario in [*corners(), *random_scenarios(many)]:
-        (p, q), shown = p_and_q(scenario), percents(two_ways(scenario.mechanism))
+        (p, q), text = p_and_q(scenario), two_ways(scenario.mechanism)
+        shown, (_, parts, same, others) = percents(text), numbers(text)[:4]
+        assert parts == same
+        assert others == scenario.k - 1
+        assert parts / (parts + others) == pytest.approx(p, rel=0.011)
         holds_as_share(shown[0], p)
         for one, true in zip(shown, (p, p - q, q), strict=True):
             assert reads(one, true) or abs(one - true) < 1e-15

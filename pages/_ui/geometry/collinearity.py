@@ -39,9 +39,9 @@ def theorem_section(work: Work) -> None:
     with right:
         _numbers(alignment, k)
     st.markdown(
-        "**Why between?** MLE\\* is Inv again: of fewer categories it stretches the reports less and takes off another "
-        "amount, some of InvN's scaling and some of InvP's lowering. With the same reports, the larger ε, the nearer it "
-        "is to InvN.\n\n"
+        "**Why between?** If the three keep the same m categories, whose Inv sums to T: InvN divides Inv by T, InvP by 1 "
+        "and lowers all alike. MLE\\* divides by the mean of T and 1, weighted by eᵋ − 1 (reports that tell the truth) "
+        "and m (by chance), and lowers all by less. With the same reports, the larger ε, the nearer it is to InvN.\n\n"
         "**Why care?** Where the three keep the same categories, MLE\\* is a mixture of InvP and InvN, so its squared "
         "error is no larger than the larger of theirs."
     )

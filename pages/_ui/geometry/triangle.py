@@ -8,6 +8,7 @@ at first: then an example is shown where the scenario's own three shares would l
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -335,20 +336,22 @@ def _worked_line(result: ThreeEstimates) -> str:
     repaired, both = result.estimates, result.estimates["mle_star"] > 0
     inv, mechanism = repaired["inv"], result.mechanism
     total, taken = float(inv[both].sum()), float((inv - repaired["inv_p"])[repaired["inv_p"] > 0].max())
-    # MLE* on what stays, c/S + (2c - S)/(S (e^epsilon - 1)), written with Inv: multiply it, then lower it.
-    stretch = (mechanism.keep + 2 * mechanism.q) / float(result.phi[both].sum())
-    lowered = (stretch * total - 1) / 2
+    # MLE* on what stays, c/S + (2c - S)/(S (e^epsilon - 1)), written with Inv: divide it, then lower it.
+    parts = math.expm1(mechanism.epsilon)
+    divisor = (parts * total + 2) / (parts + 2)
+    lowered = (total / divisor - 1) / 2
     bars = " and ".join(percent(share) for share in sorted(inv[both].tolist(), reverse=True))
     alone = (repaired["inv_p"] > 0).sum() == 1
     return (
-        f"Two bars of Inv stay, {bars}: {percent(total)} together. **InvN** multiplies both by {percent(1 / total)}; "
-        f"**InvP** takes {_points(taken)} from {'one and drops the other' if alone else 'both'}; **MLE\\*** does "
-        f"some of both: it multiplies by {percent(stretch)}, then takes {_points(lowered)}. "
+        f"Two bars of Inv stay, {bars}: {percent(total)} together. **InvN** divides both by that; **InvP** takes "
+        f"{_points(taken)} from {'one and drops the other' if alone else 'both'}; **MLE\\*** divides by "
+        f"{percent(divisor)}, then takes {_points(lowered)}. **Why {percent(divisor)}?** The mean of {percent(total)} "
+        f"and InvP's 100%: of {number(parts + 2)} reports about the two, {number(parts)} (eᵋ − 1) tell the truth, "
+        "divided as by InvN; 2 are by chance, left as by InvP. "
         + (
             "All three lie on the edge where the third share is zero."
             if alone
-            else "**Why one line?** Each multiplies what stays and lowers all alike, to make 100%: one number to choose, "
-            "one line."
+            else "Each divides, then lowers all alike to make 100%: one number to choose, so **one line**."
         )
     )
 

@@ -98,7 +98,7 @@ def explain_start(path: IBUPath) -> None:
         st.warning(
             "A category that MLE\\* keeps started at **zero**, and IBU only multiplies: it stays at zero for ever. This "
             "run tends to the distribution that fits best without the categories that started at zero, so its distance "
-            "to MLE\\* and its certificate never reach zero. The certificate gives it away."
+            "to MLE\\* never reaches zero, and its largest factor never 1: the certificate gives it away."
         )
 
 
@@ -302,7 +302,7 @@ def cost_section(work: Work, reached: FirstReached, start: Start) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Measure on this machine", on_click=_ask_for_costs, args=(about,), key="ibu_cost")
         st.caption(
-            "MLE\\*, and IBU from the uniform start to a certificate of your tolerance; takes a few seconds."
+            "MLE\\*, and IBU from the uniform start until its largest factor is near enough to 1; takes a few seconds."
         )
     if st.session_state.get("_ibu_cost_asked") != about:
         return
