@@ -175,7 +175,10 @@ def test_the_answer_is_that_of_its_numbers(made, many):
         assert value(told) == pytest.approx(100 * inv, rel=6e-3, abs=1e-6)
         (told,) = re.findall(rf"(?:MLE|InvP) gives it {NUMBER}", text)
         assert value(told) == pytest.approx(100 * share[first], rel=6e-3, abs=1e-6)
-        low, high = found.interval.low[first], found.interval.high[first]
+        drowned = asked is None and not above
+        assert ("holds for all categories at once" in text) == drowned
+        limits = found.simultaneous if drowned else found.interval
+        low, high = limits.low[first], limits.high[first]
         outside = low > 1 + 1e-12 or high < -1e-12
         assert ("lies wholly outside 0 to 100%" in text) == outside
         ends = (max(low, 0), min(high, 1)) if low < 1 and high > 0 else (low, high)
