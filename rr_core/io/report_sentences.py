@@ -383,7 +383,7 @@ def _advice_of_other_designs(results: Results) -> list[str]:
 def _distances(results: Results, compared: Nearest) -> list[str]:
     """What is known of the distances from the truth: which estimates are significantly farther, or why none
     can be told."""
-    if not all(isfinite(error) for error in compared.standard_errors.values()):
+    if not compared.comparable:
         floor = results.used.n * results.used.k_rr.q if results.used.k_rr else inf
         why = (
             f"a category that nobody has is expected to get fewer than {LEAST_NOISE:g} report (N·q)"
