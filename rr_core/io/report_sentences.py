@@ -32,6 +32,7 @@ _DOMAINS = {
 }
 _FROM = {"epsilon": "", "p": " (from p)", "redraw": " (from the chance of a uniform redraw)"}
 _MOST_NAMED = 50
+_MANY = 50  # categories, from which on the luck of those at the top is warned of
 INTERVAL, P_VALUE = "Interval", "p (Holm)"  # columns
 Compared = tuple[int, int]  # a category, and the group that the others differ from
 SCOPES = {  # of the intervals of shares in groups: whether they are simultaneous
@@ -450,6 +451,16 @@ def intervals(results: Results, name: str, *, simultaneous: bool = False) -> lis
     )
     lines += filter(None, more)
     return [*lines, *few_reports(results)]
+
+
+def luck(results: Results, *, simultaneous: bool) -> list[str]:
+    """A warning below the chart where the largest of many shares may be so by chance."""
+    if simultaneous or results.used.k <= _MANY:
+        return []
+    return [
+        "Among many categories some can come out at the top by luck, and an interval made for one category does not "
+        "allow for that. The intervals that hold for all at once do."
+    ]
 
 
 def _tests(results: Results) -> str:

@@ -219,6 +219,11 @@ def test_long_list_is_a_file_of_its_own(tmp_path):
     script, listed = report_files.script(found), report_files.categories_file(found)
     assert listed.decode().split("\n") == [*names, ""]
     assert "listed='categories.txt',\n" in script
+    assert report_files.list_is_a_file(found)
+    for domain in (AllSeen(), Size(500), Listed(np.array(names[:200], dtype=object))):
+        other = analysed([source], domain)
+        assert not report_files.list_is_a_file(other)
+        assert "categories.txt" not in report_files.script(other)
     assert "c150" not in script
     ran(found, tmp_path, source, ("categories.txt", listed))
 
