@@ -157,7 +157,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _sentence(error: Exception) -> str:
-    if isinstance(error, FileNotFoundError):
+    if isinstance(error, FileNotFoundError) and error.filename is not None:
         return f"There is no file {error.filename}."
     if isinstance(error, IsADirectoryError):
         return f"{error.filename} is a folder: name the file in it."

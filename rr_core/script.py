@@ -8,15 +8,16 @@ from typing import Any
 VERSION = "0.1.0"
 _SCRIPT = '''"""Recomputes the numbers of a page, by rr_core {version}. Run it from the folder that holds rr_core."""
 
-import rr_core
-
 LINK = {link!r}
 FILES = {files!r}{where}
 
 try:
+    import rr_core
     result = rr_core.recompute(LINK, FILES{settings})
     result.save({saved!r})  # every row
     print(result)
+except ModuleNotFoundError as error:
+    raise SystemExit(f"{{error}}: put the app's folder rr_core beside this, and install numpy, scipy, pyarrow.") from None
 except (OSError, ValueError) as error:
     raise SystemExit(f"{{error}}") from None
 '''

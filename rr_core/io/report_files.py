@@ -103,8 +103,8 @@ def script(results: Results) -> str:
     reports = used.reports
     domain: dict[str, Any] = {"size": used.k} if used.settings.domain == "size" else {}
     if used.settings.domain == "listed":
-        written = used.k <= MOST_WRITTEN
-        domain = {"listed": used.collected.labels.tolist() if written else "categories.txt"}
+        apart = list_is_a_file(results)
+        domain = {"listed": "categories.txt" if apart else used.collected.labels.tolist()}
     return recompute_script(
         "/your_reports",
         [file.name for file in reports.files],
@@ -166,6 +166,11 @@ def _script_of_unary(results: Results, protocol: UnaryEncoding) -> str:
         users=results.analysis.users,
         **_people_of(used, {}),
     )
+
+
+def list_is_a_file(results: Results) -> bool:
+    """Whether the script reads the categories from a file."""
+    return results.used.settings.domain == "listed" and results.used.k > MOST_WRITTEN
 
 
 def categories_file(results: Results) -> bytes:

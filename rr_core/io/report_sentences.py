@@ -32,6 +32,7 @@ _DOMAINS = {
 }
 _FROM = {"epsilon": "", "p": " (from p)", "redraw": " (from the chance of a uniform redraw)"}
 _MOST_NAMED = 50
+_MANY = 50  # categories, from which on the luck of those at the top is warned of
 INTERVAL, P_VALUE = "Interval", "p (Holm)"  # columns
 Compared = tuple[int, int]  # a category, and the group that the others differ from
 SCOPES = {  # of the intervals of shares in groups: whether they are simultaneous
@@ -385,7 +386,7 @@ def _advice_of_other_designs(results: Results) -> list[str]:
 def _distances(results: Results, compared: Nearest) -> list[str]:
     """What is known of the distances from the truth: which estimates are significantly farther, or why none
     can be told."""
-    if not all(isfinite(error) for error in compared.standard_errors.values()):
+    if not compared.comparable:
         floor = results.used.n * results.used.k_rr.q if results.used.k_rr else inf
         why = (
             f"a category that nobody has is expected to get fewer than {LEAST_NOISE:g} report (N·q)"
@@ -452,6 +453,16 @@ def intervals(results: Results, name: str, *, simultaneous: bool = False) -> lis
     )
     lines += filter(None, more)
     return [*lines, *few_reports(results)]
+
+
+def luck(results: Results, *, simultaneous: bool) -> list[str]:
+    """A warning below the chart where the largest of many shares may be so by chance."""
+    if simultaneous or results.used.k <= _MANY:
+        return []
+    return [
+        "Among many categories some can come out at the top by luck, and an interval made for one category does not "
+        "allow for that. The intervals that hold for all at once do."
+    ]
 
 
 def _tests(results: Results) -> str:

@@ -7,7 +7,7 @@ reports   the page about collected reports
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -32,6 +32,15 @@ def recompute(link: str, files: Sequence[str | Path] = (), **settings: Any) -> R
     >>> print(recompute("/estimators?dist=zipf&k=3&s=1&eps=2&n=1000&seed=5").table["mle_star"].round(3))
     [0.547 0.286 0.167]
     """
+    try:
+        return _recomputed(link, files, settings)
+    except FileNotFoundError as error:
+        raise FileNotFoundError(
+            f"There is no file {error.filename} in the folder where this runs: put it there."
+        ) from None
+
+
+def _recomputed(link: str, files: Sequence[str | Path], settings: Mapping[str, Any]) -> Recomputed:
     address = urlsplit(link)
     page, query = address.path.strip("/").rpartition("/")[2], dict(parse_qsl(address.query))
     # Imported here: `import rr_core` need not load what all pages compute.

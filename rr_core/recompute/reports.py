@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rr_core.comparison import Target
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.recompute.result import TOP, Recomputed, same_file
-from rr_core.registry import REGISTRY
+from rr_core.registry import LABELS
 from rr_core.reports import fit_test, plausible_epsilon
 from rr_core.reports.analysis import Analysis, ByGroup, Collecting
 from rr_core.reports.designs import DESIGNS
+from rr_core.reports.epsilon_fit import Simulations
 from rr_core.reports.survey import Tallies, analyse_people, report_of_each, table_of_all
 from rr_core.rounding import p_of_file
 
@@ -80,11 +84,17 @@ def _k_rr(
         by, weights: columns of groups and of weights.
         inverse: whether the latter holds inclusion probabilities.
     """
-    from rr_core.io import AllSeen, Domain, Listed, Names, Size, read_reports, within
+    from rr_core.io import AllSeen, Domain, Listed, Names, Size, read_reports, too_few, within
     from rr_core.io.people import read_people
+    from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
+    from rr_core.io.report_sentences import advice
 
     domain: Domain = AllSeen() if size is None else Size(size)
     if isinstance(listed, str):
+        if not Path(listed).exists():
+            raise ValueError(
+                f"There is no file {listed} in the folder where this runs: the page gives it out among its Files."
+            )
         listed = Path(listed).read_text("utf-8").rstrip("\n").split("\n")
     if listed is not None:
         domain = Listed(np.array(listed, dtype=object))
@@ -116,30 +126,27 @@ def _k_rr(
         **({"p": mechanism.p, "q": mechanism.q} if isinstance(mechanism, RandomizedResponse) else {}),
         "reports outside the domain, left out": collected.outside_total,
     }
-    rejected = False
+    simulated = None
     if replicates and isinstance(mechanism, RandomizedResponse):
-        tested = fit_test(counts, mechanism, replicates, seed=seed)
-        rejected = tested.rejects(0.05)
-        numbers["fit"] = {**tested.summary(), "rejected": rejected}
+        simulated = Simulations(fit_test(counts, mechanism, replicates, seed=seed))
+        numbers["fit"] = {**simulated.fit.summary(), "rejected": simulated.fit.rejects()}
     if search_epsilon and isinstance(mechanism, RandomizedResponse):
         plausible = plausible_epsilon(counts, k, above=mechanism.epsilon, seed=seed)
         numbers[f"plausible epsilon: {'none up to' if plausible.none else 'at least'}"] = plausible.low
-    nearest, words = found.nearest, {entry.name: entry.label for entry in REGISTRY}
-    if rejected:
-        numbers["nearest to the truth"] = "settle epsilon first"
-    elif nearest is not None:
-        sure = "" if set(nearest.tied) <= set(nearest.same) else ", which cannot be told"
-        numbers["nearest to the truth, as estimated"] = (
-            " or ".join(words[name] for name in nearest.tied) + sure
-        )
-        if len(nearest.same) > 1:
-            numbers["the same in every category"] = ", ".join(words[name] for name in nearest.same)
-        if found.above is not None and not found.above.above.any():
-            numbers["no share is larger than chance alone could make it"] = (
-                "report Inv with its intervals, or no table at all"
-            )
-        numbers[f"estimated squared error beyond that of {words[nearest.best]}"] = nearest.differences
-        numbers["standard errors of these"] = nearest.standard_errors
+    if isinstance(mechanism, RandomizedResponse):
+        make = partial(RandomizedResponse, epsilon=mechanism.epsilon)
+        if p is not None:
+            make = partial(RandomizedResponse.from_p, p=mechanism.p)
+        few = too_few(read, names, domain, make)
+        collected = replace(collected, counts=counts, too_few=few)
+        used = ReportsInUse(read, collected, mechanism, ReportSettings(names=names, swapped=swapped))
+        target: Target = "users" if found.users == "fixed" else "population"
+        results = Results(used, level, target, found, simulated)
+        numbers["advice"] = " ".join(advice(results))
+        nearest = found.nearest
+        if nearest is not None and nearest.comparable and not results.rejects_epsilon:
+            numbers[f"estimated squared error beyond that of {LABELS[nearest.best]}"] = nearest.differences
+            numbers["standard errors of these"] = nearest.standard_errors
     most = np.argsort(-counts, kind="stable")[:TOP].tolist()
     return Recomputed({**numbers, **told}, table_of_all(collected.labels, counts, found), most, groups)
 

@@ -63,6 +63,11 @@ class Nearest:
     standard_errors: dict[str, float]
 
     @property
+    def comparable(self) -> bool:
+        """Whether anything is known of how far the estimates are from the truth."""
+        return all(map(math.isfinite, self.standard_errors.values()))
+
+    @property
     def preferred(self) -> str:
         """The best one; of several that cannot be distinguished from it InvP, else MLE*."""
         return next((name for name in ("inv_p", "mle_star") if name in self.tied), self.best)

@@ -26,6 +26,7 @@ Whether all groups are alike is tested in `rr_core.reports.alike`. Groups whose 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -244,10 +245,13 @@ class Survey:
         return Survey(self.categories, ("",), (self.together,), reports, None, 0, self.order)
 
     def table(self) -> dict[str, Any]:
-        """`columns` for a file, None in place of a number of reports that there is not."""
-        columns = self.columns()
-        counts = np.asarray(columns["reports"]).tolist()
-        return {**columns, "reports": [None if number < 0 else number for number in counts]}
+        """`columns` for a file, None in place of a number of reports that there is not, and of differences of the first
+        group from itself."""
+        columns: dict[str, Any] = dict(self.columns())
+        columns["reports"] = [None if number < 0 else number for number in columns["reports"].tolist()]
+        for name in filter(lambda name: name.startswith("difference_"), columns):
+            columns[name] = [None if math.isnan(gap) else gap for gap in columns[name].tolist()]
+        return columns
 
     def frame(self) -> Any:
         """`columns` as a pandas data frame.

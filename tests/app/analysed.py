@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rr_core.comparison import Target
 from rr_core.io import (
@@ -15,6 +16,7 @@ from rr_core.io import (
     Source,
     read_reports,
     report_files,
+    too_few,
     within,
 )
 from rr_core.io import report_sentences as sentences
@@ -61,6 +63,13 @@ def analysed(
     collected = within(reports, domain, names)
     k = len(collected.labels)
     mechanism = RandomizedResponse(k, epsilon) if p is None else RandomizedResponse.from_p(k, p)
+    few = too_few(
+        reports,
+        names,
+        domain,
+        lambda k: RandomizedResponse(k, epsilon) if p is None else RandomizedResponse.from_p(k, p),
+    )
+    collected = replace(collected, too_few=few)
     kinds: dict[type, DomainKind] = {AllSeen: "seen", Size: "size", Listed: "listed"}
     settings = ReportSettings(
         repr(epsilon if p is None else p), "epsilon" if p is None else "p", kinds[type(domain)], names=names

@@ -27,7 +27,7 @@ from rr_core.io import AllSeen, Size, read_list
 from rr_core.io import report_sentences as sentences
 from rr_core.io.domain import Collected
 from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
-from rr_core.registry import ESTIMATORS, VALID
+from rr_core.registry import ESTIMATORS, LABELS, VALID
 from rr_core.reports.analysis import analyse, intervals_outside, outside_interval
 from rr_core.reports.epsilon_fit import PlausibleEpsilon, Simulations, fit_test, plausible_epsilon
 from rr_core.reports.low_counts import floor
@@ -694,6 +694,7 @@ def test_the_chart_of_estimates_says_the_first_one_and_how_many_are_above_zero(m
         low, high = (min(max(end, 0.0), 1.0) for end in limits(found, top, simultaneous))
         above = int(above_zero(found).sum())
         tells(text, above, about.k, float(shares[name][top]), 0, 1, low, high, found.level)
+        assert text.startswith(f"Filled markers of {LABELS[name]}: ")
         assert ("all intervals together are" in text) == simultaneous
 
 

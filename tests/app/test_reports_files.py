@@ -286,7 +286,21 @@ def test_report_of_many_categories_holds_the_most_reported_and_says_so():
     assert [row[0][0] for row in told] == [f"c{i}" for i in range(2000)]
     assert page.cells[:: len(told[0][0])] == [f"c{i}" for i in range(50)]
     assert "2,000 most reported of 2,105; the CSV file holds the rest" in page.words
-    assert "50 of 2,000 shown" in page.words
+    assert "50 shown of the 2,000 most reported (of 2,105)" in page.words
+    few = Page(html_report(hostile(), [], WHEN))
+    assert "15 shown of 15" in few.words
+    for simultaneous in (False, True):  # what is said below the chart on the page
+        page = Page(html_report(found, [], WHEN, simultaneous=simultaneous))
+        assert ("can come out at the top by luck" in page.words) == (not simultaneous)
+    assert "by luck" not in few.words
+
+
+def test_the_report_says_after_the_answer_what_to_report_where_no_share_stands_out():
+    found = analysed([("a.csv", counts_csv([f"c{i}" for i in range(60)], [15] * 30 + [26] * 30))], AllSeen())
+    assert not found.analysis.above.above.any()
+    words = Page(html_report(found, [], WHEN)).words
+    said = words.index("or no table at all: no share is larger than chance alone could make it.")
+    assert words.index(sentences.answer(found)[:40]) < said < words.index("shown of 60")
 
 
 @pytest.mark.parametrize(("name", "simultaneous"), [("inv", False), ("mle_star", True)])

@@ -313,11 +313,15 @@ def test_the_file_of_groups_and_the_picture():
     assert sum(int(row["reports"]) for row in rows) == N
     shown = sentences.group_columns(results.survey, 1, 0)
     for name, title in (("from_first", "Difference"), ("low", "from"), ("high", "to")):
-        told = [100 * float(row[f"difference_{name}"]) for row in rows[1::2]]
+        told = [100 * float(row[f"difference_{name}"] or "nan") for row in rows[1::2]]
         np.testing.assert_array_equal(told, shown[f"{title}, points"])
-    np.testing.assert_array_equal([float(row["difference_p_holm"]) for row in rows[1::2]], shown["p (Holm)"])
+    corrected = [float(row["difference_p_holm"] or "nan") for row in rows[1::2]]
+    np.testing.assert_array_equal(corrected, shown["p (Holm)"])
+    assert not any("nan" in row.values() for row in rows)
     assert len(charts(page)) == 2
-    assert "Groups (CSV)" in [button.label for button in page.get("download_button")]
+    offered = [button.label for button in page.get("download_button")]
+    assert "Groups (CSV)" in offered
+    assert "Categories (TXT)" not in offered
 
 
 @recomputes(sentences.groups, sentences.compared_groups, by_group)

@@ -9,6 +9,8 @@ import gzip
 import io
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +32,14 @@ from rr_core.io import (
     within,
 )
 from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
+from rr_core.io.report_sentences import advice
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import csv_cell
 from rr_core.recompute.result import plain, same_file
 from rr_core.registry import REGISTRY
 from rr_core.reports.analysis import analyse
 from tests.app.analysed import HOSTILE, analysed, counts_csv
+from tests.app.opening import ROOT
 from tests.app.scripts import printed
 from tests.io.workbook_files import excel_parts, excel_rows, zipped
 
@@ -105,21 +109,12 @@ def check(lines: list[str], found: Results, folder: Path) -> None:
         if simulated.plausible is not None:
             expected["plausible epsilon: at least"] = simulated.plausible.low
     labels = {entry.name: entry.label for entry in REGISTRY}
-    if rejected:
-        expected["nearest to the truth"] = "settle epsilon first"
-    else:
-        tied = [found.analysis.estimates[name] for name in compared.tied]
-        sure = "" if np.ptp(tied, axis=0).max() <= 1e-12 else ", which cannot be told"
+    expected["advice"] = " ".join(advice(found))
+    if not rejected and not any("cannot be compared" in sentence for sentence in advice(found)):
         expected |= {
-            "nearest to the truth, as estimated": " or ".join(map(labels.__getitem__, compared.tied)) + sure,
             f"estimated squared error beyond that of {labels[compared.best]}": compared.differences,
             "standard errors of these": compared.standard_errors,
         }
-        if len(compared.same) > 1:
-            expected["the same in every category"] = ", ".join(map(labels.__getitem__, compared.same))
-        if not found.analysis.above.above.any():
-            words = "report Inv with its intervals, or no table at all"
-            expected["no share is larger than chance alone could make it"] = words
     assert told == {name: texts(value) for name, value in expected.items()}
     assert not any("{" in line for line in lines[:start])
     assert (folder / "recomputed.csv").read_bytes() == report_files.csv_file(found)
@@ -186,6 +181,11 @@ FILES: dict[str, tuple[list[tuple[str, bytes]], Domain, dict[str, Any]]] = {
         AllSeen(),
         {"replicates": 100},
     ),
+    "little noise and no share above zero": (
+        [("r.csv", counts_csv([f"c{i}" for i in range(20)], [2, 2, 1, 1, 1, 1] + [0] * 14))],
+        AllSeen(),
+        {"epsilon": 1.0},
+    ),
 }
 
 
@@ -194,7 +194,10 @@ FILES: dict[str, tuple[list[tuple[str, bytes]], Domain, dict[str, Any]]] = {
 def test_the_script_prints_and_saves_what_the_page_holds(name, tmp_path):
     files, domain, how = FILES[name]
     lines = ran(analysed(files, domain, **how), tmp_path, *files)
-    assert name != "a wrong epsilon" or "nearest to the truth = settle epsilon first" in lines
+    said = next(line for line in lines if line.startswith("advice = "))
+    assert name != "a wrong epsilon" or "Settle the names and ε first" in said
+    assert ("cannot be compared" in said) == (name == "little noise and no share above zero")
+    assert not any(re.search(r"\binf\b|nan", line) for line in lines)
 
 
 @pytest.mark.slow
@@ -216,6 +219,11 @@ def test_long_list_is_a_file_of_its_own(tmp_path):
     script, listed = report_files.script(found), report_files.categories_file(found)
     assert listed.decode().split("\n") == [*names, ""]
     assert "listed='categories.txt',\n" in script
+    assert report_files.list_is_a_file(found)
+    for domain in (AllSeen(), Size(500), Listed(np.array(names[:200], dtype=object))):
+        other = analysed([source], domain)
+        assert not report_files.list_is_a_file(other)
+        assert "categories.txt" not in report_files.script(other)
     assert "c150" not in script
     ran(found, tmp_path, source, ("categories.txt", listed))
 
@@ -257,3 +265,28 @@ def test_the_script_of_a_workbook_reads_the_sheet_that_was_chosen(tmp_path):
     used = ReportsInUse(read, collected, RandomizedResponse(collected.k, 2.0), settings, name="two.xlsx")
     found = Results(used, 0.95, "users", analyse(collected.counts, used.protocol), None)
     ran(found, tmp_path, ("two.xlsx", data))
+
+
+def test_what_a_script_does_not_find_is_one_plain_sentence(tmp_path):
+    names = [f"c{i}" for i in range(201)]
+    source = ("r.csv", counts_csv(names, range(201)))
+    found = analysed([source], Listed(np.array(names, dtype=object)))
+    script = tmp_path / "downloaded.py"
+    script.write_text(report_files.script(found), "utf-8")
+    blocked = "import runpy, sys; sys.modules['scipy'] = None; sys.path[0] = sys.argv[2]; runpy.run_path(sys.argv[1])"
+
+    def said(*words: str) -> str:
+        run = subprocess.run([sys.executable, *words], cwd=tmp_path, capture_output=True, text=True)
+        assert (run.returncode, run.stdout, run.stderr.count("\n")) == (1, "", 1), run.stderr
+        return run.stderr.rstrip("\n")
+
+    beside = "import runpy, sys; sys.path[0] = sys.argv[2]; runpy.run_path(sys.argv[1])"
+    bring = "put the app's folder rr_core beside this, and install numpy, scipy, pyarrow."
+    assert said(str(script)) == f"No module named 'rr_core': {bring}"
+    assert bring in said("-c", blocked, str(script), str(ROOT))
+    absent = "There is no file {} in the folder where this runs: {}."
+    assert said("-c", beside, str(script), str(ROOT)) == absent.format(
+        "categories.txt", "the page gives it out among its Files"
+    )
+    (tmp_path / "categories.txt").write_bytes(report_files.categories_file(found))
+    assert said("-c", beside, str(script), str(ROOT)) == absent.format("r.csv", "put it there")

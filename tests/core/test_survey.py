@@ -293,6 +293,10 @@ def test_differences_from_one_group_are_corrected_for_all_others():
         ):
             np.testing.assert_array_equal(gaps[key][group], alone[name])
     assert all(np.isnan(values[1]).all() for values in gaps.values())
+    table = found.table()  # of a file, where the first group is that of the others
+    for name in (name for name in table if name.startswith("difference_")):
+        assert table[name][:3] == [None] * 3
+        assert table[name][3:] == found.columns()[name][3:].tolist()
     for of, adjusted in zip(gaps["p_value"][[0, 2, 3]].T, gaps["p_holm"][[0, 2, 3]].T, strict=True):
         rising, highest = np.argsort(of), 0.0
         for below, i in enumerate(rising):  # Holm (1979), step by step

@@ -63,10 +63,13 @@ def html_report(
         style=Markup(part("report.css")),
         analysed=sentences.data_and_mechanism(results),
         answer=sentences.answer(results, name, simultaneous=simultaneous),
+        verdict=sentences.advice(results)[0],
+        caveats=sentences.luck(results, simultaneous=simultaneous),
         charts=[(reading(figure), f"{figure.layout.height or 430:g}") for figure in figures],
-        table_title="The most reported categories" if held < k else "The categories",
+        table_title=f"The {_order(results)} categories" if held < k else "The categories",
         table_note=_table_note(results, name, held, simultaneous),
-        shown=f"{min(held, FIRST_ROWS):,} of {held:,} shown",
+        shown=f"{min(held, FIRST_ROWS):,}",
+        among=f"the {held:,} {_order(results)} (of {k:,})" if held < k else f"{k:,}",
         titles=titles,
         rows=texts[:FIRST_ROWS],
         fit_title="Does this ε fit the data?" if results.used.k_rr else "Do the reports fit what was stated?",
@@ -96,6 +99,11 @@ def template() -> Template:
     return downloads.template(part("report.html"))
 
 
+def _order(results: Results) -> str:
+    """Which categories come first."""
+    return "most reported" if results.used.k_rr else "most frequent"
+
+
 def _table_note(results: Results, name: str, held: int, simultaneous: bool) -> str:
     k = results.used.k
     scope = "for all categories at once" if simultaneous else "for each category alone"
@@ -105,7 +113,9 @@ def _table_note(results: Results, name: str, held: int, simultaneous: bool) -> s
             f"“from” and “to” end the {results.level:.0%} interval of Inv, {scope}, cut at 0 and 1 unless it lies wholly "
             "outside. "
         )
-    rest = f" Here are the {held:,} most reported of {k:,}; the CSV file holds the rest." if held < k else ""
+    rest = (
+        f" Here are the {held:,} {_order(results)} of {k:,}; the CSV file holds the rest." if held < k else ""
+    )
     people = f"people are shares by {ESTIMATES[name].name} times N"
     return f"Click a header to sort. {ends}Shares are in percent, {people}.{rest}"
 

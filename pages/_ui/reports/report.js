@@ -33,8 +33,9 @@
       }));
       return row;
     }));
-    const shown = Math.min(most, found.length).toLocaleString("en");
-    document.getElementById("shown").textContent = shown + " of " + found.length.toLocaleString("en") + " shown";
+    const text = (number) => number.toLocaleString("en"), place = document.getElementById("shown");
+    const among = (wanted ? text(found.length) + " found among " : "") + place.dataset.among;
+    place.textContent = text(Math.min(most, found.length)) + " shown of " + among;
     more.hidden = found.length <= most;
   };
   const compare = (column) => (a, b) => column === 0

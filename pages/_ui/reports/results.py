@@ -21,7 +21,7 @@ from rr_core.figures.view import LONGEST_SEARCH, Bars, bars, find
 from rr_core.figures.wording import odds
 from rr_core.io import report_files
 from rr_core.io import report_sentences as sentences
-from rr_core.io.report_results import K_RR, ReportsInUse, Results
+from rr_core.io.report_results import ReportsInUse, Results
 from rr_core.plain_text import markdown, plain
 from rr_core.protocols import Channel
 from rr_core.reports.analysis import intervals_outside, outside_interval
@@ -47,7 +47,6 @@ _MOST = (10, 20, 50, 100)
 MOST_ROWS = 1000
 _FIND, _CHART_SIZE = "reports_find", "reports_most"
 _MOST_OUTSIDE = 200
-_MANY = 50  # categories, from which on the luck of those at the top is warned of
 _HEIGHT, _ROW = 390, 35  # of the table and of its rows, in pixels
 _COVERAGE_POPULATIONS = {
     "falling": "half empty, the rest falling as 1/rank",
@@ -224,11 +223,8 @@ def estimates_chart(results: Results, choice: Shown, order: NDArray[np.intp]) ->
         st.caption(points)
     if warning := outside_interval(results.analysis, interval, choice.estimator):
         st.warning(markdown(warning, 600))
-    if not choice.simultaneous and results.used.k > _MANY:
-        st.caption(
-            "Among many categories some can come out at the top by luck, and an interval made for one category does not "
-            "allow for that. **All at once** does."
-        )
+    for caveat in sentences.luck(results, simultaneous=choice.simultaneous):
+        st.caption(caveat)
     if choice.estimator != "inv" and interval is not None:
         st.caption(markdown(sentences.no_own_interval(results), 600))
     return figure
@@ -538,7 +534,7 @@ def downloads(
     ]
     if results.survey is not None:
         buttons.append(("Groups (CSV)", lambda: report_files.groups_file(results), f"{stem}_groups.csv"))
-    if results.used.settings.design == K_RR:
+    if report_files.list_is_a_file(results):
         buttons.append(("Categories (TXT)", lambda: report_files.categories_file(results), "categories.txt"))
     if results.used.counts_by_category is None:
         buttons.append(("Reports (CSV)", lambda: report_files.answers_file(results), f"{stem}_reports.csv"))
@@ -548,5 +544,5 @@ def downloads(
     st.caption(
         "The report opens offline. The script recomputes the numbers from your own file with rr_core alone, this app's "
         "mathematics, and NumPy, SciPy and pyarrow: put the folder rr_core, the script and your file side by side, and "
-        "categories.txt too when you gave more than 200 of them. With a million categories take Parquet rather than CSV."
+        "categories.txt too where it is offered. With a million categories take Parquet rather than CSV."
     )
