@@ -86,7 +86,7 @@ def show_answer(reached: FirstReached, path: IBUPath) -> None:
         )
     else:
         rest = (
-            f". (It is within {near} of MLE\\* in likelihood {when('gap')}, in squared distance "
+            f". (Within {near} of MLE\\* in likelihood {when('gap')}, in squared distance "
             f"{when('squared_distance')}; but without MLE\\* nobody could know.)"
         )
     st.markdown(f"{says}{rest}")
