@@ -22,7 +22,7 @@ work = page.work
 st.markdown(
     "**Yes, step by step.** **IBU** (iterative Bayesian update) multiplies each share by a **factor**: above 1 if the "
     "reports speak for more, below 1 if for less. From a guess without zeros it tends to **MLE\\***, the best fit.\n\n"
-    "**Try:** press **Play**. Then set **Privacy ε** to 0.5: how many iterations does it need now?"
+    "**Try:** press **Play**. Then set **Privacy ε** to 0.5: how many iterations now?"
 )
 with figure_controls.row():
     start = results.pick_start(work)
@@ -42,9 +42,9 @@ sections.explain_start(path)
 parts = PARTS.tabs()
 with parts["stop"]:
     st.markdown(
-        "**Why the largest factor?** A factor is how many times as likely its category alone makes a report as all "
-        "shares together, on average. For any other shares that number is the mean of the factors, weighted by them: "
-        "never above the largest."
+        "**Why the largest factor?** A factor is how many times as likely its category alone makes a report as "
+        "these shares, on average. For other shares it is the mean of the factors, weighted by them: never above the "
+        "largest."
     )
     chart.show(convergence_curves(path, tolerance), "ibu_convergence")
     sections.triangle_section(work, path)
@@ -76,8 +76,7 @@ $$
 It is expectation-maximisation: the likelihood never falls, and from any start without zeros it tends to MLE\*.
 
 **When to stop.** The log-likelihood per report is concave and its gradient is $m$ up to a constant, so
-$\ell(\text{MLE*}) - \ell(\theta) \le \max_i m_i - 1$. The **certificate** says how large $\max_i m_i$ is; it needs no
-MLE\*.
+$\ell(\text{MLE*}) - \ell(\theta) \le \max_i m_i - 1$. To know $\max_i m_i$ needs no MLE\*: this is the **certificate**.
 
 **How fast.** Close to the limit the error of category $i$ shrinks by the factor $1-h_i$, apart from one sum that all
 share: $h_i = r\,\frac{(p-q)\theta_i}{q+(p-q)\theta_i}$ where MLE\* is positive, $h_i = 1 - m_i$ where it is zero,

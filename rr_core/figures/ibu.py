@@ -43,7 +43,7 @@ def convergence_curves(path: IBUPath, tolerance: float) -> go.Figure:
         for name, values, dash, width in lines
     ]
     reading = (
-        "The largest factor − 1 is never below the true gap. A gap of 0.01: MLE* makes a report 1% likelier, on average. "
+        "A gap of 0.01: MLE* makes a report 1% likelier, on average. "
         "Horizontal line: "
         f"{number(tolerance)}, near enough."
     )
@@ -290,12 +290,11 @@ def animation(path: IBUPath, view: View, answer: str = "") -> go.Figure:
         )
     ]
     highest = max(float(shares.max()) for shares in (*estimates, best))
-    strides = np.diff(iterations)
     one, other = ("Thin line", "thick line") if view.is_curve else ("Bars", "dots")
     apart = float(path.squared_distance[-1])
     reading = (
-        f"{answer}{' ' if answer else ''}{one}: IBU up to iteration {frames[-1].name}, in steps of "
-        f"{strides.min():,} to {strides.max():,}; {other}: MLE*. In the end their squared distance is "
+        f"{answer}{' ' if answer else ''}{one}: IBU up to iteration {frames[-1].name}; {other}: MLE*. In the end "
+        "their squared distance is "
         f"{number(apart) if apart > _NOTHING else 'zero up to rounding'}."
     )
     if isinstance(view, Bars):

@@ -115,6 +115,9 @@ def _inv_curve(view: Curve, estimate: Array) -> list[dict[str, Any]]:
     ]
 
 
+_MANY = {1: "1", 10**3: "1,000", 10**6: "1 million", 10**9: "1 billion"}  # ticks, in words that all read
+
+
 def chance_against_users(n: int, mechanism: RandomizedResponse, observed: float | None) -> go.Figure:
     """Exact chance of a negative against N, with the scenario's own N and the share observed there.
 
@@ -140,7 +143,7 @@ def chance_against_users(n: int, mechanism: RandomizedResponse, observed: float 
         traces.append(_point("seen in repeated draws", n, observed, colour, "circle-open", 20))
     return figure(
         traces,
-        axis("Users N (logarithmic)", type="log", tickformat="~s"),
+        axis("Users N (logarithmic)", type="log", tickvals=list(_MANY), ticktext=list(_MANY.values())),
         axis("Chance of a negative estimate", tickformat=SHARE, range=[-0.03, 1.05]),
         chance_in_words(n, here),
         shapes=[across(0.5, color=TRUTH.colour, dash="dash", width=1.5)],

@@ -168,7 +168,7 @@ def test_a_run_that_takes_long_is_offered_and_what_it_reached_when_stopped_is_sh
     monkeypatch.setattr(jobs, "run", lambda work, **_: work(progress=lambda done: done > at_once))
     checked(widget(page, "Run to the end").click().run())
     assert at_once < shown_of(page) < 100_000
-    (curves,) = [one for one in charts(page) if one["alt"].startswith("The largest factor")]
+    (curves,) = [one for one in charts(page) if one["alt"].startswith("A gap")]
     assert max(max(values(line["x"])) for line in curves["data"]) == shown_of(page)
 
 

@@ -102,7 +102,6 @@ def test_levels_are_the_distinct_pairs_of_count_and_start(values, shape, start):
 @holds(
     "It is expectation-maximisation: the likelihood never falls, and from any start without zeros it tends to MLE\\*.",
     "The likelihood never falls, yet the squared distance rises for a while.",
-    "The largest factor − 1 is never below the true gap.",
 )
 @pytest.mark.slow
 @given(counts(), everyday_epsilons, st.integers(0, 2**32 - 1), st.booleans())

@@ -449,7 +449,7 @@ def test_what_each_repair_does_to_the_two_bars_that_stay(many):
                 told = [taken * 100, divisor, lowered * 100, divisor, total, 1.0]
                 ends = sorted(raw[both].tolist(), reverse=True)
                 shown = re.sub(r"MLE\\\*|: of \S+ reports .* left as by InvP", "", text)
-                tells(shown, *ends, total, *told, *([1.0] if "make 100%" in text else []))
+                tells(shown, *ends, total, *told, *([1.0] if "to 100%" in text else []))
             assert ("**one line**" in text) == ((p > 0).sum() == 2)
             seen.add("alone" if (p > 0).sum() == 1 else "line")
             assert (p == 0).any()

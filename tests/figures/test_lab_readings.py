@@ -165,7 +165,11 @@ def test_the_mean_report_bar_lies_between_its_true_bar_and_the_even_share(k, eps
 
 def test_what_was_seen_is_a_ring_about_the_exact_chance():
     """Both are at the same N, and near each other after many looks."""
-    *_, exact, seen = chance_against_users(2000, RandomizedResponse(12, 1.0), 0.5).data
+    drawn = chance_against_users(2000, RandomizedResponse(12, 1.0), 0.5)
+    *_, exact, seen = drawn.data
+    for at, name in zip(drawn.layout.xaxis.tickvals, drawn.layout.xaxis.ticktext, strict=True):
+        number, _, unit = name.partition(" ")
+        assert at == int(number.replace(",", "")) * {"": 1, "million": 10**6, "billion": 10**9}[unit]
     assert seen.marker.symbol.endswith("-open")
     assert seen.marker.size > 2 * exact.marker.size
 

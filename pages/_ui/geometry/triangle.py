@@ -170,10 +170,7 @@ def _unused(part: str) -> dict[str, str]:
 
 def why_section(result: ThreeEstimates, theta: Array | None, three: Draw) -> None:
     """Why MLE* lies between the others, in curves; folded, the drawn points as a table of shares."""
-    st.markdown(
-        "MLE\\* is Inv of the reports of what stays. "
-        f"**{_CIRCLES}** first touch the triangle at InvP, **{_CURVES}** at MLE\\*."
-    )
+    st.markdown(f"**{_CIRCLES}** first touch the triangle at InvP, **{_CURVES}** at MLE\\*.")
     with st.expander("The shares of these points"):
         st.markdown(_shares(result, theta, three))
 
@@ -340,10 +337,10 @@ def _worked_line(result: ThreeEstimates) -> str:
     parts = math.expm1(mechanism.epsilon)
     divisor = (parts * total + 2) / (parts + 2)
     lowered = (total / divisor - 1) / 2
-    bars = " and ".join(percent(share) for share in sorted(inv[both].tolist(), reverse=True))
+    bars = " + ".join(percent(share) for share in sorted(inv[both].tolist(), reverse=True))
     alone = (repaired["inv_p"] > 0).sum() == 1
     return (
-        f"Two bars of Inv stay, {bars}: {percent(total)} together. **InvN** divides both by that; **InvP** takes "
+        f"Two bars of Inv stay: {bars} = {percent(total)}. **InvN** divides both by that; **InvP** takes "
         f"{_points(taken)} from {'one and drops the other' if alone else 'both'}; **MLE\\*** divides by "
         f"{percent(divisor)}, then takes {_points(lowered)}. **Why {percent(divisor)}?** The mean of {percent(total)} "
         f"and InvP's 100%: of {number(parts + 2)} reports about the two, {number(parts)} (eᵋ − 1) tell the truth, "
@@ -351,14 +348,14 @@ def _worked_line(result: ThreeEstimates) -> str:
         + (
             "All three lie on the edge where the third share is zero."
             if alone
-            else "Each divides, then lowers all alike to make 100%: one number to choose, so **one line**."
+            else "Each divides, then lowers all alike to 100%: one choice, **one line**."
         )
     )
 
 
 def _points(share: float) -> str:
-    """A difference of shares in percentage points, as text."""
-    return f"{number(100 * share)} percentage points"
+    """A difference of shares, as text."""
+    return f"{number(100 * share)} points"
 
 
 _PLACE_LABELS: dict[TruthPlace, str] = {

@@ -86,7 +86,7 @@ def show_answer(reached: FirstReached, path: IBUPath) -> None:
         )
     else:
         rest = (
-            f". (It is within {near} of MLE\\* in likelihood {when('gap')}, in squared distance "
+            f". (Within {near} of MLE\\* in likelihood {when('gap')}, in squared distance "
             f"{when('squared_distance')}; but without MLE\\* nobody could know.)"
         )
     st.markdown(f"{says}{rest}")
@@ -118,8 +118,8 @@ def _pace(rate: LocalRate) -> str:
     alike = rate.multiplicities[(rate.counts == reports) & ~np.isnan(rate.own_decay)].sum()
     which = "is the category" if alike == 1 else "are the categories"
     slowest = (
-        f"Slowest on this last stretch, perhaps another than the last to come near, {which} with **{reports:,.0f} "
-        f"report{'s' if reports != 1 else ''}**"
+        f"Slowest there {which} with **{reports:,.0f} report{'s' if reports != 1 else ''}** (perhaps not the last to "
+        "come near)"
     )
     if rate.on_border:
         return (
