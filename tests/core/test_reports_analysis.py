@@ -194,7 +194,6 @@ COUNTS = st.lists(st.integers(0, 10**9), min_size=2, max_size=12).filter(any)
 
 @holds(
     "which cannot be told from it here",
-    ", which cannot be told",
 )
 @pytest.mark.slow
 @settings(max_examples=200, deadline=None)
