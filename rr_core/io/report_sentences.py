@@ -555,7 +555,28 @@ def left_out(results: Results, *, named: bool = True) -> list[str]:
         lines.append(f"{counted(read.merged, 'row')} of a category that came before: added to its first row")
     if collected.unreported:
         lines.append(f"{categories(collected.unreported)} without a report: part of the analysis")
-    return [*lines, *(plain(note, 400) for note in (*read.notes, *collected.notes))]
+    return [*lines, *_assumed(results), *(plain(note, 400) for note in (*read.notes, *collected.notes))]
+
+
+def _assumed(results: Results) -> list[str]:
+    """What the analysis takes for true because it was stated."""
+    used, listed = results.used, results.used.settings.domain
+    made = f"Taken as stated: {DESIGNS[used.settings.design].name}"
+    stated = [f"{name.lower()}: {plain(value, 100)}" for name, value in used.stated]
+    if used.k_rr is not None:
+        stated = [f"ε = {number(used.k_rr.epsilon, 6)}{_FROM[used.settings.privacy_kind]}", *stated]
+    lines = [f"{made}, {'; '.join(stated)}" if stated else made]
+    if listed is not None:
+        among = {
+            "seen": "those in the files",
+            "size": "as many as were stated",
+            "listed": "those on the list",
+        }
+        lines.append(f"Taken as all that people could choose from: {categories(used.k)}, {among[listed]}")
+    whose = (
+        "these people" if results.target == "users" else "the population that they were drawn from at random"
+    )
+    return [*lines, f"Taken as what is asked for: the shares of {whose}"]
 
 
 def _outside_named(results: Results) -> str:
@@ -596,11 +617,20 @@ def groups(results: Results) -> list[str]:
             if survey.alike <= REJECTION_LEVEL
             else f"Nothing speaks against all groups being alike: {p_is(survey.alike)}{how}."
         )
-    few = [name for name, one in zip(survey.groups, survey.analyses, strict=True) if one.few]
+    few = [(name, one) for name, one in zip(survey.groups, survey.analyses, strict=True) if one.few]
     if few:
-        named = ", ".join(f"“{plain(name, 40)}”" for name in few[:5])
         more = f" and {len(few) - 5:,} more" if len(few) > 5 else ""
-        lines.append(f"With few reports, so that intervals are rough: {named}{more}.")
+        expected = {name: one.n * one.protocol.q for name, one in few if hasattr(one.protocol, "q")}
+        if expected:
+            smallest = sorted(expected, key=expected.__getitem__)[:5]
+            named = ", ".join(f"{number(expected[name])} in “{plain(name, 40)}”" for name in smallest)
+            lines.append(
+                "Intervals are rough where so few reports are expected of a category that nobody has (N·q): "
+                f"{named}{more}."
+            )
+        else:
+            named = ", ".join(f"“{plain(name, 40)}”" for name, _ in few[:5])
+            lines.append(f"With few reports of some kind, so that intervals are rough: {named}{more}.")
     return lines
 
 

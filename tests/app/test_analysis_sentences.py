@@ -29,6 +29,7 @@ from rr_core.io.domain import Collected
 from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
 from rr_core.registry import ESTIMATORS, LABELS, VALID
 from rr_core.reports.analysis import analyse, intervals_outside, outside_interval
+from rr_core.reports.designs import DESIGNS
 from rr_core.reports.epsilon_fit import PlausibleEpsilon, Simulations, fit_test, plausible_epsilon
 from rr_core.reports.low_counts import floor
 from tests.app.analysed import analysed, counts_csv
@@ -587,6 +588,25 @@ def test_reports_that_are_left_out_are_named_unless_names_are_not_wanted():
     found = analysed(data, read_list("a\nb\nc\nd"))
     assert "“e” (1)" in sentences.left_out(found)[0]
     assert "“e”" not in sentences.left_out(found, named=False)[0]
+
+
+def test_what_was_assumed_is_said_where_nothing_was_left_out():
+    data = [("reports.csv", counts_csv(list("abcd"), [290, 250, 170, 150]))]
+    for domain, says in (
+        (AllSeen(), "4 categories, those in the files"),
+        (Size(9), "9 categories, as many as were stated"),
+        (read_list("a\nb\nc\nd\ne"), "5 categories, those on the list"),
+    ):
+        for target, whose in (("users", "these people"), ("population", "drawn from at random")):
+            found = analysed(data, domain, epsilon=1.5, target=target)
+            how, among, asked = [one for one in sentences.left_out(found) if one.startswith("Taken as")]
+            assert how == f"Taken as stated: {DESIGNS['k_rr'].name}, ε = 1.5"
+            assert among == f"Taken as all that people could choose from: {says}"
+            assert whose in asked
+            report = html_report.html_report(found, [], "today").decode()
+            assert all(one in report for one in (how, among, asked))
+    of_p = analysed(data, AllSeen(), p=0.7)
+    assert "(from p)" in sentences.left_out(of_p)[0]
 
 
 @pytest.fixture

@@ -360,7 +360,19 @@ def test_what_is_said_of_groups_is_that_of_their_numbers(many):
         np.full((7, 4), 2), Channel(np.full((4, 4), 0.1) + 0.6 * np.eye(4)), "abcd", "ghijklm"
     )
     text = " ".join(sentences.groups(type("Results", (), {"survey": few_of_kind, "used": used})))
-    assert "With few reports, so that intervals are rough: “g”, “h”, “i”, “j”, “k” and 2 more." in text
+    assert (
+        "With few reports of some kind, so that intervals are rough: “g”, “h”, “i”, “j”, “k” and 2 more."
+        in text
+    )
+    sizes = np.array([30_000, 22_000, 14_500, 7_300, 60_000, 5_000, 90_000, 4_000])
+    chances = RandomizedResponse(5002, 2.0)
+    counts = np.stack([rng.multinomial(n, np.full(5002, 1 / 5002)) for n in sizes])
+    many_kinds = analyse_groups(counts, chances, [f"c{j}" for j in range(5002)], tuple("ghijklmn"))
+    text = " ".join(sentences.groups(type("Results", (), {"survey": many_kinds, "used": used})))
+    smallest = {name: n / (np.exp(2.0) + 5001) for n, name in sorted(zip(sizes, "ghijklmn", strict=True))}
+    named = ", ".join(f"{smallest[name]:.3g} in “{name}”" for name in [*smallest][:5])
+    assert smallest["k"] > 10 > smallest["g"]  # k and m are large enough
+    assert f"expected of a category that nobody has (N·q): {named} and 1 more." in text
 
 
 @recomputes(sentences._fit_by_group, sentences.compared_groups)
