@@ -165,7 +165,7 @@ def two_ways(mechanism: RandomizedResponse) -> str:
     return (
         f"Give the truth eᵋ parts and each other category 1: the truth has {parts} / ({parts} + {others:,}) = "
         f"{percent(mechanism.p)}. Of these, {percent(mechanism.keep)} because the coin says so, and "
-        f"{percent(mechanism.q)} by accident, as any other category."
+        f"{percent(mechanism.q)} by accident, as often as any other category."
     )
 
 

@@ -733,7 +733,7 @@ def line(seed: int) -> Posed:
         outside = "" if 0 <= said[0] <= 100 else "It lies between them. "
         return (
             f"{_compared(said[0], answer, '', 'too little', 'too much', 5)} {outside}InvN makes A and B × {scale:.2f} "
-            f"and lowers nothing, InvP × 1 and {_points(lower)} lower. Inv again, without C, × {less:.2f} and "
+            f"and lowers nothing, InvP × 1 and {_points(lower)} lower. MLE*, Inv again without C, × {less:.2f} and "
             f"{_points(then)} lower: between. While all keep the same answers, it is never farther from the "
             "truth than the farther of the two. "
             "Of 100 people in a wrong bar: "
@@ -855,8 +855,8 @@ def patience(seed: int) -> Posed:
         most = f"{1 + math.ceil(1e5 * math.expm1(survey.n * math.log1p(_CERTAIN))) / 1e5:.5f}"
         return (
             f"{right if said[0] == answer else how} At ε = 0.5 a report says little: factors near 1. "
-            "A factor: how many times as likely as the bars one answer alone makes a report, on average. For other bars "
-            f"it is the factors' mean, weighted by them: at most the largest, 1.000001 after {least(stop)} steps. "
+            "A factor: how many times as likely one answer alone makes a report as these bars, on average. For other "
+            f"bars it is the factors' mean, weighted by them: at most the largest, 1.000001 after {least(stop)} steps. "
             f"All {survey.n:,} become at most 1.000001{str(survey.n).translate(_RAISED)} times as likely, under {most}: "
             "IBU may stop. This certificate needs no MLE*."
         )

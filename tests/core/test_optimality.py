@@ -47,7 +47,7 @@ def test_at_a_certificate_of_one_over_n_all_reports_become_at_most_e_times_as_li
 
 @holds(
     "A factor is how many times as likely its category alone makes a report as these shares, on average.",
-    "A factor: how many times as likely as the bars one answer alone makes a report, on average.",
+    "A factor: how many times as likely one answer alone makes a report as these bars, on average.",
     "For other shares it is the mean of the factors, weighted by them: never above the largest.",
 )
 @settings(max_examples=60)
