@@ -94,6 +94,8 @@ _BY_GROUP = ("epsilon", "p", "redraw", "prevalence", "p2", "f", "q", "forced")
 # What the readers of files say to a person at the app, and what is typed in a shell instead.
 _IN_A_SHELL = (
     (r"say that the first line is not a header", "say --no-header"),
+    (r"switching “First row is a header” off", "--no-header"),
+    (r"switching “First row is a header” on", "--header"),
     (
         r"choose “a count per category”, and the column of counts",
         "say which column has the counts with --count NAME",

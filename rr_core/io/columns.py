@@ -215,6 +215,8 @@ class ColumnChoice:
     count: int | None
 
 
+HEADER_SWITCH = "“First row is a header”"
+"""What a person sets where the first line was read otherwise than meant."""
 ONES, ZEROS = {"1", "true", "1.0"}, {"0", "false", "0.0"}  # as programs write bits, in small letters
 
 
@@ -232,13 +234,15 @@ def numeric_columns(rows: Sequence[Row], width: int) -> tuple[bool, ...]:
 def detect_header(rows: Sequence[Row]) -> bool:
     """Whether the first row names the columns.
 
-    "Answer" or another word for reports in it says yes, also beside years; else a number says no; a usual name ("count")
-    or a column of numbers below a word yes. Among words only, a first word that comes again is a value; one that does
-    not, above words that do repeat, is a name, and so is one that heads them (`is_title`). Otherwise: several columns
-    have a header, a single one has none.
+    The first word of a single column that comes again is a value (`comes_again`). "Answer" or another word for reports
+    says yes, also beside years; else a number says no; a usual name ("count") or a column of numbers below a word yes.
+    Among words only, a first word that comes again is a value; one that does not, above words that do repeat, is a name,
+    and so is one that heads them (`is_title`). Otherwise: several columns have a header, a single one has none.
     """
     first, body = [cell.strip() for cell in rows[0]], rows[1:]
     numbers = [cell for cell in first if looks_numeric(cell)]
+    if comes_again(rows):
+        return False
     if any(cell.casefold() in REPORT_WORDS for cell in first) and (
         len(first) > 2 or all(map(_YEAR.fullmatch, numbers))
     ):
@@ -256,6 +260,31 @@ def detect_header(rows: Sequence[Row]) -> bool:
     if any(is_title(cell, column) for cell, column in zip(first, below, strict=True)):
         return True
     return len(first) > 1 or any(len(column) >= 4 and 2 * len({*column}) <= len(column) for column in below)
+
+
+def comes_again(rows: Sequence[Row]) -> bool:
+    """Whether the first word of a single column of words is one of the values below it, large or small: half as often as
+    these on average. The header of a second file that was put below the first comes less often."""
+    first = rows[0][0].strip().casefold()
+    if len(rows[0]) > 1 or looks_numeric(first) or numeric_columns(rows[1:], 1)[0]:
+        return False
+    below = [cell for row in rows[1:] for cell in (row[0].strip().casefold(),) if cell]
+    return first in below and 2 * below.count(first) * len({*below}) >= len(below)
+
+
+def notes_of_header(rows: Sequence[Row], has_header: bool) -> tuple[str, ...]:
+    """A sentence where the first line of a single column was counted though a usual name, or one that differs from those
+    below in large and small letters."""
+    first = rows[0][0].strip()
+    if has_header or not comes_again(rows):
+        return ()
+    of_header = any(first.casefold() in words for words in (_HEADER_WORDS, REPORT_WORDS, WORDS["title"]))
+    if of_header or first not in {row[0].strip() for row in rows[1:]}:
+        return (
+            f"The first line, {quote(first)}, comes again below and was counted: switching {HEADER_SWITCH} on takes it "
+            "for the name of the column.",
+        )
+    return ()
 
 
 def header_rows(rows: Sequence[Row]) -> int:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rr_core.io.columns import CATEGORY_WORDS, Table, suggest
+from rr_core.io.columns import CATEGORY_WORDS, HEADER_SWITCH, Table, suggest
 from rr_core.io.decoding import NoRows, WrongDomain, quote
 from rr_core.io.labels import Codes, as_objects, clean, difference, factorize, similar_labels
 from rr_core.io.reports import Reports, Source
@@ -121,7 +121,7 @@ def _column(source: Source) -> tuple[Any, Codes, tuple[str, ...]]:
         cells, notes = _cells(table.data.decode())
         return (*factorize(pa.chunked_array([pa.array(cells, pa.large_string())])), (*table.notes, *notes))
     index = _column_of_list(table)
-    notes = table.notes
+    notes = tuple(note for note in table.notes if HEADER_SWITCH not in note)  # which lists do not have
     if len(table.columns) > 1:
         notes += (f"The list was read from the column {quote(table.columns[index])}.",)
     elif isinstance(table, TextTable) and table.has_header:

@@ -26,6 +26,7 @@ from rr_core.io.columns import (
     is_count_name,
     is_serial,
     looks_numeric,
+    notes_of_header,
     numeric_columns,
     refuse_headers,
 )
@@ -296,6 +297,8 @@ def open_text(
     if has_header is not False and not explained:
         refuse_headers(rows)
     header = detect_header(rows) if has_header is None else has_header
+    if has_header is None:
+        notes += notes_of_header(rows, header)
     body = rows[1:] if header else rows
     if not body:
         raise NoRows(

@@ -350,3 +350,32 @@ def test_one_column_of_numbers_holds_the_answers_whatever_its_name(header):
     assert (found.layout, found.category_name, found.counts.tolist()) == ("values", header, [10, 20])
     assert read_reports([Source("a.csv", f"{header}\n1\n2\n".encode())]).total == 2
     assert read_list(Source("a.csv", f"{header}\n1\n2\n".encode())).labels.tolist() == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("first", "others"),
+    [
+        ("Report", ["Report"] * 12 + ["Do not report"] * 21 + ["Call police"] * 8),
+        ("Response", ["Response"] * 8 + ["No response"] * 14 + ["Partial response"] * 7),
+        ("Yes", ["yes"] * 23 + ["no"] * 36),
+    ],
+)
+def test_a_first_cell_that_comes_again_below_is_a_report(first: str, others: list[str]) -> None:
+    """It was taken for the name of the column, and not counted."""
+    read = read_text("\n".join([first, *others]) + "\n")
+    assert (read.total, read.has_header) == (1 + len(others), False)
+    (note,) = (note for note in read.notes if "comes again" in note)
+    assert note == (
+        f"The first line, “{first}”, comes again below and was counted: switching “First row is a header” on takes it "
+        "for the name of the column."
+    )
+    again = read_reports(
+        [Source("a.csv", "\n".join([first, *others, ""]).encode())], has_header=True
+    )  # as one says then
+    assert (again.total, any("comes again" in note for note in again.notes)) == (len(others), False)
+
+
+def test_the_header_of_a_second_file_below_the_first_is_a_header_still() -> None:
+    rows = ["bus"] * 21 + ["car"] * 30 + ["train"] * 9
+    read = read_text("\n".join(["answer", *rows, "answer", *rows]) + "\n")
+    assert (read.has_header, read.category_name) == (True, "answer")
