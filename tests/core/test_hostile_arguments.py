@@ -239,7 +239,7 @@ INSIDE = {
     "reports.designs.unary_encoding", "reports.designs.unrelated",
     "reports.intervals.checked_reports",
     "reports.intervals.lower_tail", "reports.measured.credible_coverage_of_large", "reports.survey.Sample.tallies",
-    "reports.survey.analyse_people", "rounding.number",
+    "reports.survey.analyse_people", "rounding.between", "rounding.counted", "rounding.number", "rounding.percent",
     "reports.survey.Tallies.bits_of", "reports.survey.Tallies.in_order",
     "rounding.between", "rounding.counted", "rounding.percent", "rounding.p_is", "rounding.p_of_file",
     "rounding.p_value", "rounding.raised", "rounding.whole",
