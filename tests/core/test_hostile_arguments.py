@@ -239,16 +239,16 @@ INSIDE = {
     "reports.designs.unary_encoding", "reports.designs.unrelated",
     "reports.intervals.checked_reports",
     "reports.intervals.lower_tail", "reports.measured.credible_coverage_of_large", "reports.survey.Sample.tallies",
-    "reports.survey.analyse_people", "rounding.between", "rounding.counted", "rounding.number", "rounding.percent",
+    "reports.survey.analyse_people",
     "reports.survey.Tallies.bits_of", "reports.survey.Tallies.in_order",
-    "rounding.between", "rounding.counted", "rounding.percent", "rounding.p_is", "rounding.p_of_file",
-    "rounding.p_value", "rounding.raised", "rounding.whole",
-    "rounding.round_down", "rounding.round_up", "sampling.has_poisson_table", "sampling.noisy_histogram",
+    "sampling.has_poisson_table", "sampling.noisy_histogram",
     "sampling.poisson", "sampling.uniform_multinomial", "scenario.Scenario.collect",
     "scenario.Scenario.stream", "scenario.other_k", "simulate.Collector.draw", "simulate.Collector.sampler",
     "simulate.kept_then_poisson", "simulate.last_of", "simulate.multinomial_reports",
     "simulate.rescaled_reports", "simulate.rows_per_step", "simulate.simulate", "simulate.users_then_noise",
     "streams.generator", "streams.key",
+    "rounding.between", "rounding.counted", "rounding.number", "rounding.p_is", "rounding.p_of_file",
+    "rounding.p_value", "rounding.percent", "rounding.round_down", "rounding.round_up",
 }  # fmt: skip
 
 
