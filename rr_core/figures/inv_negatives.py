@@ -143,7 +143,13 @@ def chance_against_users(n: int, mechanism: RandomizedResponse, observed: float 
         traces.append(_point("seen in repeated draws", n, observed, colour, "circle-open", 20))
     return figure(
         traces,
-        axis("Users N (logarithmic)", type="log", tickvals=list(_MANY), ticktext=list(_MANY.values())),
+        axis(
+            "Users N (logarithmic)",
+            type="log",
+            range=[-0.1, 9.6],  # room for the last name on a phone
+            tickvals=list(_MANY),
+            ticktext=list(_MANY.values()),
+        ),
         axis("Chance of a negative estimate", tickformat=SHARE, range=[-0.03, 1.05]),
         chance_in_words(n, here),
         shapes=[across(0.5, color=TRUTH.colour, dash="dash", width=1.5)],
