@@ -121,7 +121,9 @@ def _options(file: state.File) -> tuple[dict[str, Any], Preview]:
     has_header: bool | None = None
     if preview.has_header is not None:
         has_header = st.toggle("First row is a header", preview.has_header, key=f"upload_header_{sheet}")
-        if has_header != preview.has_header:
+        if has_header == preview.has_header:
+            has_header = None  # the reader assumes it, and says so
+        else:
             preview = _preview(file, has_header, sheet)
     columns = st.columns(4)
     positions = list(range(len(preview.columns)))

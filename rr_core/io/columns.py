@@ -37,6 +37,11 @@ _NUMBER = re.compile(
     r"[+\-\u2212]?(\d[\d.,' \u00a0\u202f]*|[.,]\d+)([eE][+-]?\d+)?%?|[+-]?(nan|inf(inity)?)",
     re.ASCII | re.IGNORECASE,
 )
+_OTHER = re.compile(r"others?\b", re.IGNORECASE)
+_RANGE = re.compile(
+    r"[\[(]?([<>\u2264\u2265]\s*\d[\d.,]*|\d[\d.,]*\s*([-\u2013\u2014,+]|to)\s*(\d[\d.,]*)?)[\])]?[a-z ]*",
+    re.IGNORECASE,
+)  # 18-24, 65+, < 18, [18, 25)
 _PLAIN_NAME = re.compile(r"[^\W\d_][\w \-]*")
 _UNLIKE_A_NAME = (re.compile(r"\d"), re.compile(r"[./:@]"))
 _SERIAL_LEAST, _MARKED = 8, 0.95
@@ -137,10 +142,7 @@ def is_title(cell: str, below: Sequence[str]) -> bool:
     filled = [other for other in below if other]
     if cell in filled or not filled:
         return False
-    if cell.casefold() in WORDS["title"]:
-        return True
-    words = words_of(cell) - {""}
-    if words & REPORT_WORDS and len(words) <= _LONGEST_TITLE and cell.casefold() not in NO_ANSWERS:
+    if cell.casefold() in WORDS["title"] or _has_report_word(cell):
         return True
     if len(filled) < 4 or not _PLAIN_NAME.fullmatch(cell):
         return False
@@ -148,6 +150,12 @@ def is_title(cell: str, below: Sequence[str]) -> bool:
         sum(bool(mark.search(other)) for other in filled) for mark in _UNLIKE_A_NAME if not mark.search(cell)
     )
     return marked >= _MARKED * len(filled) or (cell.islower() and all(other.isupper() for other in filled))
+
+
+def _has_report_word(cell: str) -> bool:
+    """Whether a cell is a short title with a word for reports, as "your answer" is, and not "no answer"."""
+    words = words_of(cell) - {""}
+    return bool(words & REPORT_WORDS) and len(words) <= _LONGEST_TITLE and cell.casefold() not in NO_ANSWERS
 
 
 @dataclass(frozen=True)
@@ -241,7 +249,7 @@ def detect_header(rows: Sequence[Row]) -> bool:
     """
     first, body = [cell.strip() for cell in rows[0]], rows[1:]
     numbers = [cell for cell in first if looks_numeric(cell)]
-    if comes_again(rows):
+    if comes_again(rows) or (len(first) == 1 and _is_like_reports(first[0], body)):
         return False
     if any(cell.casefold() in REPORT_WORDS for cell in first) and (
         len(first) > 2 or all(map(_YEAR.fullmatch, numbers))
@@ -272,14 +280,33 @@ def comes_again(rows: Sequence[Row]) -> bool:
     return first in below and 2 * below.count(first) * len({*below}) >= len(below)
 
 
+def _is_like_reports(cell: str, body: Sequence[Row]) -> bool:
+    """Whether the form of a word says that it is one of the values of the single column below: "Other", or a range like
+    most of them."""
+    ranges = sum(_RANGE.fullmatch(row[0].strip()) is not None for row in body)
+    return bool(_OTHER.match(cell) or (_RANGE.fullmatch(cell) and 2 * ranges > len(body)))
+
+
+def is_usual_name(cell: str) -> bool:
+    """Whether a cell is a usual name of a column by its words alone."""
+    cell = cell.strip()
+    usual = (_HEADER_WORDS, REPORT_WORDS, WORDS["title"])
+    return any(cell.casefold() in words for words in usual) or _has_report_word(cell)
+
+
 def notes_of_header(rows: Sequence[Row], has_header: bool) -> tuple[str, ...]:
-    """A sentence where the first line of a single column was counted though a usual name, or one that differs from those
-    below in large and small letters."""
+    """A sentence where the first line of a single column was taken for its name by guess; or was counted though a usual
+    name, or one that differs from those below in large and small letters."""
     first = rows[0][0].strip()
-    if has_header or not comes_again(rows):
+    if len(rows[0]) > 1:
         return ()
-    of_header = any(first.casefold() in words for words in (_HEADER_WORDS, REPORT_WORDS, WORDS["title"]))
-    if of_header or first not in {row[0].strip() for row in rows[1:]}:
+    if has_header and not is_usual_name(first):
+        return (
+            f"The first line, {quote(first)}, was taken for the name of the column: switching {HEADER_SWITCH} off counts "
+            "it.",
+        )
+    again = not has_header and comes_again(rows)
+    if again and (is_usual_name(first) or first not in {row[0].strip() for row in rows[1:]}):
         return (
             f"The first line, {quote(first)}, comes again below and was counted: switching {HEADER_SWITCH} on takes it "
             "for the name of the column.",

@@ -379,3 +379,37 @@ def test_the_header_of_a_second_file_below_the_first_is_a_header_still() -> None
     rows = ["bus"] * 21 + ["car"] * 30 + ["train"] * 9
     read = read_text("\n".join(["answer", *rows, "answer", *rows]) + "\n")
     assert (read.has_header, read.category_name) == (True, "answer")
+
+
+@pytest.mark.parametrize(
+    ("first", "below"),
+    [
+        ("65+", ["18-24", "25-44", "45-64"]),
+        ("< 18", ["18 to 24", "25 to 44", "65+"]),
+        ("[0, 5)", ["[5, 10)", "[10, 20)"]),
+        ("Other (please specify)", ["Bus", "Car", "Train"]),
+        ("Other", ["Bus", "Car", "Train"]),
+    ],
+)
+def test_a_first_cell_of_the_form_of_reports_is_one(first: str, below: list[str]) -> None:
+    """It was taken for the name of the column, and not counted."""
+    read = read_text("\n".join([f'"{cell}"' for cell in [first, *below * 9]]) + "\n")
+    assert (read.total, read.has_header) == (1 + 9 * len(below), False)
+
+
+@pytest.mark.parametrize(
+    ("first", "guessed"),
+    [("2-3 times", True), ("65+", True), ("mode of travel", True), ("answer", False), ("Your answer", False)],
+)
+def test_a_name_of_a_column_by_guess_is_told(first: str, guessed: bool) -> None:
+    """A report that comes once, above the others, was lost without a word."""
+    data = "\n".join([first, *["Never", "Once", "Weekly"] * 9, ""]).encode()
+    note = (
+        f"The first line, “{first}”, was taken for the name of the column: switching “First row is a header” off counts "
+        "it."
+    )
+    for read in (read_reports([Source("a.csv", data)]), read_distribution(data, "a.csv")):
+        assert (read.category_name, note in read.notes) == (first, guessed)
+    assert note not in read_reports([Source("a.csv", data)], has_header=True).notes
+    assert not any("switching" in note for note in read_list(Source("a.csv", data)).notes)
+    assert read_reports([Source("a.csv", data)], has_header=False).total == 28

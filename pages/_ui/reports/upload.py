@@ -427,6 +427,9 @@ def _counted(
     options, preview = _pick_columns(_largest(files), sheet, counted, before)
     if options["category"] is None:
         return None
+    alone = len(files) == 1 and preview.has_header is not None
+    if alone and preview_of(files[0], None, counted, sheet).has_header == preview.has_header:
+        options["has_header"] = None  # the reader assumes it, and says so
     # Of N people all may have sent zeros, but a collection has a report.
     options |= {"all_zero": counted == "one"}
     reports, name = session.reports_of(files, options)
