@@ -309,8 +309,10 @@ _NOT_USED = " were not used: every person counts once."
 def read_again(notes: Iterable[str], *, weighted: bool) -> tuple[str, ...]:
     """What was noted of a file that is read again for groups or weights: of other columns no longer that they are not
     read; and where people are weighted, by whichever column, nobody counts just once."""
-    ends = (_NOT_USED, NOT_COUNTS) if weighted else ()
-    return tuple(note for note in notes if not (note.startswith(NOT_READ) or note.endswith(ends)))
+    untrue = (_NOT_USED, NOT_COUNTS) if weighted else ()
+    return tuple(
+        note for note in notes if not (note.startswith(NOT_READ) or any(part in note for part in untrue))
+    )
 
 
 OF_BIT_VECTORS = (
