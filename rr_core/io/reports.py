@@ -134,7 +134,13 @@ class Reports:
         sheet of the source among them."""
         sheet = {} if self.sheet is None else {"sheet": self.sheet}
         if self.columns:
-            return {"layout": self.layout, "count": self.count_name, "columns": self.columns, **sheet}
+            return {
+                "layout": self.layout,
+                "count": self.count_name,
+                "columns": self.columns,
+                "has_header": self.has_header,
+                **sheet,
+            }
         return {
             "layout": self.layout,
             "category": self.category_name,
