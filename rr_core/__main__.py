@@ -96,6 +96,7 @@ _IN_A_SHELL = (
     (r"say that the first line is not a header", "say --no-header"),
     (r"switching “First row is a header” off", "--no-header"),
     (r"switching “First row is a header” on", "--header"),
+    (r"choose “a count per category”, and the column of counts (“[^”]*”)", r"say --count \1"),
     (
         r"choose “a count per category”, and the column of counts",
         "say which column has the counts with --count NAME",

@@ -532,17 +532,32 @@ NOT_COUNTS = " were not taken for counts."
 
 
 def unused_numbers(table: Described, choice: ColumnChoice) -> tuple[str, ...]:
-    """A sentence where the other one of two columns holds numbers that were not taken for counts, and does not number
-    people."""
-    if choice.count is not None or len(table.columns) != 2:
+    """A sentence where another column holds numbers that were not taken for counts, and does not number people; one of
+    more than two columns may be counts where its numbers are whole and seldom come again."""
+    if choice.count is not None:
         return ()
-    other = 1 - choice.category
-    names_people = is_person_id(table, other) or "id" in words_of(table.columns[other])
-    if not table.numeric[other] or names_people or _numbers_rows(table, other):
-        return ()
-    return (
-        f"Each row was counted once: the numbers in the column {quote(table.columns[other])}{NOT_COUNTS}",
+    others = [i for i in range(len(table.columns)) if i != choice.category and _may_count(table, i)]
+    mend = ""
+    if len(table.columns) > 2:
+        others = [
+            i for i in others if _are_whole(table, i) and not (table.hints[i].repeats or table.hints[i].bits)
+        ]
+        mend = " If they are, choose “a count per category”, and the column of counts {}."
+    return tuple(
+        f"Each row was counted once: the numbers in the column {name}{NOT_COUNTS}{mend.format(name)}"
+        for name in (quote(table.columns[i]) for i in others[:1])
     )
+
+
+def _may_count(table: Described, index: int) -> bool:
+    """Whether a column of numbers neither numbers people nor rows."""
+    names_people = is_person_id(table, index) or "id" in words_of(table.columns[index])
+    return table.numeric[index] and not (names_people or _numbers_rows(table, index))
+
+
+def _are_whole(table: Described, index: int) -> bool:
+    cells = [row[index].strip() for row in table.sample if index < len(row)]
+    return all(_WHOLE.fullmatch(cell) for cell in cells if cell)
 
 
 def is_person_id(table: Described, index: int) -> bool:

@@ -40,6 +40,7 @@ Labels = npt.NDArray[np.object_]
 Mask = npt.NDArray[np.bool_]
 
 _IN_GROUP = re.compile(r"\s*[:/|>,;\u2013\u2014-]\s*(?=\S)")  # between the names of a group and of one of it
+_SUBTOTAL = r"^(sub-?total|sous-total|zwischensumme)\b"
 _MOST_LISTS = 10_000  # names that are looked at
 _NEARLY_ALL = 0.9  # of the rest: a total may be rounded, or lack a category
 
@@ -109,8 +110,14 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
     of_counts = reports.layout == "counts"
     grouped = _sums_of_groups(labels, counts) if of_counts else none
     total = _one_of(total_form(written), WORDS["total"]) | grouped if of_counts else none
+    parts = none
+    if total.any():  # beside a total, also "Subtotal north"
+        parts = np.asarray(pc.match_substring_regex(text, _SUBTOTAL).to_numpy(zero_copy_only=False)) & ~total
+        total = total | parts
     rest = counts[~missing & ~total].sum()
     sums = total & (counts >= _NEARLY_ALL * rest) & (counts > 0)
+    if (sums & ~parts).any():
+        sums |= parts
     added = sum_of_others(np.where(missing, 0, counts)) if of_counts and not sums.any() else none
     # At an end of the table a sum is its total; amid the others it may be one by chance.
     sums |= (added & likely_total(counts)) | grouped | _sums_so_far(total, counts)

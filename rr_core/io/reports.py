@@ -134,7 +134,13 @@ class Reports:
         sheet of the source among them."""
         sheet = {} if self.sheet is None else {"sheet": self.sheet}
         if self.columns:
-            return {"layout": self.layout, "count": self.count_name, "columns": self.columns, **sheet}
+            return {
+                "layout": self.layout,
+                "count": self.count_name,
+                "columns": self.columns,
+                "has_header": self.has_header,
+                **sheet,
+            }
         return {
             "layout": self.layout,
             "category": self.category_name,
@@ -309,8 +315,10 @@ _NOT_USED = " were not used: every person counts once."
 def read_again(notes: Iterable[str], *, weighted: bool) -> tuple[str, ...]:
     """What was noted of a file that is read again for groups or weights: of other columns no longer that they are not
     read; and where people are weighted, by whichever column, nobody counts just once."""
-    ends = (_NOT_USED, NOT_COUNTS) if weighted else ()
-    return tuple(note for note in notes if not (note.startswith(NOT_READ) or note.endswith(ends)))
+    untrue = (_NOT_USED, NOT_COUNTS) if weighted else ()
+    return tuple(
+        note for note in notes if not (note.startswith(NOT_READ) or any(part in note for part in untrue))
+    )
 
 
 OF_BIT_VECTORS = (

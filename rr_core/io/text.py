@@ -25,6 +25,7 @@ from rr_core.io.columns import (
     hints,
     is_count_name,
     is_serial,
+    is_usual_name,
     looks_numeric,
     notes_of_header,
     numeric_columns,
@@ -54,6 +55,8 @@ _SURVEY_MONKEY = {"response", "open-ended response"}
 # Blank lines behind which another table is looked for, and lines and bytes of it that are looked at.
 _MOST_BREAKS, _MOST_NEXT, _NEXT_BYTES = 100, 5, 4096
 _IN_BRACKETS = re.compile(rb"\s*(\w+\()?[{\[(]")
+_SOURCE = re.compile(r'"?(sources?|quellen?|notes?)\s*:.*\b(19|20)\d\d\b"?[\s.,;|"]*', re.IGNORECASE)
+_FEWEST_VALUES = 4  # that show whether values of a single column come again
 _MOST_TITLES = 12  # lines above a table that are looked at
 _FEWEST_NAMED = 2  # rows, with the header, that may be named as R does, or be a table
 # For a single column: a separator that the file does not contain.
@@ -268,7 +271,13 @@ def open_text(
     data = _empty_leading_lines(data, separator)
     if titles := _titles(data, separator, notes):
         above, data = above + titles, data.split(b"\n", titles)[titles]
+    data = _without_source(data, notes)
     rows = _sample(data, separator)
+    if rows and separator is None:
+        data = _without_remark(data, rows, notes)
+        rows = _sample(data, separator)
+        if has_header is not False and (lines := _title_of_column(data, rows, notes)):
+            above, data, rows = above + lines, data.split(b"\n", lines)[lines], rows[1:]
     if rows and separator:
         data = _first_table(data, separator, rows, above, notes)
         rows = _sample(data, separator)
@@ -412,8 +421,46 @@ def _remarks_below(data: bytes, separator: str) -> list[str]:
     if len(data) > _NEXT_BYTES:
         return []
     rows = _parse(data.decode(errors="replace"), separator)
-    of_words = all(" " in row[0].strip() and not any(map(looks_numeric, row)) for row in rows)
+    of_words = all(
+        (" " in row[0].strip() and not any(map(looks_numeric, row)))
+        or _SOURCE.fullmatch((separator or "").join(row).strip())
+        for row in rows
+    )
     return [" ".join(filter(None, map(str.strip, row))) for row in rows] if of_words else []
+
+
+def _without_source(data: bytes, notes: list[str]) -> bytes:
+    """The text without a last line that says where the table is from, and when: "Source: the town, 2024"."""
+    tail = data[-_NEXT_BYTES:]
+    begin = tail.rstrip().rfind(b"\n") + 1
+    last, start = tail[begin:].decode(errors="replace").strip(), len(data) - len(tail) + begin
+    if not begin or not _SOURCE.fullmatch(last) or data.count(b'"', 0, start) % 2:
+        return data
+    notes.append(_skipped("Below", [last.strip('"')]))
+    return data[:start]
+
+
+def _without_remark(data: bytes, rows: list[list[str]], notes: list[str]) -> bytes:
+    """The text of a single column of values that come again without remarks at its end: lines of several words, none of
+    them among the values, below its only blank line."""
+    tail = data[-_NEXT_BYTES:]
+    found = re.search(rb"\n[ \t]*\n\s*(?=\S)", tail)
+    if found is None or b'"' in data:
+        return data
+    end = len(data) - len(tail) + found.start() + 1
+    below = tail[found.end() :].decode(errors="replace").strip()
+    lines = [line.strip() for line in below.split("\n")]
+    values = [row[0].strip() for row in rows[: len(rows) - len(lines)]]
+    if b"\n\n" in data[:end].lstrip(b"\n") or len(lines) > _MOST_NEXT or not _come_again(values):
+        return data
+    if not all(" " in line and line not in values for line in lines):  # of a blank line there is none, either
+        return data
+    notes.append(_skipped("Below", lines))
+    return data[:end]
+
+
+def _come_again(values: Sequence[str]) -> bool:
+    return len(values) > _FEWEST_VALUES and 2 * len({*values}) <= len(values)
 
 
 def _skipped(where: str, lines: Sequence[str]) -> str:
@@ -487,6 +534,20 @@ def _titles(data: bytes, separator: str | None, notes: list[str]) -> int:
         return 0
     notes.append(_skipped("Above", titles))
     return first
+
+
+def _title_of_column(data: bytes, rows: list[list[str]], notes: list[str]) -> int:
+    """The number of lines of a title above the usual name of a single column of values that come again: several words,
+    which are none of the values."""
+    below = [row[0].strip() for row in rows[2:]]
+    if not _come_again(below) or b'"' in data:
+        return 0
+    title, name = rows[0][0].strip(), rows[1][0].strip()
+    if " " not in title or is_usual_name(title) or not is_usual_name(name) or {title, name} & {*below}:
+        return 0
+    notes.append(_skipped("Above", [title]))
+    lines = _head(data).split("\n")
+    return next(i for i, line in enumerate(lines) if line.strip() == name)
 
 
 def _empty_leading_lines(data: bytes, separator: str | None) -> bytes:

@@ -237,7 +237,7 @@ def read_unary(
     chosen = found.suggested if columns is None else columns
     if chosen:
         counted = found.count if layout is None and count is None else count if layout != "values" else None
-        return read_bit_columns(source, chosen, counted)
+        return read_bit_columns(source, chosen, counted, has_header)
     choice: tuple[Layout | None, str | int | None, str | int | None] = (layout, category, count)
     if choice == (None, None, None):
         choice = (found.choice.layout, found.choice.category, found.choice.count)
@@ -254,15 +254,18 @@ def read_unary(
 
 
 def read_bit_columns(
-    source: Source, columns: Sequence[str] | None = None, count: str | None = None
+    source: Source,
+    columns: Sequence[str] | None = None,
+    count: str | None = None,
+    has_header: bool | None = None,
 ) -> UnaryReports:
     """The columns of 0 and 1 of a file with these names (None: all that begin so), each row as often as the column
-    ``count`` says (None: once).
+    ``count`` says (None: once); ``has_header`` as in `read_reports`.
 
     Raises:
         UnreadableFile: one plain sentence.
     """
-    table = open_table(bytes(source.data), source.name, None, sheet=source.sheet)
+    table = open_table(bytes(source.data), source.name, has_header, sheet=source.sheet)
     if columns is None:
         columns = [name for index, name in enumerate(table.columns) if _seems_bits(table, index)]
     if len(set(columns)) < _FEWEST:
@@ -291,6 +294,11 @@ def unary_of(reports: Reports) -> UnaryReports:
     if all(map(_BITS.fullmatch, labels)) and not are_ones:
         return _from_strings(labels, reports)
     if reports.layout != "counts":
+        if all({*label.split()} <= {"0", "1"} for label in labels):
+            raise UnreadableFile(
+                f"The bits in the column {quote(reports.category_name)} have blanks between them: write them without, "
+                "like 0110, or with a comma in place of each blank."
+            )
         raise UnreadableFile(
             f"The column {quote(reports.category_name)} does not hold bit strings like 0110: choose the column that "
             "does, or a category and its number of ones in each row, or a file with a column of 0 and 1 for each "

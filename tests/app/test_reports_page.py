@@ -431,3 +431,12 @@ def test_another_file_starts_from_its_own_columns():
     # The first one again, under another name.
     page = give(page, ("fourth.csv", first))
     assert one(page.selectbox, "Report column").value is None
+
+
+def test_a_name_of_a_column_by_guess_is_told_on_the_page_until_it_is_stated():
+    """What the switch shows at first is the reader's guess, and no statement of the person."""
+    page = give(opened(), ("a.csv", "2-3 times\n" + "Never\nOnce\nWeekly\n" * 9))
+    note = "The first line, “2-3 times”, was taken for the name of the column"
+    assert note in said(page)
+    (switch,) = [one for one in page.toggle if one.label == "First row is a header"]
+    assert note not in said(checked(switch.set_value(False).run()))

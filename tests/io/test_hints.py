@@ -413,3 +413,21 @@ def test_a_name_of_a_column_by_guess_is_told(first: str, guessed: bool) -> None:
     assert note not in read_reports([Source("a.csv", data)], has_header=True).notes
     assert not any("switching" in note for note in read_list(Source("a.csv", data)).notes)
     assert read_reports([Source("a.csv", data)], has_header=False).total == 28
+
+
+def test_numbers_that_were_not_taken_for_counts_are_told_of_three_columns() -> None:
+    """Without a header, each row of a table of groups was counted once, without a word."""
+    rows = "North;ja;14\nNorth;nein;26\nSouth;ja;9\nSouth;nein;31\n"
+    read = read_reports([Source("a.csv", rows.encode())], category=1)
+    assert read.counts.tolist() == [2, 2]
+    assert read.notes[0] == (
+        "Each row was counted once: the numbers in the column “Column 3” were not taken for counts. If they are, choose "
+        "“a count per category”, and the column of counts “Column 3”."
+    )
+    counted = read_reports([Source("a.csv", rows.encode())], category=1, count="Column 3")
+    assert (counted.counts.tolist(), any("counted once" in note for note in counted.notes)) == (
+        [23, 57],
+        False,
+    )
+    survey = "".join(f"{('N', 'S')[i % 2]},{('yes', 'no')[i % 3 > 0]},{18 + i % 9}\n" for i in range(60))
+    assert read_text(f"region,answer,age\n{survey}").notes == ()

@@ -409,3 +409,19 @@ def test_a_subtotal_has_the_sum_of_what_stands_above_it() -> None:
     other = read_reports([Source("a.csv", text.replace("678", "677").encode())])
     (total, subtotal) = odd_names(other, AllSeen()).names
     assert (total.by_default, subtotal.label, subtotal.by_default) == (True, "Subtotal", False)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "bus,21\ntrain,9\nSubtotal public,30\ncar,30\nbike,12\nSubtotal private,42\nTotal,72\n",
+        "Total,72\nSubtotal public,30\nbus,21\ntrain,9\nSubtotal private,42\ncar,30\nbike,12\n",
+    ],
+)
+def test_named_subtotals_beside_a_total_are_left_out(rows: str) -> None:
+    """They were counted as categories, and everybody twice."""
+    read = read_reports([Source("a.csv", f"Mode,Count\n{rows}".encode())])
+    found = odd_names(read, AllSeen()).default_decisions()
+    assert {*found.left_out} == {"Subtotal public", "Subtotal private", "Total"}
+    alone = read_reports([Source("a.csv", b"Mode,Count\nbus,21\nSubtotal public,30\n")])
+    assert odd_names(alone, AllSeen()).names == ()

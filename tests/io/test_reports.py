@@ -330,9 +330,8 @@ def test_what_qualtrics_and_survey_monkey_write_below_the_header_is_no_answer() 
     for data in (text, text.encode("utf-16"), text.replace("\n", "\r\n")):
         found = read(data, layout="values", category="QID1")
         assert pairs(found) == [("bus", 2), ("car", 1)]
-        assert found.notes == (
-            "The 2 lines below the header, which were written by the survey's program, were skipped.",
-        )
+        skipped = "The 2 lines below the header, which were written by the survey's program, were skipped."
+        assert found.notes[-1] == skipped
         assert [one.first_line for one in found.dropped] == [8, 9]
     alone = "Q1\nWhich?\n" + '"{""ImportId"":""QID1""}"\n' + "bus\ncar\nbus\n"
     assert pairs(read(alone)) == [("bus", 2), ("car", 1)]
@@ -404,3 +403,39 @@ def test_remarks_below_a_table_are_skipped(mark: str) -> None:
             read_reports([Source("a.csv", (table + below).encode())])
     read = read_reports([Source("a.csv", f"{table}\nno answer{mark}9\n".encode())])
     assert read.counts.tolist() == [640, 360, 9]
+
+
+@pytest.mark.parametrize("below", ["\nSource: Ministry of Transport, 2024\n", "Quelle: Amt, 2024\n"])
+@pytest.mark.parametrize("columns", ["n", "n,share"])
+def test_the_year_of_a_source_below_a_table_is_no_count(below: str, columns: str) -> None:
+    """It was the count of a category "Source: Ministry of Transport"."""
+    rows = "".join(
+        f"{name},{n}{',0.5' if 'share' in columns else ''}\n" for name, n in (("bus", 21), ("car", 30))
+    )
+    read = read_reports([Source("a.csv", f"mode,{columns}\n{rows}{below}".encode())], category=0, count="n")
+    assert (read.labels.tolist(), read.counts.tolist()) == (["bus", "car"], [21, 30])
+    assert any(below.strip()[:6] in note for note in read.notes)
+    kept = read_reports([Source("a.csv", b"mode,n\nbus,21\nSource,2024\n")])
+    assert kept.counts.tolist() == [21, 2024]
+
+
+@pytest.mark.parametrize("below", ["\n72 responses\n", "\nEnd of export\n", "Source: Town hall, 2024\n"])
+def test_a_remark_below_a_single_column_is_no_report(below: str) -> None:
+    rows = "bus\ncar\nbike\n" * 9
+    read = read_reports([Source("a.csv", f"answer\n{rows}{below}".encode())])
+    assert (read.labels.tolist(), read.counts.tolist()) == (["bus", "car", "bike"], [9, 9, 9])
+    assert read.notes == (f"Below the table: “{below.strip()}”. That was skipped.",)
+    for kept in ("\nwalk\n", "no car\n", "\nbus\n\nno car\n"):
+        assert read_reports([Source("a.csv", f"answer\n{rows}{kept}".encode())]).total > 27
+
+
+@pytest.mark.parametrize("between", ["", "\n"])
+@pytest.mark.parametrize("stated", [None, True])
+def test_a_title_above_the_name_of_a_single_column_is_skipped(between: str, stated: bool | None) -> None:
+    """The name below it was a category."""
+    rows = "bus\ncar\nbike\n" * 9
+    data = f"Commuting survey 2024\n{between}mode\n{rows}".encode()
+    read = read_reports([Source("a.csv", data)], has_header=stated)
+    assert (read.category_name, read.labels.tolist(), read.total) == ("mode", ["bus", "car", "bike"], 27)
+    assert read.notes == ("Above the table: “Commuting survey 2024”. That was skipped.",)
+    assert read_reports([Source("a.csv", data)], has_header=False).total == 29

@@ -346,3 +346,16 @@ def test_how_often_a_row_occurred_is_read_as_any_other_count(written):
     for bad, said in (("", "Line 3 has no count"), ("2.5", "not a whole number"), ("9e15", "add up to more")):
         with pytest.raises(UnreadableFile, match=said):
             read_unary(Source("a.csv", f"a,b,count\n0,1,9e15\n1,1,{bad}\n".encode()))
+
+
+def test_a_header_of_years_above_bits_that_is_stated_is_read() -> None:
+    """The same file had "no column “2019”", of which it had just been said that it is a header."""
+    source = Source("a.csv", b"2019,2020,2021\n1,0,0\n1,1,0\n0,0,0\n")
+    read = read_unary(source, has_header=True)
+    assert (read.labels, read.support.tolist()) == (("2019", "2020", "2021"), [2, 1, 0])
+    assert read_unary(source, **read.reports.reading).support.tolist() == [2, 1, 0]
+
+
+def test_blanks_between_bits_are_said_to_be_the_trouble() -> None:
+    with pytest.raises(UnreadableFile, match="have blanks between them: write them without, like 0110"):
+        read_unary(Source("a.txt", b"0 1 0 0\n1 1 0 0\n0 0 0 1\n0 1 0 0\n"))
