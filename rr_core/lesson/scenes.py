@@ -435,8 +435,11 @@ def repairs(seed: int) -> Posed:
     rest = sum(step.counts) - sum(step.counts[i] for i in struck)
     odds = math.exp(step.epsilon)
     parts = odds + 4 - len(struck)
-    alike = round(rest / parts) in (step.counts[i] for i in struck)
-    chance = f"{rest / parts:.{int(alike)}f}"
+    most = max(step.counts[i] for i in struck)
+    digits = next(
+        digits for digits in range(16) if round(rest / parts, digits) > most
+    )  # it is more, and looks so
+    chance = f"{rest / parts:.{digits}f}"
 
     def after(said: Prediction) -> str:
         right = all(values[a] <= values[b] + 1e-12 for a, b in pairwise(said))
