@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="n
 
 
 class Watched:
-    """The most bytes that the server took so far, with all that it started."""
+    """The most bytes that the server took so far, with all that it started; pages that they share count once."""
 
     def __init__(self, server: int) -> None:
         self.server, self.most, self.ended = psutil.Process(server), 0, threading.Event()
@@ -33,8 +33,8 @@ class Watched:
     def now(self) -> int:
         total = 0
         for one in (self.server, *self.server.children(recursive=True)):
-            with suppress(psutil.NoSuchProcess):
-                total += one.memory_info().rss
+            with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+                total += one.memory_full_info().pss
         return total
 
     def _look(self) -> None:
