@@ -85,10 +85,7 @@ _YOUNGER_COLLECTIONS_BETWEEN_FULL_ONES = 200
 # Seconds after which a thread that computes hands the interpreter to one that waits for it; Python's own 0.005 keep a
 # figure waiting that long for each long work beside it, whenever it had let go of the interpreter.
 _SWITCH_INTERVAL = 0.001
-_TO_FETCH, _MOST_TO_FETCH = (
-    60.0,
-    2**26,
-)  # seconds and bytes: files that were made for browsers on their way to them
+_TO_FETCH, _MOST_TO_FETCH = 60.0, 2**26  # seconds and bytes: files on their way to browsers
 UPLOADS = "uploads"  # a name among what was let go of
 LET_GO = "The server let go of your file, for want of memory or because you were away: choose it again."
 

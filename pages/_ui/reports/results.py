@@ -398,7 +398,7 @@ def _picked(results: Results, picked: int | str, usual: int) -> int:
     """The category that was picked, by its place or by its name, which was typed; else the usual one, with a warning."""
     if isinstance(picked, int):
         return picked
-    hits = find(picked, results.used.labels, results.used.k, 1).tolist()
+    hits = _search_hits(results, picked).tolist()
     if not hits:
         st.warning("No category has that name: type it as it stands in the table.")
     return int((hits or [usual])[0])
