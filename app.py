@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 import threading
 import webbrowser
@@ -23,15 +24,24 @@ _AT_THE_END = 1.0  # seconds that requests have once the server is told to end
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     """Prepare what all pages share, so that the first visitor does not wait for it."""
     SERVED.set()
-    import_module("pages._ui")  # once there is the runtime that caches and components need
-    sessions.prepare()
+    preparing = asyncio.create_task(asyncio.to_thread(_prepare))
     compressing = asyncio.create_task(asyncio.to_thread(middleware.plotly_compressed))
     _end_soon()
     if not st.get_option("server.headless"):
         threading.Thread(target=_open_browser, daemon=True).start()
     yield
-    await compressing
+    await asyncio.gather(preparing, compressing)
     await asyncio.to_thread(jobs.end_all)
+
+
+def _prepare() -> None:
+    """While a first browser fetches the files of Streamlit; its first run waits for the rest."""
+    gc.disable()  # nothing that is imported is garbage
+    try:
+        import_module("pages._ui")  # once there is the runtime that caches and components need
+    finally:
+        gc.enable()
+    sessions.prepare()
 
 
 def _open_browser() -> None:

@@ -110,6 +110,7 @@ def limit() -> int:
     return int(text) * 2**20
 
 
+_PREPARING = threading.Lock()  # the server and its first page may both begin
 _found_workers: tuple[float, tuple[Path, ...]] = (-1.0, ())  # when, and where
 
 
@@ -643,7 +644,6 @@ def _return_memory(least: float = 0.0) -> int:
     return resident()
 
 
-@cache  # of the process: a visitor can empty the caches of Streamlit, and what is frozen again and again is never freed
 def prepare() -> None:
     """Once, when the server starts, or with its first page where it was started without `app.py`: one thread for each
     product of matrices, the interpreter handed on soon, no garbage collection of what the imports made, and full
@@ -653,6 +653,12 @@ def prepare() -> None:
     matrices took up to a hundred times as long with two threads as with one. A full collection keeps a hundred sessions
     waiting for 0.1 s; what asks for room has garbage looked for.
     """
+    with _PREPARING:
+        _prepare()
+
+
+@cache  # of the process: a visitor can empty the caches of Streamlit, and what is frozen again and again is never freed
+def _prepare() -> None:
     threadpool_limits(1, "blas")
     sys.setswitchinterval(_SWITCH_INTERVAL)
     gc.collect()

@@ -487,12 +487,31 @@ def test_what_bounds_the_memory_is_no_cache_that_a_visitor_can_clear(monkeypatch
     monkeypatch.setattr(sessions, "_server", lambda: object())
     monkeypatch.setattr(sessions, "_start_watching", lambda: started.append(1))
     monkeypatch.setattr(sessions.jobs, "open_pool", lambda: started.append(2))
-    sessions.prepare.cache_clear()
+    sessions._prepare.cache_clear()
     sessions.prepare()
     st.cache_resource.clear()
     st.cache_data.clear()
     sessions.prepare()
     assert started == [1, 2]
+
+
+def test_the_server_and_its_first_page_prepare_it_once_between_them(monkeypatch):
+    started: list[object] = []
+
+    def slowly() -> None:
+        time.sleep(0.05)
+        started.append(1)
+
+    monkeypatch.setattr(sessions, "_server", lambda: object())
+    monkeypatch.setattr(sessions, "_start_watching", slowly)
+    monkeypatch.setattr(sessions.jobs, "open_pool", lambda: None)
+    sessions._prepare.cache_clear()
+    both = [threading.Thread(target=sessions.prepare) for _ in range(2)]
+    for one in both:
+        one.start()
+    for one in both:
+        one.join()
+    assert started == [1]
 
 
 def test_what_was_left_is_given_back_within_a_minute(session, monkeypatch):
