@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import dials, downloads, figure_controls, film, guidance, lesson, truth, view_picker
+from pages._ui import dials, downloads, figure_controls, film, guidance, lesson, truth
 from pages._ui.estimators import error_table, pick_target, repeated_section, search_section
 from pages._ui.frame import Parts, open_page, while_open
 from rr_core.figures.estimators import estimates
@@ -28,8 +28,8 @@ st.markdown(
 )
 with figure_controls.row():
     target = pick_target()
-    view = view_picker.pick(page.work)
-    zoom = view_picker.zoom("estimators")
+    view = figure_controls.pick_view(page.work)
+    zoom = figure_controls.zoom("estimators")
     guidance.words(
         "Inv",
         "InvN",

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import chart, figure_controls, film, guidance, view_picker
+from pages._ui import chart, figure_controls, film, guidance
 from pages._ui.frame import Parts, open_page
 from pages._ui.ibu import results, sections
 from rr_core.figures.ibu import animation, convergence_curves, settling_by_reports
@@ -28,7 +28,7 @@ with figure_controls.row():
     start = results.pick_start(work)
     length = results.pick_length()
     tolerance = results.pick_tolerance()
-    view = view_picker.pick(work, by_reports=True)
+    view = figure_controls.pick_view(work, by_reports=True)
     guidance.words("IBU", "Iteration", "Convergence", "MLE\\*", "Likelihood", "Certificate", "Nat", "Support")
     figure_controls.place(film.listen_for_keys)  # before the figure, where a page that is presented ends
 path = results.ibu_run(work, start, length)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import chart, downloads, figure_controls, guidance, truth, view_picker
+from pages._ui import chart, downloads, figure_controls, guidance, truth
 from pages._ui.frame import Parts, open_page
 from rr_core.figures.inv_negatives import chance_against_users, inv_with_negatives, more_users
 from rr_core.figures.style import percent
@@ -22,9 +22,9 @@ st.markdown(
     "**Try:** raise **Users N**: what becomes of the negatives?"
 )
 with figure_controls.row():
-    view = view_picker.pick(page.work)
+    view = figure_controls.pick_view(page.work)
     # Over the ranks of many categories the negatives are far smaller than the largest shares.
-    zoom = view_picker.zoom("inv", on=view.is_curve)
+    zoom = figure_controls.zoom("inv", on=view.is_curve)
     guidance.words("Inv", "Negatives", "Unbiased", "Expected value", "Standard error")
 figure = inv_with_negatives(inv, truth.unless_hidden(draw.theta), scenario.n, draw.mechanism, view, zoom)
 page.lead(figure, "inv_negatives")

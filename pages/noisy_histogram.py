@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import downloads, figure_controls, film, guidance, truth, view_picker
+from pages._ui import downloads, figure_controls, film, guidance, truth
 from pages._ui.frame import Parts, open_page, while_open
 from pages._ui.noisy_histogram import channel_section, person_section
 from rr_core.figures.noisy_histogram import likelier_truth, noisy_histogram, two_ways
@@ -35,8 +35,8 @@ st.markdown(
     )
 )
 with figure_controls.row():
-    view = view_picker.pick(page.work)
-    zoom = view_picker.zoom("noisy", "Zoom in on the reports", on=draw.scenario.k > _MANY)
+    view = figure_controls.pick_view(page.work)
+    zoom = figure_controls.zoom("noisy", "Zoom in on the reports", on=draw.scenario.k > _MANY)
     guidance.words("Randomized response", "Epsilon (ε)", "Noise", "Expected value", "Total variation")
 true_counts = truth.unless_hidden(draw.true_counts)
 figure = noisy_histogram(true_counts, draw.counts, draw.mechanism, view, zoom)

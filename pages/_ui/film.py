@@ -8,7 +8,7 @@ import json
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui import chart, truth, view_picker
+from pages._ui import chart, figure_controls, truth
 from pages._ui.work import Work
 from rr_core.arrivals import LARGEST_K, follow_estimates, follow_reports
 from rr_core.comparison import Target, truth_of
@@ -124,7 +124,7 @@ _WAIT = "The reports come in…"
 def reports_section(work: Work) -> None:
     """The film of the histogram: shares among the reports so far."""
     if _possible(work, "These very reports, one after the other."):
-        view = view_picker.few(work)
+        view = figure_controls.most_frequent_bars(work)
         theta = truth.unless_hidden(work.draw.theta)
         seen = work.once(
             "arriving_reports", view.title, lambda: follow_reports(work.draw, view.categories), wait=_WAIT
@@ -136,7 +136,7 @@ def reports_section(work: Work) -> None:
 def estimates_section(work: Work, target: Target) -> None:
     """The film of the estimates: the truth, and the four estimators on the reports so far."""
     if _possible(work, "The same estimates while the reports come in."):
-        view = view_picker.few(work)
+        view = figure_controls.most_frequent_bars(work)
         estimated = truth_of(work.draw, target)
         seen = work.once(
             "arriving_estimates",

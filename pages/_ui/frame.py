@@ -156,12 +156,12 @@ class Page:
             buttons = st.container()
         waits = dials.can_wait(_DIALS_AT_THE_FOOT)
         if not waits:
-            Page._dials_at_the_foot(grey)
+            _dials_at_the_foot(grey)
         TURNS.end()
         dials.wait_for_the_hand()
         TURNS.take(REST, dials.look)
         if waits:
-            Page._dials_at_the_foot(grey)
+            _dials_at_the_foot(grey)
         figure_controls.draw_waiting()
         with links:
             navigation.draw()
@@ -173,10 +173,14 @@ class Page:
         if not dials.moving():  # one entry of the history for a move, however long it takes
             link.write()
 
-    @staticmethod
-    def _dials_at_the_foot(grey: Mapping[str, str]) -> None:
-        with st.bottom, st.container(key="foot"):
-            dials.draw(_DIALS_AT_THE_FOOT, "epsilon", "n", grey=grey, compact=True)
+
+def _dials_at_the_foot(grey: Mapping[str, str]) -> Any:
+    """Draw the dials at the foot of the window, and give their container; ``grey`` as in `dials`."""
+    with st.bottom:
+        foot = st.container(key="foot")
+    with foot:
+        dials.draw(_DIALS_AT_THE_FOOT, "epsilon", "n", grey=grey, compact=True)
+    return foot
 
 
 def open_page(name: str, *settings: Binding[Any]) -> Page:
@@ -362,8 +366,7 @@ body .st-key-foot .rr-off {{grid-template-columns: auto 1fr;}}
 
 def _present(grey: Mapping[str, str]) -> NoReturn:
     """Draw the dials, the buttons and the way on, at the foot of the window, and end the run; ``grey`` as in `dials`."""
-    with st.bottom, st.container(key="foot"):
-        dials.draw(_DIALS_AT_THE_FOOT, "epsilon", "n", grey=grey, compact=True)
+    with _dials_at_the_foot(grey):
         buttons = st.container(
             key="present", horizontal=True, width="content", gap="small", vertical_alignment="center"
         )

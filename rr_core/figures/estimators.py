@@ -14,8 +14,18 @@ from numpy.typing import NDArray
 from rr_core._validate import Array
 from rr_core.estimators import MLESearch
 from rr_core.figures.film import Frame, film
-from rr_core.figures.style import QUANTITIES, RANKS, SHARE, axis, figure, number, percent, share_format
-from rr_core.figures.traces import bar_trace, line_trace
+from rr_core.figures.style import (
+    QUANTITIES,
+    RANKS,
+    SHARE,
+    axis,
+    bar_trace,
+    figure,
+    line_trace,
+    number,
+    percent,
+    share_format,
+)
 from rr_core.figures.view import Bars, Curve, View, bars
 from rr_core.figures.wording import METRIC_NAMES, counted, listed
 from rr_core.law import below_zero

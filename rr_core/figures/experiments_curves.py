@@ -14,8 +14,18 @@ from rr_core._validate import Array
 from rr_core.experiments.curves import CELL_STATISTICS, Curves, ErrorCurve, PanelRow
 from rr_core.experiments.ranking import Standing
 from rr_core.figures.experiments_sentences import where_settled
-from rr_core.figures.style import LEGEND, QUANTITIES, ZERO, axis, figure, number
-from rr_core.figures.traces import head, line_trace, mark_trace, upright
+from rr_core.figures.style import (
+    LEGEND,
+    QUANTITIES,
+    ZERO,
+    axis,
+    figure,
+    head,
+    line_trace,
+    mark_trace,
+    number,
+    upright,
+)
 from rr_core.figures.wording import (
     METRIC_NAMES,
     SYMBOLS,

@@ -12,8 +12,18 @@ import plotly.graph_objects as go
 from rr_core.experiments.grid import Cell, Sweep
 from rr_core.experiments.ranking import SweepAxis
 from rr_core.experiments.winner_map import FixedName, MapCell, WinnerMap, map_kinds
-from rr_core.figures.style import GRID, LEGEND, QUANTITIES, axis, figure, number, raised
-from rr_core.figures.traces import bar_trace, line_trace, mark_trace
+from rr_core.figures.style import (
+    GRID,
+    LEGEND,
+    QUANTITIES,
+    axis,
+    bar_trace,
+    figure,
+    line_trace,
+    mark_trace,
+    number,
+    raised,
+)
 from rr_core.figures.wording import (
     METRIC_NAMES,
     SYMBOLS,

@@ -11,8 +11,18 @@ from numpy.typing import NDArray
 
 from rr_core._validate import Array
 from rr_core.collinearity import Collinearity
-from rr_core.figures.style import COUNT, QUANTITIES, RIM, axis, figure, number, percent
-from rr_core.figures.traces import bar_trace, line_trace, mark_trace
+from rr_core.figures.style import (
+    COUNT,
+    QUANTITIES,
+    RIM,
+    axis,
+    bar_trace,
+    figure,
+    line_trace,
+    mark_trace,
+    number,
+    percent,
+)
 from rr_core.figures.wording import counted, listed
 from rr_core.geometry.push_down import PushDown
 from rr_core.geometry.replicates import AlignmentCounts

@@ -21,10 +21,14 @@ from rr_core.figures.style import (
     Quantity,
     axis,
     figure,
+    head,
+    line_trace,
+    mark_trace,
+    note,
     number,
     percent,
+    steady,
 )
-from rr_core.figures.traces import head, line_trace, mark_trace, note, steady
 from rr_core.geometry.replicates import Cloud
 from rr_core.geometry.simplex import (
     CENTRE,

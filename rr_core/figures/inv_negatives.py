@@ -11,8 +11,19 @@ import plotly.graph_objects as go
 from rr_core._validate import Array
 from rr_core.comparison import ExpectedNegatives
 from rr_core.figures.estimators import TRUTH, band, hatched, hover, line, share_axis, truth_marks
-from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, number, percent, share_format
-from rr_core.figures.traces import across, bar_trace, line_trace, mark_trace
+from rr_core.figures.style import (
+    QUANTITIES,
+    SHARE,
+    across,
+    axis,
+    bar_trace,
+    figure,
+    line_trace,
+    mark_trace,
+    number,
+    percent,
+    share_format,
+)
 from rr_core.figures.view import Bars, Curve, View
 from rr_core.figures.wording import counted, table
 from rr_core.law import below_zero, negative_chance

@@ -13,8 +13,20 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
 from rr_core._validate import Array
-from rr_core.figures.style import COUNT, QUANTITIES, SHARE, axis, figure, number, percent, raised
-from rr_core.figures.traces import bar_trace, line_trace, mark_trace, whiskers
+from rr_core.figures.style import (
+    COUNT,
+    QUANTITIES,
+    SHARE,
+    axis,
+    bar_trace,
+    figure,
+    line_trace,
+    mark_trace,
+    number,
+    percent,
+    raised,
+    whiskers,
+)
 from rr_core.figures.view import Bars, Curve, View
 from rr_core.figures.wording import odds
 from rr_core.law import Band, report_band

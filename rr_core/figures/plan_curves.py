@@ -21,10 +21,12 @@ from rr_core.figures.style import (
     Quantity,
     axis,
     figure,
+    line_trace,
+    mark_trace,
     number,
     percent,
+    whiskers,
 )
-from rr_core.figures.traces import line_trace, mark_trace, whiskers
 from rr_core.figures.wording import METRIC_NAMES, as_small, practically_equal, times
 from rr_core.plan.bounds import BoundCurves
 from rr_core.plan.landscape import SimulatedCurve

@@ -12,8 +12,18 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from rr_core._validate import Array
-from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, number, percent, whole
-from rr_core.figures.traces import interval_trace, line_trace, mark_trace
+from rr_core.figures.style import (
+    QUANTITIES,
+    SHARE,
+    axis,
+    figure,
+    interval_trace,
+    line_trace,
+    mark_trace,
+    number,
+    percent,
+    whole,
+)
 from rr_core.figures.view import Bars
 from rr_core.figures.wording import between, counted
 from rr_core.plain_text import plain

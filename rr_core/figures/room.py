@@ -18,8 +18,19 @@ from rr_core.confidence_sequence import TIGHTEST_AT, anytime_intervals
 from rr_core.estimators import inv, inv_p
 from rr_core.figures.estimators import GROUPED, estimate_bars, hover, truth_marks
 from rr_core.figures.inv_negatives import inv_bars
-from rr_core.figures.style import COUNT, QUANTITIES, SHARE, axis, figure, number, percent
-from rr_core.figures.traces import bar_trace, interval_trace, mark_trace, whiskers
+from rr_core.figures.style import (
+    COUNT,
+    QUANTITIES,
+    SHARE,
+    axis,
+    bar_trace,
+    figure,
+    interval_trace,
+    mark_trace,
+    number,
+    percent,
+    whiskers,
+)
 from rr_core.figures.view import Bars, natural_order
 from rr_core.figures.wording import between, counted, off_by
 from rr_core.law import below_zero

@@ -10,8 +10,18 @@ import plotly.graph_objects as go
 
 from rr_core._validate import Array
 from rr_core.figures.estimators import GROUPED, estimate_bars, nearest, without_towers
-from rr_core.figures.style import QUANTITIES, SERIES, SHARE, ZERO, axis, figure, number, percent
-from rr_core.figures.traces import across, bar_trace
+from rr_core.figures.style import (
+    QUANTITIES,
+    SERIES,
+    SHARE,
+    ZERO,
+    across,
+    axis,
+    bar_trace,
+    figure,
+    number,
+    percent,
+)
 from rr_core.figures.view import Bars
 from rr_core.figures.wording import people
 from rr_core.metrics import total_variation

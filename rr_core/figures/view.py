@@ -18,8 +18,7 @@ from scipy.sparse import coo_array
 
 from rr_core._validate import Array
 from rr_core.figures import wording
-from rr_core.figures.style import axis
-from rr_core.figures.traces import Trace, bar_trace, mark_trace
+from rr_core.figures.style import Trace, axis, bar_trace, mark_trace
 
 MOST_BARS = 200
 LONGEST_SEARCH = 200  # characters that `find` looks at

@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages._ui import chart, dials, downloads, figure_controls, guidance, state, truth, view_picker
+from pages._ui import chart, dials, downloads, figure_controls, guidance, state, truth
 from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import binding_of_parameters
@@ -76,7 +76,7 @@ def section(page: Page) -> None:
     estimates = page.work.comparison("population").estimates
     shown = {name: estimates[name] for name in ("inv_p", "mle_star")}
     population = truth.unless_hidden(draw.population.probabilities)
-    figure = posterior_intervals(found, shown, population, view_picker.few(page.work))
+    figure = posterior_intervals(found, shown, population, figure_controls.most_frequent_bars(page.work))
     page.lead(figure, "protocols", place=place)
     if not dials.moving():
         _details(page.work, settings)

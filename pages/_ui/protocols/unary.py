@@ -16,7 +16,6 @@ from pages._ui import (
     navigation,
     state,
     truth,
-    view_picker,
 )
 from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
@@ -69,7 +68,7 @@ def section(page: Page) -> None:
         estimates,
         collected.support / collected.n,
         truth.unless_hidden(collected.theta),
-        view_picker.few(page.work),
+        figure_controls.most_frequent_bars(page.work),
     )
     page.lead(figure, "protocols", place=place)
     st.markdown(_explanation(protocol, collected, draw))

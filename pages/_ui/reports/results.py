@@ -12,7 +12,7 @@ import pyarrow as pa
 import streamlit as st
 from numpy.typing import NDArray
 
-from pages._ui import chart, state, view_picker
+from pages._ui import chart, figure_controls, state
 from pages._ui.downloads import button
 from pages._ui.reports.html_report import html_report
 from rr_core.comparison import Target
@@ -213,7 +213,9 @@ def estimates_chart(results: Results, choice: Shown, order: NDArray[np.intp]) ->
     above = None if tests is None else tests.above
     view, estimates = _chart_categories(results, _ticked(order)), results.analysis.estimates
     dominated = interval is not None and is_dominated(view, estimates[choice.estimator], interval.cut())
-    zoom = interval is not None and view_picker.zoom("reports", "Zoom in on the smaller shares", on=dominated)
+    zoom = interval is not None and figure_controls.zoom(
+        "reports", "Zoom in on the smaller shares", on=dominated
+    )
     figure = with_intervals(estimates, choice.estimator, interval, above, results.used.n, view, zoom)
     with st.container(key="estimates"):
         chart.show(figure, "your_reports")
