@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 
 from pages._ui import dials, link, truth
-from pages._ui.work import Work
+from pages._ui.draw_results import DrawResults
 from rr_core.figures.arrivals import drawn_categories
 from rr_core.figures.view import (
     LONGEST_SEARCH,
@@ -83,13 +83,13 @@ def draw_waiting() -> None:
                 draw()
 
 
-def pick_view(work: Work, *, by_reports: bool = False) -> View:
+def pick_view(results: DrawResults, *, by_reports: bool = False) -> View:
     """The view of this scenario's categories, with the widgets to choose it where there is a choice.
 
     Call it in the row above the figure, to which it adds up to two widgets. A curve over many categories ranks
     them by true count, or with ``by_reports`` by number of reports; while the truth is hidden reports decide everywhere.
     """
-    k, labels = work.draw.scenario.k, work.draw.population.labels
+    k, labels = results.draw.scenario.k, results.draw.population.labels
     if k <= MOST_BARS:
         return bars(natural_order(k), labels, "Category")
     choice = widget(
@@ -97,7 +97,7 @@ def pick_view(work: Work, *, by_reports: bool = False) -> View:
     )
     if choice == _TOP:
         most = widget(st.slider, "How many categories", 5, MOST_BARS, 30, key="view_most", width=260)
-        order, which = most_frequent(work)
+        order, which = most_frequent(results)
         return bars(order, labels, f"The {most} {which}", most)
     if choice == _CHOSEN:
         wanted = widget(
@@ -113,7 +113,7 @@ def pick_view(work: Work, *, by_reports: bool = False) -> View:
             return bars(chosen, labels, "Chosen categories")
         if wanted:
             note("No category has such a name: all are shown.")
-    return curve_of_all(work, by_reports=by_reports)
+    return curve_of_all(results, by_reports=by_reports)
 
 
 def zoom(name: str, label: str = "Zoom in near zero", *, on: bool = False) -> bool:
@@ -121,22 +121,22 @@ def zoom(name: str, label: str = "Zoom in near zero", *, on: bool = False) -> bo
     return bool(widget(st.toggle, label, on, key=f"zoom_{name}_{'on' if on else 'off'}"))
 
 
-def curve_of_all(work: Work, *, by_reports: bool = False) -> Curve:
+def curve_of_all(results: DrawResults, *, by_reports: bool = False) -> Curve:
     """All categories as a curve over their rank: by true count, with ``by_reports`` or a hidden truth by reports."""
     if by_reports or truth.hidden():
-        return curve(work.by_reports, "Rank by reports received (log scale)")
-    return curve(work.by_truth, "Rank by true count (log scale)")
+        return curve(results.by_reports, "Rank by reports received (log scale)")
+    return curve(results.by_truth, "Rank by true count (log scale)")
 
 
-def most_frequent_bars(work: Work) -> Bars:
+def most_frequent_bars(results: DrawResults) -> Bars:
     """All categories where they are few enough for a film, else the most frequent ones."""
-    order, which = most_frequent(work)
-    return drawn_categories(order, work.draw.population.labels, which)
+    order, which = most_frequent(results)
+    return drawn_categories(order, results.draw.population.labels, which)
 
 
-def most_frequent(work: Work) -> tuple[Order, str]:
+def most_frequent(results: DrawResults) -> tuple[Order, str]:
     """Categories from the most frequent one on, by true count or, while that is hidden, by reports; and the words for the
     first of them."""
     if truth.hidden():
-        return work.by_reports, "most reported categories"
-    return work.by_truth, "most frequent categories (true counts)"
+        return results.by_reports, "most reported categories"
+    return results.by_truth, "most frequent categories (true counts)"

@@ -25,13 +25,14 @@ from pages._ui import (
     guidance,
     link,
     navigation,
+    session_files,
     sidebar,
-    state,
     truth,
     upload,
+    widgets,
 )
+from pages._ui.draw_results import LARGE, DrawResults, draw_results
 from pages._ui.link import Binding, binding_of_choice
-from pages._ui.work import LARGE, Work, work
 from rr_core.parameters import Choice
 from rr_core.populations import UPLOAD
 from server import sessions
@@ -118,7 +119,7 @@ _STYLE = """<style>
 class Page:
     """What a page works with: the draw of the current scenario, and what is computed from it."""
 
-    work: Work
+    results: DrawResults
 
     def place(self) -> Any:
         """Reserve the place of the page's first figure, above the widgets that it depends on."""
@@ -195,11 +196,11 @@ def open_page(name: str, *settings: Binding[Any]) -> Page:
     _arrive(name, settings)
     _show_notes_and_upload()
     try:
-        return Page(work(link.current()))
+        return Page(draw_results(link.current()))
     except sessions.NoRoom as error:
         link.show_notes([f"{error}"])
         Page.controls()
-        state.stop()
+        widgets.stop()
 
 
 def open_home() -> None:
@@ -256,7 +257,7 @@ def _arrive(name: str, settings: Sequence[Binding[Any]] = (), *, shows_scenario:
 def _show_notes_and_upload() -> None:
     """What the address could not set, and the upload panel when it is wanted."""
     link.show_notes(link.notes())
-    if state.upload_open() or link.current().dist == UPLOAD:
+    if session_files.upload_open() or link.current().dist == UPLOAD:
         upload.panel()
 
 
@@ -381,7 +382,7 @@ def _present(grey: Mapping[str, str]) -> NoReturn:
         guidance.next_presented()
     if not dials.moving():
         link.write()
-    state.stop()
+    widgets.stop()
 
 
 def part_in_link(page: str, names: Mapping[str, str]) -> Binding[str]:

@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 
 from pages._ui import dials
-from pages._ui.work import LARGE
+from pages._ui.draw_results import LARGE
 from rr_core.figures.wording import counted
 from server import jobs, sessions
 

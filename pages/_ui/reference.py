@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages._ui import guidance, link, navigation, state
+from pages._ui import guidance, link, navigation, widgets
 from pages._ui.frame import part_in_link
 from rr_core import reference
 from rr_core.experiments.claims import best_when
@@ -408,7 +408,7 @@ def pick(query: str) -> Part:
         required=not query,
         format_func=lambda key: PARTS[key].name,
         label_visibility="collapsed",
-        **state.widget_arguments("part", None if query else PART.current(), _show_part),
+        **widgets.widget_arguments("part", None if query else PART.current(), _show_part),
     )
     return PARTS[PART.current()]
 

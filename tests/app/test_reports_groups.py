@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
-from pages._ui import state
+from pages._ui import session_files
 from pages._ui.reports import results as shown
 from pages._ui.reports.html_report import html_report
 from rr_core import RandomizedResponse, analyse
@@ -447,7 +447,7 @@ def test_where_the_server_let_go_of_the_file_groups_stay_as_long_as_the_names_do
     rows = ROWS + "west,NA,1\n"
     page = in_groups("k_rr", rows=rows)
     before = results_of(page)[2]
-    monkeypatch.setattr(state, "are_held", lambda files: not files)
+    monkeypatch.setattr(session_files, "are_held", lambda files: not files)
     press(page, "Other reports or settings")
     assert "Groups: region." in said(page)
     used, _, groups = results_of(press(page, "Analyse these reports"))

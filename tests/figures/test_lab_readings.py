@@ -465,15 +465,15 @@ def test_a_person_s_coin_has_the_chances_told_and_a_large_matrix_is_not_drawn(ma
     said = set()
     for i, (draw, _) in enumerate(over_settings(many)):
         k = draw.scenario.k
-        work = SimpleNamespace(draw=draw, by_truth=rank_order(draw.true_counts))
-        if text := written(noise_page.channel_section, work):
+        results = SimpleNamespace(draw=draw, by_truth=rank_order(draw.true_counts))
+        if text := written(noise_page.channel_section, results):
             assert k > numbers(text)[0]
             tells(text, noise_page.LARGEST_MATRIX, k)
         else:
             assert k <= noise_page.LARGEST_MATRIX
         category, times = i % k, 1 + i % 3
         monkeypatch.setattr(noise_page, "_pick_category", lambda _, category=category: category)
-        text = written(noise_page.person_section, work, state={noise_page._ANSWERS: times})
+        text = written(noise_page.person_section, results, state={noise_page._ANSWERS: times})
         text = text.partition("\n\n")[0] if times == 1 else text
         toss = re.sub(r"^\d\. ", "", text, flags=re.MULTILINE)
         p, q = p_and_q(draw.scenario)

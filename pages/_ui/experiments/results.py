@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages._ui import chart, guidance, link, state
+from pages._ui import chart, guidance, link, session_files, widgets
 from pages._ui.downloads import button
 from pages._ui.experiments import controls, runs, winner_map
 from pages._ui.experiments.runs import SweepView, cached
@@ -314,7 +314,7 @@ class _Pickers:
             if chosen != []:  # the last one stays
                 picked[key] = chosen
 
-        return value, state.widget_arguments(key, value, take)
+        return value, widgets.widget_arguments(key, value, take)
 
 
 def _population_names(sweep: Sweep) -> Callable[[PopulationId], str]:
@@ -500,7 +500,7 @@ def _open_file() -> None:
         return
     st.session_state.pop("_exp_broken", None)
     try:
-        result = state.read_by_worker(
+        result = session_files.read_by_worker(
             sessions.to_read(file.name, file.size),
             lambda: partial(files.read, file.name, file.getvalue()),
             lambda *_: None,

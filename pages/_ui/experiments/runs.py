@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 import streamlit as st
 
-from pages._ui import state
+from pages._ui import session_files
 from pages._ui.experiments import settings
 from pages._ui.link import Binding, binding_of_choice
 from rr_core.experiments.grid import PAPER_FIGURES, PaperFigure, Sweep
@@ -310,7 +310,7 @@ def resume(key: str, label: str) -> None:
 
 def populations_of(sweep: Sweep) -> dict[str, Population]:
     """This session's upload by its key, if a cell of the sweep uses it; else empty."""
-    held = state.uploaded()
+    held = session_files.uploaded()
     if held is None or all(cell.dist != held.population.key for cell in sweep.cells):
         return {}
     return {held.population.key: held.population}

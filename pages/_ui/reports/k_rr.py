@@ -11,7 +11,7 @@ from typing import get_args
 
 import streamlit as st
 
-from pages._ui import state
+from pages._ui import session_files as state
 from pages._ui.reports import names
 from pages._ui.reports.by_group import Vary
 from rr_core.figures.style import number

@@ -12,7 +12,8 @@ import pyarrow as pa
 import streamlit as st
 from numpy.typing import NDArray
 
-from pages._ui import chart, figure_controls, state
+from pages._ui import chart, figure_controls
+from pages._ui import session_files as state
 from pages._ui.downloads import button
 from pages._ui.reports.html_report import html_report
 from rr_core.comparison import Target

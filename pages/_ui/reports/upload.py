@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 import streamlit as st
 
-from pages._ui import link, state
+from pages._ui import link
+from pages._ui import session_files as state
 from pages._ui.downloads import button
 from pages._ui.reports import by_group, designs, session
 from pages._ui.reports.session import MADE
