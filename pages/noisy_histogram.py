@@ -6,7 +6,7 @@ from pages._ui import downloads, figure_controls, film, guidance, truth
 from pages._ui.frame import Parts, open_page, while_open
 from pages._ui.noisy_histogram import channel_section, person_section
 from rr_core.figures.noisy_histogram import likelier_truth, noisy_histogram, two_ways
-from rr_core.figures.style import percent
+from rr_core.rounding import percent
 
 PARTS = Parts(
     "noisy_histogram",

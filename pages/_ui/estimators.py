@@ -22,14 +22,15 @@ from rr_core.figures.estimators import (
     search_film,
     wins,
 )
-from rr_core.figures.style import QUANTITIES, number, percent
-from rr_core.figures.wording import METRIC_NAMES, plain_names
-from rr_core.figures.wording import table as markdown_table
+from rr_core.figures.style import QUANTITIES
 from rr_core.plain_text import markdown, starred
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.repeats import Repeats, repeat
+from rr_core.rounding import number, percent
 from rr_core.scenario import Draw
 from rr_core.simulate import last_of
+from rr_core.words.phrases import METRIC_NAMES, plain_names
+from rr_core.words.phrases import table as markdown_table
 
 _TARGETS: dict[Target, str] = {"users": "These users", "population": "Their population"}
 _AGAINST: dict[Target, str] = {

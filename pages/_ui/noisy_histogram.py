@@ -9,12 +9,12 @@ import streamlit as st
 from pages._ui import chart, truth
 from pages._ui.draw_results import DrawResults
 from rr_core.figures.noisy_histogram import LARGEST_MATRIX, belief, channel, epsilon_cost
-from rr_core.figures.style import percent
 from rr_core.figures.view import Bars, bars, natural_order, rank_order, with_categories
-from rr_core.figures.wording import names
 from rr_core.plain_text import markdown, plain
 from rr_core.privacy import Report, answer, posterior_of_reports
+from rr_core.rounding import percent
 from rr_core.streams import Stream
+from rr_core.words.phrases import names
 
 _MOST_SHOWN = 30
 _MOST_ANSWERS = 20

@@ -19,13 +19,13 @@ from rr_core.experiments.claims import best_when
 from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS
 from rr_core.experiments.ranking import standing
 from rr_core.experiments.storage import stored_result
-from rr_core.figures.style import number, percent
-from rr_core.figures.wording import roughly_times, table
 from rr_core.plain_text import markdown
 from rr_core.populations import TABLES
 from rr_core.reference import Entry, Formula, Misprint
 from rr_core.registry import REGISTRY
+from rr_core.rounding import number, percent
 from rr_core.scenario import PRESETS, WORST_AVERAGE
+from rr_core.words.phrases import roughly_times, table
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+(?:\.\w+)*)(?::([^{}]+))?\}\}")
 

@@ -13,8 +13,8 @@ import streamlit as st
 
 from pages._ui import dials, link, session_files, truth, widgets
 from rr_core import limits
-from rr_core.figures.style import number, percent
 from rr_core.populations import DISTRIBUTIONS, UPLOAD
+from rr_core.rounding import number, percent
 from rr_core.scenario import FIRST, PRESETS, Scenario
 from server import sessions
 

@@ -14,8 +14,6 @@ import streamlit as st
 from pages._ui import link, session_files
 from pages._ui.downloads import button
 from rr_core import limits
-from rr_core.figures.style import number
-from rr_core.figures.wording import counted
 from rr_core.io import (
     Distribution,
     Preview,
@@ -27,6 +25,7 @@ from rr_core.io import (
 )
 from rr_core.plain_text import markdown, plain
 from rr_core.populations import UPLOAD, Population
+from rr_core.rounding import counted, number
 from server import sessions
 from server.middleware import TEMPORARY
 

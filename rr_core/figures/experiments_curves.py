@@ -13,7 +13,6 @@ import plotly.graph_objects as go
 from rr_core._validate import Array
 from rr_core.experiments.curves import CELL_STATISTICS, Curves, ErrorCurve, PanelRow
 from rr_core.experiments.ranking import Standing
-from rr_core.figures.experiments_sentences import where_settled
 from rr_core.figures.style import (
     LEGEND,
     QUANTITIES,
@@ -23,13 +22,13 @@ from rr_core.figures.style import (
     head,
     line_trace,
     mark_trace,
-    number,
     upright,
 )
-from rr_core.figures.wording import (
+from rr_core.rounding import counted, number
+from rr_core.words.experiments import where_settled
+from rr_core.words.phrases import (
     METRIC_NAMES,
     SYMBOLS,
-    counted,
     display,
     population_name,
     practically_equal,

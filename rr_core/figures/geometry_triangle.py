@@ -25,8 +25,6 @@ from rr_core.figures.style import (
     line_trace,
     mark_trace,
     note,
-    number,
-    percent,
     steady,
 )
 from rr_core.geometry.replicates import Cloud
@@ -43,6 +41,7 @@ from rr_core.geometry.simplex import (
     to_plane,
 )
 from rr_core.registry import ESTIMATORS, VALID
+from rr_core.rounding import number, percent
 
 _ZEROS = ("no zero", "one zero", "two zeros")
 _SHADES = (0.08, 0.3, 0.58)

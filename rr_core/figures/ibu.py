@@ -22,14 +22,13 @@ from rr_core.figures.style import (
     figure,
     line_trace,
     mark_trace,
-    number,
-    percent,
     upright,
 )
 from rr_core.figures.view import Bars, View
 from rr_core.geometry.simplex import FRAME, ThreeEstimates, likelihood_curves, to_plane
 from rr_core.ibu.convergence import TOLERANCES, RunComparison, SettlingTimes
 from rr_core.ibu.path import IBUPath
+from rr_core.rounding import number, percent
 
 IBU, MLE, OBSERVED = QUANTITIES["ibu"], QUANTITIES["mle_star"], QUANTITIES["observed"]
 # Below this a squared distance or a gap is rounding, and a logarithmic axis would show little else.

@@ -17,10 +17,6 @@ from numpy.typing import ArrayLike
 
 from rr_core._validate import Array
 from rr_core.registry import REGISTRY
-from rr_core.rounding import number as number
-from rr_core.rounding import percent as percent
-from rr_core.rounding import raised as raised
-from rr_core.rounding import whole as whole
 
 Trace = dict[str, Any]
 GRID = "rgba(128,128,128,0.22)"
@@ -205,14 +201,6 @@ def share_format(values: ArrayLike) -> str:
     gaps = np.abs(1 - np.asarray(values, dtype=np.float64))
     nearest = float(gaps.min(initial=1.0, where=gaps > _ROUNDING))
     return f".{max(_DIGITS, 1 - math.floor(math.log10(nearest)))}~p"
-
-
-def duration(seconds: float) -> str:
-    """A time as text in the unit that suits it: 0.0042 -> 4.2 ms."""
-    for unit, name in ((3600, "h"), (60, "min"), (1, "s"), (1e-3, "ms")):
-        if seconds >= unit:
-            return f"{number(seconds / unit)} {name}"
-    return f"{number(seconds * 1e6)} µs"
 
 
 def bar_trace(name: str, x: Any, y: Any, hover: str, **more: Any) -> Trace:

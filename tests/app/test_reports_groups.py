@@ -17,9 +17,8 @@ from scipy import stats
 from pages._ui import session_files
 from pages._ui.reports import results as shown
 from pages._ui.reports.html_report import html_report
-from rr_core import RandomizedResponse, analyse
+from rr_core import RandomizedResponse, analyse, rounding
 from rr_core.__main__ import main
-from rr_core.figures import style
 from rr_core.figures.reports import by_group
 from rr_core.figures.style import reading
 from rr_core.io import AllSeen, Names, Source, read_reports, report_files, within
@@ -615,8 +614,9 @@ def test_numbers_that_differ_by_group(made, how, weights, tmp_path):
         np.testing.assert_allclose(found.estimates[name], estimate[place], atol=1e-12)
     np.testing.assert_allclose(found.interval.low, wanted.together.interval.low[place], atol=1e-12)
     assert survey.alike == pytest.approx(wanted.alike)
-    assert f"ε up to {style.number(max(one.epsilon for one in wanted.together.protocol.designs), 4)}" in said(
-        page
+    assert (
+        f"ε up to {rounding.number(max(one.epsilon for one in wanted.together.protocol.designs), 4)}"
+        in said(page)
     )
     assert "north 0.8; south 70%; west 3/4" in dict(used.stated).values()
     assert "north 0.8; south 70%; west 3/4" in sentences.data_and_mechanism(held(page))

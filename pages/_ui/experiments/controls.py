@@ -28,15 +28,16 @@ from pages._ui.link import Binding
 from rr_core.comparison import METRICS
 from rr_core.experiments.grid import MAIN_SETTINGS, Cell, Sweep
 from rr_core.experiments.run import SweepResult, expected_seconds
-from rr_core.figures.style import QUANTITIES, duration
-from rr_core.figures.wording import METRIC_NAMES, counted, population_name
+from rr_core.figures.style import QUANTITIES
 from rr_core.limits import LIST_LETTERS_MAX
 from rr_core.metrics import WHOSE
 from rr_core.parameters import LIST_HELP, Number, RefusedSettings
 from rr_core.plain_text import markdown
 from rr_core.populations import TABLES, UPLOAD, Population, build
 from rr_core.registry import ESTIMATORS
+from rr_core.rounding import counted
 from rr_core.scenario import Scenario
+from rr_core.words.phrases import METRIC_NAMES, duration, population_name
 from server.jobs import worker_count
 
 _MOST_NAMED = 6

@@ -37,12 +37,12 @@ from rr_core.figures.experiments_protocols import (
     evidence,
     paper_says,
 )
-from rr_core.figures.wording import table
 from rr_core.io.text import csv_bytes
 from rr_core.metrics import WHOSE
 from rr_core.parameters import Choice, Number
 from rr_core.plain_text import starred
 from rr_core.protocols.collection import MOST_BITS
+from rr_core.words.phrases import table
 
 _RUN = "exp_protocols_run"
 _COLLECTIONS = 100  # as in the paper

@@ -34,19 +34,20 @@ from rr_core.experiments.run import SweepResult
 from rr_core.experiments.winner_map import has_map
 from rr_core.figures.experiments_curves import MOST_COLUMNS, MOST_ROWS, paper_figure
 from rr_core.figures.experiments_map import why_no_map
-from rr_core.figures.experiments_sentences import (
+from rr_core.figures.style import QUANTITIES
+from rr_core.io import experiments as files
+from rr_core.io.decoding import UnreadableFile
+from rr_core.plain_text import markdown, starred
+from rr_core.rounding import counted, number
+from rr_core.scenario import WORST_AVERAGE, Scenario
+from rr_core.words.experiments import (
     SHAPES_EXPLAINED,
     agreement_in_words,
     answer_in_words,
     evidence,
     paper_says,
 )
-from rr_core.figures.style import QUANTITIES, number
-from rr_core.figures.wording import METRIC_NAMES, SYMBOLS, counted, listed, population_name, table
-from rr_core.io import experiments as files
-from rr_core.io.decoding import UnreadableFile
-from rr_core.plain_text import markdown, starred
-from rr_core.scenario import WORST_AVERAGE, Scenario
+from rr_core.words.phrases import METRIC_NAMES, SYMBOLS, listed, population_name, table
 from server import sessions
 
 _INTRODUCTION = (

@@ -17,9 +17,9 @@ from pages._ui.link import Binding, binding_of_choice
 from rr_core.experiments.grid import PAPER_FIGURES, PaperFigure, Sweep
 from rr_core.experiments.run import SweepResult
 from rr_core.experiments.storage import stored_result
-from rr_core.figures.style import duration
-from rr_core.figures.wording import counted
 from rr_core.populations import Population
+from rr_core.rounding import counted
+from rr_core.words.phrases import duration
 from server import sessions, sweeps
 from server.sweeps import Job, SweepQueue
 

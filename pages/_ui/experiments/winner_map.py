@@ -29,11 +29,11 @@ from rr_core.experiments.winner_map import (
     winner_map,
 )
 from rr_core.figures.experiments_map import cell_numbers, column_and_row, map_figure, tick, why_no_map
-from rr_core.figures.wording import METRIC_NAMES, SYMBOLS, population_name, table
 from rr_core.parameters import Choice
 from rr_core.plain_text import markdown, starred
 from rr_core.populations import UPLOAD
 from rr_core.scenario import Scenario
+from rr_core.words.phrases import METRIC_NAMES, SYMBOLS, population_name, table
 
 MAP_LABELS = {
     "eps-n": "ε and N",

@@ -18,12 +18,12 @@ from rr_core.figures.geometry_line import (
     repairs_plane,
     support_sizes,
 )
-from rr_core.figures.style import number, percent
-from rr_core.figures.wording import table
 from rr_core.geometry.push_down import PushDown
 from rr_core.geometry.replicates import AlignmentCounts, count_alignment
 from rr_core.plain_text import plain
+from rr_core.rounding import number, percent
 from rr_core.simulate import last_of
+from rr_core.words.phrases import table
 
 
 def theorem_section(results: DrawResults) -> None:

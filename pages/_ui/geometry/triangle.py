@@ -23,8 +23,7 @@ from pages._ui.frame import Page
 from pages._ui.link import Binding
 from rr_core._validate import Array
 from rr_core.figures.geometry_triangle import Layers, cloud_panels, triangle
-from rr_core.figures.style import QUANTITIES, number, percent
-from rr_core.figures.wording import display, table
+from rr_core.figures.style import QUANTITIES
 from rr_core.geometry.replicates import N_COLLECTIONS, TRUTH_PLACES, Cloud, TruthPlace, cloud_frame
 from rr_core.geometry.simplex import (
     FRAME,
@@ -46,7 +45,9 @@ from rr_core.geometry.simplex import (
 from rr_core.plain_text import markdown, plain, starred
 from rr_core.populations import UPLOAD
 from rr_core.registry import ESTIMATORS
+from rr_core.rounding import number, percent
 from rr_core.scenario import Draw
+from rr_core.words.phrases import display, table
 
 _PARAMETER = "phi"
 _CIRCLES, _CURVES = "Circles of distance", "Curves of likelihood"

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from pages._ui import dials, downloads, long_run
 from pages._ui.draw_results import LARGE, DrawResults
 from pages._ui.figure_controls import note, widget
-from rr_core.figures.style import number, percent
 from rr_core.ibu import ibu_path
 from rr_core.ibu.convergence import TOLERANCES, FirstReached, SettlingTimes, first_reached, settling_times
 from rr_core.ibu.costs import affordable_iterations, records_per_decade
@@ -24,6 +23,7 @@ from rr_core.ibu.engine import LARGEST_K_RANDOM, LARGEST_K_TYPED, START_KINDS, S
 from rr_core.ibu.path import IBUPath, log_spaced
 from rr_core.io.text import csv_bytes
 from rr_core.mechanism import RandomizedResponse
+from rr_core.rounding import number, percent
 from rr_core.scenario import Scenario
 from server import jobs
 from server.priority import TURNS

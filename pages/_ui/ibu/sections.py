@@ -12,9 +12,7 @@ import streamlit as st
 from pages._ui import chart, long_run, widgets
 from pages._ui.draw_results import DrawResults
 from rr_core.figures.ibu import compared_runs, triangle_path
-from rr_core.figures.style import duration, number, percent
 from rr_core.figures.view import natural_order
-from rr_core.figures.wording import counted, names, odds, table
 from rr_core.geometry.simplex import estimate_three
 from rr_core.ibu import figure4
 from rr_core.ibu.convergence import FirstReached, LocalRate, RunComparison, compare_epsilons, local_rate
@@ -23,7 +21,9 @@ from rr_core.ibu.engine import Start
 from rr_core.ibu.figure4 import IMPLIED_DISTANCE, PAPER_CLAIMS, Measurement, PaperClaim, measurement
 from rr_core.ibu.path import IBUPath
 from rr_core.plain_text import starred
+from rr_core.rounding import counted, number, percent
 from rr_core.scenario import Scenario
+from rr_core.words.phrases import duration, names, odds, table
 
 _QUICK = 10  # iterations per digit
 _NEARLY_ALL = 0.999  # of the error, removed by one iteration

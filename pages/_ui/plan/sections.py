@@ -30,9 +30,6 @@ from rr_core.figures.plan_curves import (
     rmse_against_k,
 )
 from rr_core.figures.plan_map import plan_map
-from rr_core.figures.plan_sentences import at_least, at_most, budget, number_of_users, promise_text
-from rr_core.figures.style import number, percent
-from rr_core.figures.wording import METRIC_NAMES, capital
 from rr_core.io.text import csv_bytes
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, K_MAX, K_MIN, N_MAX, N_MIN
 from rr_core.mechanism import RandomizedResponse
@@ -47,6 +44,9 @@ from rr_core.plan.solve import Find
 from rr_core.plan.targets import Target
 from rr_core.populations import DISTRIBUTIONS, UPLOAD
 from rr_core.reports.designs import DESIGNS, OF_ONE_SHARE, Missing, Parameter, Unclear
+from rr_core.rounding import number, percent
+from rr_core.words.phrases import METRIC_NAMES, capital
+from rr_core.words.plan import at_least, at_most, budget, number_of_users, promise_text
 
 _CLICKED_DIGITS = 3
 _SIMULATION = "plan_curves"

@@ -13,7 +13,6 @@ from pages._ui import link, widgets
 from pages._ui.draw_results import DrawResults
 from pages._ui.link import binding_of_parameters
 from rr_core.figures.plan_map import TargetFrontier
-from rr_core.figures.plan_sentences import KIND_TEXTS
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN
 from rr_core.metrics import WHOSE
 from rr_core.plan import solve
@@ -30,6 +29,7 @@ from rr_core.plan.settings import (
     value_range,
 )
 from rr_core.plan.targets import KINDS, Guess, Target
+from rr_core.words.plan import KIND_TEXTS
 
 SETTINGS = binding_of_parameters(
     "_plan_settings",

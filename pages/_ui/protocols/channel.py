@@ -35,7 +35,6 @@ from rr_core.figures.channel import (
 )
 from rr_core.figures.estimators import GROUPED_UP_TO
 from rr_core.figures.view import natural_order
-from rr_core.figures.wording import display, plain_names
 from rr_core.io import UnreadableFile
 from rr_core.io.channel_file import MatrixFile, read_matrix, read_matrix_file
 from rr_core.io.text import by_category
@@ -54,6 +53,7 @@ from rr_core.protocols.settings import (
 )
 from rr_core.scenario import Draw
 from rr_core.streams import Stream
+from rr_core.words.phrases import display, plain_names
 from server import sessions
 
 _TOLERANCE = 1e-9  # of the certificate

@@ -16,9 +16,6 @@ from pages._ui.frame import Page
 from pages._ui.link import binding_of_parameters
 from rr_core._validate import Array
 from rr_core.figures.over_time import NAMES, budget, errors, exposure
-from rr_core.figures.plan_sentences import budget as privacy
-from rr_core.figures.style import number, raised
-from rr_core.figures.wording import counted, odds, plain_names
 from rr_core.ibu import log_spaced
 from rr_core.io.text import csv_bytes
 from rr_core.plain_text import markdown
@@ -30,9 +27,12 @@ from rr_core.protocols.settings import (
     TimeSettings,
     most_common,
 )
+from rr_core.rounding import counted, number, raised
 from rr_core.sampling import whole_users
 from rr_core.scenario import Scenario
 from rr_core.streams import Stream
+from rr_core.words.phrases import odds, plain_names
+from rr_core.words.plan import budget as privacy
 
 _DOTS_PER_DECADE = 2
 _APART = 0.7  # of the last simulated day: the day before it at the latest

@@ -13,7 +13,6 @@ from pages._ui.frame import Page
 from pages._ui.link import binding_of_parameters
 from rr_core._validate import Array
 from rr_core.figures.protocols import posterior_intervals, towards_mle, wrong_priors
-from rr_core.figures.wording import listed
 from rr_core.io.text import by_category
 from rr_core.protocols import PosteriorSummary, summarise_posterior
 from rr_core.protocols.posterior import PRIORS, distance_to_mle, prior_errors
@@ -27,6 +26,7 @@ from rr_core.protocols.settings import (
 )
 from rr_core.scenario import Draw
 from rr_core.streams import Stream
+from rr_core.words.phrases import listed
 from server import sessions
 
 MOST_CATEGORIES, MOST_USERS = 2000, 1_000_000

@@ -11,10 +11,7 @@ from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import binding_of_choice
 from rr_core.figures.arrivals import MOST_DRAWN
-from rr_core.figures.plan_sentences import budget
-from rr_core.figures.style import number, percent
 from rr_core.figures.unary import gain_map, one_report, unary_estimates
-from rr_core.figures.wording import certificate, counted, display, people
 from rr_core.io.text import by_category
 from rr_core.plain_text import markdown
 from rr_core.protocols import settings
@@ -22,8 +19,11 @@ from rr_core.protocols.collection import MOST_BITS, OnePerson, UnaryCollection, 
 from rr_core.protocols.laws import support as bits_of
 from rr_core.protocols.measured import mle_gains
 from rr_core.protocols.unary import UnaryEncoding
+from rr_core.rounding import counted, number, percent
 from rr_core.scenario import Draw, Scenario
 from rr_core.streams import Stream
+from rr_core.words.phrases import certificate, display, people
+from rr_core.words.plan import budget
 from server import sessions
 
 _LONGEST_NAME = 18

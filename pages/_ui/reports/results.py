@@ -19,7 +19,6 @@ from pages._ui.reports.html_report import html_report
 from rr_core.comparison import Target
 from rr_core.figures.reports import ESTIMATES, by_group, is_dominated, reports_floor, with_intervals
 from rr_core.figures.view import LONGEST_SEARCH, Bars, bars, find
-from rr_core.figures.wording import odds
 from rr_core.io import report_files
 from rr_core.io import report_sentences as sentences
 from rr_core.io.report_results import ReportsInUse, Results
@@ -40,6 +39,7 @@ from rr_core.reports.measured import (
     credible_coverage_of_large,
 )
 from rr_core.rounding import p_value
+from rr_core.words.phrases import odds
 
 _LEVELS = (0.9, 0.95, 0.99)
 _TARGETS: dict[Target, str] = {"users": "These people", "population": "Their population"}
