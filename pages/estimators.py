@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import dials, downloads, figure_controls, film, guidance, lesson, truth, view_picker
+from pages._ui import dials, downloads, figure_controls, film, guidance, lesson, truth
 from pages._ui.estimators import error_table, pick_target, repeated_section, search_section
 from pages._ui.frame import Parts, open_page, while_open
 from rr_core.figures.estimators import estimates
@@ -18,7 +18,7 @@ PARTS = Parts(
     },
 )
 page = open_page("estimators", PARTS.binding)
-draw, scenario = page.work.draw, page.work.draw.scenario
+draw, scenario = page.results.draw, page.results.draw.scenario
 st.markdown(
     "**InvN** if no category stands out, because all are about equal or noise drowns all (few people, small ε): it cuts "
     "off the negatives of Inv and scales the rest down, so the largest shares lose most, which noise made large.  \n"
@@ -28,8 +28,8 @@ st.markdown(
 )
 with figure_controls.row():
     target = pick_target()
-    view = view_picker.pick(page.work)
-    zoom = view_picker.zoom("estimators")
+    view = figure_controls.pick_view(page.results)
+    zoom = figure_controls.zoom("estimators")
     guidance.words(
         "Inv",
         "InvN",
@@ -41,14 +41,14 @@ with figure_controls.row():
         "Certificate",
     )
 
-result = page.work.comparison(target)
+result = page.results.comparison(target)
 estimated = truth.unless_hidden(result.truth)
 figure = estimates(result.estimates, estimated, scenario.n, draw.mechanism, view, zoom, dials.moving())
 page.lead(figure, "estimators")
 parts = PARTS.tabs()
 with parts["errors"]:
     error_table(result, draw)
-    downloads.row(page.work, figure, "estimators")
+    downloads.row(page.results, figure, "estimators")
 if parts["hill"].open:
     with parts["hill"]:
         st.markdown(
@@ -56,9 +56,9 @@ if parts["hill"].open:
             "moves them."
         )
         lesson.draw_hill()
-while_open(parts["repeat"], repeated_section, page.work, target)
-while_open(parts["film"], film.estimates_section, page.work, target)
-while_open(parts["steps"], search_section, page.work)
+while_open(parts["repeat"], repeated_section, page.results, target)
+while_open(parts["film"], film.estimates_section, page.results, target)
+while_open(parts["steps"], search_section, page.results)
 guidance.which_to_use(draw.mechanism, scenario.n)
 
 with st.expander("Formulas"):

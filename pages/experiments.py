@@ -24,7 +24,7 @@ SETTINGS = (
 )
 page = open_page("experiments", *SETTINGS)
 
-scenario, key = page.work.draw.scenario, runs.SWEEP.current()
+scenario, key = page.results.draw.scenario, runs.SWEEP.current()
 run = runs.current(key)
 runs.say_if_let_go()
 if run is not None:

@@ -24,11 +24,11 @@ st.markdown(
 figure, points, theta = triangle.section(page, PARTS.binding.current())
 parts = PARTS.tabs()
 with parts["why"]:
-    triangle.why_section(points, theta, page.work.geometry.three)
-    downloads.row(page.work, figure, "geometry")
-while_open(parts["line"], collinearity.theorem_section, page.work)
-while_open(parts["beyond"], collinearity.equal_supports_section, page.work)
-while_open(parts["bias"], triangle.bias_section, page.work)
+    triangle.why_section(points, theta, page.results.geometry.three)
+    downloads.row(page.results, figure, "geometry")
+while_open(parts["line"], collinearity.theorem_section, page.results)
+while_open(parts["beyond"], collinearity.equal_supports_section, page.results)
+while_open(parts["bias"], triangle.bias_section, page.results)
 
 with st.expander("Formulas"):
     st.markdown(

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import chart, figure_controls, film, guidance, view_picker
+from pages._ui import chart, figure_controls, film, guidance
 from pages._ui.frame import Parts, open_page
 from pages._ui.ibu import results, sections
 from rr_core.figures.ibu import animation, convergence_curves, settling_by_reports
@@ -17,7 +17,6 @@ PARTS = Parts(
     },
 )
 page = open_page("ibu", PARTS.binding)
-work = page.work
 
 st.markdown(
     "**Yes, step by step.** **IBU** (iterative Bayesian update) multiplies each share by a **factor**: above 1 if the "
@@ -25,18 +24,18 @@ st.markdown(
     "**Try:** press **Play**. Then set **Privacy ε** to 0.5: how many iterations now?"
 )
 with figure_controls.row():
-    start = results.pick_start(work)
+    start = results.pick_start(page.results)
     length = results.pick_length()
     tolerance = results.pick_tolerance()
-    view = view_picker.pick(work, by_reports=True)
+    view = figure_controls.pick_view(page.results, by_reports=True)
     guidance.words("IBU", "Iteration", "Convergence", "MLE\\*", "Likelihood", "Certificate", "Nat", "Support")
     figure_controls.place(film.listen_for_keys)  # before the figure, where a page that is presented ends
-path = results.ibu_run(work, start, length)
-reached = results.iterations_to_tolerance(work, start, path, tolerance)
+path = results.ibu_run(page.results, start, length)
+reached = results.iterations_to_tolerance(page.results, start, path, tolerance)
 figure = animation(path, view, sections.brief_answer(reached, path))
 page.lead(figure, "ibu")
 sections.show_answer(reached, path)
-results.offer_rest(work, start, length, path)
+results.offer_rest(page.results, start, length, path)
 sections.explain_start(path)
 
 parts = PARTS.tabs()
@@ -47,18 +46,18 @@ with parts["stop"]:
         "largest."
     )
     chart.show(convergence_curves(path, tolerance), "ibu_convergence")
-    sections.triangle_section(work, path)
+    sections.triangle_section(page.results, path)
 if parts["last"].open:
     with parts["last"]:
-        settling = results.settling(work, start, path, results.pick_nearness())
+        settling = results.settling(page.results, start, path, results.pick_nearness())
         chart.show(settling_by_reports(path, settling), "ibu_stragglers")
         sections.explain_pace(path)
         st.caption("To try: start from **The reports φ**. Do the same categories come last?")
 with parts["epsilon"]:
-    sections.comparison_section(work, length, tolerance)
+    sections.comparison_section(page.results, length, tolerance)
 with parts["cost"]:
-    sections.cost_section(work, reached, start)
-results.downloads_row(work, path, start, figure)
+    sections.cost_section(page.results, reached, start)
+results.downloads_row(page.results, path, start, figure)
 
 with st.expander("Formulas"):
     st.markdown(

@@ -2,19 +2,19 @@
 
 import streamlit as st
 
-from pages._ui import chart, downloads, figure_controls, guidance, truth, view_picker
+from pages._ui import chart, downloads, figure_controls, guidance, truth
 from pages._ui.frame import Parts, open_page
 from rr_core.figures.inv_negatives import chance_against_users, inv_with_negatives, more_users
-from rr_core.figures.style import percent
-from rr_core.law import negative_chance, negatives
+from rr_core.report_distribution import negative_chance, negatives
+from rr_core.rounding import percent
 
 PARTS = Parts(
     "inv_negatives",
     {"numbers": "In numbers", "users": "Would more users help?", "empty": "A category that nobody has"},
 )
 page = open_page("inv_negatives", PARTS.binding)
-draw, scenario = page.work.draw, page.work.draw.scenario
-inv = page.work.comparison().estimates["inv"]
+draw, scenario = page.results.draw, page.results.draw.scenario
+inv = page.results.comparison().estimates["inv"]
 
 st.markdown(
     "**Inv** subtracts the expected noise and rescales. It is right on average, but a category that received fewer "
@@ -22,9 +22,9 @@ st.markdown(
     "**Try:** raise **Users N**: what becomes of the negatives?"
 )
 with figure_controls.row():
-    view = view_picker.pick(page.work)
+    view = figure_controls.pick_view(page.results)
     # Over the ranks of many categories the negatives are far smaller than the largest shares.
-    zoom = view_picker.zoom("inv", on=view.is_curve)
+    zoom = figure_controls.zoom("inv", on=view.is_curve)
     guidance.words("Inv", "Negatives", "Unbiased", "Expected value", "Standard error")
 figure = inv_with_negatives(inv, truth.unless_hidden(draw.theta), scenario.n, draw.mechanism, view, zoom)
 page.lead(figure, "inv_negatives")
@@ -37,7 +37,7 @@ with parts["numbers"]:
     columns[1].metric("Of all categories", percent(negative.share))
     columns[2].metric("The negatives sum to", percent(negative.total))
     columns[3].metric("The lowest", percent(negative.lowest) if negative.count else "none")
-    downloads.row(page.work, figure, "inv_negatives")
+    downloads.row(page.results, figure, "inv_negatives")
 with parts["users"]:
     st.markdown(
         "**For a category that somebody has, in the end yes; for one that nobody has, in the end no.**"
@@ -45,7 +45,7 @@ with parts["users"]:
     if truth.hidden():
         st.markdown(truth.note("how many negatives to expect, with these users and with more of them"))
     else:
-        st.markdown(more_users(page.work.expected_negatives))
+        st.markdown(more_users(page.results.expected_negatives))
     st.markdown(
         "N·q is what the noise alone brings. A category that **somebody has** expects more reports than that, and with "
         "more and more users its chance of getting fewer tends to zero, though it may rise on the way. One that "
@@ -58,7 +58,7 @@ with parts["users"]:
     )
 if parts["empty"].open:
     with parts["empty"]:
-        observed, exact = page.work.empty_share, float(negative_chance(scenario.n, draw.mechanism))
+        observed, exact = page.results.empty_share, float(negative_chance(scenario.n, draw.mechanism))
         if observed.emptied and not truth.hidden():
             st.markdown(
                 "Every category is in use here, so the rarest one was emptied to look at it in repeated draws."

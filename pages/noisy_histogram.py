@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from pages._ui import downloads, figure_controls, film, guidance, truth, view_picker
+from pages._ui import downloads, figure_controls, film, guidance, truth
 from pages._ui.frame import Parts, open_page, while_open
 from pages._ui.noisy_histogram import channel_section, person_section
 from rr_core.figures.noisy_histogram import likelier_truth, noisy_histogram, two_ways
-from rr_core.figures.style import percent
+from rr_core.rounding import percent
 
 PARTS = Parts(
     "noisy_histogram",
@@ -18,7 +18,7 @@ PARTS = Parts(
     },
 )
 page = open_page("noisy_histogram", PARTS.binding)
-draw = page.work.draw
+draw = page.results.draw
 _MANY = 60  # categories, beyond which the tallest true bars would press the reports flat
 
 new = f"**New draw** for {'' if draw.of_table else 'other users and '}other noise: "
@@ -35,8 +35,8 @@ st.markdown(
     )
 )
 with figure_controls.row():
-    view = view_picker.pick(page.work)
-    zoom = view_picker.zoom("noisy", "Zoom in on the reports", on=draw.scenario.k > _MANY)
+    view = figure_controls.pick_view(page.results)
+    zoom = figure_controls.zoom("noisy", "Zoom in on the reports", on=draw.scenario.k > _MANY)
     guidance.words("Randomized response", "Epsilon (ε)", "Noise", "Expected value", "Total variation")
 true_counts = truth.unless_hidden(draw.true_counts)
 figure = noisy_histogram(true_counts, draw.counts, draw.mechanism, view, zoom)
@@ -44,7 +44,7 @@ page.lead(figure, "noisy_histogram")
 
 parts = PARTS.tabs()
 with parts["numbers"]:
-    summary = page.work.noise
+    summary = page.results.noise
     columns = st.columns(4)
     columns[0].metric("Chance of a true report", percent(summary.truthful))
     columns[1].metric(
@@ -66,10 +66,10 @@ with parts["numbers"]:
         f"**How ε becomes a chance:** {two_ways(draw.mechanism)} **Why eᵋ?** Two answers multiply their odds, "
         "eᵋ · eᵋ = e²ᵋ: so ε adds up."
     )
-    downloads.row(page.work, figure, "noisy_histogram")
-while_open(parts["person"], person_section, page.work)
-while_open(parts["film"], film.reports_section, page.work)
-while_open(parts["channel"], channel_section, page.work)
+    downloads.row(page.results, figure, "noisy_histogram")
+while_open(parts["person"], person_section, page.results)
+while_open(parts["film"], film.reports_section, page.results)
+while_open(parts["channel"], channel_section, page.results)
 
 with st.expander("Formulas"):
     st.markdown(

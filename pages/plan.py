@@ -20,9 +20,9 @@ PARTS = Parts(
     },
 )
 page = open_page("plan", SETTINGS, sections.SHARE_SETTINGS, PARTS.binding)
-k = page.work.draw.scenario.k
+k = page.results.draw.scenario.k
 settings = SETTINGS.current().fitted(k)
-plan = current_plan(page.work, settings)
+plan = current_plan(page.results, settings)
 sections.answer(plan)
 left, right = st.columns([3, 1], gap="small")
 with left:
@@ -55,7 +55,7 @@ parts = PARTS.tabs()
 with parts["privacy"]:
     sections.price_of_privacy(plan)
 with parts["estimators"]:
-    sections.simulated_errors(page.work, plan)
+    sections.simulated_errors(page.results, plan)
 with parts["protocols"]:
     sections.other_protocols(plan)
 while_open(parts["surveys"], sections.survey_designs)
@@ -64,6 +64,6 @@ with parts["bounds"]:
 with parts["shuffling"]:
     delta = sections.shuffled_reports(plan)
 with parts["files"]:
-    sections.files(page.work, plan, plan_landscape(page.work, plan), figure, delta)
+    sections.files(page.results, plan, plan_landscape(page.results, plan), figure, delta)
 
 guidance.next_page()

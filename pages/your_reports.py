@@ -6,7 +6,7 @@ from pages._ui import guidance
 from pages._ui.figure_controls import row
 from pages._ui.frame import open_reading
 from pages._ui.reports import results, session, upload
-from pages._ui.state import stop
+from pages._ui.widgets import stop
 
 open_reading("your_reports", session.HERE, session.MADE)
 upload.panel()

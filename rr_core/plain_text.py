@@ -1,6 +1,6 @@
 """Text from a stranger's file: as one line without invisible characters, as a cell that no spreadsheet runs, and as
 markdown. Labels are kept as they are, and made safe at the moment they are shown: one function per place they go to. (For
-charts: `rr_core.figures.wording`.)"""
+charts: `rr_core.words.phrases`.)"""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Where heavy work runs: worker processes, with progress, Stop, limits of time and memory, and a fair queue.
 
 Python runs one thread at a time: what is computed in a worker does not keep other pages waiting, and what swells or
-crashes is a worker. (Drawing a scenario stays in the server, see `pages/_ui/work.py`.) No Streamlit here: workers import
-this, too. They are loky's, not multiprocessing's: a process of the latter begins by running the main script again, and
-under Streamlit that is the page.
+crashes is a worker. (Drawing a scenario stays in the server, see `pages/_ui/draw_results.py`.) No Streamlit here:
+workers import this, too. They are loky's, not multiprocessing's: a process of the latter begins by running the main
+script again, and under Streamlit that is the page.
 """
 
 from __future__ import annotations

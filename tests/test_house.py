@@ -26,16 +26,17 @@ ROOMS = {
     "rr_core.recompute": {"numpy", "rr_core", "rr_core.io"},
     # The commands of a shell read files, too.
     "rr_core.__main__": {"numpy", "rr_core", "rr_core.recompute", "rr_core.io"},
-    "rr_core.figures": {"numpy", "scipy", "plotly", "rr_core"},
+    "rr_core.words": {"numpy", "rr_core"},
+    "rr_core.figures": {"numpy", "scipy", "plotly", "rr_core", "rr_core.words"},
     "rr_core.io": {"numpy", "pandas", "pyarrow", "pyreadstat", "python_calamine", "rr_core"},
-    "pages": {"streamlit", "rr_core", "rr_core.figures", "pages._ui", "server"},
-    "home": {"streamlit", "rr_core", "rr_core.figures", "pages._ui"},
+    "pages": {"streamlit", "rr_core", "rr_core.words", "rr_core.figures", "pages._ui", "server"},
+    "home": {"streamlit", "rr_core", "rr_core.words", "rr_core.figures", "pages._ui"},
     "app": {"streamlit", "server", "server.room"},
     "server.room": {"starlette", "sqlalchemy", "limits", "rr_core", "server"},
     "server": {"streamlit", "starlette", "loky", "threadpoolctl", "numpy", "pyarrow", "rr_core"},
     "pages._ui": {
         *("streamlit", "jinja2", "markupsafe", "numpy", "pandas", "pyarrow", "plotly", "segno"),
-        *("rr_core", "rr_core.figures", "rr_core.io", "server", "server.room"),
+        *("rr_core", "rr_core.words", "rr_core.figures", "rr_core.io", "server", "server.room"),
     },
 }
 
@@ -80,9 +81,9 @@ def test_imports_point_one_way() -> None:
 
 
 def test_a_run_ends_early_in_one_way() -> None:
-    """`state.stop`: after ``st.stop()`` alone, widgets that were not drawn come back with another value."""
+    """`widgets.stop`: after ``st.stop()`` alone, widgets that were not drawn come back with another value."""
     ends = {module for module, path in SOURCES.items() if "st.stop()\n" in path.read_text(encoding="utf-8")}
-    assert ends == {"pages._ui.state"}
+    assert ends == {"pages._ui.widgets"}
 
 
 def test_nobody_changes_what_belongs_to_others() -> None:
@@ -126,6 +127,7 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
     [
         ("rr_core", {"streamlit", "plotly", "pandas", "pyarrow", "loky"}),
         ("rr_core.recompute", {"streamlit", "plotly", "pandas", "pyarrow", "loky"}),
+        ("rr_core.words", {"streamlit", "plotly", "pandas", "pyarrow", "loky"}),
         ("rr_core.figures", {"streamlit", "pandas", "pyarrow", "loky"}),
         ("rr_core.io", {"streamlit", "plotly", "loky"}),
     ],

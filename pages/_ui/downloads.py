@@ -15,8 +15,8 @@ import streamlit as st
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
-from pages._ui import link, state, truth
-from pages._ui.work import Work
+from pages._ui import link, session_files, truth
+from pages._ui.draw_results import DrawResults
 from rr_core.comparison import estimates_table
 from rr_core.io.text import csv_bytes
 from rr_core.plain_text import csv_columns
@@ -26,7 +26,7 @@ from server import sessions
 
 
 def row(
-    work: Work,
+    results: DrawResults,
     chart: go.Figure,
     name: str,
     data: Callable[[], bytes] | None = None,
@@ -42,15 +42,15 @@ def row(
         data: returns the bytes of a CSV without the truth; by default `data_csv` of ``work``.
         settings: what `rr_core.recompute` of this page needs beside its link.
     """
-    held, uploaded = state.uploaded(), []
-    if held is not None and work.draw.scenario.dist == UPLOAD:
+    held, uploaded = session_files.uploaded(), []
+    if held is not None and results.draw.scenario.dist == UPLOAD:
         uploaded, settings = [held.file_name], {"upload": held.reading, **settings}
     address = link.relative()
     with st.grid(3):
         if data is None and truth.hidden():
             truth.reveal_first_button(f"{name}_reveal")
         else:
-            button("Download data (CSV)", data or partial(data_csv, work), f"{name}.csv", f"{name}_csv")
+            button("Download data (CSV)", data or partial(data_csv, results), f"{name}.csv", f"{name}_csv")
         button("Download chart (HTML)", lambda: chart_html(chart), f"{name}.html", f"{name}_html")
         button(
             "Download script (Python)",
@@ -83,9 +83,9 @@ def button(
     st.download_button(label, make, name, mime, on_click="ignore", key=key, width=width, **how)
 
 
-def data_csv(work: Work) -> bytes:
+def data_csv(results: DrawResults) -> bytes:
     """One row per category at full precision; names cannot run as spreadsheet formulas."""
-    draw, estimates = work.draw, work.comparison().estimates
+    draw, estimates = results.draw, results.comparison().estimates
     return csv_bytes(csv_columns(estimates_table(draw, estimates)))
 
 

@@ -9,9 +9,9 @@ from operator import attrgetter
 
 import streamlit as st
 
-from pages._ui import chart, film, long_run, state, truth
+from pages._ui import chart, film, long_run, truth, widgets
+from pages._ui.draw_results import LARGE, DrawResults
 from pages._ui.figure_controls import widget
-from pages._ui.work import LARGE, Work
 from rr_core.comparison import RANKED, ULPS, Comparison, Target
 from rr_core.estimators import mle_search
 from rr_core.figures.estimators import (
@@ -22,14 +22,15 @@ from rr_core.figures.estimators import (
     search_film,
     wins,
 )
-from rr_core.figures.style import QUANTITIES, number, percent
-from rr_core.figures.wording import METRIC_NAMES, plain_names
-from rr_core.figures.wording import table as markdown_table
+from rr_core.figures.style import QUANTITIES
 from rr_core.plain_text import markdown, starred
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.repeats import Repeats, repeat
+from rr_core.rounding import number, percent
 from rr_core.scenario import Draw
 from rr_core.simulate import last_of
+from rr_core.words.phrases import METRIC_NAMES, plain_names
+from rr_core.words.phrases import table as markdown_table
 
 _TARGETS: dict[Target, str] = {"users": "These users", "population": "Their population"}
 _AGAINST: dict[Target, str] = {
@@ -47,7 +48,7 @@ _FEWEST, _MOST = 4, 15  # digits
 def pick_target() -> Target:
     """Widget for the truth: the users' own histogram, or the population that they were drawn from."""
     chosen: Target = widget(
-        state.pick_one,
+        widgets.pick_one,
         "The truth to compare with",
         _TARGETS,
         default="users",
@@ -138,7 +139,7 @@ def _cells(result: Comparison, metric: str) -> list[str]:
 _NAME = "repeat"
 
 
-def repeated_section(work: Work, target: Target) -> None:
+def repeated_section(results: DrawResults, target: Target) -> None:
     """Widgets for the number of collections, the run with progress and Stop, and its results."""
     st.markdown(
         "The same users report again and again with new noise: who wins then?"
@@ -150,11 +151,11 @@ def repeated_section(work: Work, target: Target) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         times = long_run.how_many("repeat_times")
-        about = (work.draw.scenario, work.draw.population.key, target, times)
+        about = (results.draw.scenario, results.draw.population.key, target, times)
         start = long_run.start_button(_NAME, "Repeat", about)
-    run = partial(last_of, partial(repeat, work.draw, times, target), attrgetter("done"))
-    k = work.draw.scenario.k
-    shared = work.is_shared and k <= LARGE  # a result keeps four numbers per category
+    run = partial(last_of, partial(repeat, results.draw, times, target), attrgetter("done"))
+    k = results.draw.scenario.k
+    shared = results.is_shared and k <= LARGE  # a result keeps four numbers per category
     result: Repeats | None = long_run.outcome(
         start, _NAME, about, times, "collections", run, k=k, shared=shared
     )
@@ -184,9 +185,9 @@ def _show_repeats(result: Repeats, times: int) -> None:
         chart.show(wins(result, metric), "wins")
 
 
-def search_section(work: Work) -> None:
+def search_section(results: DrawResults) -> None:
     """Algorithm 1 as a film on the reports of this draw, and why it may stop where it does."""
-    draw = work.draw
+    draw = results.draw
     if draw.scenario.k > MOST_CATEGORIES:
         st.caption(f"The steps are shown for up to {MOST_CATEGORIES} categories: lower **Categories K**.")
         return

@@ -1,4 +1,4 @@
-"""The row of widgets above the main figure.
+"""The row of widgets above the main figure, and those of it that choose which categories the figure shows.
 
 A browser needs longer for such a row than for the figure. So while a hand moves a dial, the row stays on screen as it is
 and the values of its widgets are read; it is drawn again when the hand rests.
@@ -13,7 +13,23 @@ from typing import Any
 
 import streamlit as st
 
-from pages._ui import dials, link
+from pages._ui import dials, link, truth
+from pages._ui.draw_results import DrawResults
+from rr_core.figures.arrivals import drawn_categories
+from rr_core.figures.view import (
+    LONGEST_SEARCH,
+    MOST_BARS,
+    Bars,
+    Curve,
+    Order,
+    View,
+    bars,
+    curve,
+    find,
+    natural_order,
+)
+
+_ALL, _TOP, _CHOSEN = "All, by rank", "Most frequent", "By name"
 
 
 @dataclass(slots=True)
@@ -65,3 +81,62 @@ def draw_waiting() -> None:
         with held.container:
             for draw in held.waiting:
                 draw()
+
+
+def pick_view(results: DrawResults, *, by_reports: bool = False) -> View:
+    """The view of this scenario's categories, with the widgets to choose it where there is a choice.
+
+    Call it in the row above the figure, to which it adds up to two widgets. A curve over many categories ranks
+    them by true count, or with ``by_reports`` by number of reports; while the truth is hidden reports decide everywhere.
+    """
+    k, labels = results.draw.scenario.k, results.draw.population.labels
+    if k <= MOST_BARS:
+        return bars(natural_order(k), labels, "Category")
+    choice = widget(
+        st.segmented_control, "Show", [_ALL, _TOP, _CHOSEN], required=True, default=_ALL, key="view_shown"
+    )
+    if choice == _TOP:
+        most = widget(st.slider, "How many categories", 5, MOST_BARS, 30, key="view_most", width=260)
+        order, which = most_frequent(results)
+        return bars(order, labels, f"The {most} {which}", most)
+    if choice == _CHOSEN:
+        wanted = widget(
+            st.text_input,
+            "Names or numbers, separated by commas",
+            key="view_names",
+            placeholder="1, 2, 17",
+            width=300,
+            max_chars=LONGEST_SEARCH,
+        )
+        chosen = find(wanted, labels, k)
+        if chosen.size:
+            return bars(chosen, labels, "Chosen categories")
+        if wanted:
+            note("No category has such a name: all are shown.")
+    return curve_of_all(results, by_reports=by_reports)
+
+
+def zoom(name: str, label: str = "Zoom in near zero", *, on: bool = False) -> bool:
+    """A toggle above the figure; its state is kept per page and per kind of figure."""
+    return bool(widget(st.toggle, label, on, key=f"zoom_{name}_{'on' if on else 'off'}"))
+
+
+def curve_of_all(results: DrawResults, *, by_reports: bool = False) -> Curve:
+    """All categories as a curve over their rank: by true count, with ``by_reports`` or a hidden truth by reports."""
+    if by_reports or truth.hidden():
+        return curve(results.by_reports, "Rank by reports received (log scale)")
+    return curve(results.by_truth, "Rank by true count (log scale)")
+
+
+def most_frequent_bars(results: DrawResults) -> Bars:
+    """All categories where they are few enough for a film, else the most frequent ones."""
+    order, which = most_frequent(results)
+    return drawn_categories(order, results.draw.population.labels, which)
+
+
+def most_frequent(results: DrawResults) -> tuple[Order, str]:
+    """Categories from the most frequent one on, by true count or, while that is hidden, by reports; and the words for the
+    first of them."""
+    if truth.hidden():
+        return results.by_reports, "most reported categories"
+    return results.by_truth, "most frequent categories (true counts)"

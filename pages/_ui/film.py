@@ -8,8 +8,8 @@ import json
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui import chart, truth, view_picker
-from pages._ui.work import Work
+from pages._ui import chart, figure_controls, truth
+from pages._ui.draw_results import DrawResults
 from rr_core.arrivals import LARGEST_K, follow_estimates, follow_reports
 from rr_core.comparison import Target, truth_of
 from rr_core.figures.arrivals import arriving_estimates, arriving_reports
@@ -121,36 +121,36 @@ def listen_for_keys() -> None:
 _WAIT = "The reports come in…"
 
 
-def reports_section(work: Work) -> None:
+def reports_section(results: DrawResults) -> None:
     """The film of the histogram: shares among the reports so far."""
-    if _possible(work, "These very reports, one after the other."):
-        view = view_picker.few(work)
-        theta = truth.unless_hidden(work.draw.theta)
-        seen = work.once(
-            "arriving_reports", view.title, lambda: follow_reports(work.draw, view.categories), wait=_WAIT
+    if _possible(results, "These very reports, one after the other."):
+        view = figure_controls.most_frequent_bars(results)
+        theta = truth.unless_hidden(results.draw.theta)
+        seen = results.once(
+            "arriving_reports", view.title, lambda: follow_reports(results.draw, view.categories), wait=_WAIT
         )
-        figure = arriving_reports(seen, theta, work.draw.mechanism, view)
+        figure = arriving_reports(seen, theta, results.draw.mechanism, view)
         show(figure, "arriving_reports")
 
 
-def estimates_section(work: Work, target: Target) -> None:
+def estimates_section(results: DrawResults, target: Target) -> None:
     """The film of the estimates: the truth, and the four estimators on the reports so far."""
-    if _possible(work, "The same estimates while the reports come in."):
-        view = view_picker.few(work)
-        estimated = truth_of(work.draw, target)
-        seen = work.once(
+    if _possible(results, "The same estimates while the reports come in."):
+        view = figure_controls.most_frequent_bars(results)
+        estimated = truth_of(results.draw, target)
+        seen = results.once(
             "arriving_estimates",
             (target, view.title),
-            lambda: follow_estimates(work.draw, estimated, view.categories),
+            lambda: follow_estimates(results.draw, estimated, view.categories),
             wait=_WAIT,
         )
         figure = arriving_estimates(seen, truth.unless_hidden(estimated), view)
         show(figure, "arriving_estimates")
 
 
-def _possible(work: Work, about: str) -> bool:
+def _possible(results: DrawResults, about: str) -> bool:
     """Whether there are few enough categories for a film; draws the line above it, or why there is none."""
-    k = work.draw.scenario.k
+    k = results.draw.scenario.k
     if k > LARGEST_K:
         st.caption(f"Films are made for up to {LARGEST_K:,} categories; here are {k:,}.")
         return False

@@ -25,13 +25,14 @@ from pages._ui import (
     guidance,
     link,
     navigation,
+    session_files,
     sidebar,
-    state,
     truth,
     upload,
+    widgets,
 )
+from pages._ui.draw_results import LARGE, DrawResults, draw_results
 from pages._ui.link import Binding, binding_of_choice
-from pages._ui.work import LARGE, Work, work
 from rr_core.parameters import Choice
 from rr_core.populations import UPLOAD
 from server import sessions
@@ -118,7 +119,7 @@ _STYLE = """<style>
 class Page:
     """What a page works with: the draw of the current scenario, and what is computed from it."""
 
-    work: Work
+    results: DrawResults
 
     def place(self) -> Any:
         """Reserve the place of the page's first figure, above the widgets that it depends on."""
@@ -156,12 +157,12 @@ class Page:
             buttons = st.container()
         waits = dials.can_wait(_DIALS_AT_THE_FOOT)
         if not waits:
-            Page._dials_at_the_foot(grey)
+            _dials_at_the_foot(grey)
         TURNS.end()
         dials.wait_for_the_hand()
         TURNS.take(REST, dials.look)
         if waits:
-            Page._dials_at_the_foot(grey)
+            _dials_at_the_foot(grey)
         figure_controls.draw_waiting()
         with links:
             navigation.draw()
@@ -173,10 +174,14 @@ class Page:
         if not dials.moving():  # one entry of the history for a move, however long it takes
             link.write()
 
-    @staticmethod
-    def _dials_at_the_foot(grey: Mapping[str, str]) -> None:
-        with st.bottom, st.container(key="foot"):
-            dials.draw(_DIALS_AT_THE_FOOT, "epsilon", "n", grey=grey, compact=True)
+
+def _dials_at_the_foot(grey: Mapping[str, str]) -> Any:
+    """Draw the dials at the foot of the window, and give their container; ``grey`` as in `dials`."""
+    with st.bottom:
+        foot = st.container(key="foot")
+    with foot:
+        dials.draw(_DIALS_AT_THE_FOOT, "epsilon", "n", grey=grey, compact=True)
+    return foot
 
 
 def open_page(name: str, *settings: Binding[Any]) -> Page:
@@ -191,11 +196,11 @@ def open_page(name: str, *settings: Binding[Any]) -> Page:
     _arrive(name, settings)
     _show_notes_and_upload()
     try:
-        return Page(work(link.current()))
+        return Page(draw_results(link.current()))
     except sessions.NoRoom as error:
         link.show_notes([f"{error}"])
         Page.controls()
-        state.stop()
+        widgets.stop()
 
 
 def open_home() -> None:
@@ -252,7 +257,7 @@ def _arrive(name: str, settings: Sequence[Binding[Any]] = (), *, shows_scenario:
 def _show_notes_and_upload() -> None:
     """What the address could not set, and the upload panel when it is wanted."""
     link.show_notes(link.notes())
-    if state.upload_open() or link.current().dist == UPLOAD:
+    if session_files.upload_open() or link.current().dist == UPLOAD:
         upload.panel()
 
 
@@ -362,8 +367,7 @@ body .st-key-foot .rr-off {{grid-template-columns: auto 1fr;}}
 
 def _present(grey: Mapping[str, str]) -> NoReturn:
     """Draw the dials, the buttons and the way on, at the foot of the window, and end the run; ``grey`` as in `dials`."""
-    with st.bottom, st.container(key="foot"):
-        dials.draw(_DIALS_AT_THE_FOOT, "epsilon", "n", grey=grey, compact=True)
+    with _dials_at_the_foot(grey):
         buttons = st.container(
             key="present", horizontal=True, width="content", gap="small", vertical_alignment="center"
         )
@@ -378,7 +382,7 @@ def _present(grey: Mapping[str, str]) -> NoReturn:
         guidance.next_presented()
     if not dials.moving():
         link.write()
-    state.stop()
+    widgets.stop()
 
 
 def part_in_link(page: str, names: Mapping[str, str]) -> Binding[str]:

@@ -12,9 +12,9 @@ import streamlit as st
 
 from pages._ui import figure_controls, link, navigation
 from rr_core import reference
-from rr_core.figures.style import percent
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import variance_at
+from rr_core.rounding import percent
 from server.priority import TURNS
 
 _WITHOUT_SCENARIO = ("lesson", "your_reports", "room", "reference")  # they cannot be presented

@@ -20,9 +20,9 @@ from pages._ui.component import component, told
 from pages._ui.link import Binding
 from rr_core import parameters
 from rr_core.figures.style import QUANTITIES
-from rr_core.figures.wording import table
 from rr_core.lesson import SCENES, SEED, Lesson, Posed, Scene, lesson, mean_errors
 from rr_core.parameters import Number
+from rr_core.words.phrases import table
 
 _QUESTION = "How did you pass the last exam that you were not ready for?"
 _FIRST_EPSILON = 0.5

@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages._ui import state
+from pages._ui import session_files, widgets
 from rr_core import limits, parameters
 from rr_core.parameters import Choice, Parameter
 from rr_core.plain_text import markdown
@@ -86,9 +86,9 @@ class Binding(Generic[T]):
     def widget_arguments(
         self, key: str, value: Any, changed: Callable[[Any], T], **how: bool
     ) -> dict[str, Any]:
-        """Arguments of a widget bound to these settings, see `state.widget_arguments`: it displays ``value``,
+        """Arguments of a widget bound to these settings, see `widgets.widget_arguments`: it displays ``value``,
         and ``changed`` returns the settings for its new value."""
-        return state.widget_arguments(key, value, lambda chosen: self.change(changed(chosen)), **how)
+        return widgets.widget_arguments(key, value, lambda chosen: self.change(changed(chosen)), **how)
 
     def of_field(self, key: str, name: str, settings: T | None = None, **how: bool) -> dict[str, Any]:
         """Arguments of a widget bound to one field of these settings, which are a dataclass, see `widget_arguments`; it
@@ -275,8 +275,8 @@ def read(address: str, bindings: Iterable[Binding[Any]] = (), *, presentable: bo
         outrun = carried == link.before and time.monotonic() - link.changed < _STALE_SECONDS
         if first or _from_history() or not outrun:
             link.carried, link.notes = carried, notes
-    if current().dist == UPLOAD and state.uploaded() is None:
-        state.open_upload(keep_users=True)
+    if current().dist == UPLOAD and session_files.uploaded() is None:
+        session_files.open_upload(keep_users=True)
         link.carried = replace(link.carried, scenario=replace(current(), dist="zipf"))
         link.notes = (sessions.LET_GO,)
     if not presentable:
@@ -350,7 +350,7 @@ def _read(query: dict[str, str]) -> tuple[_Carried, tuple[str, ...]]:
 
 
 def _read_scenario(query: dict[str, str]) -> tuple[Scenario, tuple[str, ...]]:
-    uploaded = state.uploaded()
+    uploaded = session_files.uploaded()
     if uploaded is not None and query.get("dist") == UPLOAD:
         others = {name: text for name, text in query.items() if name != "k"}
         scenario, notes = Scenario.from_query(others)
@@ -360,9 +360,9 @@ def _read_scenario(query: dict[str, str]) -> tuple[Scenario, tuple[str, ...]]:
     names_a_scenario = any(field.parameter in query for field in ALL_FIELDS)
     scenario, notes = Scenario.from_query(query, None if names_a_scenario else current())
     if scenario.dist != UPLOAD:
-        state.close_upload()
+        session_files.close_upload()
         return scenario, notes
-    state.open_upload(keep_users="n" in query)
+    session_files.open_upload(keep_users="n" in query)
     _link().k_of_file = query.get("k", "")
     return replace(scenario, dist="zipf"), (STAYED, *notes)
 

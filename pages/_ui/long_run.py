@@ -14,8 +14,8 @@ from typing import Any
 import streamlit as st
 
 from pages._ui import dials
-from pages._ui.work import LARGE
-from rr_core.figures.wording import counted
+from pages._ui.draw_results import LARGE
+from rr_core.rounding import counted
 from server import jobs, sessions
 
 _PATIENCE = 3.0  # seconds

@@ -12,20 +12,20 @@ from typing import Any
 
 import streamlit as st
 
-from pages._ui import guidance, link, navigation, state
+from pages._ui import guidance, link, navigation, widgets
 from pages._ui.frame import part_in_link
 from rr_core import reference
 from rr_core.experiments.claims import best_when
 from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS
 from rr_core.experiments.ranking import standing
 from rr_core.experiments.storage import stored_result
-from rr_core.figures.style import number, percent
-from rr_core.figures.wording import roughly_times, table
 from rr_core.plain_text import markdown
 from rr_core.populations import TABLES
 from rr_core.reference import Entry, Formula, Misprint
 from rr_core.registry import REGISTRY
+from rr_core.rounding import number, percent
 from rr_core.scenario import PRESETS, WORST_AVERAGE
+from rr_core.words.phrases import roughly_times, table
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+(?:\.\w+)*)(?::([^{}]+))?\}\}")
 
@@ -408,7 +408,7 @@ def pick(query: str) -> Part:
         required=not query,
         format_func=lambda key: PARTS[key].name,
         label_visibility="collapsed",
-        **state.widget_arguments("part", None if query else PART.current(), _show_part),
+        **widgets.widget_arguments("part", None if query else PART.current(), _show_part),
     )
     return PARTS[PART.current()]
 

@@ -15,11 +15,12 @@ from pages._ui.link import Binding
 from pages._ui.reports import session as reports
 from rr_core.figures import room as figures
 from rr_core.figures.style import for_a_room
-from rr_core.figures.wording import counted, odds
 from rr_core.io.text import csv_bytes
 from rr_core.plain_text import csv_columns, markdown
 from rr_core.plan.solve import Unreachable, required_n
 from rr_core.plan.targets import Target
+from rr_core.rounding import counted
+from rr_core.words.phrases import odds
 from server.room import SERVED, store
 from server.room.store import Question, Refused, Room
 

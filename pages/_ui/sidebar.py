@@ -11,10 +11,10 @@ from typing import Any
 import segno
 import streamlit as st
 
-from pages._ui import dials, link, state, truth
+from pages._ui import dials, link, session_files, truth, widgets
 from rr_core import limits
-from rr_core.figures.style import number, percent
 from rr_core.populations import DISTRIBUTIONS, UPLOAD
+from rr_core.rounding import number, percent
 from rr_core.scenario import FIRST, PRESETS, Scenario
 from server import sessions
 
@@ -49,7 +49,9 @@ def draw_population(grey: Mapping[str, str]) -> None:
         "Distribution",
         list(DISTRIBUTIONS),
         format_func=DISTRIBUTIONS.__getitem__,
-        **_widget_arguments("dist", UPLOAD if state.upload_open() else scenario.dist, _put_distribution),
+        **_widget_arguments(
+            "dist", UPLOAD if session_files.upload_open() else scenario.dist, _put_distribution
+        ),
     )
     right.number_input(
         "Categories K",
@@ -145,26 +147,26 @@ def qr_code(address: str) -> str:
 
 
 def _widget_arguments(field: str, value: object, put: Callable[[Any], None] | None = None) -> dict[str, Any]:
-    """Arguments of a widget bound to a field of the scenario, see `state.widget_arguments`; ``put`` replaces
+    """Arguments of a widget bound to a field of the scenario, see `widgets.widget_arguments`; ``put`` replaces
     the default callback."""
     # A widget is another one on every page, even under the same key, and would start at its minimum there.
     key = f"scenario_{field}_{link.page()}"
     take = put or (lambda chosen: link.change(**{field: chosen}))
-    return state.widget_arguments(key, value, take, anew=True)
+    return widgets.widget_arguments(key, value, take, anew=True)
 
 
 def _put_preset(name: str) -> None:
-    state.close_upload()
+    session_files.close_upload()
     link.change(**asdict(_PRESETS[name].scenario))
 
 
 def _put_distribution(dist: str) -> None:
-    held = state.uploaded()
+    held = session_files.uploaded()
     if dist != UPLOAD:
-        state.close_upload()
+        session_files.close_upload()
         link.change(dist=dist)
     elif held is None:
-        state.open_upload()
+        session_files.open_upload()
     else:
         link.change(dist=UPLOAD, k=held.population.k)
 
@@ -174,5 +176,5 @@ def _put_k(k: int) -> None:
 
 
 def _reset() -> None:
-    state.close_upload()
+    session_files.close_upload()
     link.change(**asdict(FIRST))

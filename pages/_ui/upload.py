@@ -11,11 +11,9 @@ from typing import Any
 
 import streamlit as st
 
-from pages._ui import link, state
+from pages._ui import link, session_files
 from pages._ui.downloads import button
 from rr_core import limits
-from rr_core.figures.style import number
-from rr_core.figures.wording import counted
 from rr_core.io import (
     Distribution,
     Preview,
@@ -27,6 +25,7 @@ from rr_core.io import (
 )
 from rr_core.plain_text import markdown, plain
 from rr_core.populations import UPLOAD, Population
+from rr_core.rounding import counted, number
 from server import sessions
 from server.middleware import TEMPORARY
 
@@ -38,13 +37,13 @@ _ORDERS = {"file": "as in the file", "count": "largest first", "name": "by name"
 
 def panel() -> None:
     """The upload panel when it is open, else one line about the file in use."""
-    held = state.uploaded()
-    if held is not None and not state.upload_open():
+    held = session_files.uploaded()
+    if held is not None and not session_files.upload_open():
         left, right = st.columns([5, 1], vertical_alignment="center")
         left.caption(
             f"Your file **{markdown(held.file_name)}**: {markdown(held.understood)}. It stays in this session."
         )
-        right.button("Another file", on_click=state.open_upload, width="stretch")
+        right.button("Another file", on_click=session_files.open_upload, width="stretch")
         return
     with st.container(border=True):
         _choose()
@@ -58,26 +57,26 @@ def _choose() -> None:
         "The file is read for this session only: it is not kept, not logged and not shown to anybody else."
     )
     st.file_uploader("Distribution file", key="upload_file", help=TEMPORARY)
-    files = state.chosen_files("upload_file")
+    files = session_files.chosen_files("upload_file")
     if not files:
-        state.say_if_let_go()
+        session_files.say_if_let_go()
         left, right, _ = st.columns([2, 1, 3])
         with left:
             button("Download an example file", lambda: EXAMPLE, "example.csv")
-        right.button("Cancel", on_click=state.close_upload, width="stretch")
+        right.button("Cancel", on_click=session_files.close_upload, width="stretch")
         return
     try:
         _confirm(files[0])
     except (UnreadableFile, sessions.NoRoom) as error:
         st.error(markdown(f"{error} What was shown before stays in use."), icon=":material/error:")
-        st.button("Cancel", on_click=state.close_upload)
+        st.button("Cancel", on_click=session_files.close_upload)
 
 
-def _confirm(file: state.File) -> None:
+def _confirm(file: session_files.File) -> None:
     options, preview = _options(file)
     about = (file.file_id, *options.values())
     with st.spinner("Reading the file…"):
-        read = state.read_once(
+        read = session_files.read_once(
             "reading",
             about,
             [file],
@@ -99,11 +98,11 @@ def _confirm(file: state.File) -> None:
         args=(file.name, options["order"], read.left_out, options["sheet"]),
         width="stretch",
     )
-    right.button("Cancel", on_click=state.close_upload, width="stretch")
+    right.button("Cancel", on_click=session_files.close_upload, width="stretch")
 
 
-def _preview(file: state.File, has_header: bool | None, sheet: str | None = None) -> Preview:
-    return state.read_once(
+def _preview(file: session_files.File, has_header: bool | None, sheet: str | None = None) -> Preview:
+    return session_files.read_once(
         f"look_{has_header}",
         (file.file_id, sheet),
         [file],
@@ -111,7 +110,7 @@ def _preview(file: state.File, has_header: bool | None, sheet: str | None = None
     )
 
 
-def _options(file: state.File) -> tuple[dict[str, Any], Preview]:
+def _options(file: session_files.File) -> tuple[dict[str, Any], Preview]:
     """Widgets for how to read the file, initially as `inspect` suggests; returns the options of
     `read_distribution`, and the preview."""
     preview = _preview(file, None)
@@ -177,7 +176,7 @@ def _understood(preview: Preview, read: Distribution) -> None:
     st.success(markdown(f"Understood: {counted(read.rows, 'row')}, {read.k:,} categories, {people}."))
     remarks = [f"{form(preview)}.", *rows_left_out(read.dropped, read.merged)]
     remarks += [f"Left out: “{plain(name)}”, the sum of all others." for name in read.left_out]
-    if read.kind != "shares" and read.total > limits.N_MAX and not state.keeps_users():
+    if read.kind != "shares" and read.total > limits.N_MAX and not session_files.keeps_users():
         remarks.append(f"N is limited to {limits.N_MAX:,}: that many users will be drawn from the shares.")
     st.markdown("\n".join(f"- {markdown(remark)}" for remark in (*remarks, *read.notes)))
     pairs = zip(read.labels[:5], read.weights[:5], strict=True)
@@ -207,7 +206,7 @@ def form(preview: Preview) -> str:
 
 
 def _use(name: str, order: str, leave_out: tuple[str, ...], sheet: str | None) -> None:
-    latest = state.latest("reading")
+    latest = session_files.latest("reading")
     if latest is None:  # let go of since the page was drawn: it is read again
         return
     read: Distribution = without(latest[0], leave_out)
@@ -215,16 +214,16 @@ def _use(name: str, order: str, leave_out: tuple[str, ...], sheet: str | None) -
     population = Population.from_weights(read.weights, labels, source=name)
     people = "shares only" if population.total is None else _people(population.total)
     changes: dict[str, Any] = {"dist": UPLOAD, "k": population.k}
-    if population.total is not None and not state.keeps_users():
+    if population.total is not None and not session_files.keeps_users():
         changes["n"] = min(population.total, limits.N_MAX)
     understood = f"{population.k:,} categories, {people}"
-    state.use(state.Uploaded(population, name, understood, reading(read, order, sheet)))
-    state.forget("reading")
+    session_files.use(session_files.Uploaded(population, name, understood, reading(read, order, sheet)))
+    session_files.forget("reading")
     link.change(**changes)
 
 
 def reading(read: Distribution, order: str, sheet: str | None = None) -> dict[str, Any]:
-    """How a distribution was read from its file, as in `state.Uploaded`."""
+    """How a distribution was read from its file, as in `session_files.Uploaded`."""
     return {
         "layout": "values" if read.count_name is None else "counts",
         "category": read.category_name,

@@ -1,7 +1,7 @@
 """What the paper claims of the estimators, held against a sweep: a verdict on each claim, with the numbers behind it.
 
 A verdict speaks of the cells that were run, and of no others. Cells where the mean errors are equal are not counted for
-or against. The sentences are made in `rr_core.figures.experiments_sentences`.
+or against. The sentences are made in `rr_core.words.experiments`.
 """
 
 from __future__ import annotations

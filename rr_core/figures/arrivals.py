@@ -14,11 +14,11 @@ from rr_core._validate import Array
 from rr_core.arrivals import EstimatesSoFar, ReportsSoFar
 from rr_core.figures.estimators import GROUPED, GROUPED_UP_TO, estimate_bars, hatched, hover
 from rr_core.figures.film import Frame, film
-from rr_core.figures.style import QUANTITIES, SHARE, axis, number, percent
+from rr_core.figures.style import QUANTITIES, SHARE, axis
 from rr_core.figures.view import Bars, Order, bars, natural_order
-from rr_core.figures.wording import counted
 from rr_core.mechanism import RandomizedResponse
 from rr_core.registry import ESTIMATORS, VALID
+from rr_core.rounding import counted, number, percent
 
 MOST_DRAWN = 60  # categories
 # The vertical axis is the same in all frames. Its upper end is this multiple of the largest share in the last frame,

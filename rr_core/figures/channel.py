@@ -14,16 +14,25 @@ from rr_core._validate import Array
 from rr_core.figures.estimators import GROUPED, GROUPED_UP_TO, TRUTH, hatched, hover, without_towers
 from rr_core.figures.film import Frame, film
 from rr_core.figures.geometry_triangle import TRIANGLE_LAYOUT, corner_labels, triangle_axes, triangle_outline
-from rr_core.figures.style import QUANTITIES, RIM, SHARE, axis, figure, number, percent, share_format
-from rr_core.figures.traces import bar_trace, line_trace, mark_trace
+from rr_core.figures.style import (
+    QUANTITIES,
+    RIM,
+    SHARE,
+    axis,
+    bar_trace,
+    figure,
+    line_trace,
+    mark_trace,
+    share_format,
+)
 from rr_core.figures.view import Bars, bars, natural_order
-from rr_core.figures.wording import certificate, counted, factor, odds, off_by
 from rr_core.geometry.simplex import CORNERS, FRAME, from_plane
 from rr_core.geometry.simplex import to_plane as triangle_plane
 from rr_core.plain_text import plain
 from rr_core.protocols import Channel, ChannelCollection, InformationBounds, MaximumLikelihood
 from rr_core.protocols.collection import IBURecord
-from rr_core.rounding import round_down, round_up
+from rr_core.rounding import counted, number, percent, round_down, round_up
+from rr_core.words.phrases import certificate, factor, odds, off_by
 
 _INV, _MLE, _IBU = QUANTITIES["inv"], replace(QUANTITIES["mle_star"], name="MLE"), QUANTITIES["ibu"]
 _LONGEST_NAME = 14

@@ -13,13 +13,22 @@ import plotly.graph_objects as go
 from rr_core._validate import Array
 from rr_core.experiments.curves import CELL_STATISTICS, Curves, ErrorCurve, PanelRow
 from rr_core.experiments.ranking import Standing
-from rr_core.figures.experiments_sentences import where_settled
-from rr_core.figures.style import LEGEND, QUANTITIES, ZERO, axis, figure, number
-from rr_core.figures.traces import head, line_trace, mark_trace, upright
-from rr_core.figures.wording import (
+from rr_core.figures.style import (
+    LEGEND,
+    QUANTITIES,
+    ZERO,
+    axis,
+    figure,
+    head,
+    line_trace,
+    mark_trace,
+    upright,
+)
+from rr_core.rounding import counted, number
+from rr_core.words.experiments import where_settled
+from rr_core.words.phrases import (
     METRIC_NAMES,
     SYMBOLS,
-    counted,
     display,
     population_name,
     practically_equal,

@@ -12,18 +12,17 @@ import plotly.graph_objects as go
 from rr_core.experiments.grid import Cell, Sweep
 from rr_core.experiments.ranking import SweepAxis
 from rr_core.experiments.winner_map import FixedName, MapCell, WinnerMap, map_kinds
-from rr_core.figures.style import GRID, LEGEND, QUANTITIES, axis, figure, number, raised
-from rr_core.figures.traces import bar_trace, line_trace, mark_trace
-from rr_core.figures.wording import (
+from rr_core.figures.style import GRID, LEGEND, QUANTITIES, axis, bar_trace, figure, line_trace, mark_trace
+from rr_core.registry import VALID
+from rr_core.rounding import counted, number, raised
+from rr_core.words.phrases import (
     METRIC_NAMES,
     SYMBOLS,
     capital,
-    counted,
     population_name,
     practically_equal,
     roughly_times,
 )
-from rr_core.registry import VALID
 
 Point = tuple[float, float]  # column, row
 

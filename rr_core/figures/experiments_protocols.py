@@ -23,11 +23,11 @@ from rr_core.experiments.protocols import (
 )
 from rr_core.experiments.ranking import Count
 from rr_core.figures.plan_curves import error_axis, log_range
-from rr_core.figures.style import LEGEND, QUANTITIES, Quantity, axis, figure, number
-from rr_core.figures.traces import head, line_trace
-from rr_core.figures.wording import counted, listed
+from rr_core.figures.style import LEGEND, QUANTITIES, Quantity, axis, figure, head, line_trace
 from rr_core.metrics import Users
 from rr_core.populations import SHAPES, TABLES
+from rr_core.rounding import counted, number
+from rr_core.words.phrases import listed
 
 LOPUHAA_PROTOCOL_NAMES: Mapping[ProtocolKey, str] = {
     "k_rr": "k-RR",

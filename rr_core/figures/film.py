@@ -14,8 +14,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from rr_core.figures.style import BUTTON, figure
-from rr_core.figures.traces import head
+from rr_core.figures.style import BUTTON, figure, head
 
 # Labels of the buttons in their order, and their names for readers who do not see the signs. Play has room for Pause.
 CONTROLS = {

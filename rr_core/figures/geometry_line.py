@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from rr_core._validate import Array
 from rr_core.collinearity import Collinearity
-from rr_core.figures.style import COUNT, QUANTITIES, RIM, axis, figure, number, percent
-from rr_core.figures.traces import bar_trace, line_trace, mark_trace
-from rr_core.figures.wording import counted, listed
+from rr_core.figures.style import COUNT, QUANTITIES, RIM, axis, bar_trace, figure, line_trace, mark_trace
 from rr_core.geometry.push_down import PushDown
 from rr_core.geometry.replicates import AlignmentCounts
+from rr_core.rounding import counted, number, percent
+from rr_core.words.phrases import listed
 
 MLE, GREY = QUANTITIES["mle_star"], QUANTITIES["truth"]
 _LARGEST_SUPPORT_FIRST = ("inv_n", "mle_star", "inv_p")

@@ -21,10 +21,12 @@ from rr_core.figures.style import (
     Quantity,
     axis,
     figure,
-    number,
-    percent,
+    head,
+    line_trace,
+    mark_trace,
+    note,
+    steady,
 )
-from rr_core.figures.traces import head, line_trace, mark_trace, note, steady
 from rr_core.geometry.replicates import Cloud
 from rr_core.geometry.simplex import (
     CENTRE,
@@ -39,6 +41,7 @@ from rr_core.geometry.simplex import (
     to_plane,
 )
 from rr_core.registry import ESTIMATORS, VALID
+from rr_core.rounding import number, percent
 
 _ZEROS = ("no zero", "one zero", "two zeros")
 _SHADES = (0.08, 0.3, 0.58)

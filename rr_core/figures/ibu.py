@@ -13,12 +13,22 @@ from numpy.typing import NDArray
 from rr_core._validate import Array
 from rr_core.figures import geometry_triangle as triangle
 from rr_core.figures.film import Frame, film
-from rr_core.figures.style import QUANTITIES, SERIES, SHARE, axis, figure, number, percent
-from rr_core.figures.traces import across, line_trace, mark_trace, upright
+from rr_core.figures.style import (
+    QUANTITIES,
+    SERIES,
+    SHARE,
+    across,
+    axis,
+    figure,
+    line_trace,
+    mark_trace,
+    upright,
+)
 from rr_core.figures.view import Bars, View
 from rr_core.geometry.simplex import FRAME, ThreeEstimates, likelihood_curves, to_plane
 from rr_core.ibu.convergence import TOLERANCES, RunComparison, SettlingTimes
 from rr_core.ibu.path import IBUPath
+from rr_core.rounding import number, percent
 
 IBU, MLE, OBSERVED = QUANTITIES["ibu"], QUANTITIES["mle_star"], QUANTITIES["observed"]
 # Below this a squared distance or a gap is rounding, and a logarithmic axis would show little else.

@@ -11,14 +11,24 @@ import plotly.graph_objects as go
 from rr_core._validate import Array
 from rr_core.comparison import ExpectedNegatives
 from rr_core.figures.estimators import TRUTH, band, hatched, hover, line, share_axis, truth_marks
-from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, number, percent, share_format
-from rr_core.figures.traces import across, bar_trace, line_trace, mark_trace
+from rr_core.figures.style import (
+    QUANTITIES,
+    SHARE,
+    across,
+    axis,
+    bar_trace,
+    figure,
+    line_trace,
+    mark_trace,
+    share_format,
+)
 from rr_core.figures.view import Bars, Curve, View
-from rr_core.figures.wording import counted, table
-from rr_core.law import below_zero, negative_chance
 from rr_core.limits import N_MAX, N_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import variance_at
+from rr_core.report_distribution import below_zero, negative_chance
+from rr_core.rounding import counted, number, percent
+from rr_core.words.phrases import table
 
 INV = QUANTITIES["inv"]
 _BANDS = ((2, 0.22), (1, 0.34))  # width in standard errors, and opacity: apart in the legend too

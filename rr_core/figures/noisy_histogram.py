@@ -13,12 +13,22 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
 from rr_core._validate import Array
-from rr_core.figures.style import COUNT, QUANTITIES, SHARE, axis, figure, number, percent, raised
-from rr_core.figures.traces import bar_trace, line_trace, mark_trace, whiskers
+from rr_core.figures.style import (
+    COUNT,
+    QUANTITIES,
+    SHARE,
+    axis,
+    bar_trace,
+    figure,
+    line_trace,
+    mark_trace,
+    whiskers,
+)
 from rr_core.figures.view import Bars, Curve, View
-from rr_core.figures.wording import odds
-from rr_core.law import Band, report_band
 from rr_core.mechanism import RandomizedResponse
+from rr_core.report_distribution import Band, report_band
+from rr_core.rounding import number, percent, raised
+from rr_core.words.phrases import odds
 
 TRUTH, OBSERVED, EXPECTED = (QUANTITIES[name] for name in ("truth", "observed", "expected"))
 

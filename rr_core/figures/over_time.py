@@ -10,9 +10,9 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
 from rr_core._validate import Array
-from rr_core.figures.style import GRID, SHARE, Quantity, axis, figure, number, percent
-from rr_core.figures.traces import line_trace, mark_trace, note
-from rr_core.figures.wording import counted, upper
+from rr_core.figures.style import GRID, SHARE, Quantity, axis, figure, line_trace, mark_trace, note
+from rr_core.rounding import counted, number, percent
+from rr_core.words.phrases import upper
 
 SCHEME_LOOKS = {
     "fresh": Quantity("Fresh noise", "#D6453D", "circle", "solid"),

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from rr_core._validate import Array
 from rr_core.figures.plan_map import epsilon_ticks
-from rr_core.figures.plan_sentences import budget, number_of_users
 from rr_core.figures.style import (
     QUANTITIES,
     RIM,
@@ -21,11 +20,10 @@ from rr_core.figures.style import (
     Quantity,
     axis,
     figure,
-    number,
-    percent,
+    line_trace,
+    mark_trace,
+    whiskers,
 )
-from rr_core.figures.traces import line_trace, mark_trace, whiskers
-from rr_core.figures.wording import METRIC_NAMES, as_small, practically_equal, times
 from rr_core.plan.bounds import BoundCurves
 from rr_core.plan.landscape import SimulatedCurve
 from rr_core.plan.one_share import Goal, ShareCurve
@@ -33,7 +31,9 @@ from rr_core.plan.protocol_choice import RmseCurves
 from rr_core.plan.shuffling import ShuffleCurve
 from rr_core.protocols.laws import Key
 from rr_core.registry import VALID
-from rr_core.rounding import round_up
+from rr_core.rounding import number, percent, round_up
+from rr_core.words.phrases import METRIC_NAMES, as_small, practically_equal, times
+from rr_core.words.plan import budget, number_of_users
 
 # The colours of the estimators say which estimator of k-RR it is; protocols have colours of their own.
 PROTOCOLS: dict[Key, Quantity] = {

@@ -10,12 +10,12 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core._validate import Array
-from rr_core.figures.plan_sentences import at_least, at_most, budget
-from rr_core.figures.style import axis, figure, percent, raised
-from rr_core.figures.traces import line_trace, mark_trace, note, steady
-from rr_core.figures.wording import capital
+from rr_core.figures.style import axis, figure, line_trace, mark_trace, note, steady
 from rr_core.plan.landscape import Landscape
 from rr_core.plan.targets import Target
+from rr_core.rounding import percent, raised
+from rr_core.words.phrases import capital
+from rr_core.words.plan import at_least, at_most, budget
 
 Place = tuple[float, float]  # epsilon, N
 

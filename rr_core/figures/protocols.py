@@ -11,15 +11,26 @@ import plotly.graph_objects as go
 from rr_core._validate import Array
 from rr_core.figures.estimators import hover
 from rr_core.figures.plan_curves import PROTOCOLS
-from rr_core.figures.plan_sentences import PROTOCOL_NAMES, protocol_in_a_sentence
-from rr_core.figures.style import QUANTITIES, RIM, SHARE, axis, figure, number, percent
-from rr_core.figures.traces import bar_trace, line_trace, mark_trace, upright, whiskers
+from rr_core.figures.style import (
+    QUANTITIES,
+    RIM,
+    SHARE,
+    axis,
+    bar_trace,
+    figure,
+    line_trace,
+    mark_trace,
+    upright,
+    whiskers,
+)
 from rr_core.figures.view import Bars
-from rr_core.figures.wording import as_small, counted, listed, off_by, relative_users, table
 from rr_core.metrics import total_variation
 from rr_core.protocols import HadamardResponse, PosteriorSummary
 from rr_core.protocols.laws import KEYS, Key, support
 from rr_core.protocols.posterior import DRAWS, PriorError
+from rr_core.rounding import counted, number, percent
+from rr_core.words.phrases import as_small, listed, off_by, relative_users, table
+from rr_core.words.plan import PROTOCOL_NAMES, protocol_in_a_sentence
 
 _TICKS: dict[Key, str] = {
     "rr": "k-RR",

@@ -12,15 +12,14 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from rr_core._validate import Array
-from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, number, percent, whole
-from rr_core.figures.traces import interval_trace, line_trace, mark_trace
+from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, interval_trace, line_trace, mark_trace
 from rr_core.figures.view import Bars
-from rr_core.figures.wording import between, counted
 from rr_core.plain_text import plain
 from rr_core.registry import ESTIMATORS, LABELS
 from rr_core.reports.intervals import Interval
 from rr_core.reports.low_counts import Floor
 from rr_core.reports.survey import Survey
+from rr_core.rounding import between, counted, number, percent, whole
 
 ESTIMATES = {
     **{name: QUANTITIES[name] for name in ESTIMATORS},

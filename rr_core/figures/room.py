@@ -18,16 +18,26 @@ from rr_core.confidence_sequence import TIGHTEST_AT, anytime_intervals
 from rr_core.estimators import inv, inv_p
 from rr_core.figures.estimators import GROUPED, estimate_bars, hover, truth_marks
 from rr_core.figures.inv_negatives import inv_bars
-from rr_core.figures.style import COUNT, QUANTITIES, SHARE, axis, figure, number, percent
-from rr_core.figures.traces import bar_trace, interval_trace, mark_trace, whiskers
+from rr_core.figures.style import (
+    COUNT,
+    QUANTITIES,
+    SHARE,
+    axis,
+    bar_trace,
+    figure,
+    interval_trace,
+    mark_trace,
+    whiskers,
+)
 from rr_core.figures.view import Bars, natural_order
-from rr_core.figures.wording import between, counted, off_by
-from rr_core.law import below_zero
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
 from rr_core.registry import ESTIMATORS, VALID
+from rr_core.report_distribution import below_zero
+from rr_core.rounding import between, counted, number, percent
 from rr_core.sampling import noisy_histogram, one_collection, whole_users
 from rr_core.streams import Stream
+from rr_core.words.phrases import off_by
 
 # What each step shows, from step 1 on.
 STEPS = (

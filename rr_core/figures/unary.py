@@ -10,12 +10,12 @@ import plotly.graph_objects as go
 
 from rr_core._validate import Array
 from rr_core.figures.estimators import GROUPED, estimate_bars, nearest, without_towers
-from rr_core.figures.style import QUANTITIES, SERIES, SHARE, ZERO, axis, figure, number, percent
-from rr_core.figures.traces import across, bar_trace
+from rr_core.figures.style import QUANTITIES, SERIES, SHARE, ZERO, across, axis, bar_trace, figure
 from rr_core.figures.view import Bars
-from rr_core.figures.wording import people
 from rr_core.metrics import total_variation
 from rr_core.protocols.measured import Gain
+from rr_core.rounding import number, percent
+from rr_core.words.phrases import people
 
 _NAMES = {"inv": "Inv", "inv_n": "InvN", "inv_p": "InvP", "mle": "MLE"}
 _LARGEST_GAIN, _A_TENTH = 0.6, 0.001

@@ -17,9 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array
 
 from rr_core._validate import Array
-from rr_core.figures import wording
-from rr_core.figures.style import axis
-from rr_core.figures.traces import Trace, bar_trace, mark_trace
+from rr_core.figures.style import Trace, axis, bar_trace, mark_trace
+from rr_core.words import phrases
 
 MOST_BARS = 200
 LONGEST_SEARCH = 200  # characters that `find` looks at
@@ -49,7 +48,7 @@ class Bars:
     @cached_property
     def names(self) -> NDArray[np.str_]:
         """Display names; an array, because Plotly copies lists item by item."""
-        return np.array(wording.names(self.labels, self.categories))
+        return np.array(phrases.names(self.labels, self.categories))
 
     @property
     def x(self) -> NDArray[np.int32]:
@@ -84,7 +83,7 @@ class Bars:
             self.title,
             tickmode="array",
             tickvals=self.x[::stride],
-            ticktext=wording.names(self.labels, shown, _LONGEST_TICK),
+            ticktext=phrases.names(self.labels, shown, _LONGEST_TICK),
             range=[-0.6, self.categories.size - 0.4],
             showgrid=False,
             ticklabeloverflow="allow",

@@ -35,7 +35,7 @@ class Bound:
 
     ``value`` is the total squared error. ``valid`` is False where what it assumes fails or where numbers
     contradict it; it says nothing there and must not be drawn. What it assumes, in words, and its source are given by
-    `rr_core.figures.plan_sentences.bound_text`.
+    `rr_core.words.plan.bound_text`.
     """
 
     key: BoundKey

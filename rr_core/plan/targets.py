@@ -24,7 +24,7 @@ _BETWEEN = 64
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of target. What it is called on the page stands in `rr_core.figures.plan_sentences.KIND_TEXTS`.
+    """One kind of target. What it is called on the page stands in `rr_core.words.plan.KIND_TEXTS`.
 
     Attributes:
         key: name in code.

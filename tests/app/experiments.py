@@ -13,7 +13,7 @@ from pages._ui.experiments.runs import Run
 from rr_core.experiments.claims import claims
 from rr_core.experiments.grid import Settings, Sweep, over
 from rr_core.experiments.run import SweepResult, run
-from rr_core.figures.experiments_sentences import evidence, paper_says
+from rr_core.words.experiments import evidence, paper_says
 from server.sweeps import SweepQueue
 from tests.app.opening import checked, opened, widget
 

@@ -21,7 +21,7 @@ from pages._ui.reports import html_report, results
 from rr_core import RandomizedResponse, zipf
 from rr_core.data import read_csv
 from rr_core.figures.reports import reports_floor, with_intervals
-from rr_core.figures.style import QUANTITIES, reading, whole
+from rr_core.figures.style import QUANTITIES, reading
 from rr_core.figures.view import bars
 from rr_core.io import AllSeen, Size, read_list
 from rr_core.io import report_sentences as sentences
@@ -32,6 +32,7 @@ from rr_core.reports.analysis import analyse, intervals_outside, outside_interva
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.epsilon_fit import PlausibleEpsilon, Simulations, fit_test, plausible_epsilon
 from rr_core.reports.low_counts import floor
+from rr_core.rounding import whole
 from tests.app.analysed import analysed, counts_csv
 from tests.sentences import holds, recomputes
 from tests.sentences.spoken import (

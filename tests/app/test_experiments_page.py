@@ -18,8 +18,8 @@ from rr_core.experiments.ranking import leading
 from rr_core.experiments.run import SweepResult, run
 from rr_core.experiments.storage import stored_result
 from rr_core.experiments.winner_map import winner_map
-from rr_core.figures.experiments_sentences import evidence
 from rr_core.io import experiments as files
+from rr_core.words.experiments import evidence
 from server import sessions
 from tests.app.experiments import (
     OWN,

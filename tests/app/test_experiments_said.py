@@ -26,8 +26,8 @@ from rr_core.experiments.protocols import stored
 from rr_core.experiments.run import SweepResult, expected_cell_seconds
 from rr_core.experiments.storage import stored_result
 from rr_core.figures import experiments_curves
-from rr_core.figures.experiments_sentences import paper_says
 from rr_core.populations import DISTRIBUTIONS, TABLES, UPLOAD
+from rr_core.words.experiments import paper_says
 from server.sweeps import Job
 from tests.core.exact import histogram_law
 from tests.core.sweeps import THREE, made

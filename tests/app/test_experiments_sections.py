@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages._ui import state
+from pages._ui import session_files
 from pages._ui.experiments import runs as module
 from pages._ui.experiments import winner_map as map_section
 from pages._ui.experiments.runs import cached
@@ -181,8 +181,8 @@ def test_what_a_click_sets(monkeypatch):
         (Population.from_weights([1, 1, 1]), None),
         (UPLOADED, {"dist": "upload", "k": 3, "epsilon": 2.0, "n": 30}),
     ):
-        upload = None if held is None else state.Uploaded(held, "a.csv", "")
-        monkeypatch.setattr(state, "uploaded", lambda upload=upload: upload)
+        upload = None if held is None else session_files.Uploaded(held, "a.csv", "")
+        monkeypatch.setattr(session_files, "uploaded", lambda upload=upload: upload)
         assert fields(mine) == expected
 
 

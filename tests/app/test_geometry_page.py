@@ -7,9 +7,9 @@ import pytest
 
 from rr_core import RandomizedResponse, Scenario, collinearity
 from rr_core.collinearity import theorem2
-from rr_core.figures.style import number, percent
 from rr_core.geometry.simplex import SIDE, estimate_three, three_categories
 from rr_core.registry import ESTIMATORS
+from rr_core.rounding import number, percent
 from tests.app.opening import charts, checked, open_part, opened, widget
 
 KEYS = ("geometry", "plane", "supports", "pushed_plane", "pushed_curve", "clouds")

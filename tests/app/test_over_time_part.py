@@ -7,9 +7,9 @@ import re
 import numpy as np
 import pytest
 
+from pages._ui.draw_results import DrawResults
 from pages._ui.protocols import over_time
 from pages._ui.protocols.over_time import SETTINGS, TimeSettings
-from pages._ui.work import Work
 from rr_core import Scenario
 from rr_core.figures.over_time import NAMES
 from rr_core.protocols.over_time import Longitudinal
@@ -75,8 +75,8 @@ def test_controls_move_the_figure_and_the_last_scheme_stays():
 
 
 def test_of_many_categories_the_hundred_most_common_are_shown():
-    work = Work(Scenario("zipf", 1000, 1.0, 1.0, 500, 3).draw())
-    people, shares = over_time._people(work), np.sort(work.draw.population.probabilities)[::-1][:100]
+    results = DrawResults(Scenario("zipf", 1000, 1.0, 1.0, 500, 3).draw())
+    people, shares = over_time._people(results), np.sort(results.draw.population.probabilities)[::-1][:100]
     np.testing.assert_allclose(np.sort(people.prior)[::-1], shares / shares.sum())
     assert people.prior.sum() == pytest.approx(1)
     assert "Shown for the 100 most common of 1,000 categories" in said(
@@ -105,9 +105,12 @@ def test_the_sentence_about_one_person():
 
 
 def test_the_file_has_a_row_for_each_day_on_the_axis():
-    work, settings = Work(Scenario("zipf", 4, 1.0, 1.0, 500, 3).draw()), TimeSettings(("fresh",), 10)
-    shown = over_time._exposure(work, settings)
-    head, *rows = over_time._data_csv(settings, work.draw.scenario, shown).decode().splitlines()
+    results, settings = (
+        DrawResults(Scenario("zipf", 4, 1.0, 1.0, 500, 3).draw()),
+        TimeSettings(("fresh",), 10),
+    )
+    shown = over_time._exposure(results, settings)
+    head, *rows = over_time._data_csv(settings, results.draw.scenario, shown).decode().splitlines()
     assert head == '"days","fresh_guessed_right","fresh_epsilon","fresh_rmse"'
     assert len(rows) == shown.days.size
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from pages._ui import film, long_run, reference, sidebar, truth
+from pages._ui.draw_results import DrawResults
 from pages._ui.plan import sections
 from pages._ui.plan import settings as plan_settings
-from pages._ui.work import Work
 from rr_core import Scenario
 from rr_core.plan.landscape import make_plan
 from rr_core.plan.settings import PlanSettings
@@ -32,9 +32,9 @@ KINDS = ("rmse", "max", "share", "smallest", "top")
 def test_films_are_made_for_so_many_categories(many):
     rng = np.random.default_rng(60)
     for k in [2, 100_000, 100_001, 1_500_000, *(10 ** rng.uniform(0.4, 6, many)).astype(int).tolist()]:
-        work = SimpleNamespace(draw=SimpleNamespace(scenario=SimpleNamespace(k=k)))
+        results = SimpleNamespace(draw=SimpleNamespace(scenario=SimpleNamespace(k=k)))
         found: list[bool] = []
-        (text,) = texts(drawn(lambda work=work, to=found: to.append(film._possible(work, "These."))))
+        (text,) = texts(drawn(lambda results=results, to=found: to.append(film._possible(results, "These."))))
         assert found == [k <= 100_000]
         tells(text, *([] if found[0] else [100_000, k]))
         assert text.startswith("These. ") == found[0]
@@ -181,7 +181,9 @@ def test_as_many_collections_are_simulated_as_is_said(many, monkeypatch):
             lambda label, *_, along=along, **__: along if "against" in label else "rmse",
         )
         for scenario, plan in plans(many // 8):
-            text = said(drawn(sections.simulated_errors, Work(scenario.draw()), plan), "no simple formula")
+            text = said(
+                drawn(sections.simulated_errors, DrawResults(scenario.draw()), plan), "no simple formula"
+            )
             _, about, total, unit, run = runs.pop()
             points = np.array(about[3])
             times = run.args[5]

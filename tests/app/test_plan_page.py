@@ -17,7 +17,6 @@ from pages._ui.plan import sentences
 from pages._ui.plan.sections import map_csv, replicates, simulated_points, summary
 from pages._ui.plan.settings import map_ranges
 from rr_core import Scenario
-from rr_core.figures.plan_sentences import at_least, promise_text
 from rr_core.metrics import WHOSE
 from rr_core.plan import shuffling
 from rr_core.plan.landscape import landscape, make_plan, rounded_up
@@ -27,6 +26,7 @@ from rr_core.plan.targets import KINDS, Guess, Target
 from rr_core.populations import zipf
 from rr_core.rounding import round_up
 from rr_core.script import script
+from rr_core.words.plan import at_least, promise_text
 from tests.app.experiments import values
 from tests.app.opening import charts, checked, opened, widget
 from tests.app.scripts import printed

@@ -16,7 +16,6 @@ from rr_core import zipf
 from rr_core.figures import plan_curves
 from rr_core.figures import protocols as side_by_side
 from rr_core.figures.plan_curves import error_and_bounds
-from rr_core.figures.plan_sentences import PROTOCOL_NAMES, protocol_in_a_sentence
 from rr_core.figures.style import reading
 from rr_core.plan import bounds, shuffling
 from rr_core.plan.landscape import Plan, make_plan
@@ -24,6 +23,7 @@ from rr_core.plan.settings import PlanSettings
 from rr_core.plan.shuffling import shuffled
 from rr_core.plan.solve import required_n
 from rr_core.plan.targets import Guess
+from rr_core.words.plan import PROTOCOL_NAMES, protocol_in_a_sentence
 from tests.app.test_plan_answers import chances, rmse, unnoticed
 from tests.sentences import holds, recomputes
 from tests.sentences.spoken import Up, tells

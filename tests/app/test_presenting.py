@@ -84,7 +84,7 @@ def test_what_was_chosen_is_chosen_after_presenting(name, query):
 
 def test_every_control_below_a_main_figure_keeps_its_value_while_that_is_presented():
     """A page that is presented ends with its figure: what is not drawn keeps its value with ``persist_state``, which
-    `state.widget_arguments` gives too. (Your reports, a room and the reference are not presented; the upload is drawn
+    `widgets.widget_arguments` gives too. (Your reports, a room and the reference are not presented; the upload is drawn
     above.)"""
     forgetful = []
     for path in sorted((ROOT / "pages").rglob("*.py")):

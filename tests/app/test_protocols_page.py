@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from pages._ui.draw_results import DrawResults
 from pages._ui.protocols import channel, posterior
 from pages._ui.protocols.channel import SETTINGS, ChannelSettings
-from pages._ui.work import Work
 from rr_core import Scenario
 from tests.app.opening import charts, checked, opened, widget
 from tests.sentences import holds
@@ -158,7 +158,7 @@ def test_unary_encoding_at_the_ends_of_every_control(bits, scenario):
 
 def test_data_have_no_truth():
     draw = Scenario("zipf", 3, 1.0, 1.0, 500, 3).draw()
-    shown = channel._shown(Work(draw), ChannelSettings("warner", p=50), None)
+    shown = channel._shown(DrawResults(draw), ChannelSettings("warner", p=50), None)
     assert channel._data_csv(shown).decode().splitlines()[0] == '"category","inv","mle"'
 
 
@@ -207,7 +207,9 @@ def test_a_prior_is_in_the_link_and_the_default_is_not():
 def test_long_names_stay_apart_in_the_data_and_a_link_is_read_whole():
     names = tuple("a" * 45 + ending for ending in "xyz")
     draw = Scenario("zipf", 3, 1.0, 1.0, 500, 3).draw()
-    shown = replace(channel._shown(Work(draw), ChannelSettings("warner", p=50), None), labels=names[:2])
+    shown = replace(
+        channel._shown(DrawResults(draw), ChannelSettings("warner", p=50), None), labels=names[:2]
+    )
     assert names[0] in channel._data_csv(shown).decode()
     assert names[1] in channel._data_csv(shown).decode()
     named = replace(draw, population=replace(draw.population, labels=names))

@@ -14,12 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
-from pages._ui import state
+from pages._ui import session_files
 from pages._ui.reports import results as shown
 from pages._ui.reports.html_report import html_report
-from rr_core import RandomizedResponse, analyse
+from rr_core import RandomizedResponse, analyse, rounding
 from rr_core.__main__ import main
-from rr_core.figures import style
 from rr_core.figures.reports import by_group
 from rr_core.figures.style import reading
 from rr_core.io import AllSeen, Names, Source, read_reports, report_files, within
@@ -447,7 +446,7 @@ def test_where_the_server_let_go_of_the_file_groups_stay_as_long_as_the_names_do
     rows = ROWS + "west,NA,1\n"
     page = in_groups("k_rr", rows=rows)
     before = results_of(page)[2]
-    monkeypatch.setattr(state, "are_held", lambda files: not files)
+    monkeypatch.setattr(session_files, "are_held", lambda files: not files)
     press(page, "Other reports or settings")
     assert "Groups: region." in said(page)
     used, _, groups = results_of(press(page, "Analyse these reports"))
@@ -615,8 +614,9 @@ def test_numbers_that_differ_by_group(made, how, weights, tmp_path):
         np.testing.assert_allclose(found.estimates[name], estimate[place], atol=1e-12)
     np.testing.assert_allclose(found.interval.low, wanted.together.interval.low[place], atol=1e-12)
     assert survey.alike == pytest.approx(wanted.alike)
-    assert f"ε up to {style.number(max(one.epsilon for one in wanted.together.protocol.designs), 4)}" in said(
-        page
+    assert (
+        f"ε up to {rounding.number(max(one.epsilon for one in wanted.together.protocol.designs), 4)}"
+        in said(page)
     )
     assert "north 0.8; south 70%; west 3/4" in dict(used.stated).values()
     assert "north 0.8; south 70%; west 3/4" in sentences.data_and_mechanism(held(page))

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rr_core.figures.wording import display
 from rr_core.plain_text import csv_cell, markdown, plain
+from rr_core.words.phrases import display
 
 ANY_TEXT = st.text(st.characters())  # surrogates included
 

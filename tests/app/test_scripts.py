@@ -21,11 +21,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from pages._ui.downloads import chart_html, data_csv
+from pages._ui.draw_results import DrawResults
 from pages._ui.ibu import results
 from pages._ui.ibu.results import record_csv
 from pages._ui.protocols import channel, over_time, posterior, unary
 from pages._ui.upload import reading
-from pages._ui.work import Work
 from rr_core import Population, Scenario, parameters, recompute
 from rr_core.comparison import compare
 from rr_core.figures.inv_negatives import inv_with_negatives
@@ -33,7 +33,6 @@ from rr_core.figures.view import bars, natural_order
 from rr_core.ibu import Start
 from rr_core.io import read_distribution
 from rr_core.io.channel_file import read_matrix
-from rr_core.law import negatives
 from rr_core.plain_text import csv_cell
 from rr_core.protocols import UnaryEncoding
 from rr_core.protocols.settings import (
@@ -46,6 +45,7 @@ from rr_core.protocols.settings import (
     write_channel,
 )
 from rr_core.recompute.pages import PAGES
+from rr_core.report_distribution import negatives
 from rr_core.script import script
 from tests.app.opening import ROOT
 from tests.app.scripts import all_printed, printed
@@ -86,7 +86,7 @@ def check(lines: list[str], folder: Path, draw) -> None:
         below = dict(line.split() for line in lines[start : start + len(errors)])
         assert below == {name: repr(float(error)) for name, error in errors.items()}
     assert not any("{" in line for line in lines)
-    same_table((folder / "recomputed.csv").read_bytes(), data_csv(Work(draw)))
+    same_table((folder / "recomputed.csv").read_bytes(), data_csv(DrawResults(draw)))
 
 
 def link_to(page: str, scenario: Scenario, **own: str) -> str:
@@ -99,7 +99,7 @@ SMALL = Scenario("uniform", 2, n=500)
 
 
 def channel_csv(settings: ChannelSettings, scenario: Scenario = EXAM, own: str | None = None) -> bytes:
-    return channel._data_csv(channel._shown(Work(scenario.draw()), settings, own and read_matrix(own)))
+    return channel._data_csv(channel._shown(DrawResults(scenario.draw()), settings, own and read_matrix(own)))
 
 
 def unary_csv() -> bytes:
@@ -111,12 +111,12 @@ def posterior_csv(prior: float) -> bytes:
 
 
 def over_time_csv(scenario: Scenario, settings: TimeSettings) -> bytes:
-    work = Work(scenario.draw())
-    return over_time._data_csv(settings, scenario, over_time._exposure(work, settings))
+    results = DrawResults(scenario.draw())
+    return over_time._data_csv(settings, scenario, over_time._exposure(results, settings))
 
 
 def ibu_csv(start: Start) -> bytes:
-    return record_csv(results._affordable_run(Work(EXAM.draw()), start, 200))
+    return record_csv(results._affordable_run(DrawResults(EXAM.draw()), start, 200))
 
 
 OWN = "0.5 0.5; 0.1 0.9; 0.3 0.7"
@@ -126,7 +126,7 @@ TIMES = TimeSettings(SCHEMES_IN_ORDER, 10, every=3)
 # A page that has a script, its link, what the script is told beside, and the page's own file of the same numbers.
 SCRIPTS: list[tuple[str, Scenario, dict[str, Any], dict[str, Any], Callable[[], bytes]]] = [
     *(
-        (page, EXAM, {}, {}, lambda: data_csv(Work(EXAM.draw())))
+        (page, EXAM, {}, {}, lambda: data_csv(DrawResults(EXAM.draw())))
         for page in ("noisy_histogram", "inv_negatives", "estimators", "geometry")
     ),
     *(
@@ -242,7 +242,7 @@ def test_script_of_an_upload_reads_the_table_beside_it(tmp_path):
         first.draw(population),
         second.draw(Population.from_weights([500, 300, 200], ["apple", "plum, dried", "fig"])),
     ]
-    data = data_csv(Work(draws[1]))
+    data = data_csv(DrawResults(draws[1]))
     assert tuple(next(csv.reader(io.StringIO(data.decode("ascii"))))) == COLUMNS
     (given / "distribution.csv").write_bytes(data)
     scripts = {typed: of_upload(first), given: of_upload(second, count="true")}
@@ -294,7 +294,7 @@ def test_script_of_an_upload_says_what_it_cannot_find(tmp_path):
 def test_data_csv_escapes_names_and_keeps_every_digit():
     population = Population.from_weights([500, 300, 200, 90, 40, 7, 3], NAMES)
     draw = Scenario("upload", 7, 1.0, 2.0, 1140, 5).draw(population)
-    data = data_csv(Work(draw))
+    data = data_csv(DrawResults(draw))
     assert data.startswith(codecs.BOM_UTF8)  # Excel reads the names as they are
     header, *rows = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""))
     assert tuple(header) == (*COLUMNS, "category_json")

@@ -14,8 +14,8 @@ from google.protobuf.json_format import MessageToDict
 from streamlit.testing.v1 import AppTest
 
 from rr_core import Scenario
-from rr_core.figures.style import percent
 from rr_core.geometry.simplex import three_categories
+from rr_core.rounding import percent
 from rr_core.scenario import Draw
 from tests.app.opening import OF_A_DRAW, ROOT, charts, checked, opened, widget
 

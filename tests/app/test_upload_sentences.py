@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pages._ui import state, upload
+from pages._ui import session_files, upload
 from pages._ui.reports import k_rr, names
 from pages._ui.reports import upload as panel
 from rr_core import RandomizedResponse, Scenario
@@ -64,7 +64,7 @@ def test_what_was_left_out_is_told_with_its_place(many):
 
 @recomputes(upload._understood)
 def test_a_file_is_told_as_it_was_put_together(many, said, monkeypatch):
-    monkeypatch.setattr(state, "keeps_users", lambda: False)
+    monkeypatch.setattr(session_files, "keeps_users", lambda: False)
     rng = np.random.default_rng(6)
     for i in range(many // 5):
         k, share = int(rng.integers(2, 30)), i % 3 == 0
@@ -89,8 +89,8 @@ def test_a_refused_file_leaves_what_was_shown(said, monkeypatch):
     def refuse(_):
         raise UnreadableFile("Line 3 is wrong.")
 
-    file = state.File("id", "a.csv", 3)
-    monkeypatch.setattr(state, "chosen_files", lambda _: [file])
+    file = session_files.File("id", "a.csv", 3)
+    monkeypatch.setattr(session_files, "chosen_files", lambda _: [file])
     monkeypatch.setattr(upload, "_confirm", refuse)
     upload._choose()
     assert said[-1] == "Line 3 is wrong. What was shown before stays in use."
@@ -147,7 +147,7 @@ def of_counts(rows: dict[str, int]):
 @recomputes(panel._files)
 def test_the_scenario_whose_reports_are_offered_is_the_one_of_the_link(many, said, monkeypatch):
     rng = np.random.default_rng(8)
-    monkeypatch.setattr(state, "chosen_files", lambda _: [])
+    monkeypatch.setattr(session_files, "chosen_files", lambda _: [])
     for _ in range(many):
         k, n, epsilon = (
             int(rng.integers(2, 10**6)),

@@ -6,7 +6,7 @@ from functools import cache
 
 from rr_core import Scenario
 from rr_core.comparison import compare
-from rr_core.figures.style import number, percent
+from rr_core.rounding import number, percent
 from rr_core.scenario import Draw
 
 LINK = "dist=zipf&k=1000&s=1.3&eps=2&n=100000&seed=7"

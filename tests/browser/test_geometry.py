@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from rr_core import RandomizedResponse
-from rr_core.figures.style import percent
 from rr_core.registry import ESTIMATORS
+from rr_core.rounding import percent
 from tests.browser.lab import PHONE
 
 LINK = "/geometry?dist=zipf&k=3&s=1.5&eps=1&n=200&seed=4"

@@ -9,9 +9,9 @@ from urllib.parse import parse_qsl
 from playwright.sync_api import expect
 
 from rr_core import PRESETS
-from rr_core.figures.style import percent
 from rr_core.limits import K_MAX
 from rr_core.populations import DISTRIBUTIONS, UPLOAD
+from rr_core.rounding import percent
 from rr_core.scenario import FIRST
 from tests import LENGTHY
 from tests.browser.expected import LINK, QUERY, SIDEBAR

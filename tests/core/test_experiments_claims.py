@@ -24,9 +24,9 @@ from rr_core.experiments.claims import (
 from rr_core.experiments.grid import Cell, Settings, Sweep, over
 from rr_core.experiments.ranking import always_best, below, leading, never_worst, sign
 from rr_core.experiments.run import SweepResult, run
-from rr_core.figures.experiments_sentences import evidence, paper_says
 from rr_core.plan.bounds import protocol_error
 from rr_core.populations import Population
+from rr_core.words.experiments import evidence, paper_says
 from tests.core.sweeps import THREE, cell_result
 from tests.sentences import holds
 

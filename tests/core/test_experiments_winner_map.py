@@ -29,9 +29,9 @@ from rr_core.experiments.winner_map import (
     winner_map,
 )
 from rr_core.figures.experiments_map import why_no_map
-from rr_core.figures.wording import population_name
 from rr_core.populations import Population
 from rr_core.registry import VALID
+from rr_core.words.phrases import population_name
 from tests.core.sweeps import THREE, made
 
 GRID = over(s=(0.5, 1.0, 2.0), k=(10, 40), epsilon=(1.0, 2.0, 5.0), n=(100, 1000))

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rr_core import RandomizedResponse, inv, inv_variance, sampling
-from rr_core.figures.plan_sentences import achieved_text
 from rr_core.plan import solve
 from rr_core.plan.solve import Unreachable, achieved, required_epsilon, required_n
 from rr_core.plan.targets import FAMILY_LEVEL, Guess, Target
 from rr_core.populations import dominant, two_humps, uniform, zipf
 from rr_core.sampling import whole_users
+from rr_core.words.plan import achieved_text
 from tests.core.test_plan_tails import law_of_two
 from tests.sentences import holds
 

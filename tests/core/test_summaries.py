@@ -8,7 +8,7 @@ import pytest
 
 from rr_core import Population, RandomizedResponse, Scenario, comparison, inv, sampling
 from rr_core.comparison import EmptyShare, empty_negative_share, expected_negatives, noise_summary
-from rr_core.law import negative_chance, report_band
+from rr_core.report_distribution import negative_chance, report_band
 from rr_core.scenario import Draw
 from tests.sentences import holds
 

@@ -17,10 +17,11 @@ from rr_core.figures.channel import (
     channel_table,
     channel_triangle,
 )
-from rr_core.figures.style import number, percent, reading
-from rr_core.figures.wording import off_by
+from rr_core.figures.style import reading
 from rr_core.geometry.simplex import to_plane
 from rr_core.protocols import Channel, collect
+from rr_core.rounding import number, percent
+from rr_core.words.phrases import off_by
 from tests.figures.test_every_figure import check
 from tests.sentences import holds
 

@@ -12,7 +12,8 @@ from rr_core.experiments.curves import Curves, default_selection, select_curves
 from rr_core.experiments.grid import POINT, Settings, Sweep, over
 from rr_core.experiments.run import SweepResult, run
 from rr_core.figures.experiments_curves import MOST_COLUMNS, MOST_ROWS, curves_reading, paper_figure
-from rr_core.figures.style import QUANTITIES, number, reading
+from rr_core.figures.style import QUANTITIES, reading
+from rr_core.rounding import number
 from tests.figures.samples import values
 from tests.figures.test_every_figure import check
 

@@ -20,13 +20,13 @@ from rr_core.experiments.grid import Sweep, over
 from rr_core.experiments.ranking import Count, agreement, standing
 from rr_core.experiments.winner_map import winner_map
 from rr_core.figures import experiments_curves, experiments_map, experiments_protocols
-from rr_core.figures import experiments_sentences as words
 from rr_core.figures.style import QUANTITIES
 from rr_core.registry import VALID
+from rr_core.words import experiments as words
 from tests.core.sweeps import THREE, made
-from tests.figures.test_experiments_sentences import meaning, random_means
 from tests.sentences import holds, recomputes
 from tests.sentences.spoken import numbers, reads, tells
+from tests.words.test_experiments import meaning, random_means
 
 GRIDS = {
     "grid": over(s=(0.5, 2.5), k=10, epsilon=(1.0, 2.0, 3.0), n=100),
@@ -548,7 +548,7 @@ def test_slopes_are_told_with_their_middle_and_ends(many):
         tells(growth, total, 1.1, *counts, *shown)
 
 
-@recomputes("rr_core/figures/experiments_sentences.py::<module>")
+@recomputes("rr_core/words/experiments.py::<module>")
 def test_the_file_like_kosarak_has_as_many_categories_as_the_papers():
     tells(runpy.run_path(words.__file__)["_PAPER"]["kosarak"], 41_270)
 

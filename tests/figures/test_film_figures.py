@@ -37,9 +37,10 @@ from rr_core.figures.film import (
     Frame,
     film,
 )
-from rr_core.figures.style import axis, number, percent, reading
+from rr_core.figures.style import axis, reading
 from rr_core.figures.view import natural_order, rank_order
 from rr_core.registry import ESTIMATORS
+from rr_core.rounding import number, percent
 from rr_core.streams import Stream
 from tests.figures.samples import drawn, named, spec, values
 from tests.figures.test_every_figure import MOST_BYTES, check

@@ -16,13 +16,14 @@ from rr_core.figures.ibu import (
     settling_by_reports,
     triangle_path,
 )
-from rr_core.figures.style import number, reading
+from rr_core.figures.style import reading
 from rr_core.figures.view import bars, curve, natural_order, rank_order
 from rr_core.geometry.simplex import estimate_three
 from rr_core.ibu import ibu_path
 from rr_core.ibu.convergence import compare_epsilons, settling_times
 from rr_core.ibu.engine import Start
 from rr_core.ibu.path import log_spaced
+from rr_core.rounding import number
 from tests.figures.samples import drawn, named, spec, values
 from tests.figures.test_every_figure import MOST_BYTES, check
 from tests.sentences import holds

@@ -36,11 +36,12 @@ from rr_core.figures.noisy_histogram import (
     noisy_histogram,
     two_ways,
 )
-from rr_core.figures.style import percent, reading
+from rr_core.figures.style import reading
 from rr_core.figures.view import bars, curve, natural_order, rank_order
-from rr_core.law import negative_chance
 from rr_core.privacy import answer, posterior_of_reports
 from rr_core.registry import VALID
+from rr_core.report_distribution import negative_chance
+from rr_core.rounding import percent
 from rr_core.scenario import Draw
 from rr_core.streams import Stream
 from tests.app.opening import charts, opened
@@ -465,15 +466,15 @@ def test_a_person_s_coin_has_the_chances_told_and_a_large_matrix_is_not_drawn(ma
     said = set()
     for i, (draw, _) in enumerate(over_settings(many)):
         k = draw.scenario.k
-        work = SimpleNamespace(draw=draw, by_truth=rank_order(draw.true_counts))
-        if text := written(noise_page.channel_section, work):
+        results = SimpleNamespace(draw=draw, by_truth=rank_order(draw.true_counts))
+        if text := written(noise_page.channel_section, results):
             assert k > numbers(text)[0]
             tells(text, noise_page.LARGEST_MATRIX, k)
         else:
             assert k <= noise_page.LARGEST_MATRIX
         category, times = i % k, 1 + i % 3
         monkeypatch.setattr(noise_page, "_pick_category", lambda _, category=category: category)
-        text = written(noise_page.person_section, work, state={noise_page._ANSWERS: times})
+        text = written(noise_page.person_section, results, state={noise_page._ANSWERS: times})
         text = text.partition("\n\n")[0] if times == 1 else text
         toss = re.sub(r"^\d\. ", "", text, flags=re.MULTILINE)
         p, q = p_and_q(draw.scenario)

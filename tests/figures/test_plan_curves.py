@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from rr_core import zipf
-from rr_core.figures import style
 from rr_core.figures.plan_curves import (
     PROTOCOLS,
     central_against_users,
@@ -18,10 +17,11 @@ from rr_core.figures.plan_curves import (
     rmse_against_epsilon,
     rmse_against_k,
 )
-from rr_core.figures.style import QUANTITIES, percent, reading
+from rr_core.figures.style import QUANTITIES, reading
 from rr_core.plan import bounds, protocol_choice, shuffling
 from rr_core.plan.landscape import inv_curve, simulate_curve
 from rr_core.registry import ESTIMATORS, VALID
+from rr_core.rounding import number, percent
 from tests.figures.samples import named, values
 from tests.figures.test_every_figure import check
 
@@ -77,7 +77,7 @@ def test_bounds_are_drawn_where_they_are_valid(k, epsilon, n, users):
         assert trace.name.startswith("≥") == (row.kind == "lower bound")
     here = named(figure, "k-RR, Inv, here")
     assert (values(here, "x")[0], values(here)[0]) == (epsilon, curves.now)
-    assert set(values(named(figure, f"ε = {style.number(epsilon)}"), "x")) == {epsilon}
+    assert set(values(named(figure, f"ε = {number(epsilon)}"), "x")) == {epsilon}
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_shuffling(epsilon0, n, delta):
     np.testing.assert_allclose(values(line), curve.epsilon, rtol=1e-6)
     np.testing.assert_array_equal(values(line, "x"), curve.users)
     assert (values(here, "x")[0], values(here)[0]) == (n, curve.now.epsilon)
-    local = named(figure, f"local ε = {style.number(epsilon0)}")
+    local = named(figure, f"local ε = {number(epsilon0)}")
     assert set(values(local)) == {epsilon0}
 
 

@@ -9,10 +9,11 @@ import pytest
 
 from rr_core import zipf
 from rr_core.figures.plan_map import TargetFrontier, levels, plan_map
-from rr_core.figures.style import percent, reading
+from rr_core.figures.style import reading
 from rr_core.plan.landscape import Landscape, frontier, landscape
 from rr_core.plan.solve import achieved, required_n
 from rr_core.plan.targets import Target
+from rr_core.rounding import percent
 from tests.figures.samples import named, values
 from tests.figures.test_every_figure import check
 from tests.sentences import holds

@@ -8,10 +8,11 @@ import pytest
 from rr_core import RandomizedResponse, Scenario, mle_star, total_variation
 from rr_core.comparison import compare
 from rr_core.figures.protocols import posterior_intervals, towards_mle, wrong_priors
-from rr_core.figures.style import percent, reading
+from rr_core.figures.style import reading
 from rr_core.figures.view import bars, natural_order
 from rr_core.protocols import posterior, summarise_posterior
 from rr_core.protocols.posterior import DRAWS, distance_to_mle, prior_errors
+from rr_core.rounding import percent
 from tests.figures.test_every_figure import check
 from tests.sentences import holds
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from rr_core import Scenario
-from rr_core.figures.plan_sentences import PROTOCOL_NAMES
 from rr_core.figures.protocols import expected_errors, report_table, side_by_side
 from rr_core.protocols import HadamardResponse
 from rr_core.protocols.collection import COMPARED, inv_by_each
 from rr_core.protocols.hadamard import inv_hadamard
 from rr_core.protocols.laws import KEYS
+from rr_core.words.plan import PROTOCOL_NAMES
 from tests.figures.test_every_figure import check
 
 

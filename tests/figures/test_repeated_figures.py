@@ -21,9 +21,9 @@ from rr_core.figures.estimators import (
     wins,
 )
 from rr_core.figures.style import QUANTITIES, reading
-from rr_core.figures.wording import METRIC_NAMES
 from rr_core.registry import ESTIMATORS
 from rr_core.repeats import largest_lead_of_chance, repeat
+from rr_core.words.phrases import METRIC_NAMES
 from tests.figures.samples import named, repeats
 from tests.sentences import holds, recomputes
 from tests.sentences.spoken import corners, numbers, random_scenarios, reads, tells

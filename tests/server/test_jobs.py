@@ -13,8 +13,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from pages._ui.draw_results import DrawResults
 from pages._ui.ibu import results
-from pages._ui.work import Work
 from rr_core import Scenario
 from rr_core.ibu.engine import Start
 from server import jobs, sessions
@@ -233,8 +233,8 @@ def test_ibu_is_computed_by_a_worker_while_others_wait_and_goes_on_first(monkeyp
     monkeypatch.setattr(results.jobs, "run", elsewhere)
     monkeypatch.setattr(results.dials, "look", lambda: None)
     sessions.SHARED.clear()
-    work = Work(SCENARIO.draw())
-    alone = results.ibu_run(work, Start(), 1000)
+    of_draw = DrawResults(SCENARIO.draw())
+    alone = results.ibu_run(of_draw, Start(), 1000)
     assert not calls  # nobody waits
 
     sessions.SHARED.clear()
@@ -250,7 +250,7 @@ def test_ibu_is_computed_by_a_worker_while_others_wait_and_goes_on_first(monkeyp
     waiting.start()
     while not turns.are_wanted():
         time.sleep(0.01)
-    path = results.ibu_run(work, Start(), 1000)
+    path = results.ibu_run(of_draw, Start(), 1000)
     assert len(calls) == 1
     assert turns._turn.request.thread is threading.current_thread()
     assert turns._turn.request.due < time.monotonic() + GO_ON + 1
@@ -271,5 +271,5 @@ def test_ibu_is_computed_by_the_page_where_its_worker_is_lost(monkeypatch):
     monkeypatch.setattr(results.jobs, "run", lost)
     monkeypatch.setattr(results.dials, "look", lambda: None)
     sessions.SHARED.clear()
-    assert results.ibu_run(Work(SCENARIO.draw()), Start(), 100).iterations[-1] == 100
+    assert results.ibu_run(DrawResults(SCENARIO.draw()), Start(), 100).iterations[-1] == 100
     turns.end()

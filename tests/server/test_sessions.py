@@ -23,7 +23,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
-from pages._ui import work
+from pages._ui import draw_results
 from pages._ui.reports import k_rr
 from rr_core.scenario import Scenario
 from server import sessions
@@ -647,8 +647,8 @@ def test_one_comparison_is_made_for_all_who_ask_at_once(monkeypatch):
         time.sleep(0.2)
         return object()
 
-    monkeypatch.setattr(work, "compare", compare)
-    shared = work.Work(Scenario(k=5).draw())
+    monkeypatch.setattr(draw_results, "compare", compare)
+    shared = draw_results.DrawResults(Scenario(k=5).draw())
     threads = [threading.Thread(target=shared.comparison) for _ in range(6)]
     for one in threads:
         one.start()

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages._ui import state
+from pages._ui import session_files, widgets
 from pages._ui.experiments import runs, settings
 from pages._ui.experiments.runs import Run
 from pages._ui.experiments.settings import (
@@ -28,15 +28,16 @@ from pages._ui.link import Binding
 from rr_core.comparison import METRICS
 from rr_core.experiments.grid import MAIN_SETTINGS, Cell, Sweep
 from rr_core.experiments.run import SweepResult, expected_seconds
-from rr_core.figures.style import QUANTITIES, duration
-from rr_core.figures.wording import METRIC_NAMES, counted, population_name
+from rr_core.figures.style import QUANTITIES
 from rr_core.limits import LIST_LETTERS_MAX
 from rr_core.metrics import WHOSE
 from rr_core.parameters import LIST_HELP, Number, RefusedSettings
 from rr_core.plain_text import markdown
 from rr_core.populations import TABLES, UPLOAD, Population, build
 from rr_core.registry import ESTIMATORS
+from rr_core.rounding import counted
 from rr_core.scenario import Scenario
+from rr_core.words.phrases import METRIC_NAMES, duration, population_name
 from server.jobs import worker_count
 
 _MOST_NAMED = 6
@@ -66,13 +67,13 @@ def show_sweep(key: str) -> None:
 
 def sweep_picker(key: str) -> None:
     """Widget that chooses the sweep."""
-    state.pick_from_list(
+    widgets.pick_from_list(
         "Sweep",
         TITLES,
         width=290,
         help="What is computed: settings of the paper's figures, or your own. Figure 4, the convergence of IBU, is on "
         "the page “Can one get there by patience?”.",
-        **state.widget_arguments("exp_sweep", key, show_sweep),
+        **widgets.widget_arguments("exp_sweep", key, show_sweep),
     )
 
 
@@ -86,7 +87,7 @@ def run_picker(key: str, run: Run | None) -> None:
             range(len(labels)),
             format_func=labels.__getitem__,
             width=240,
-            **state.widget_arguments(
+            **widgets.widget_arguments(
                 f"exp_run_{key}_{len(labels)}",
                 listed.index(run),
                 lambda place: runs.choose(key, labels[place]),
@@ -182,7 +183,7 @@ def _measuring_fields(own_sweep: OwnSweep) -> None:
             own_sweep.draw,
             _widget_arguments(own_sweep, "draw"),
         )
-        state.pick_one(
+        widgets.pick_one(
             "Whose shares",
             WHOSE,
             help="The same people report every time and errors are against their own shares, as in the paper; or new "
@@ -223,7 +224,7 @@ def _sidebar_values(scenario: Scenario, uploaded: Population | None) -> tuple[st
 
 
 def _widget_arguments(own_sweep: OwnSweep, field: str) -> dict[str, Any]:
-    """Arguments of the widget bound to one field of the settings, see `state.widget_arguments`."""
+    """Arguments of the widget bound to one field of the settings, see `widgets.widget_arguments`."""
     value, several = getattr(own_sweep, field), _SEVERAL.get(field)
 
     def changed(chosen: Any) -> OwnSweep:
@@ -279,7 +280,7 @@ def _number_in_session(name: str, usual: int) -> tuple[int, dict[str, Any]]:
     def take(value: int) -> None:
         st.session_state[key] = value
 
-    return value, state.widget_arguments(f"exp_{name}", value, take, anew=True)
+    return value, widgets.widget_arguments(f"exp_{name}", value, take, anew=True)
 
 
 def start_button(key: str, sweep: Sweep | None) -> None:
@@ -368,7 +369,7 @@ def sweep_and_run(key: str, run: Run | None, scenario: Scenario) -> None:
 
 
 def _own_sweep(scenario: Scenario) -> Sweep | None:
-    held = state.uploaded()
+    held = session_files.uploaded()
     uploaded = held.population if held else None
     own_sweep = own_sweep_form(scenario, uploaded)
     try:
@@ -378,16 +379,16 @@ def _own_sweep(scenario: Scenario) -> Sweep | None:
 
 
 def _histogram_sweep(scenario: Scenario) -> Sweep | None:
-    held = state.uploaded()
+    held = session_files.uploaded()
     if held is not None:
         population, about = held.population, f"your file **{markdown(held.file_name)}**"
     elif scenario.dist in _REAL:
         population = build(scenario.dist, scenario.k, scenario.s)
         about = f"**{TABLES[scenario.dist].name}**, chosen in the sidebar"
     else:
-        if not state.upload_open():
+        if not session_files.upload_open():
             st.markdown(_HISTOGRAMS)
-            st.button("Choose a file", on_click=state.open_upload, key="exp_file")
+            st.button("Choose a file", on_click=session_files.open_upload, key="exp_file")
         return None
     sweep = figure3(population, scenario.n)
     if problem := why_too_large(sweep, worker_count()):

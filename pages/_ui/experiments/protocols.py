@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import streamlit as st
 
-from pages._ui import chart, guidance, long_run, state
+from pages._ui import chart, guidance, long_run, widgets
 from pages._ui.downloads import button
 from pages._ui.experiments.results import with_symbol
 from pages._ui.link import binding_of_parameters
@@ -37,12 +37,12 @@ from rr_core.figures.experiments_protocols import (
     evidence,
     paper_says,
 )
-from rr_core.figures.wording import table
 from rr_core.io.text import csv_bytes
 from rr_core.metrics import WHOSE
 from rr_core.parameters import Choice, Number
 from rr_core.plain_text import starred
 from rr_core.protocols.collection import MOST_BITS
+from rr_core.words.phrases import table
 
 _RUN = "exp_protocols_run"
 _COLLECTIONS = 100  # as in the paper
@@ -107,14 +107,14 @@ def section() -> None:
 def _widgets() -> ProtocolSettings:
     """The settings, with one widget for each that offers a choice."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        state.pick_from_list("Figure", FIGURE_NAMES, width=270, **_bound("figure"))
+        widgets.pick_from_list("Figure", FIGURE_NAMES, width=270, **_bound("figure"))
         rows = _stored(SETTINGS.current())
         if len({row.setting.protocol for row in rows}) > 1:
             encodings = {"oue": "Optimised", "rappor": "Symmetric (RAPPOR)"}
-            state.pick_one("Unary encoding", encodings, **_bound("encoding"))
+            widgets.pick_one("Unary encoding", encodings, **_bound("encoding"))
         if len({row.truth for row in rows}) > 1:
-            state.pick_one("Compared with", WHOSE, **_bound("truth"))
-        state.pick_one("Shown", _SHOWN, **_bound("shown"))
+            widgets.pick_one("Compared with", WHOSE, **_bound("truth"))
+        widgets.pick_one("Shown", _SHOWN, **_bound("shown"))
         guidance.words("Unary encoding", "Inv", "InvP", "Maximum likelihood", "Randomized response")
     return SETTINGS.current()
 
@@ -174,7 +174,7 @@ def _run_anew() -> None:
     with st.expander("Run one setting anew"):
         settings = SETTINGS.current()
         with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-            state.pick_from_list("Protocol", LOPUHAA_PROTOCOL_NAMES, width=260, **_bound("protocol"))
+            widgets.pick_from_list("Protocol", LOPUHAA_PROTOCOL_NAMES, width=260, **_bound("protocol"))
             for number, label, step in (
                 (_K, "Categories", 1),
                 (_EPSILON, "Epsilon ε", 0.1),

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages._ui import chart, guidance, link, state
+from pages._ui import chart, guidance, link, session_files, widgets
 from pages._ui.downloads import button
 from pages._ui.experiments import controls, runs, winner_map
 from pages._ui.experiments.runs import SweepView, cached
@@ -34,19 +34,20 @@ from rr_core.experiments.run import SweepResult
 from rr_core.experiments.winner_map import has_map
 from rr_core.figures.experiments_curves import MOST_COLUMNS, MOST_ROWS, paper_figure
 from rr_core.figures.experiments_map import why_no_map
-from rr_core.figures.experiments_sentences import (
+from rr_core.figures.style import QUANTITIES
+from rr_core.io import experiments as files
+from rr_core.io.decoding import UnreadableFile
+from rr_core.plain_text import markdown, starred
+from rr_core.rounding import counted, number
+from rr_core.scenario import WORST_AVERAGE, Scenario
+from rr_core.words.experiments import (
     SHAPES_EXPLAINED,
     agreement_in_words,
     answer_in_words,
     evidence,
     paper_says,
 )
-from rr_core.figures.style import QUANTITIES, number
-from rr_core.figures.wording import METRIC_NAMES, SYMBOLS, counted, listed, population_name, table
-from rr_core.io import experiments as files
-from rr_core.io.decoding import UnreadableFile
-from rr_core.plain_text import markdown, starred
-from rr_core.scenario import WORST_AVERAGE, Scenario
+from rr_core.words.phrases import METRIC_NAMES, SYMBOLS, listed, population_name, table
 from server import sessions
 
 _INTRODUCTION = (
@@ -314,7 +315,7 @@ class _Pickers:
             if chosen != []:  # the last one stays
                 picked[key] = chosen
 
-        return value, state.widget_arguments(key, value, take)
+        return value, widgets.widget_arguments(key, value, take)
 
 
 def _population_names(sweep: Sweep) -> Callable[[PopulationId], str]:
@@ -500,7 +501,7 @@ def _open_file() -> None:
         return
     st.session_state.pop("_exp_broken", None)
     try:
-        result = state.read_by_worker(
+        result = session_files.read_by_worker(
             sessions.to_read(file.name, file.size),
             lambda: partial(files.read, file.name, file.getvalue()),
             lambda *_: None,

@@ -11,15 +11,15 @@ from weakref import WeakKeyDictionary
 
 import streamlit as st
 
-from pages._ui import state
+from pages._ui import session_files
 from pages._ui.experiments import settings
 from pages._ui.link import Binding, binding_of_choice
 from rr_core.experiments.grid import PAPER_FIGURES, PaperFigure, Sweep
 from rr_core.experiments.run import SweepResult
 from rr_core.experiments.storage import stored_result
-from rr_core.figures.style import duration
-from rr_core.figures.wording import counted
 from rr_core.populations import Population
+from rr_core.rounding import counted
+from rr_core.words.phrases import duration
 from server import sessions, sweeps
 from server.sweeps import Job, SweepQueue
 
@@ -310,7 +310,7 @@ def resume(key: str, label: str) -> None:
 
 def populations_of(sweep: Sweep) -> dict[str, Population]:
     """This session's upload by its key, if a cell of the sweep uses it; else empty."""
-    held = state.uploaded()
+    held = session_files.uploaded()
     if held is None or all(cell.dist != held.population.key for cell in sweep.cells):
         return {}
     return {held.population.key: held.population}

@@ -21,13 +21,13 @@ from rr_core.experiments.grid import (
     over,
 )
 from rr_core.experiments.run import SweepResult, expected_seconds
-from rr_core.figures.style import duration
 from rr_core.limits import SWEEP_CELLS_MAX, SWEEP_SECONDS_MAX
 from rr_core.metrics import WHOSE, Users
 from rr_core.parameters import Choice, Number, NumberList, Parameter, RefusedSettings, Several, parse_numbers
 from rr_core.populations import SHAPES, TABLES, UPLOAD, Population
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.scenario import FIELDS, Scenario
+from rr_core.words.phrases import duration
 
 MAIN, HISTOGRAM, OWN = "main", "3", "own"
 

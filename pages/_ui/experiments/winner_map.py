@@ -11,7 +11,7 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui import chart, guidance, link, navigation, state
+from pages._ui import chart, guidance, link, navigation, session_files, widgets
 from pages._ui.experiments.runs import SWEEP, SweepView
 from pages._ui.experiments.settings import MAIN, SWEEP_PARAMETER
 from pages._ui.link import Binding
@@ -29,11 +29,11 @@ from rr_core.experiments.winner_map import (
     winner_map,
 )
 from rr_core.figures.experiments_map import cell_numbers, column_and_row, map_figure, tick, why_no_map
-from rr_core.figures.wording import METRIC_NAMES, SYMBOLS, population_name, table
 from rr_core.parameters import Choice
 from rr_core.plain_text import markdown, starred
 from rr_core.populations import UPLOAD
 from rr_core.scenario import Scenario
+from rr_core.words.phrases import METRIC_NAMES, SYMBOLS, population_name, table
 
 MAP_LABELS = {
     "eps-n": "ε and N",
@@ -401,7 +401,7 @@ def _pick_cell(drawn: WinnerMap, scenario: Scenario) -> None:
         placeholder="Click one in the map",
         help="Click a cell of the map (touch: twice), or choose it here. Opening it changes the sidebar's scenario to "
         "it; the browser's Back brings yours again.",
-        **state.widget_arguments("exp_map_cell", chosen, _keep_cell),
+        **widgets.widget_arguments("exp_map_cell", chosen, _keep_cell),
     )
     if chosen is not None:
         link_to_estimators(
@@ -426,7 +426,7 @@ def _scenario_fields(cell: Cell) -> dict[str, Any] | None:
     if cell.dist == "zipf":
         fields["s"] = cell.s
     if cell.uploaded:
-        held = state.uploaded()
+        held = session_files.uploaded()
         if held is None or held.population.key != cell.dist:
             return None
         fields["dist"] = UPLOAD

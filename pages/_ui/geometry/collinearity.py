@@ -9,7 +9,7 @@ from operator import attrgetter
 import streamlit as st
 
 from pages._ui import chart, long_run
-from pages._ui.work import Work
+from pages._ui.draw_results import DrawResults
 from rr_core.collinearity import Collinearity, Theorem2
 from rr_core.figures.geometry_line import (
     alignment_shares,
@@ -18,17 +18,18 @@ from rr_core.figures.geometry_line import (
     repairs_plane,
     support_sizes,
 )
-from rr_core.figures.style import number, percent
-from rr_core.figures.wording import table
 from rr_core.geometry.push_down import PushDown
 from rr_core.geometry.replicates import AlignmentCounts, count_alignment
 from rr_core.plain_text import plain
+from rr_core.rounding import number, percent
 from rr_core.simulate import last_of
+from rr_core.words.phrases import table
 
 
-def theorem_section(work: Work) -> None:
+def theorem_section(results: DrawResults) -> None:
     """The positions of the repairs for this draw, and whether Theorem 2 applies."""
-    k, alignment, conditions = work.draw.scenario.k, work.geometry.collinearity, work.geometry.theorem2
+    k, geometry = results.draw.scenario.k, results.geometry
+    alignment, conditions = geometry.collinearity, geometry.theorem2
     st.markdown(
         "The triangle above has three categories, and reports that you can move. Here are **all categories** of the "
         "scenario."
@@ -46,7 +47,7 @@ def theorem_section(work: Work) -> None:
         "error is no larger than the larger of theirs."
     )
     with st.expander("Theorem 2, and which categories each keeps"):
-        st.markdown(_conditions(alignment, conditions, work.draw.mechanism.q))
+        st.markdown(_conditions(alignment, conditions, results.draw.mechanism.q))
         chart.show(support_sizes(alignment.supports, k), "supports")
 
 
@@ -118,7 +119,7 @@ def _distinguishable(left: float, right: float) -> tuple[str, str]:
 _NAME = "align"
 
 
-def equal_supports_section(work: Work) -> None:
+def equal_supports_section(results: DrawResults) -> None:
     """The rule of equal supports: its argument, how often it applies in repeated collections, and a category
     that is pushed down."""
     st.subheader("Beyond the theorem: equal supports are enough")
@@ -128,8 +129,8 @@ def equal_supports_section(work: Work) -> None:
     )
     with st.expander("The argument in three lines"):
         st.markdown(_ARGUMENT)
-    _repeated_draws(work)
-    _push_down(work)
+    _repeated_draws(results)
+    _push_down(results)
 
 
 _ARGUMENT = r"""
@@ -145,16 +146,16 @@ When the supports differ, the three rules are about different categories, and ML
 """
 
 
-def _repeated_draws(work: Work) -> None:
+def _repeated_draws(results: DrawResults) -> None:
     st.markdown("**How often does each rule apply?**")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         times = long_run.how_many("align_times")
-        about = (work.draw.scenario, work.draw.population.key, times)
+        about = (results.draw.scenario, results.draw.population.key, times)
         start = long_run.start_button(_NAME, "Collect again and again", about)
-    run = partial(last_of, partial(count_alignment, work.draw, times), attrgetter("n_collections"))
-    k = work.draw.scenario.k
+    run = partial(last_of, partial(count_alignment, results.draw, times), attrgetter("n_collections"))
+    k = results.draw.scenario.k
     counts: AlignmentCounts | None = long_run.outcome(
-        start, _NAME, about, times, "collections", run, k=k, shared=work.is_shared
+        start, _NAME, about, times, "collections", run, k=k, shared=results.is_shared
     )
     if counts is None:
         st.caption("The same users report again and again with new noise; each time the rules are checked.")
@@ -173,17 +174,17 @@ def _repeated_draws(work: Work) -> None:
             )
 
 
-def _push_down(work: Work) -> None:
+def _push_down(results: DrawResults) -> None:
     st.markdown(
         "**Push one category down.** Take reports away from a category that all three repairs keep, and give them to the "
         "most reported other one. **Try:** at which counts does MLE\\* leave the line, and does it come back?"
     )
-    candidates = work.geometry.push_down_candidates
-    labels = work.draw.population.labels
+    candidates = results.geometry.push_down_candidates
+    labels = results.draw.population.labels
 
     def label(category: int) -> str:
         name = f"category {category + 1}" if labels is None else plain(labels[category])
-        return f"{name} ({work.draw.counts[category]:,} reports)"
+        return f"{name} ({results.draw.counts[category]:,} reports)"
 
     left, right = st.columns([2, 3], gap="medium")
     with left:
@@ -191,7 +192,7 @@ def _push_down(work: Work) -> None:
             "Category", candidates, format_func=label, key="push_category", persist_state="page"
         )
         # With equal supports the toggle would change nothing: only the sum of what all three drop matters.
-        equalize = not work.geometry.collinearity.same_support and st.toggle(
+        equalize = not results.geometry.collinearity.same_support and st.toggle(
             "Begin with equal supports",
             True,
             key="push_level",
@@ -199,7 +200,7 @@ def _push_down(work: Work) -> None:
             help="Spreads the reports of the categories that InvP drops evenly among them. Then all of them are below "
             "q, every repair drops them, and InvP stays where it is. Off: the reports as they are.",
         )
-        pushed = work.geometry.push_down(category, equalize)
+        pushed = results.geometry.push_down(category, equalize)
         index = _pick_count(pushed, category)
         chart.show(repairs_plane(pushed.collinearity_at(index)), "pushed_plane")
     with right:

@@ -17,14 +17,13 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui import chart, figure_controls, guidance, link, state, truth
+from pages._ui import chart, figure_controls, guidance, link, session_files, truth, widgets
+from pages._ui.draw_results import DrawResults
 from pages._ui.frame import Page
 from pages._ui.link import Binding
-from pages._ui.work import Work
 from rr_core._validate import Array
 from rr_core.figures.geometry_triangle import Layers, cloud_panels, triangle
-from rr_core.figures.style import QUANTITIES, number, percent
-from rr_core.figures.wording import display, table
+from rr_core.figures.style import QUANTITIES
 from rr_core.geometry.replicates import N_COLLECTIONS, TRUTH_PLACES, Cloud, TruthPlace, cloud_frame
 from rr_core.geometry.simplex import (
     FRAME,
@@ -46,7 +45,9 @@ from rr_core.geometry.simplex import (
 from rr_core.plain_text import markdown, plain, starred
 from rr_core.populations import UPLOAD
 from rr_core.registry import ESTIMATORS
+from rr_core.rounding import number, percent
 from rr_core.scenario import Draw
+from rr_core.words.phrases import display, table
 
 _PARAMETER = "phi"
 _CIRCLES, _CURVES = "Circles of distance", "Curves of likelihood"
@@ -95,7 +96,7 @@ PICKED: Binding[PickedReports] = Binding("_picked_reports", PickedReports(), _re
 
 def _scenario() -> Hashable:
     """Key of what the picked reports depend on: the scenario without epsilon, and the uploaded population."""
-    scenario, upload = link.current(), state.uploaded()
+    scenario, upload = link.current(), session_files.uploaded()
     of_upload = upload.population.key if upload is not None and scenario.dist == UPLOAD else None
     return replace(scenario, epsilon=1.0), of_upload
 
@@ -129,7 +130,7 @@ def section(page: Page, part: str) -> tuple[go.Figure, ThreeEstimates, Array | N
     Returns:
         The figure, for the download row, and the points in it with the truth, where that is drawn, for `why_section`.
     """
-    draw, three = page.work.draw, page.work.geometry.three
+    draw, three = page.results.draw, page.results.geometry.three
     picked = PICKED.current()
     if picked.reports is not None and picked.scenario != _scenario():
         picked = PickedReports(own=picked.own)
@@ -265,14 +266,14 @@ def _share_widgets(
             100.0,
             step=0.1,
             format="%.1f%%",
-            **state.widget_arguments(f"phi_{i}", percents, partial(_pick_share, result, i), anew=True),
+            **widgets.widget_arguments(f"phi_{i}", percents, partial(_pick_share, result, i), anew=True),
         )
     exact: Sequence[float] = three.counts.tolist() if reports is None else reports
     text = ", ".join(map(_format_number, exact))
     st.text_input(
         "Exact: three counts or shares",
         max_chars=80,
-        **state.widget_arguments("phi_text", text, _pick_text, keep_entry=bool(error), anew=True),
+        **widgets.widget_arguments("phi_text", text, _pick_text, keep_entry=bool(error), anew=True),
     )
     if error:
         st.error(markdown(error))
@@ -367,21 +368,21 @@ _LONGEST_AXIS_NAME = 16
 _CLOUDS = "clouds_where"  # key of a widget
 
 
-def bias_section(work: Work) -> None:
+def bias_section(results: DrawResults) -> None:
     """Widget for the truth, the clouds of many collections under it, and the length of each bias."""
     st.subheader("What does a repair cost? Bias at the border")
     if truth.hidden():
         st.markdown(truth.note("how far from it the mean of many collections lies"))
         return
-    where = state.pick_one(
+    where = widgets.pick_one(
         "The truth of the three categories",
         {place: _PLACE_LABELS[place] for place in TRUTH_PLACES},
         default="edge",
         key=_CLOUDS,
         persist_state="page",
     )
-    clouds = work.geometry.clouds(where)
-    names = [display(name, _LONGEST_AXIS_NAME) for name in category_names(work.geometry.three)]
+    clouds = results.geometry.clouds(where)
+    names = [display(name, _LONGEST_AXIS_NAME) for name in category_names(results.geometry.three)]
     left, right = st.columns([3, 2], gap="medium")
     with left:
         chart.show(cloud_panels(clouds, names, cloud_frame(clouds)), "clouds")

@@ -14,9 +14,8 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from pages._ui import dials, downloads, long_run
+from pages._ui.draw_results import LARGE, DrawResults
 from pages._ui.figure_controls import note, widget
-from pages._ui.work import LARGE, Work
-from rr_core.figures.style import number, percent
 from rr_core.ibu import ibu_path
 from rr_core.ibu.convergence import TOLERANCES, FirstReached, SettlingTimes, first_reached, settling_times
 from rr_core.ibu.costs import affordable_iterations, records_per_decade
@@ -24,6 +23,7 @@ from rr_core.ibu.engine import LARGEST_K_RANDOM, LARGEST_K_TYPED, START_KINDS, S
 from rr_core.ibu.path import IBUPath, log_spaced
 from rr_core.io.text import csv_bytes
 from rr_core.mechanism import RandomizedResponse
+from rr_core.rounding import number, percent
 from rr_core.scenario import Scenario
 from server import jobs
 from server.priority import TURNS
@@ -46,9 +46,9 @@ _LENGTHS = (100, 1_000, 10_000, 100_000)
 _NEARNESS = (1.0, 0.1, 0.01, 0.001, 0.0001)
 
 
-def pick_start(work: Work) -> Start:
+def pick_start(results: DrawResults) -> Start:
     """Widgets for IBU's start. Call it in the row above the figure, to which it adds up to three."""
-    k = work.draw.scenario.k
+    k = results.draw.scenario.k
     kinds = [kind for kind in START_KINDS if k <= _LARGEST_K.get(kind, k)]
     kind = widget(
         st.selectbox,
@@ -138,80 +138,84 @@ def pick_nearness() -> float:
     )
 
 
-def ibu_run(work: Work, start: Start, length: int) -> IBUPath:
+def ibu_run(results: DrawResults, start: Start, length: int) -> IBUPath:
     """The run of this length if it was computed in full, by any session where sharing is allowed; else the
     part that is computed at once."""
-    longer: IBUPath | None = long_run.result(_NAME, _about(work, start, length))
+    longer: IBUPath | None = long_run.result(_NAME, _about(results, start, length))
     if longer is not None:
         return longer
-    path = work.once("ibu", (start, length), lambda: _affordable_run(work, start, length))
+    path = results.once("ibu", (start, length), lambda: _affordable_run(results, start, length))
     TURNS.go_on(dials.look)
     return path
 
 
-def iterations_to_tolerance(work: Work, start: Start, path: IBUPath, tolerance: float) -> FirstReached:
+def iterations_to_tolerance(
+    results: DrawResults, start: Start, path: IBUPath, tolerance: float
+) -> FirstReached:
     """The first iteration at which the run is within the tolerance, by each measure."""
     about = (start, int(path.iterations[-1]), tolerance)
-    return work.once("ibu_reached", about, lambda: first_reached(path, tolerance))
+    return results.once("ibu_reached", about, lambda: first_reached(path, tolerance))
 
 
-def settling(work: Work, start: Start, path: IBUPath, part: float) -> SettlingTimes:
+def settling(results: DrawResults, start: Start, path: IBUPath, part: float) -> SettlingTimes:
     """For each level, the iteration from which its estimate stays within ``part``/K of its limit."""
-    tolerance = part / work.draw.scenario.k
+    tolerance = part / results.draw.scenario.k
     about = (start, int(path.iterations[-1]), tolerance)
-    return work.once("ibu_settled", about, lambda: settling_times(path, tolerance))
+    return results.once("ibu_settled", about, lambda: settling_times(path, tolerance))
 
 
-def offer_rest(work: Work, start: Start, length: int, path: IBUPath) -> None:
+def offer_rest(results: DrawResults, start: Start, length: int, path: IBUPath) -> None:
     """Where the displayed run is shorter than requested, say so and offer to compute the rest."""
     last = int(path.iterations[-1])
     if last >= length:
         return
     st.info(f"Shown are the first {last:,} of {length:,} iterations: the rest takes longer than a page may.")
-    about = _about(work, start, length)
+    about = _about(results, start, length)
     with st.container(horizontal=True):
         start_now = long_run.start_button(_NAME, "Run to the end", about)
     if start_now:
-        run = partial(ibu_path, *_given(work, start, length), in_full=True)
+        run = partial(ibu_path, *_given(results, start, length), in_full=True)
         long_run.run_with_progress(
-            _NAME, about, length, "iterations", run, k=work.draw.scenario.k, shared=work.is_shared
+            _NAME, about, length, "iterations", run, k=results.draw.scenario.k, shared=results.is_shared
         )
 
 
-def _about(work: Work, start: Start, length: int) -> About:
-    return work.draw.scenario, work.draw.population.key, start, length
+def _about(results: DrawResults, start: Start, length: int) -> About:
+    return results.draw.scenario, results.draw.population.key, start, length
 
 
 def _given(
-    work: Work, start: Start, length: int
+    results: DrawResults, start: Start, length: int
 ) -> tuple[NDArray[Any], RandomizedResponse, NDArray[np.int64], NDArray[Any] | None]:
     """What `ibu_path` is given."""
-    counts = work.draw.counts
+    counts = results.draw.counts
     marks = log_spaced(length, records_per_decade(counts))
-    return counts, work.draw.mechanism, marks, start.distribution(counts)
+    return counts, results.draw.mechanism, marks, start.distribution(counts)
 
 
-def _affordable_run(work: Work, start: Start, length: int) -> IBUPath:
+def _affordable_run(results: DrawResults, start: Start, length: int) -> IBUPath:
     """The first part of the run, short enough to compute while the page is drawn."""
-    most = affordable_iterations(work.draw.counts, length)
-    if work.draw.scenario.k <= LARGE and TURNS.are_wanted() and jobs.is_free():
+    most = affordable_iterations(results.draw.counts, length)
+    if results.draw.scenario.k <= LARGE and TURNS.are_wanted() and jobs.is_free():
         # Half of all that the figures of a busy class compute: others have their turn meanwhile.
         with suppress(jobs.Lost):
             return jobs.run(
                 ibu_path,
-                *_given(work, start, most),
+                *_given(results, start, most),
                 look=lambda *_: dials.look(),
                 seconds=_LONGEST,
                 in_full=True,
             )
-    return ibu_path(*_given(work, start, most), in_full=True)
+    return ibu_path(*_given(results, start, most), in_full=True)
 
 
-def downloads_row(work: Work, path: IBUPath, start: Start, figure: go.Figure) -> None:
+def downloads_row(results: DrawResults, path: IBUPath, start: Start, figure: go.Figure) -> None:
     """The download row of the page: the record as CSV, the animation as HTML, and a script that repeats the
     run."""
     iterations = int(path.iterations[-1])
-    downloads.row(work, figure, "ibu", partial(record_csv, path), start=asdict(start), iterations=iterations)
+    downloads.row(
+        results, figure, "ibu", partial(record_csv, path), start=asdict(start), iterations=iterations
+    )
 
 
 def record_csv(path: IBUPath) -> bytes:

@@ -9,12 +9,10 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from pages._ui import chart, long_run, state
-from pages._ui.work import Work
+from pages._ui import chart, long_run, widgets
+from pages._ui.draw_results import DrawResults
 from rr_core.figures.ibu import compared_runs, triangle_path
-from rr_core.figures.style import duration, number, percent
 from rr_core.figures.view import natural_order
-from rr_core.figures.wording import counted, names, odds, table
 from rr_core.geometry.simplex import estimate_three
 from rr_core.ibu import figure4
 from rr_core.ibu.convergence import FirstReached, LocalRate, RunComparison, compare_epsilons, local_rate
@@ -23,18 +21,20 @@ from rr_core.ibu.engine import Start
 from rr_core.ibu.figure4 import IMPLIED_DISTANCE, PAPER_CLAIMS, Measurement, PaperClaim, measurement
 from rr_core.ibu.path import IBUPath
 from rr_core.plain_text import starred
+from rr_core.rounding import counted, number, percent
 from rr_core.scenario import Scenario
+from rr_core.words.phrases import duration, names, odds, table
 
 _QUICK = 10  # iterations per digit
 _NEARLY_ALL = 0.999  # of the error, removed by one iteration
 
 
-def triangle_section(work: Work, path: IBUPath) -> None:
+def triangle_section(results: DrawResults, path: IBUPath) -> None:
     """The path of IBU through the triangle; nothing unless there are three categories."""
-    if work.draw.scenario.k != 3:
+    if results.draw.scenario.k != 3:
         return
     st.subheader("The way through the triangle")
-    draw = work.draw
+    draw = results.draw
     labels = names(draw.population.labels, natural_order(3), 18)
     chart.show(triangle_path(path, estimate_three(draw.counts, draw.mechanism), labels), "ibu_triangle")
 
@@ -146,7 +146,7 @@ _NAME = "ibu_several"
 _TABLE_DISTANCES = (1e-2, 1e-3, 1e-4)  # squared
 
 
-def comparison_section(work: Work, length: int, tolerance: float) -> None:
+def comparison_section(results: DrawResults, length: int, tolerance: float) -> None:
     """Choose what to compare, run it in one batch with progress and a stop, and show the curves."""
     st.markdown("### Does more privacy make it slower?")
     what = st.segmented_control(
@@ -158,9 +158,9 @@ def comparison_section(work: Work, length: int, tolerance: float) -> None:
         persist_state="page",
     )
     if what == _HERE:
-        _these_users(work, length, tolerance)
+        _these_users(results, length, tolerance)
     else:
-        _paper_figure(work.draw.scenario.seed, tolerance)
+        _paper_figure(results.draw.scenario.seed, tolerance)
 
 
 def _choose_epsilons(chosen: list[float]) -> None:
@@ -169,29 +169,29 @@ def _choose_epsilons(chosen: list[float]) -> None:
         st.session_state[_CHOSEN] = chosen
 
 
-def _these_users(work: Work, length: int, tolerance: float) -> None:
+def _these_users(results: DrawResults, length: int, tolerance: float) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.pills(
             "At these ε",
             _EPSILONS,
             selection_mode="multi",
             format_func="{:g}".format,
-            **state.widget_arguments(
+            **widgets.widget_arguments(
                 "ibu_epsilons", st.session_state.get(_CHOSEN, list(_EPSILONS[1:4])), _choose_epsilons
             ),
         )
         epsilons = tuple(sorted(chosen))
-        about = (work.draw.scenario, work.draw.population.key, epsilons, length)
+        about = (results.draw.scenario, results.draw.population.key, epsilons, length)
         start = long_run.start_button(_NAME, "Run them", about)
-    run, k = partial(compare_epsilons, work.draw, epsilons, length), work.draw.scenario.k
+    run, k = partial(compare_epsilons, results.draw, epsilons, length), results.draw.scenario.k
     runs: RunComparison | None = long_run.outcome(
-        start, _NAME, about, length, "iterations", run, k=k, shared=work.is_shared
+        start, _NAME, about, length, "iterations", run, k=k, shared=results.is_shared
     )
     if runs is None:
         st.caption("The same users report under each ε, and IBU runs on all of them in one batch.")
         return
     _stopped(runs, length)
-    about_them = f"K = {work.draw.scenario.k:,}, N = {work.draw.scenario.n:,}"
+    about_them = f"K = {results.draw.scenario.k:,}, N = {results.draw.scenario.n:,}"
     chart.show(compared_runs(runs, about_them, tolerance), "ibu_several")
 
 
@@ -294,11 +294,11 @@ _NOTES: dict[Method, str] = {
 }
 
 
-def cost_section(work: Work, reached: FirstReached, start: Start) -> None:
+def cost_section(results: DrawResults, reached: FirstReached, start: Start) -> None:
     """Measure the computing times when a button is pressed, so that no other work is measured with them."""
     st.subheader("What does it cost?")
     tolerance = reached.tolerance
-    about = (work.draw.scenario, work.draw.population.key, tolerance)
+    about = (results.draw.scenario, results.draw.population.key, tolerance)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Measure on this machine", on_click=_ask_for_costs, args=(about,), key="ibu_cost")
         st.caption(
@@ -309,13 +309,13 @@ def cost_section(work: Work, reached: FirstReached, start: Start) -> None:
     known = reached.certificate if start == Start() else None
     needed = None if known is None else IterationsNeeded(known, True)
     with st.spinner("Measuring…"):
-        draw = work.draw
-        costs = work.once(
+        draw = results.draw
+        costs = results.once(
             "ibu_cost",
             (tolerance, needed),
             lambda: compare_costs(draw.counts, draw.mechanism, tolerance, needed),
         )
-    st.markdown(_cost_table(costs, work.draw.scenario.k))
+    st.markdown(_cost_table(costs, results.draw.scenario.k))
 
 
 def _ask_for_costs(about: tuple[Scenario, str, float]) -> None:

@@ -13,13 +13,13 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui import chart, downloads, link, long_run, state
+from pages._ui import chart, downloads, link, long_run, session_files, widgets
+from pages._ui.draw_results import DrawResults
 from pages._ui.frame import Page
 from pages._ui.link import binding_of_parameters
 from pages._ui.plan import sentences
 from pages._ui.plan.settings import plan_landscape, population_guess, target_frontier
 from pages._ui.reports.designs import encoding_choice, entry
-from pages._ui.work import Work
 from rr_core._validate import Array
 from rr_core.figures import plan_curves
 from rr_core.figures.plan_curves import (
@@ -30,9 +30,6 @@ from rr_core.figures.plan_curves import (
     rmse_against_k,
 )
 from rr_core.figures.plan_map import plan_map
-from rr_core.figures.plan_sentences import at_least, at_most, budget, number_of_users, promise_text
-from rr_core.figures.style import number, percent
-from rr_core.figures.wording import METRIC_NAMES, capital
 from rr_core.io.text import csv_bytes
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, K_MAX, K_MIN, N_MAX, N_MIN
 from rr_core.mechanism import RandomizedResponse
@@ -47,6 +44,9 @@ from rr_core.plan.solve import Find
 from rr_core.plan.targets import Target
 from rr_core.populations import DISTRIBUTIONS, UPLOAD
 from rr_core.reports.designs import DESIGNS, OF_ONE_SHARE, Missing, Parameter, Unclear
+from rr_core.rounding import number, percent
+from rr_core.words.phrases import METRIC_NAMES, capital
+from rr_core.words.plan import at_least, at_most, budget, number_of_users, promise_text
 
 _CLICKED_DIGITS = 3
 _SIMULATION = "plan_curves"
@@ -108,9 +108,9 @@ def _change(field: str, value: float) -> None:
 def plan_map_figure(page: Page, plan: Plan, place: Any, simulates: bool) -> go.Figure:
     """Draw the map over epsilon and N at its place, as the page's clickable lead figure; returns it. ``simulates``:
     whether the open part offers to simulate the scenario."""
-    landscape = plan_landscape(page.work, plan)
-    frontier = target_frontier(page.work, plan)
-    here = page.work.draw.scenario.epsilon, page.work.draw.scenario.n
+    landscape = plan_landscape(page.results, plan)
+    frontier = target_frontier(page.results, plan)
+    here = page.results.draw.scenario.epsilon, page.results.draw.scenario.n
     found = (plan.epsilon, plan.n) if plan.solved else None
     figure = plan_map(landscape, plan.target or plan.settings.target, frontier, here, found)
     simulates = simulates and not link.presenting()  # which shows this figure alone
@@ -134,10 +134,10 @@ def price_of_privacy(plan: Plan) -> None:
     st.markdown(words if plan.price is None else f"{words}\n\n{sentences.price_table(plan)}")
 
 
-def simulated_errors(work: Work, plan: Plan) -> None:
+def simulated_errors(results: DrawResults, plan: Plan) -> None:
     """The valid estimators beside Inv: choose what varies, run it with progress and a stop, and show the curves."""
     st.subheader("And the valid estimators?")
-    k = work.draw.scenario.k
+    k = results.draw.scenario.k
     n = min(plan.n, N_MAX)
     times = replicates(k)
     place = f"ε = {budget(plan.epsilon)}, N = {number_of_users(n)}"
@@ -149,16 +149,16 @@ def simulated_errors(work: Work, plan: Plan) -> None:
         f"{around}."
     )
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        along = state.pick_one(
+        along = widgets.pick_one(
             "Error against", _ALONG, default="epsilon", key="plan_along", persist_state="page"
         )
         points = simulated_points(along, plan.epsilon, n)
         fixed_value = n if along == "epsilon" else plan.epsilon
         users = plan.settings.users
-        population = work.draw.population.key
-        about = (population, work.draw.scenario.seed, along, tuple(points.tolist()), fixed_value, users)
+        population = results.draw.population.key
+        about = (population, results.draw.scenario.seed, along, tuple(points.tolist()), fixed_value, users)
         metrics = {metric: METRIC_NAMES[metric].button for metric in METRICS}
-        metric = state.pick_one(
+        metric = widgets.pick_one(
             "Error measure", metrics, default="rmse", key="plan_metric", persist_state="page"
         )
         started = long_run.start_button(_SIMULATION, "Simulate", about)
@@ -166,23 +166,23 @@ def simulated_errors(work: Work, plan: Plan) -> None:
     run = partial(
         simulate_curve,
         k,
-        work.draw.population.probabilities,
+        results.draw.population.probabilities,
         along,
         points if along == "epsilon" else points.astype(np.int64),
         fixed_value,
         times,
         users=users,
-        seed=work.draw.scenario.seed,
+        seed=results.draw.scenario.seed,
     )
     curve: SimulatedCurve | None = long_run.outcome(
-        started, _SIMULATION, about, total, "simulated collections", run, k=k, shared=work.is_shared
+        started, _SIMULATION, about, total, "simulated collections", run, k=k, shared=results.is_shared
     )
     if curve is None or not curve.completed.any():
         st.caption("Press Simulate: it takes some seconds, can be stopped, and keeps what it has.")
         return
     if not curve.finished:
         long_run.stopped(int(curve.completed.sum()), total, "simulated collections")
-    _show_errors(work, plan, curve, fixed_value, metric)
+    _show_errors(results, plan, curve, fixed_value, metric)
 
 
 def simulated_points(along: Along, epsilon: float, n: int) -> Array:
@@ -208,12 +208,16 @@ def replicates(k: int) -> int:
     return min(max(_CELLS // k, _FEWEST), _MOST)
 
 
-def _show_errors(work: Work, plan: Plan, curve: SimulatedCurve, fixed_value: float, metric: str) -> None:
+def _show_errors(
+    results: DrawResults, plan: Plan, curve: SimulatedCurve, fixed_value: float, metric: str
+) -> None:
     settings, exact = plan.settings, None
     if metric == "rmse":
-        guess = population_guess(work, replace(settings, guess="sidebar"))
+        guess = population_guess(results, replace(settings, guess="sidebar"))
         values = curve.points if curve.along == "epsilon" else curve.points.astype(np.int64)
-        exact = inv_curve(work.draw.scenario.k, guess, curve.along, values, fixed_value, users=settings.users)
+        exact = inv_curve(
+            results.draw.scenario.k, guess, curve.along, values, fixed_value, users=settings.users
+        )
     here = plan.epsilon if curve.along == "epsilon" else float(min(plan.n, N_MAX))
     about_metric = settings.find != "value" and _METRIC_OF_TARGET.get(settings.kind) == metric
     wanted = settings.target.value if about_metric else None
@@ -300,7 +304,7 @@ def survey_designs() -> None:
     except Unclear as problem:
         st.error(markdown(f"{problem}"), icon=":material/error:")
         return
-    curve = state.cached("plan_share", settings, lambda: share_curve(channel, goal, share))
+    curve = session_files.cached("plan_share", settings, lambda: share_curve(channel, goal, share))
     st.markdown(f"##### {plan_curves.enough(curve)}")
     chart.show(plan_curves.people_against_share(curve), "plan_share")
     with st.expander("How is that worked out?"):
@@ -311,10 +315,10 @@ def survey_designs() -> None:
 def _entries(settings: ShareSettings) -> None:
     with st.container(horizontal=True):
         designs = {one.key: one.name for one in OF_ONE_SHARE}
-        state.pick_from_list(
+        widgets.pick_from_list(
             "How do you ask?", designs, width=330, **SHARE_SETTINGS.of_field("plan_design", "design")
         )
-        state.pick_from_list("I want", GOALS, width=330, **SHARE_SETTINGS.of_field("plan_goal", "goal"))
+        widgets.pick_from_list("I want", GOALS, width=330, **SHARE_SETTINGS.of_field("plan_goal", "goal"))
     st.caption(DESIGNS[settings.design].about)
     with st.container(horizontal=True):
         if settings.design == "unary":
@@ -345,12 +349,12 @@ def _with_examples(settings: ShareSettings) -> ShareSettings:
     return settings
 
 
-def files(work: Work, plan: Plan, landscape: Landscape, figure: go.Figure, delta: float) -> None:
+def files(results: DrawResults, plan: Plan, landscape: Landscape, figure: go.Figure, delta: float) -> None:
     """The button of the summary in a row of its own, then those of data, chart and script."""
     st.subheader("Take it with you")
     downloads.button(
         "One-page summary (HTML)",
-        lambda: summary(plan, population_name(work), delta, f"{datetime.now(UTC):%Y-%m-%d}"),
+        lambda: summary(plan, population_name(results), delta, f"{datetime.now(UTC):%Y-%m-%d}"),
         "plan_summary.html",
         "plan_summary",
         type="primary",
@@ -358,7 +362,7 @@ def files(work: Work, plan: Plan, landscape: Landscape, figure: go.Figure, delta
     )
     target = plan.target or plan.settings.target
     data = partial(map_csv, landscape, target)
-    downloads.row(work, figure, "plan", data, delta=delta)
+    downloads.row(results, figure, "plan", data, delta=delta)
 
 
 def map_csv(landscape: Landscape, target: Target) -> bytes:
@@ -381,9 +385,9 @@ def map_csv(landscape: Landscape, target: Target) -> bytes:
     )
 
 
-def population_name(work: Work) -> str:
+def population_name(results: DrawResults) -> str:
     """Display name of the sidebar's population."""
-    scenario, upload = work.draw.scenario, state.uploaded()
+    scenario, upload = results.draw.scenario, session_files.uploaded()
     if scenario.dist == UPLOAD and upload is not None:
         return f"the file {upload.file_name}"
     name = DISTRIBUTIONS[scenario.dist]

@@ -7,7 +7,16 @@ import math
 import numpy as np
 
 from rr_core.figures.plan_curves import PROTOCOLS, inv_is_optimal
-from rr_core.figures.plan_sentences import (
+from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, N_MAX
+from rr_core.plan import bounds, protocol_choice
+from rr_core.plan.bounds import BoundCurves
+from rr_core.plan.landscape import Plan
+from rr_core.plan.protocol_choice import Protocol
+from rr_core.plan.shuffling import Shuffled
+from rr_core.protocols.laws import Blocks
+from rr_core.rounding import number, percent, round_up
+from rr_core.words.phrases import practically_equal, relative_users, table, times
+from rr_core.words.plan import (
     KIND_TEXTS,
     PROTOCOL_NAMES,
     achieved_text,
@@ -18,16 +27,6 @@ from rr_core.figures.plan_sentences import (
     protocol_in_a_sentence,
     users_text,
 )
-from rr_core.figures.style import number, percent
-from rr_core.figures.wording import practically_equal, relative_users, table, times
-from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, N_MAX
-from rr_core.plan import bounds, protocol_choice
-from rr_core.plan.bounds import BoundCurves
-from rr_core.plan.landscape import Plan
-from rr_core.plan.protocol_choice import Protocol
-from rr_core.plan.shuffling import Shuffled
-from rr_core.protocols.laws import Blocks
-from rr_core.rounding import round_up
 
 _INV_ONLY = "It is about **Inv**, the unbiased estimate; simulate the others below."
 _ESTIMATE = {

@@ -9,11 +9,10 @@ from typing import TypeVar
 import numpy as np
 import streamlit as st
 
-from pages._ui import link, state
+from pages._ui import link, widgets
+from pages._ui.draw_results import DrawResults
 from pages._ui.link import binding_of_parameters
-from pages._ui.work import Work
 from rr_core.figures.plan_map import TargetFrontier
-from rr_core.figures.plan_sentences import KIND_TEXTS
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN
 from rr_core.metrics import WHOSE
 from rr_core.plan import solve
@@ -30,6 +29,7 @@ from rr_core.plan.settings import (
     value_range,
 )
 from rr_core.plan.targets import KINDS, Guess, Target
+from rr_core.words.plan import KIND_TEXTS
 
 SETTINGS = binding_of_parameters(
     "_plan_settings",
@@ -43,7 +43,7 @@ SETTINGS = binding_of_parameters(
 def controls(k: int, settings: PlanSettings) -> None:
     """The widgets, one below the other; what is seldom changed, behind a click."""
     kind, promised = settings.about, KIND_TEXTS[settings.kind].promised
-    state.pick_from_list("I want to find", FINDS, **SETTINGS.of_field("plan_find", "find", settings))
+    widgets.pick_from_list("I want to find", FINDS, **SETTINGS.of_field("plan_find", "find", settings))
     st.selectbox(
         "My goal",
         list(KINDS),
@@ -75,7 +75,7 @@ def controls(k: int, settings: PlanSettings) -> None:
             **SETTINGS.of_field("plan_conf", "confidence", settings),
         )
     with st.popover("For whom?"):
-        state.pick_one(
+        widgets.pick_one(
             "Guess of the population",
             GUESSES,
             disabled=not settings.needs_guess,
@@ -91,7 +91,7 @@ def controls(k: int, settings: PlanSettings) -> None:
                 anew=True,
             ),
         )
-        state.pick_one(
+        widgets.pick_one(
             "Whose shares",
             WHOSE,
             help="The shares among the very people who report, or in the population that they are a random sample of: "
@@ -147,41 +147,41 @@ def map_ranges(
     return (low, high), (fewest, most)
 
 
-def population_guess(work: Work, settings: PlanSettings) -> Guess:
+def population_guess(results: DrawResults, settings: PlanSettings) -> Guess:
     """The population that the plan assumes, or the worst case over all populations."""
-    k, population = work.draw.scenario.k, work.draw.population
+    k, population = results.draw.scenario.k, results.draw.population
     if settings.worst_case:
         return Guess.of(k, None)
-    return work.once("plan_guess", (), lambda: Guess.of(k, population.probabilities), of="population")
+    return results.once("plan_guess", (), lambda: Guess.of(k, population.probabilities), of="population")
 
 
-def current_plan(work: Work, settings: PlanSettings) -> Plan:
+def current_plan(results: DrawResults, settings: PlanSettings) -> Plan:
     """The plan for this scenario."""
-    epsilon, n = work.draw.scenario.epsilon, work.draw.scenario.n
-    return work.once(
+    epsilon, n = results.draw.scenario.epsilon, results.draw.scenario.n
+    return results.once(
         "plan_answer",
         (settings, epsilon, n),
-        lambda: make_plan(settings, work.draw.scenario.k, epsilon, n, population_guess(work, settings)),
+        lambda: make_plan(settings, results.draw.scenario.k, epsilon, n, population_guess(results, settings)),
         of="population",
         wait=_WAIT,
     )
 
 
-def plan_landscape(work: Work, plan: Plan) -> Landscape:
+def plan_landscape(results: DrawResults, plan: Plan) -> Landscape:
     """The values over the map around a plan. They do not depend on the requested value, except for the number
     of categories ranked."""
     settings = plan.settings
     settings = settings if settings.about.whole else settings.of_kind(settings.kind)
     settings = replace(settings, find="n")
-    epsilons, users = _ranges(work, plan)
+    epsilons, users = _ranges(results, plan)
     across, up = np.geomspace(*epsilons, _CELLS), np.unique(np.rint(np.geomspace(*users, _CELLS)))
-    return work.once(
+    return results.once(
         "plan_map",
         (settings, epsilons, users),
         lambda: landscape(
             settings.target,
-            work.draw.scenario.k,
-            population_guess(work, settings),
+            results.draw.scenario.k,
+            population_guess(results, settings),
             epsilons=across,
             n=up,
             users=settings.users,
@@ -191,25 +191,25 @@ def plan_landscape(work: Work, plan: Plan) -> Landscape:
     )
 
 
-def target_frontier(work: Work, plan: Plan) -> TargetFrontier | None:
+def target_frontier(results: DrawResults, plan: Plan) -> TargetFrontier | None:
     """For each epsilon of the map, the smallest N that meets the plan's target; None without a target."""
     settings, target = plan.settings, plan.target
     if target is None:
         return None
-    epsilons, _ = _ranges(work, plan)
+    epsilons, _ = _ranges(results, plan)
     across = np.geomspace(*epsilons, _CELLS)
     if settings.find == "value" and target.kind == "max":
         across = across[::2]  # another target at every move of a slider, and the one that takes longest
 
     def make(target: Target = target) -> TargetFrontier:
-        guess = population_guess(work, settings)
+        guess = population_guess(results, settings)
         return TargetFrontier(
-            target, across, frontier(target, work.draw.scenario.k, guess, across, users=settings.users)
+            target, across, frontier(target, results.draw.scenario.k, guess, across, users=settings.users)
         )
 
     about = (target, settings.worst_case, settings.users, epsilons, across.size)
-    return work.once("plan_border", about, make, of="population", wait=_WAIT)
+    return results.once("plan_border", about, make, of="population", wait=_WAIT)
 
 
-def _ranges(work: Work, plan: Plan) -> tuple[tuple[float, float], tuple[float, float]]:
-    return map_ranges((work.draw.scenario.epsilon, plan.epsilon), (work.draw.scenario.n, plan.n))
+def _ranges(results: DrawResults, plan: Plan) -> tuple[tuple[float, float], tuple[float, float]]:
+    return map_ranges((results.draw.scenario.epsilon, plan.epsilon), (results.draw.scenario.n, plan.n))

@@ -8,11 +8,22 @@ from functools import partial
 
 import streamlit as st
 
-from pages._ui import chart, dials, downloads, figure_controls, film, guidance, link, state, truth
+from pages._ui import (
+    chart,
+    dials,
+    downloads,
+    figure_controls,
+    film,
+    guidance,
+    link,
+    session_files,
+    truth,
+    widgets,
+)
+from pages._ui.draw_results import DrawResults
 from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import binding_of_parameters
-from pages._ui.work import Work
 from rr_core.figures.channel import (
     bounds_bars,
     channel_convergence,
@@ -24,7 +35,6 @@ from rr_core.figures.channel import (
 )
 from rr_core.figures.estimators import GROUPED_UP_TO
 from rr_core.figures.view import natural_order
-from rr_core.figures.wording import display, plain_names
 from rr_core.io import UnreadableFile
 from rr_core.io.channel_file import MatrixFile, read_matrix, read_matrix_file
 from rr_core.io.text import by_category
@@ -43,6 +53,7 @@ from rr_core.protocols.settings import (
 )
 from rr_core.scenario import Draw
 from rr_core.streams import Stream
+from rr_core.words.phrases import display, plain_names
 from server import sessions
 
 _TOLERANCE = 1e-9  # of the certificate
@@ -113,7 +124,7 @@ class _Shown:
 
 def section(page: Page) -> None:
     """The channel's estimates as main figure, with the widgets to choose it, and what it grants and tells apart."""
-    draw, settings = page.work.draw, SETTINGS.current()
+    draw, settings = page.results.draw, SETTINGS.current()
     st.markdown(
         "A **channel** is a table: for each truth, the chances of each report. k-RR is one of them. The estimates "
         "work for any: **Inv** solves the equations, **MLE** takes the shares under which the reports are most "
@@ -123,7 +134,7 @@ def section(page: Page) -> None:
     place = page.place()
     with figure_controls.row():
         design = widget(
-            state.pick_from_list,
+            widgets.pick_from_list,
             "Channel",
             DESIGNS,
             width=250,
@@ -142,7 +153,7 @@ def section(page: Page) -> None:
             "Privacy budget",
         )
     own = _own_matrix(settings) if design == "own" else None
-    shown = _shown(page.work, settings, own)
+    shown = _shown(page.results, settings, own)
     collected = shown.collected
     figure = channel_estimates(
         truth.unless_hidden(collected.theta),
@@ -158,7 +169,7 @@ def section(page: Page) -> None:
         with st.expander("Formulas"):
             st.markdown(_FORMULAS)
     table = {} if own is None else {"matrix": own.matrix.tolist(), "names": own.truths}
-    downloads.row(page.work, figure, "channel", partial(_data_csv, shown), **table)
+    downloads.row(page.results, figure, "channel", partial(_data_csv, shown), **table)
 
 
 def _unused(design: str, k: int) -> dict[str, str]:
@@ -194,9 +205,9 @@ def _own_matrix(settings: ChannelSettings) -> MatrixFile:
         left, right = st.columns(2, gap="medium")
         with right:
             st.file_uploader("Or a file", key="channel_file")
-            files = state.chosen_files("channel_file")
+            files = session_files.chosen_files("channel_file")
             if not files:
-                state.say_if_let_go()
+                session_files.say_if_let_go()
             else:
                 st.caption(
                     "The file stays in this session, and is forgotten when you leave the page. A link has the table "
@@ -215,7 +226,7 @@ def _own_matrix(settings: ChannelSettings) -> MatrixFile:
         try:
             if files:
                 file = files[0]
-                read = state.read_once(
+                read = session_files.read_once(
                     "channel",
                     file.file_id,
                     [file],
@@ -239,20 +250,20 @@ def _noted(read: MatrixFile) -> MatrixFile:
     return read
 
 
-def _shown(work: Work, settings: ChannelSettings, own: MatrixFile | None) -> _Shown:
+def _shown(results: DrawResults, settings: ChannelSettings, own: MatrixFile | None) -> _Shown:
     """The channel of the settings, or of the visitor's own matrix, and a collection through it."""
-    draw, rng = work.draw, work.draw.scenario.stream(Stream.CHANNEL)
+    draw, rng = results.draw, results.draw.scenario.stream(Stream.CHANNEL)
     if own is not None:
         channel = Channel(own.matrix)
         users, labels = users_in_rows(draw, channel.k, fixed=True)
         about = (draw.scenario, draw.population.key, own.matrix.tobytes(), own.matrix.shape)
-        made = state.cached("channel_own", about, lambda: collect(channel, users, rng))
+        made = session_files.cached("channel_own", about, lambda: collect(channel, users, rng))
         square = own.reports is None and channel.m == channel.k
         reports = None if square else own.reports or tuple(f"{i + 1}" for i in range(channel.m))
         return _Shown(made, own.truths or labels, reports)
     channel = settings.channel(settings.rows(draw.scenario), draw.scenario.epsilon)
     users, labels = users_in_rows(draw, channel.k)
-    made = work.once("channel", settings, lambda: collect(channel, users, rng))
+    made = results.once("channel", settings, lambda: collect(channel, users, rng))
     return _Shown(made, settings.names(labels), None)
 
 

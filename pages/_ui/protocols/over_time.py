@@ -10,15 +10,12 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from pages._ui import chart, dials, downloads, figure_controls, guidance, link, truth
+from pages._ui.draw_results import DrawResults
 from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import binding_of_parameters
-from pages._ui.work import Work
 from rr_core._validate import Array
 from rr_core.figures.over_time import NAMES, budget, errors, exposure
-from rr_core.figures.plan_sentences import budget as privacy
-from rr_core.figures.style import number, raised
-from rr_core.figures.wording import counted, odds, plain_names
 from rr_core.ibu import log_spaced
 from rr_core.io.text import csv_bytes
 from rr_core.plain_text import markdown
@@ -30,9 +27,12 @@ from rr_core.protocols.settings import (
     TimeSettings,
     most_common,
 )
+from rr_core.rounding import counted, number, raised
 from rr_core.sampling import whole_users
 from rr_core.scenario import Scenario
 from rr_core.streams import Stream
+from rr_core.words.phrases import odds, plain_names
+from rr_core.words.plan import budget as privacy
 
 _DOTS_PER_DECADE = 2
 _APART = 0.7  # of the last simulated day: the day before it at the latest
@@ -72,8 +72,8 @@ class _Shown:
 
 def section(page: Page) -> None:
     """People guessed right as main figure; then budgets and errors, and one person by themselves."""
-    work, settings = page.work, SETTINGS.current()
-    scenario = work.draw.scenario
+    results, settings = page.results, SETTINGS.current()
+    scenario = results.draw.scenario
     st.markdown(
         "The same people answer the same question **every day**. **Fresh** noise can be averaged away. **Memoised** "
         "noise is drawn once and sent again. The other schemes remember a noisy answer, too, and add new noise each "
@@ -85,7 +85,7 @@ def section(page: Page) -> None:
         _controls(settings)
         guidance.words("Memoisation", "Two-step schemes", "Local hashing", "Unary encoding", "Privacy budget")
     settings = SETTINGS.current()
-    shown = work.once("time_exposure", (settings, truth.hidden()), lambda: _exposure(work, settings))
+    shown = results.once("time_exposure", (settings, truth.hidden()), lambda: _exposure(results, settings))
     figure = exposure(shown.days, shown.right, float(shown.people.prior.max()))
     unused = truth.unused_without("s")
     if link.presenting():
@@ -99,10 +99,10 @@ def section(page: Page) -> None:
         with left:
             _budgets(settings, scenario, shown)
         with right:
-            _errors(work, settings, shown)
-        _one_person(work, settings, shown.people)
+            _errors(results, settings, shown)
+        _one_person(results, settings, shown.people)
         _formulas(settings, scenario, shown.people.k)
-    downloads.row(work, figure, "over_time", partial(_data_csv, settings, scenario, shown))
+    downloads.row(results, figure, "over_time", partial(_data_csv, settings, scenario, shown))
 
 
 def _controls(settings: TimeSettings) -> None:
@@ -143,9 +143,9 @@ def _controls(settings: TimeSettings) -> None:
         )
 
 
-def _people(work: Work) -> _People:
+def _people(results: DrawResults) -> _People:
     """The most common categories of the population, in their own order."""
-    population = work.draw.population
+    population = results.draw.population
     shares = population.probabilities
     if truth.hidden():
         shares = np.full(shares.size, 1 / shares.size)
@@ -157,9 +157,9 @@ def _stream(scenario: Scenario, what: int, key: str) -> np.random.Generator:
     return scenario.stream(Stream.OVER_TIME, what, SCHEMES.index(key))
 
 
-def _exposure(work: Work, settings: TimeSettings) -> _Shown:
-    people = _people(work)
-    return _Shown(people, *settings.guessed_right(work.draw.scenario, people.prior))
+def _exposure(results: DrawResults, settings: TimeSettings) -> _Shown:
+    people = _people(results)
+    return _Shown(people, *settings.guessed_right(results.draw.scenario, people.prior))
 
 
 def _explanation(settings: TimeSettings, scenario: Scenario, people: _People) -> str:
@@ -223,14 +223,14 @@ def _rmse(key: str, shown: _Shown, settings: TimeSettings, scenario: Scenario) -
     return np.sqrt(scheme.variance(1 / k, scenario.n, shown.days))
 
 
-def _errors(work: Work, settings: TimeSettings, shown: _Shown) -> None:
-    scenario = work.draw.scenario
+def _errors(results: DrawResults, settings: TimeSettings, shown: _Shown) -> None:
+    scenario = results.draw.scenario
     st.subheader("How exact is the average over the days?")
     st.caption(
         "Lines: formulas. Marks: simulated, for N people whose values stay. The noise of one day averages out; "
         "remembered noise does not."
     )
-    dots, simulated = work.once(
+    dots, simulated = results.once(
         "time_errors", (settings, truth.hidden()), lambda: _simulated(settings, scenario, shown)
     )
     formulas = {key: _rmse(key, shown, settings, scenario) for key in settings.schemes}
@@ -256,12 +256,12 @@ def _simulated(
     }
 
 
-def _one_person(work: Work, settings: TimeSettings, people: _People) -> None:
+def _one_person(results: DrawResults, settings: TimeSettings, people: _People) -> None:
     st.subheader("One person, fresh noise each day")
     if truth.hidden():
         st.caption(truth.note("one person's truth and reports"))
         return
-    scenario = work.draw.scenario
+    scenario = results.draw.scenario
     rng = _stream(scenario, 2, "fresh")
     value = int(rng.choice(people.k, p=people.prior))
     scheme = Longitudinal("fresh", people.k, scenario.epsilon)

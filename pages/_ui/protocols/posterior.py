@@ -6,14 +6,13 @@ from functools import partial
 
 import streamlit as st
 
-from pages._ui import chart, dials, downloads, figure_controls, guidance, state, truth, view_picker
+from pages._ui import chart, dials, downloads, figure_controls, guidance, truth, widgets
+from pages._ui.draw_results import DrawResults
 from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import binding_of_parameters
-from pages._ui.work import Work
 from rr_core._validate import Array
 from rr_core.figures.protocols import posterior_intervals, towards_mle, wrong_priors
-from rr_core.figures.wording import listed
 from rr_core.io.text import by_category
 from rr_core.protocols import PosteriorSummary, summarise_posterior
 from rr_core.protocols.posterior import PRIORS, distance_to_mle, prior_errors
@@ -27,6 +26,7 @@ from rr_core.protocols.settings import (
 )
 from rr_core.scenario import Draw
 from rr_core.streams import Stream
+from rr_core.words.phrases import listed
 from server import sessions
 
 MOST_CATEGORIES, MOST_USERS = 2000, 1_000_000
@@ -40,7 +40,7 @@ PRIOR = binding_of_parameters("_prior_settings", PRIOR_PARAMETERS, PriorSettings
 
 def section(page: Page) -> None:
     """The posterior mean with its intervals as main figure; as users grow; and with a wrong prior."""
-    draw, settings = page.work.draw, PRIOR.current()
+    draw, settings = page.results.draw, PRIOR.current()
     st.markdown(
         "Before any report one may believe something about the shares: the **prior**. The reports change it into the "
         "**posterior**; its mean is an estimate, and its **credible intervals** hold each share with 95% probability, if "
@@ -55,7 +55,7 @@ def section(page: Page) -> None:
     st.markdown("**Try:** choose **My own** and make it large. Which way do the estimates move?")
     place = page.place()
     with figure_controls.row():
-        widget(state.pick_one, "Prior", PRIOR_NAMES, **PRIOR.of_field("prior_kind", "kind"))
+        widget(widgets.pick_one, "Prior", PRIOR_NAMES, **PRIOR.of_field("prior_kind", "kind"))
         if settings.kind == "own":
             widget(
                 st.number_input,
@@ -72,15 +72,15 @@ def section(page: Page) -> None:
             "Prior", "Posterior", "Credible interval", "MLE\\*", "InvP", "Population", "Total variation"
         )
     about = settings.parameter, _DRAWS_MOVING if dials.moving() else DRAWS
-    found = page.work.once("posterior", about, lambda: _summarise(draw, *about))
-    estimates = page.work.comparison("population").estimates
+    found = page.results.once("posterior", about, lambda: _summarise(draw, *about))
+    estimates = page.results.comparison("population").estimates
     shown = {name: estimates[name] for name in ("inv_p", "mle_star")}
     population = truth.unless_hidden(draw.population.probabilities)
-    figure = posterior_intervals(found, shown, population, view_picker.few(page.work))
+    figure = posterior_intervals(found, shown, population, figure_controls.most_frequent_bars(page.results))
     page.lead(figure, "protocols", place=place)
     if not dials.moving():
-        _details(page.work, settings)
-    downloads.row(page.work, figure, "posterior", partial(_data_csv, draw, found))
+        _details(page.results, settings)
+    downloads.row(page.results, figure, "posterior", partial(_data_csv, draw, found))
 
 
 def _too_many(k: bool, n: bool) -> str:
@@ -97,14 +97,14 @@ def _summarise(draw: Draw, prior: float, draws: int) -> PosteriorSummary:
         return summarise_posterior(draw.counts, draw.mechanism, prior, draws, rng)
 
 
-def _details(work: Work, settings: PriorSettings) -> None:
+def _details(results: DrawResults, settings: PriorSettings) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         st.subheader("More users, less prior")
-        if work.draw.scenario.k > _MOST_OF_SIZES:
+        if results.draw.scenario.k > _MOST_OF_SIZES:
             st.caption(f"Shown for up to {_MOST_OF_SIZES} categories: lower **Categories K**.")
         else:
-            chart.show(towards_mle(_SIZES, _distances(work, settings.parameter)), "posterior_sizes")
+            chart.show(towards_mle(_SIZES, _distances(results, settings.parameter)), "posterior_sizes")
     with right:
         st.subheader("How wrong may the prior be?")
         prior = min(PRIORS.values(), key=lambda one: abs(one - settings.parameter))
@@ -125,14 +125,14 @@ def _nearest(parameter: float, prior: float) -> str:
     return f"**This is the prior {prior:g}, not yours of {parameter:.4g}**, which was not measured. "
 
 
-def _distances(work: Work, prior: float) -> dict[str, Array]:
-    draw = work.draw
+def _distances(results: DrawResults, prior: float) -> dict[str, Array]:
+    draw = results.draw
 
     def make() -> Array:
         rng = draw.scenario.stream(Stream.POSTERIOR, 1)
         return distance_to_mle(draw.population.probabilities, draw.mechanism, _SIZES, (prior,), rng)
 
-    (values,) = work.once("posterior_sizes", prior, make)
+    (values,) = results.once("posterior_sizes", prior, make)
     return {f"{prior:g}": values}
 
 

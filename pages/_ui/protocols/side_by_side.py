@@ -18,7 +18,7 @@ _MOST_COLLECTED = 2000  # categories
 
 def section(page: Page) -> None:
     """The errors of all protocols as main figure; what a report is and costs."""
-    draw, scenario = page.work.draw, page.work.draw.scenario
+    draw, scenario = page.results.draw, page.results.draw.scenario
     st.markdown(
         "All of these grant the same ε, and Inv works for each. They differ in what a report is, and so in how much "
         "noise is left.\n\n"
@@ -38,7 +38,7 @@ def section(page: Page) -> None:
     inv: dict[Key, Array] = {}
     if scenario.k <= _MOST_COLLECTED:
         rng = scenario.stream(Stream.EACH)
-        inv = page.work.once("each", (), lambda: inv_by_each(draw.true_counts, scenario.epsilon, rng))
+        inv = page.results.once("each", (), lambda: inv_by_each(draw.true_counts, scenario.epsilon, rng))
     figure = side_by_side(scenario.k, scenario.epsilon, scenario.n, inv, shares)
     even = not inv and scenario.k % HadamardResponse(scenario.k, scenario.epsilon).n_blocks == 0
     unused = dict.fromkeys(("s", "seed"), "Nothing is drawn for so many categories.") if even else {}

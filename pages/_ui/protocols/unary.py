@@ -6,26 +6,12 @@ from functools import partial
 
 import streamlit as st
 
-from pages._ui import (
-    chart,
-    dials,
-    downloads,
-    figure_controls,
-    guidance,
-    link,
-    navigation,
-    state,
-    truth,
-    view_picker,
-)
+from pages._ui import chart, dials, downloads, figure_controls, guidance, link, navigation, truth, widgets
 from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import binding_of_choice
 from rr_core.figures.arrivals import MOST_DRAWN
-from rr_core.figures.plan_sentences import budget
-from rr_core.figures.style import number, percent
 from rr_core.figures.unary import gain_map, one_report, unary_estimates
-from rr_core.figures.wording import certificate, counted, display, people
 from rr_core.io.text import by_category
 from rr_core.plain_text import markdown
 from rr_core.protocols import settings
@@ -33,8 +19,11 @@ from rr_core.protocols.collection import MOST_BITS, OnePerson, UnaryCollection, 
 from rr_core.protocols.laws import support as bits_of
 from rr_core.protocols.measured import mle_gains
 from rr_core.protocols.unary import UnaryEncoding
+from rr_core.rounding import counted, number, percent
 from rr_core.scenario import Draw, Scenario
 from rr_core.streams import Stream
+from rr_core.words.phrases import certificate, display, people
+from rr_core.words.plan import budget
 from server import sessions
 
 _LONGEST_NAME = 18
@@ -45,7 +34,7 @@ ENCODING = binding_of_choice("_unary_encoding", settings.ENCODING, settings.FIRS
 
 def section(page: Page) -> None:
     """The estimates from bits as main figure; then one report by itself, and what is best sent."""
-    draw = page.work.draw
+    draw = page.results.draw
     st.markdown(
         "In **unary encoding** a report is one **bit** for each category: 1 for one's own, 0 for all others. A coin then "
         "flips some bits, so there may be many ones, or none. Google's **RAPPOR** is built on it.\n\n"
@@ -54,14 +43,14 @@ def section(page: Page) -> None:
     place = page.place()
     with figure_controls.row():
         encoding = widget(
-            state.pick_one,
+            widgets.pick_one,
             "Encoding",
             settings.ENCODINGS,
             **ENCODING.widget_arguments("unary_encoding", ENCODING.current(), lambda key: key),
         )
         guidance.words("Unary encoding", "Inv", "InvN", "InvP", "Maximum likelihood", "Certificate", "Nat")
     protocol = UnaryEncoding(draw.scenario.k, draw.scenario.epsilon, encoding == "oue")
-    collected = page.work.once("unary", protocol, lambda: _collect(draw, protocol))
+    collected = page.results.once("unary", protocol, lambda: _collect(draw, protocol))
     estimates = {"inv": collected.inv, "inv_n": collected.inv_n, "inv_p": collected.inv_p}
     if collected.reports is not None and not dials.moving() and collected.mle is not None:
         estimates["mle"] = collected.mle.theta
@@ -69,7 +58,7 @@ def section(page: Page) -> None:
         estimates,
         collected.support / collected.n,
         truth.unless_hidden(collected.theta),
-        view_picker.few(page.work),
+        figure_controls.most_frequent_bars(page.results),
     )
     page.lead(figure, "protocols", place=place)
     st.markdown(_explanation(protocol, collected, draw))
@@ -77,7 +66,7 @@ def section(page: Page) -> None:
         _one_report(draw, protocol)
         _what_to_send(draw.scenario)
         _gains("oue" if protocol.optimized else "sue")
-    downloads.row(page.work, figure, "unary", partial(_data_csv, draw, collected))
+    downloads.row(page.results, figure, "unary", partial(_data_csv, draw, collected))
 
 
 def _collect(draw: Draw, protocol: UnaryEncoding) -> UnaryCollection:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from pages._ui import state
+from pages._ui import session_files as state
 from pages._ui.reports import k_rr, names
 from pages._ui.reports.by_group import Vary, forced_numbers
 from rr_core import typed

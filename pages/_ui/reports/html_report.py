@@ -19,12 +19,12 @@ from plotly.offline import get_plotlyjs
 
 from pages._ui import downloads
 from rr_core.figures.reports import ESTIMATES
-from rr_core.figures.style import number, reading
+from rr_core.figures.style import reading
 from rr_core.io import report_sentences as sentences
 from rr_core.io.report_files import strict_json
 from rr_core.io.report_results import Results
 from rr_core.plain_text import plain
-from rr_core.rounding import p_value
+from rr_core.rounding import number, p_value
 from server import middleware
 
 MOST_ROWS, FIRST_ROWS = 2000, 50

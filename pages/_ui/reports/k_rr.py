@@ -11,10 +11,9 @@ from typing import get_args
 
 import streamlit as st
 
-from pages._ui import state
+from pages._ui import session_files as state
 from pages._ui.reports import names
 from pages._ui.reports.by_group import Vary
-from rr_core.figures.style import number
 from rr_core.io import (
     AllSeen,
     Collected,
@@ -39,6 +38,7 @@ from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import markdown, plain
 from rr_core.reports import designs
 from rr_core.reports.designs import Missing, Parameter, Unclear
+from rr_core.rounding import number
 from server import sessions
 from server.middleware import TEMPORARY
 

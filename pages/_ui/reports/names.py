@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from rr_core.figures.style import number
-from rr_core.figures.wording import counted as in_numbers
 from rr_core.io import Odd, OddNames, Reports
 from rr_core.io.labels import difference
 from rr_core.plain_text import markdown, plain
+from rr_core.rounding import counted as in_numbers
+from rr_core.rounding import number
 
 _MOST_NAMES = 50  # in a control; the rest is one choice
 _MOST_SAID = 5

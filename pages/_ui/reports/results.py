@@ -12,13 +12,13 @@ import pyarrow as pa
 import streamlit as st
 from numpy.typing import NDArray
 
-from pages._ui import chart, state, view_picker
+from pages._ui import chart, figure_controls
+from pages._ui import session_files as state
 from pages._ui.downloads import button
 from pages._ui.reports.html_report import html_report
 from rr_core.comparison import Target
 from rr_core.figures.reports import ESTIMATES, by_group, is_dominated, reports_floor, with_intervals
 from rr_core.figures.view import LONGEST_SEARCH, Bars, bars, find
-from rr_core.figures.wording import odds
 from rr_core.io import report_files
 from rr_core.io import report_sentences as sentences
 from rr_core.io.report_results import ReportsInUse, Results
@@ -39,6 +39,7 @@ from rr_core.reports.measured import (
     credible_coverage_of_large,
 )
 from rr_core.rounding import p_value
+from rr_core.words.phrases import odds
 
 _LEVELS = (0.9, 0.95, 0.99)
 _TARGETS: dict[Target, str] = {"users": "These people", "population": "Their population"}
@@ -213,7 +214,9 @@ def estimates_chart(results: Results, choice: Shown, order: NDArray[np.intp]) ->
     above = None if tests is None else tests.above
     view, estimates = _chart_categories(results, _ticked(order)), results.analysis.estimates
     dominated = interval is not None and is_dominated(view, estimates[choice.estimator], interval.cut())
-    zoom = interval is not None and view_picker.zoom("reports", "Zoom in on the smaller shares", on=dominated)
+    zoom = interval is not None and figure_controls.zoom(
+        "reports", "Zoom in on the smaller shares", on=dominated
+    )
     figure = with_intervals(estimates, choice.estimator, interval, above, results.used.n, view, zoom)
     with st.container(key="estimates"):
         chart.show(figure, "your_reports")

@@ -16,9 +16,10 @@ import numpy as np
 import pyarrow as pa
 import streamlit as st
 
-from pages._ui import link, long_run, state
+from pages._ui import link, long_run, widgets
+from pages._ui import session_files as state
+from pages._ui.draw_results import draw_results
 from pages._ui.link import Binding, binding_of_choice
-from pages._ui.work import work
 from rr_core.comparison import Target
 from rr_core.io import AllSeen, Reports, Source, read_reports, within
 from rr_core.io.report_results import K_RR, ReportSettings, ReportsInUse, Results
@@ -156,7 +157,7 @@ def results_of(used: ReportsInUse, level: float, target: Target) -> Results:
         analysed, survey = state.cached("analysis", (used.key, level, target), analyse)
     except sessions.NoRoom as error:
         st.warning(f"{error}")
-        state.stop()
+        widgets.stop()
     return Results(used, level, target, analysed, long_run.result(_NAME, used.key), survey)
 
 
@@ -240,7 +241,7 @@ def simulated_csv() -> bytes:
 
 
 def _draw() -> Draw:
-    return work(link.current()).draw
+    return draw_results(link.current()).draw
 
 
 def _csv(draw: Draw, written: Callable[[str], str]) -> bytes:

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import pandas as pd
 import streamlit as st
 
-from pages._ui import link, state
+from pages._ui import link
+from pages._ui import session_files as state
 from pages._ui.downloads import button
 from pages._ui.reports import by_group, designs, session
 from pages._ui.reports.session import MADE
 from pages._ui.upload import column_name, form, sheet_of
-from rr_core.figures.wording import counted as in_numbers
 from rr_core.io import (
     BITS_LEAST,
     Preview,
@@ -36,6 +36,7 @@ from rr_core.io.unary_reports import BitColumns, OneBit, UnaryReports, bits_in, 
 from rr_core.limits import TYPED_LETTERS_MAX
 from rr_core.plain_text import markdown, plain
 from rr_core.reports.designs import DESIGNS, WHICH, Missing, Unclear
+from rr_core.rounding import counted as in_numbers
 from server import sessions
 from server.middleware import TEMPORARY
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rr_core.figures.plan_sentences import (
+from rr_core.plan import bounds
+from rr_core.plan.targets import KINDS, Target
+from rr_core.protocols import laws
+from rr_core.words.plan import (
     KIND_TEXTS,
     PROTOCOL_NAMES,
     at_least,
@@ -13,9 +16,6 @@ from rr_core.figures.plan_sentences import (
     number_of_users,
     promise_text,
 )
-from rr_core.plan import bounds
-from rr_core.plan.targets import KINDS, Target
-from rr_core.protocols import laws
 
 
 def test_every_kind_of_target_has_its_words():

@@ -1,4 +1,4 @@
-"""Shared work: one session computes a scenario, a whole class reads it.
+"""What pages compute from the draw of a scenario: one session computes it, a whole class reads it.
 
 Arrays are read-only and handed out as they are. Uploads are computed per session and never enter the shared
 caches.
@@ -15,7 +15,7 @@ from typing import Literal, TypeVar
 
 import streamlit as st
 
-from pages._ui import state
+from pages._ui import session_files
 from rr_core.collinearity import Collinearity, Theorem2, collinearity, theorem2
 from rr_core.comparison import (
     Comparison,
@@ -82,7 +82,7 @@ class DrawGeometry:
 
 
 @dataclass(eq=False)
-class Work:
+class DrawResults:
     """The draw of a scenario, and what pages compute from it; each part is computed on first use."""
 
     draw: Draw
@@ -121,7 +121,7 @@ class Work:
         whole = population if of == "population" else (self.draw.scenario, population)
         if self.is_shared:
             return sessions.SHARED.get((name, whole, about), waited)
-        return state.cached(name, (whole, about), waited)
+        return session_files.cached(name, (whole, about), waited)
 
     def comparison(self, target: Target = "users") -> Comparison:
         with self._lock:  # ten who ask at once would make ten
@@ -157,8 +157,8 @@ class Work:
         return rank_order(self.draw.counts)
 
 
-def work(scenario: Scenario) -> Work:
-    """The shared work of a scenario, or this session's own when it is about an uploaded file.
+def draw_results(scenario: Scenario) -> DrawResults:
+    """The results of a scenario, shared by all sessions, or this session's own when it is about an uploaded file.
 
     Raises:
         sessions.NoRoom: it is large, and the server has no memory left for it, or has let go of the file.
@@ -166,30 +166,30 @@ def work(scenario: Scenario) -> Work:
     if scenario.dist == UPLOAD:
         return _own(scenario)
     return sessions.SHARED.get(
-        ("work", scenario), lambda: _make(scenario), _HELD + _HELD_PER_CATEGORY * scenario.k
+        ("draw_results", scenario), lambda: _make(scenario), _HELD + _HELD_PER_CATEGORY * scenario.k
     )
 
 
 def _room(scenario: Scenario) -> AbstractContextManager[None]:
-    """Room for the work on a large scenario."""
+    """Room for the results of a large scenario."""
     return sessions.room(sessions.BYTES_PER_CATEGORY * scenario.k if scenario.k > LARGE else 0)
 
 
-def _make(scenario: Scenario) -> Work:
+def _make(scenario: Scenario) -> DrawResults:
     said = st.spinner("Drawing the users and their reports…") if scenario.k > LARGE else nullcontext()
     with _room(scenario), said:
         alike = replace(scenario, epsilon=1.0)  # users do not depend on it
-        return Work(scenario.collect(sessions.SHARED.get(("users", alike), alike.users)))
+        return DrawResults(scenario.collect(sessions.SHARED.get(("users", alike), alike.users)))
 
 
-def _own(scenario: Scenario) -> Work:
-    upload = state.uploaded()
+def _own(scenario: Scenario) -> DrawResults:
+    upload = session_files.uploaded()
     if upload is None:
         raise sessions.NoRoom(sessions.LET_GO)
     about = (scenario, upload.population.key)
 
-    def make() -> Work:
+    def make() -> DrawResults:
         with _room(scenario):
-            return Work(scenario.draw(upload.population))
+            return DrawResults(scenario.draw(upload.population))
 
-    return state.cached("work", about, make)
+    return session_files.cached("draw_results", about, make)

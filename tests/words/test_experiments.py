@@ -21,9 +21,9 @@ from rr_core.experiments.storage import stored_result
 from rr_core.experiments.winner_map import winner_map
 from rr_core.figures.experiments_curves import curves_reading
 from rr_core.figures.experiments_map import map_figure
-from rr_core.figures.experiments_sentences import evidence, paper_says
 from rr_core.figures.style import QUANTITIES
 from rr_core.registry import VALID
+from rr_core.words.experiments import evidence, paper_says
 from tests.core import exact
 from tests.core.sweeps import THREE, made
 from tests.figures.samples import named

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from rr_core.figures.style import number, percent
 from rr_core.metrics import Users
 from rr_core.plan.bounds import BoundKey
 from rr_core.plan.targets import KindKey, Target
 from rr_core.protocols.laws import Key
-from rr_core.rounding import round_up
+from rr_core.rounding import number, percent, round_up
 
 _NO_PROMISE = 0.005  # a chance of being right that rounds to 0%
 

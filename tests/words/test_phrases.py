@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rr_core.figures.wording import (
+from rr_core.rounding import counted, p_is, p_value, round_down, round_up
+from rr_core.words.phrases import (
     METRIC_NAMES,
     MetricNames,
-    counted,
     factor,
     minus,
     odds,
@@ -21,7 +21,6 @@ from rr_core.figures.wording import (
     roughly_times,
     times,
 )
-from rr_core.rounding import p_is, p_value, round_down, round_up
 
 
 def test_counts():

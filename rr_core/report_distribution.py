@@ -1,4 +1,4 @@
-"""The law of one category's number of reports, and what follows from it: bands and negatives.
+"""The distribution of one category's number of reports, and what follows from it: bands and negatives.
 
 With t of the N users in a category its reports are Binomial(t, p) + Binomial(N - t, q).
 """

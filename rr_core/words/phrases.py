@@ -12,13 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rr_core.experiments.grid import POINT, Cell
-from rr_core.figures.style import number, percent, raised
 from rr_core.metrics import total_variation
 from rr_core.plain_text import plain
 from rr_core.populations import SHAPES, TABLES
-from rr_core.rounding import between as between
-from rr_core.rounding import counted as counted
-from rr_core.rounding import round_up
+from rr_core.rounding import number, percent, raised, round_up
 
 _ALIKE = 1.005  # a ratio below it is no difference worth a number
 _NEAR_ONE, _THOUSAND, _MILLION = 1.1, 1e3, 1e6
@@ -207,6 +204,14 @@ def relative_users(ratio: float) -> str:
 def practically_equal(ratio: float) -> bool:
     """Whether a ratio of two errors, at least 1, is below _ALIKE."""
     return ratio < _ALIKE
+
+
+def duration(seconds: float) -> str:
+    """A time as text in the unit that suits it: 0.0042 -> 4.2 ms."""
+    for unit, name in ((3600, "h"), (60, "min"), (1, "s"), (1e-3, "ms")):
+        if seconds >= unit:
+            return f"{number(seconds / unit)} {name}"
+    return f"{number(seconds * 1e6)} µs"
 
 
 def minus(text: str) -> str:

@@ -43,12 +43,12 @@ from rr_core.experiments.ranking import (
     varying_axis,
 )
 from rr_core.experiments.run import SweepResult
-from rr_core.figures.style import QUANTITIES, number
-from rr_core.figures.wording import (
+from rr_core.registry import LABELS, VALID
+from rr_core.rounding import counted, number
+from rr_core.words.phrases import (
     SYMBOLS,
     capital,
     cell_name,
-    counted,
     listed,
     minus,
     population_name,
@@ -57,7 +57,6 @@ from rr_core.figures.wording import (
     roughly_times,
     times,
 )
-from rr_core.registry import VALID
 
 # What the paper says. Of its figures it says more, depending on the population: see `paper_says`.
 _PAPER: Mapping[ClaimKey, str] = {
@@ -119,7 +118,7 @@ def evidence(claim: PaperClaim) -> str:
 
 
 def _name(estimator: str) -> str:
-    return QUANTITIES[estimator].name
+    return LABELS[estimator]
 
 
 def _of_collections(found: Collections, count: Count | None) -> str:
@@ -515,4 +514,4 @@ def _by_ratio(found: Agreement, first: SweepResult, second: SweepResult) -> str:
 def _place(cell: Cell | None, estimator: str) -> str:
     if cell is None:
         return ""
-    return f" ({QUANTITIES[estimator].name}, {cell_name(cell)})"
+    return f" ({LABELS[estimator]}, {cell_name(cell)})"
