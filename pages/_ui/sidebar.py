@@ -44,7 +44,10 @@ def grey(unused: Mapping[str, str]) -> dict[str, str]:
 def draw_population(grey: Mapping[str, str]) -> None:
     """Draw the widgets for the distribution and its number of categories; ``grey`` as in `dials`."""
     scenario = link.current()
-    left, right = st.columns([2, 1], gap="xsmall")
+    other_k = _OTHER_K if scenario.of_data and "k" not in grey else None
+    left, right = st.columns(
+        [4, 3] if other_k else [2, 1], gap="xsmall"
+    )  # room for the label's question mark
     left.selectbox(
         "Distribution",
         list(DISTRIBUTIONS),
@@ -59,7 +62,7 @@ def draw_population(grey: Mapping[str, str]) -> None:
         limits.K_MAX,
         scenario.k,
         disabled="k" in grey,
-        help=_OTHER_K if scenario.of_data and "k" not in grey else None,
+        help=other_k,
         **_widget_arguments("k", scenario.k, _put_k),
     )
     if "k" in grey:
