@@ -21,7 +21,7 @@ from server import sessions
 _POPOVER_PART = 260  # pixels
 _MASK = 3  # of a QR code
 _LONGEST_IN_QR = 1200  # characters: denser codes are hard to read from a projector
-_OTHER_K = "So many these data have. With another K the plan is for a Zipf distribution."
+_OTHER_K = "With another K the plan is for a Zipf distribution."
 _PRESETS = {preset.name: preset for preset in PRESETS}
 
 
@@ -44,10 +44,7 @@ def grey(unused: Mapping[str, str]) -> dict[str, str]:
 def draw_population(grey: Mapping[str, str]) -> None:
     """Draw the widgets for the distribution and its number of categories; ``grey`` as in `dials`."""
     scenario = link.current()
-    other_k = _OTHER_K if scenario.of_data and "k" not in grey else None
-    left, right = st.columns(
-        [4, 3] if other_k else [2, 1], gap="xsmall"
-    )  # room for the label's question mark
+    left, right = st.columns([2, 1], gap="xsmall")
     left.selectbox(
         "Distribution",
         list(DISTRIBUTIONS),
@@ -62,11 +59,10 @@ def draw_population(grey: Mapping[str, str]) -> None:
         limits.K_MAX,
         scenario.k,
         disabled="k" in grey,
-        help=other_k,
         **_widget_arguments("k", scenario.k, _put_k),
     )
-    if "k" in grey:
-        st.caption(grey["k"])
+    if about_k := grey.get("k") or (_OTHER_K if scenario.of_data else ""):
+        st.caption(about_k)
 
 
 def draw_dials(grey: Mapping[str, str], *, figure: bool = True) -> None:
