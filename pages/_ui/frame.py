@@ -104,6 +104,7 @@ _STYLE = """<style>
     mask-image: linear-gradient(to left, transparent, #000 3rem);
   }
   .st-key-figure_controls:has(.st-key-view_shown) > * {flex: none;}
+  [data-testid="stMain"] [data-testid="stButtonGroup"] > div {flex-wrap: wrap;}
   [data-testid="stMain"] [data-testid="stMarkdownContainer"] p {line-height: 1.4;}
   [data-testid="stMain"] [data-testid="stVerticalBlock"] {gap: 0.6rem;}
   [data-testid="stMainBlockContainer"] h1 {font-size: 1.5rem; padding: 1.25rem 0 0.6rem;}

@@ -192,3 +192,6 @@ def test_all_choices_above_a_figure_of_few_categories_are_seen_on_a_phone(open_l
         must_stand_on_the_first_screen(lab)
         row = lab.page.locator(".st-key-figure_controls")
         assert row.evaluate("row => row.scrollWidth - row.clientWidth") <= 0, page
+    lab.open("/protocols?part=time")
+    choices = lab.page.locator(".st-key-time_schemes [data-testid='stButtonGroup'] > div")
+    assert choices.evaluate("row => row.scrollWidth - row.clientWidth") <= 0
