@@ -245,8 +245,8 @@ _SHORT_TITLES = {
     ("mse", "negatives"): "Negatives",
 }
 # MLE* often lies on another one: a small marker on a large one shows both.
-_SIZES = {"inv_p": 11, "mle_star": 6}
-_WIDTHS = {"inv_p": 4.0}
+SIZES = {"inv_p": 11, "mle_star": 6, "mle": 6}
+WIDTHS = {"inv_p": 4.0}
 _BAND = 0.2  # opacity
 _HERE = {"color": ZERO, "dash": "dash", "width": 2}
 _NOWHERE = np.array([np.nan])  # of what stands in the legend alone
@@ -417,8 +417,8 @@ def _curves(
             legendgroup=name,
             showlegend=False,
             **place,
-            line=look.line(_WIDTHS.get(name, 2.2)),
-            marker=look.marker(_SIZES.get(name, 8) - (2 if small else 0)),
+            line=look.line(WIDTHS.get(name, 2.2)),
+            marker=look.marker(SIZES.get(name, 8) - (2 if small else 0)),
             customdata=np.stack([line.mean, line.low, line.high], axis=-1),
         )
 

@@ -16,7 +16,7 @@ import rr_core
 GIVEN = {"ArrayLike", "int", "float", "Users"}
 CHECKED = {"Array", "Counts", "NDArray", "Rows", "Bits", "Profile"}
 # What these two rooms take are bytes and results, which have their own properties (tests/io, tests/figures).
-_ROOMS_APART = {"io", "figures"}
+_ROOMS_APART = {"io", "words", "figures"}
 
 
 def words(parameter: inspect.Parameter) -> set[str]:
