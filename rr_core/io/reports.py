@@ -79,6 +79,8 @@ _THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+", re.ASCII)  # 0,234 is a share
 _LAST = re.compile(rf",\s+({_THOUSANDS.pattern})$", re.ASCII)  # "yes,640,360" may be two numbers
 _LIKE = "write one answer and its number in each line, like: yes, 640."
 
+_FEWEST_MERGED = 2  # counts without a name; one may be their sum
+
 _BIT_VECTOR = r"^\[?[01]([ ,;]*[01])+\]?$"
 
 # A one-letter name may be a report.
@@ -590,6 +592,12 @@ def _sum_counts(table: Table, category: int, count: int, tell: Tell) -> Counted:
     check_total(people)
     k = len(names)
     rows = np.bincount(codes[~totals], minlength=k)
+    nameless = parsed.values[amount_codes[~kept]]
+    if np.count_nonzero(nameless > 0) >= _FEWEST_MERGED and 2 * len(nameless) >= len(kept):
+        raise UnreadableFile(
+            f"The column {quote(table.columns[category])} has no name in {len(nameless):,} of {len(kept):,} rows with "
+            "counts, as where cells are merged: write the name in every row."
+        )
     counted = Counted(names, rows, add_up(codes, people, k), notes=(*parsed.notes, *notes))
     return with_names(table, counted, named, blank, int(np.argmin(kept)))
 
