@@ -495,6 +495,15 @@ def _decided(asked: argparse.Namespace, odd: Sequence[Odd], read: Reports) -> Na
                 f"“{plain(one.label)}” and “{plain(one.twin or '')}” may be one answer: say --merge to count such names "
                 "together, or --no-merge to keep them apart"
             )
+    lists = [one for one in odd if one.reason == "several answers"]
+    if lists and asked.design == "k_rr":
+        first = lists[0]
+        others = f" and {len(lists) - 1:,} more" if len(lists) > 1 else ""
+        raise Unclear(
+            f"“{plain(first.label)}” ({first.reports:,}){others} hold several answers in one cell, and a report is one "
+            "answer: give a column of 0 and 1 for each, with --design unary; or say of each list --leave-out NAME, or "
+            "--keep NAME where people chose among such lists"
+        )
     names = decisions_on(
         [one for one in odd if (one.by_default if one.twin is None or asked.merge is None else asked.merge)]
     )
