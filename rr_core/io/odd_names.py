@@ -135,15 +135,16 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
         rare[own] = found.below
         level = found.level
         outweighed = bool(counts[rare & (nearly < 0)].sum() < level)
+    unsaid = _one_of(text, WORDS["perhaps_missing"])
     # A table of counts was written by somebody: a row of it is a category, also one with a 0.
-    listed = rare & (of_counts | (counts == 0))
+    listed = rare & (counts == 0) | (rare & ~unsaid if of_counts else none)
     # Files that were put together have the header of the second among their rows.
     header = (
         none
         if of_counts or not reports.has_header
         else _one_of(text, frozenset({reports.category_name.lower()}))
     )
-    perhaps = _one_of(text, WORDS["perhaps_missing"]) | total | added | several | declared | header
+    perhaps = unsaid | total | added | several | declared | header
     others: tuple[tuple[Reason, Mask], ...] = (
         ("a total", total),
         ("the sum of the others", added),

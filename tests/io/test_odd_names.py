@@ -113,6 +113,8 @@ def test_a_row_of_a_table_is_a_category_however_few_reports_it_has():
     assert all(one.by_default for one in found(rows(COUNTS | few), epsilon=1.0).values())
     odd = found(table(COUNTS | few), epsilon=1.0)
     assert {(one.reason, one.by_default) for one in odd.values()} == {("too few reports", False)}
+    for name in ("Missing", "System", "No answer"):  # below the rows of those who answered
+        assert found(table(COUNTS | {name: 3}), epsilon=1.0)[name].by_default
 
 
 def test_a_total_is_left_out_of_a_table_of_counts_only():
