@@ -448,7 +448,7 @@ def _sources(path: str, sheet: str | None) -> list[Source]:
 
 def _columns(asked: argparse.Namespace, sources: Sequence[Source]) -> dict[str, Any]:
     """Arguments of `read_reports`; refuses to choose between columns that may all hold the reports."""
-    from rr_core.io.columns import counts_beside
+    from rr_core.io.columns import counts_beside, likely_category, sure_counts
 
     options: dict[str, Any] = {"has_header": asked.header}
     if asked.count is not None:
@@ -456,12 +456,16 @@ def _columns(asked: argparse.Namespace, sources: Sequence[Source]) -> dict[str, 
     preview = _preview(asked, sources)
     if asked.column is None:
         # Else reading refuses it, in better words.
-        if preview.layout == "values" and not counts_beside(preview, preview.category):
+        if preview.layout == "counts" or not counts_beside(preview, preview.category):
             _one_column(asked, preview)
+        beside = [i for i, name in enumerate(preview.columns) if name in _beside(asked)]
+        if preview.category in beside:  # which says of whom
+            options["category"] = likely_category(preview, preview.count, beside)
         return options
     # Whom a person belongs to, or stands for, is no number of reports.
     taken = preview.count is not None and preview.columns[preview.count] in _beside(asked)
-    suggested = preview.layout == "counts" and preview.columns[preview.category] == asked.column and not taken
+    counts = [] if preview.count is None or taken else [preview.count]
+    suggested = counts and (preview.columns[preview.category] == asked.column or sure_counts(preview, counts))
     return options | {"layout": None if suggested else "values", "category": asked.column}
 
 

@@ -442,6 +442,24 @@ def test_columns_are_named_where_one_has_to_be_chosen(tmp_path, capsys):
     assert "--column “first” or --column “second”" in err
 
 
+def test_the_column_of_names_in_a_table_of_counts_is_asked_for_and_kept(tmp_path, capsys):
+    """The first of two was taken; and with the other one named, each row was counted once."""
+    file = tmp_path / "a.csv"
+    for names, header in ((["sex", "choice"], ""), (["Var1", "Var2"], '"",')):
+        rows = [("f", "bus", 140), ("f", "car", 260), ("m", "bus", 150), ("m", "car", 250)]
+        lines = [f"{i},{row[0]},{row[1]},{row[2]}"[0 if header else 2 :] for i, row in enumerate(rows, 1)]
+        file.write_text("\n".join([f"{header}{','.join(names)},Freq", *lines, ""]))
+        words = (file, "--design", "k_rr", "--epsilon", "2")
+        _, err, status = run(capsys, *words)
+        assert status == 2
+        assert f"say which one, with --column “{names[0]}” or --column “{names[1]}”." in err
+        rows, _, _ = run(capsys, *words, "--column", names[1])
+        assert {row["category"]: int(row["reports"]) for row in rows} == {"bus": 290, "car": 510}
+        for more in ((), ("--column", names[1])):  # what says of whom is no report
+            rows, _, _ = run(capsys, *words, "--by", names[0], *more)
+            assert [int(row["reports"]) for row in rows] == [140, 260, 150, 250]
+
+
 def test_no_command_and_no_design_end_with_status_2(capsys):
     for words in ([], ["analyse", "a.csv"], ["analyse", "a.csv", "--design", "guess"]):
         with pytest.raises(SystemExit) as ended:

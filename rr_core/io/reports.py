@@ -542,8 +542,8 @@ def _assumed(table: Described, choice: ColumnChoice) -> tuple[str, ...]:
 
 
 def rivals(preview: Preview, taken: Sequence[str] = ()) -> tuple[int, ...]:
-    """Positions of the columns, of those not ``taken``, that may all hold the reports; none where one alone may, or one
-    alone is called so."""
+    """Positions of the columns, of those not ``taken``, that may all hold the reports, or their names in a table of
+    counts; none where one alone may, or one alone is called so."""
     used = {name.casefold() for name in taken}
     some = [
         i
@@ -553,8 +553,12 @@ def rivals(preview: Preview, taken: Sequence[str] = ()) -> tuple[int, ...]:
         and not (hint.empty or hint.times or hint.constant or (hint.differs and len(preview.sample) > 2))
         and not (preview.numeric[i] and is_count_name(name))
     ]
+    words = REPORT_WORDS
+    if preview.layout == "counts":
+        some = [i for i in some if preview.hints[i].again and not preview.numeric[i]]
+        words = REPORT_WORDS | CATEGORY_WORDS
     some = [i for i in some if preview.hints[i].repeats] or some
-    called = [i for i in some if REPORT_WORDS & words_of(preview.columns[i])]
+    called = [i for i in some if words & words_of(preview.columns[i])]
     return () if len(some) < 2 or called == [preview.category] else tuple(some)
 
 

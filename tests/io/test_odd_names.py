@@ -466,3 +466,19 @@ def test_a_total_may_say_of_whom(name: str) -> None:
     odd = odd_names(a_table(text), AllSeen(), of(2.0)).default_decisions()
     assert {*odd.left_out} >= {name, "Total"}
     assert not {*odd.left_out} & {"a", "b", "c"}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Don't know it", "Don’t know it"),
+        ("2-3 times", "2 – 3 times"),
+        ("he/she", "he / she"),
+        ("Often", "Often."),
+    ],
+)
+def test_a_name_with_other_marks_may_be_the_same(one: str, other: str) -> None:
+    """They were two categories, and nothing said so."""
+    odd = found(rows({"a": 300, one: 250, other: 240}), epsilon=1.0)[other]
+    assert (odd.twin, odd.reason, odd.by_default) == (one, "nearly the same", False)
+    assert difference(one, other) == "marks, or blanks around them"

@@ -49,6 +49,17 @@ def test_names_of_groups_that_stand_once_above_empty_cells_are_refused():
     )
 
 
+def test_groups_that_may_be_one_are_told():
+    """They were two groups, and nothing said so."""
+    found = people("answer,town\nyes,Oslo\nno,oslo\nno,Rome\nyes,OSLO\n", ["town"])
+    assert len(found.groups) == 4
+    assert len(found.notes) == 1
+    assert found.notes[0].startswith(
+        "Counted as different groups: “Oslo” and “oslo”; “Oslo” and “OSLO”. Write"
+    )
+    assert people("answer,town\nyes,Oslo\nno,Rome\n", ["town"]).notes == ()
+
+
 def test_names_are_decided_on_as_for_everybody():
     rows = "answer,town\nyes,A\nYES,A\nNA,A\nno,B\n"
     found = people(rows, ["town"], names=Names(("NA",), (("YES", "yes"),)))
