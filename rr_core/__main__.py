@@ -448,7 +448,7 @@ def _sources(path: str, sheet: str | None) -> list[Source]:
 
 def _columns(asked: argparse.Namespace, sources: Sequence[Source]) -> dict[str, Any]:
     """Arguments of `read_reports`; refuses to choose between columns that may all hold the reports."""
-    from rr_core.io.columns import counts_beside
+    from rr_core.io.columns import counts_beside, likely_category, sure_counts
 
     options: dict[str, Any] = {"has_header": asked.header}
     if asked.count is not None:
@@ -456,12 +456,16 @@ def _columns(asked: argparse.Namespace, sources: Sequence[Source]) -> dict[str, 
     preview = _preview(asked, sources)
     if asked.column is None:
         # Else reading refuses it, in better words.
-        if preview.layout == "values" and not counts_beside(preview, preview.category):
+        if preview.layout == "counts" or not counts_beside(preview, preview.category):
             _one_column(asked, preview)
+        beside = [i for i, name in enumerate(preview.columns) if name in _beside(asked)]
+        if preview.category in beside:  # which says of whom
+            options["category"] = likely_category(preview, preview.count, beside)
         return options
     # Whom a person belongs to, or stands for, is no number of reports.
     taken = preview.count is not None and preview.columns[preview.count] in _beside(asked)
-    suggested = preview.layout == "counts" and preview.columns[preview.category] == asked.column and not taken
+    counts = [] if preview.count is None or taken else [preview.count]
+    suggested = counts and (preview.columns[preview.category] == asked.column or sure_counts(preview, counts))
     return options | {"layout": None if suggested else "values", "category": asked.column}
 
 
@@ -495,6 +499,15 @@ def _decided(asked: argparse.Namespace, odd: Sequence[Odd], read: Reports) -> Na
                 f"“{plain(one.label)}” and “{plain(one.twin or '')}” may be one answer: say --merge to count such names "
                 "together, or --no-merge to keep them apart"
             )
+    lists = [one for one in odd if one.reason == "several answers"]
+    if lists and asked.design == "k_rr":
+        first = lists[0]
+        others = f" and {len(lists) - 1:,} more" if len(lists) > 1 else ""
+        raise Unclear(
+            f"“{plain(first.label)}” ({first.reports:,}){others} hold several answers in one cell, and a report is one "
+            "answer: give a column of 0 and 1 for each, with --design unary; or say of each list --leave-out NAME, or "
+            "--keep NAME where people chose among such lists"
+        )
     names = decisions_on(
         [one for one in odd if (one.by_default if one.twin is None or asked.merge is None else asked.merge)]
     )

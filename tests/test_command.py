@@ -125,20 +125,31 @@ def test_the_small_files_that_are_asked_about(name, capsys):
     assert "above" not in err or name == "pivot_wide_counts.csv"
 
 
+def test_several_answers_in_one_cell_are_asked_about(tmp_path, capsys):
+    """Some of them were left out, for want of reports, and the others counted as categories."""
+    names = {"a": 137, "b": 91, "c": 120, "a;b": 40, "b;c": 9}
+    file = tmp_path / "a.csv"
+    file.write_text("answer\n" + "".join(f"{name}\n" * n for name, n in names.items()))
+    words = (file, "--design", "k_rr", "--epsilon", "2")
+    rows, err, status = run(capsys, *words)
+    assert (rows, status) == ([], 2)
+    assert "“a;b” (40) and 1 more hold several answers in one cell" in err
+    rows, err, _ = run(capsys, *words, "--leave-out", "a;b", "--leave-out", "b;c")
+    assert {row["category"]: int(row["reports"]) for row in rows} == {"a": 137, "b": 91, "c": 120}
+    assert all(f"Left out: “{one}”" in err for one in ("a;b", "b;c"))
+    assert len(run(capsys, *words, "--keep", "a;b", "--keep", "b;c")[0]) == 5
+
+
 @recomputes(command._counted_though)
-def test_several_answers_in_one_cell_are_named(capsys):
-    if not CASES.exists():
-        pytest.skip("the folder of shared cases is missing")
-    words = (CASES / "google_forms_checkbox.csv", "--design", "k_rr", "--epsilon", "2")
-    rows, err, _ = run(capsys, *words)
-    for row in rows:
-        assert (f"“{row['category']}” ({row['reports']}) is counted as a category" in err) == (
-            ";" in row["category"]
-        )
-    several = [row["category"] for row in rows if ";" in row["category"]]
-    rows, err, _ = run(capsys, *words, *(word for one in several for word in ("--leave-out", one)))
-    assert len(rows) == 5
-    assert all(f"Left out: “{one}”" in err for one in several)
+def test_rows_of_a_table_of_counts_are_categories_however_few_they_have(tmp_path, capsys):
+    """They were left out, and nothing spoke against the stated ε any more."""
+    file = tmp_path / "a.csv"
+    file.write_text("answer,n\nNever,520\nOnce,350\nMonthly,20\nWeekly,15\nDaily,10\n")
+    rows, err, _ = run(capsys, file, "--design", "k_rr", "--epsilon", "2")
+    assert [int(row["reports"]) for row in rows] == [520, 350, 20, 15, 10]
+    assert err.startswith("The test rejects ε = 2")
+    for name, number in (("Monthly", 20), ("Weekly", 15), ("Daily", 10)):
+        assert f"“{name}” ({number}) is counted as a category, though it looks odd (too few reports)" in err
 
 
 def test_an_interval_where_no_share_can_be_is_said(capsys):
@@ -429,6 +440,24 @@ def test_columns_are_named_where_one_has_to_be_chosen(tmp_path, capsys):
     rows, err, status = run(capsys, file, "--design", "k_rr", "--epsilon", "1")
     assert (rows, status) == ([], 2)
     assert "--column “first” or --column “second”" in err
+
+
+def test_the_column_of_names_in_a_table_of_counts_is_asked_for_and_kept(tmp_path, capsys):
+    """The first of two was taken; and with the other one named, each row was counted once."""
+    file = tmp_path / "a.csv"
+    for names, header in ((["sex", "choice"], ""), (["Var1", "Var2"], '"",')):
+        rows = [("f", "bus", 140), ("f", "car", 260), ("m", "bus", 150), ("m", "car", 250)]
+        lines = [f"{i},{row[0]},{row[1]},{row[2]}"[0 if header else 2 :] for i, row in enumerate(rows, 1)]
+        file.write_text("\n".join([f"{header}{','.join(names)},Freq", *lines, ""]))
+        words = (file, "--design", "k_rr", "--epsilon", "2")
+        _, err, status = run(capsys, *words)
+        assert status == 2
+        assert f"say which one, with --column “{names[0]}” or --column “{names[1]}”." in err
+        rows, _, _ = run(capsys, *words, "--column", names[1])
+        assert {row["category"]: int(row["reports"]) for row in rows} == {"bus": 290, "car": 510}
+        for more in ((), ("--column", names[1])):  # what says of whom is no report
+            rows, _, _ = run(capsys, *words, "--by", names[0], *more)
+            assert [int(row["reports"]) for row in rows] == [140, 260, 150, 250]
 
 
 def test_no_command_and_no_design_end_with_status_2(capsys):

@@ -79,6 +79,8 @@ _THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+", re.ASCII)  # 0,234 is a share
 _LAST = re.compile(rf",\s+({_THOUSANDS.pattern})$", re.ASCII)  # "yes,640,360" may be two numbers
 _LIKE = "write one answer and its number in each line, like: yes, 640."
 
+_FEWEST_MERGED = 2  # counts without a name; one may be their sum
+
 _BIT_VECTOR = r"^\[?[01]([ ,;]*[01])+\]?$"
 
 # A one-letter name may be a report.
@@ -540,8 +542,8 @@ def _assumed(table: Described, choice: ColumnChoice) -> tuple[str, ...]:
 
 
 def rivals(preview: Preview, taken: Sequence[str] = ()) -> tuple[int, ...]:
-    """Positions of the columns, of those not ``taken``, that may all hold the reports; none where one alone may, or one
-    alone is called so."""
+    """Positions of the columns, of those not ``taken``, that may all hold the reports, or their names in a table of
+    counts; none where one alone may, or one alone is called so."""
     used = {name.casefold() for name in taken}
     some = [
         i
@@ -551,8 +553,12 @@ def rivals(preview: Preview, taken: Sequence[str] = ()) -> tuple[int, ...]:
         and not (hint.empty or hint.times or hint.constant or (hint.differs and len(preview.sample) > 2))
         and not (preview.numeric[i] and is_count_name(name))
     ]
+    words = REPORT_WORDS
+    if preview.layout == "counts":
+        some = [i for i in some if preview.hints[i].again and not preview.numeric[i]]
+        words = REPORT_WORDS | CATEGORY_WORDS
     some = [i for i in some if preview.hints[i].repeats] or some
-    called = [i for i in some if REPORT_WORDS & words_of(preview.columns[i])]
+    called = [i for i in some if words & words_of(preview.columns[i])]
     return () if len(some) < 2 or called == [preview.category] else tuple(some)
 
 
@@ -590,6 +596,12 @@ def _sum_counts(table: Table, category: int, count: int, tell: Tell) -> Counted:
     check_total(people)
     k = len(names)
     rows = np.bincount(codes[~totals], minlength=k)
+    nameless = parsed.values[amount_codes[~kept]]
+    if np.count_nonzero(nameless > 0) >= _FEWEST_MERGED and 2 * len(nameless) >= len(kept):
+        raise UnreadableFile(
+            f"The column {quote(table.columns[category])} has no name in {len(nameless):,} of {len(kept):,} rows with "
+            "counts, as where cells are merged: write the name in every row."
+        )
     counted = Counted(names, rows, add_up(codes, people, k), notes=(*parsed.notes, *notes))
     return with_names(table, counted, named, blank, int(np.argmin(kept)))
 

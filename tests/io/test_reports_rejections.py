@@ -246,6 +246,7 @@ def test_names_that_are_there_once_beside_numbers_are_refused() -> None:
     [
         (",2026,\nanswer,men,women\nNever,120,140\nOften,80,60\nDaily,30,20\n", 2),
         ("Survey,,\nQ1,region,n\nanswer,where,people\nNever,Oslo,120\nOften,Oslo,80\nNever,Rome,13\n", 3),
+        ("answer,North,,South,\n,n,%,n,%\nyes,140,0.35,150,0.375\nno,260,0.65,250,0.625\n", 2),
         ("Q1,Q2\nHow often?,Where?\n" + "Never,Oslo\nOften,Rome\nOften,Oslo\n" * 20, 2),
     ],
 )
@@ -269,3 +270,23 @@ def test_several_header_rows_are_named(text, number):
 )
 def test_one_header_row_is_one(text):
     assert header_rows([line.split(",") for line in text.splitlines()]) == 0
+
+
+def test_counts_without_names_below_a_name_are_refused():
+    """As a spreadsheet saves merged cells: their people were left out, told as rows."""
+    text = "answer,region,n\nyes,North,140\n,South,150\nno,North,260\n,South,250\n"
+    assert complaint(text).startswith("The column “answer” has no name in 2 of 4 rows with counts")
+    assert read_reports([Source("a.csv", b"answer,n\nyes,140\nno,260\n,400\n")]).total == 400
+
+
+def test_names_stand_in_the_column_that_is_filled():
+    """SPSS writes "Valid" once beside all names, and of these the first was read, as “Valid”."""
+    text = ",,Frequency,Percent\nValid,Never,137,33.3\n,Once,91,22.1\n,Weekly,172,41.7\n,Total,400,97.1\n"
+    read = read_reports([Source("a.csv", f"{text}Missing,System,12,2.9\nTotal,,412,100.0\n".encode())])
+    assert dict(zip(read.labels.tolist(), read.counts.tolist(), strict=True)) == {
+        "Never": 137,
+        "Once": 91,
+        "Weekly": 172,
+        "Total": 400,
+        "System": 12,
+    }
