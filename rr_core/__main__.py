@@ -325,7 +325,7 @@ def _analysed(
     )
     (found,) = together.analyses
     simulated = None
-    if used.k_rr is not None and found.nearest is not None and found.k <= _MOST_TESTED:
+    if used.k_rr is not None and found.k <= _MOST_TESTED:
         simulated = Simulations(fit_test(found.counts, used.k_rr, _TESTED))
     target: Target = "users" if found.users == "fixed" else "population"
     return Results(used, asked.level, target, found, simulated, by_group), by_group or together

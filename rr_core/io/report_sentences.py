@@ -15,7 +15,7 @@ from rr_core.io.report_results import Results
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
 from rr_core.protocols import Channel
-from rr_core.registry import ESTIMATORS, LABELS, VALID
+from rr_core.registry import LABELS, VALID
 from rr_core.reports.analysis import ALIKE, ByGroup, intervals_outside, outside_interval
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.epsilon_fit import REJECTION_LEVEL, FitTest
@@ -112,8 +112,12 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool = Fa
     whose = f"these {used.n:,} people" if used.n > 1 else "1 person"
     people = f", about {whole(inv * used.n):,.0f} of {whose}" if counted else ""
     fits = "ε that was stated" + (" with these categories" if used.collected.too_few else "")
-    close = analysis.close
-    beyond = "" if low - close <= share <= high + close else ", outside that interval"
+    close, also, given = analysis.close, "", ""
+    if name != "inv" and percent(share) == percent(inv):
+        also = f" and by {LABELS[name]}"
+    elif name != "inv":
+        beyond = "" if low - close <= share <= high + close else ", outside that interval"
+        given = f" {LABELS[name]} gives it {percent(share)}{beyond}."
     above = f"{_n_above_zero(int(analysis.above.above.sum()), used.k)}. "
     chance = ""
     if used.asks_yes_or_no:
@@ -124,9 +128,9 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool = Fa
             else " Chance alone could make it that large."
         )
     return (
-        f"{above}{subject} has a share of {percent(inv)} by Inv{people}; the {percent(results.level)} interval of Inv"
-        f"{' that holds for all categories at once' if drowned else ''}{said} {between(low, high)}."
-        + (f" {LABELS[name]} gives it {percent(share)}{beyond}." if name != "inv" else "")
+        f"{above}{subject} has a share of {percent(inv)} by Inv{also}{people}; the {percent(results.level)} interval of "
+        f"Inv{' that holds for all categories at once' if drowned else ''}{said} {between(low, high)}."
+        + given
         + chance
         + (f" But the test of ε rejects the {fits}." if results.rejects_epsilon and used.k_rr else "")
         + (f" {outside_domain(results)}: see below." if used.collected.outside_total else "")
@@ -184,12 +188,8 @@ def fit(results: Results) -> list[str]:
     )
     if test is None:
         run = results.simulated.fit if results.simulated is not None else None
-        why = (
-            f"the simulations were {f'stopped after {run.done:,} of {run.requested:,}' if run else 'not run'}"
-        )
-        if results.used.k_rr is None:
-            why = "there is no test of it for survey weights"
-        return [f"Whether {epsilon} fits these reports was not tested: {why}."]
+        why = f"stopped after {run.done:,} of {run.requested:,}" if run else "not run"
+        return [f"Whether {epsilon} fits these reports was not tested: the simulations were {why}."]
     level = (
         f"A category that nobody has is expected to get N·q = {number(test.floor)} reports; the fewest collected are "
         f"{test.lowest:,}. The test: {p_is(test.p_value)}, "
@@ -314,73 +314,64 @@ def _empty_categories(results: Results) -> str:
 
 def advice(results: Results) -> list[str]:
     """Which estimate to report, how much nearer to the truth it is than the others, and how that is known."""
-    compared = results.analysis.nearest
-    if compared is None:
-        return _advice_of_other_designs(results)
+    used, analysis = results.used, results.analysis
+    compared, shares, best = analysis.nearest, analysis.estimates, analysis.leading
     if results.rejects_epsilon:
-        first = "the names and ε" if results.used.collected.too_few else "ε"
-        return [f"Settle {first} first: under a wrong one no estimate can be trusted."]
-    if len(compared.same) == len(ESTIMATORS):
-        four = _listed(ESTIMATORS, "and")
-        if results.analysis.estimates["inv"].min() >= 0:
-            return [f"Nothing came out negative, so {four} are the same: report any of them."]
-        return [f"{four} agree to twelve decimals: report any of them."]
-    if results.analysis.above is not None and not results.analysis.above.above.any():
+        of_k_rr = "the names and ε" if used.collected.too_few else "ε"
+        first = of_k_rr if used.k_rr else "how these reports were made"
+        return [f"Settle {first} first: until then no estimate can be trusted."]
+    if analysis.interval is None:
+        return [
+            "Report none as the answer: MLE is one of the shares that explain these reports best, and there are more."
+        ]
+    if all(float(np.abs(shares["inv"] - other).max()) <= analysis.close for other in shares.values()):
+        why = "Nothing came out negative, so " if shares["inv"].min() >= 0 else ""  # else by rounding alone
+        return [f"{why}{_listed(shares, 'and')} are the same: report any of them."]
+    if analysis.drowned:
+        repaired = _listed([name for name in shares if name != "inv"], "and")
         return [
             "Report Inv with its intervals, or no table at all: no share is larger than chance alone could make it.",
-            *_distances(results, compared),
-            "The other three can miss large shares by far under so much noise. If you expect none to stand out, take "
-            "InvN.",
+            *([] if compared is None else _distances(results, compared)),
+            f"{repaired} can miss large shares by far under so much noise."
+            + (" If you expect none to stand out, take InvN." if "inv_n" in shares else ""),
         ]
-    best, tied = compared.preferred, compared.tied
+    if compared is None:
+        why = (
+            "the shares under which these reports are most likely"
+            if best == "mle"
+            else "of all shares that are not negative and add up to 100%, those nearest to Inv"
+        )
+        return [f"Report {LABELS[best]}: {why}.", _UNBIASED]
+    return _advice_of_k_rr(results, compared)
+
+
+def _advice_of_k_rr(results: Results, compared: Nearest) -> list[str]:
+    """The same where a share stands out, and the distances of the estimates from the truth are compared."""
+    analysis, best = results.analysis, compared.preferred
+    tied = compared.tied
     others = [name for name in tied if name != best]
     same = [name for name in others if name in compared.same and best in compared.same]
     if len(same) == len(VALID) - 1:
         text = f"Report {_listed(VALID, 'or')}: the three are the same here."
     elif len(others) == len(VALID) - 1:
-        above = int(results.analysis.above.above.sum()) if results.analysis.above else 0
+        above = int(analysis.above.above.sum()) if analysis.above else 0
         stands = "share stands" if above == 1 else "shares stand"
-        text = (
-            f"Report {_listed([best], 'and')}: {above:,} {stands} out from the noise. {_WHERE_ONE_STANDS_OUT}"
-        )
+        text = f"Report {LABELS[best]}: {above:,} {stands} out from the noise. {_WHERE_ONE_STANDS_OUT}"
     elif others:
         which = "which is the same here" if same else "which cannot be told from it here"
-        text = f"Report {_listed([best], 'and')}, or {_listed(others, 'or')}, {which}."
+        text = f"Report {LABELS[best]}, or {_listed(others, 'or')}, {which}."
     else:
         rest = [name for name in VALID if name != best]
         text = (
-            f"Report {_listed([best], 'and')}: it is estimated to be nearer to the truth than {_listed(rest, 'and')}, by "
-            f"more than {STANDARD_ERRORS} standard errors."
+            f"Report {LABELS[best]}: it is estimated to be nearer to the truth than {_listed(rest, 'and')}, by more than "
+            f"{STANDARD_ERRORS} standard errors."
         )
-    return [
-        text,
-        *_distances(results, compared),
-        "Inv alone is unbiased: report it where its negative shares do no harm, and where estimates are added up.",
-    ]
+    return [text, *_distances(results, compared), _UNBIASED]
 
 
-def _advice_of_other_designs(results: Results) -> list[str]:
-    analysis, leading = results.analysis, results.analysis.leading
-    if results.rejects_epsilon:
-        return [
-            "Settle how these reports were made first: under a wrong table or ε no estimate can be trusted."
-        ]
-    if analysis.interval is None:
-        return [
-            "Report none as the answer: MLE is one of the shares that explain these reports best, and there are more."
-        ]
-    inv, name = analysis.estimates["inv"], LABELS[leading]
-    if inv.min() >= 0 and float(abs(inv - analysis.estimates[leading]).max()) <= ALIKE:
-        return [f"Nothing came out negative, so Inv and {name} are the same: report either."]
-    why = (
-        "the shares under which these reports are most likely"
-        if leading == "mle"
-        else "the shares nearest to Inv of those that can be"
-    )
-    return [
-        f"Report {name}: {why}.",
-        "Inv alone is unbiased: report it where its negative shares do no harm, and where estimates are added up.",
-    ]
+_UNBIASED = (
+    "Inv alone is unbiased: report it where its negative shares do no harm, and where estimates are added up."
+)
 
 
 def _distances(results: Results, compared: Nearest) -> list[str]:

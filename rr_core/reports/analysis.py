@@ -135,12 +135,19 @@ class Analysis:
 
     @property
     def leading(self) -> str:
-        """The estimate shown first. k-RR: the one estimated to be nearest to the truth, but Inv where no share is
-        significantly above zero, because the other three can then be far more even than the truth. Else that of maximum
-        likelihood, or InvP."""
-        if self.nearest is not None and self.above is not None:
-            return self.nearest.preferred if self.above.above.any() else "inv"
+        """The estimator shown first: Inv where `drowned`. Else of k-RR the one estimated to be nearest to the truth; of
+        other designs, and with weights, that of maximum likelihood, or InvP."""
+        if self.drowned:
+            return "inv"
+        if self.nearest is not None:
+            return self.nearest.preferred
         return "mle" if "mle" in self.estimates else "inv_p"
+
+    @property
+    def drowned(self) -> bool:
+        """Whether no share is significantly above zero: what repairs Inv can then be far more even than the truth. Not of
+        two categories, where repairing cuts Inv at 0 and 1, which never takes it farther from the truth."""
+        return self.k > 2 and self.above is not None and not self.above.above.any()
 
     def variance_of_inv(self) -> Array:
         """(k,) variance of Inv, at the estimate; not of `ByGroup`."""
@@ -394,7 +401,7 @@ def _of_unary(
         "inv_p": inv_p_unary(ones, protocol, n),
     }
     variance = protocol.inv_variance(estimates["inv_p"], n, users=users)
-    certificate = of_each = None
+    certificate = None
     if bits is not None:
         if not isinstance(bits, tuple) or len(bits) != 2:
             raise ValueError(
@@ -402,11 +409,9 @@ def _of_unary(
             )
         best = mle_unary(bits[0], protocol, counts=bits[1])
         estimates["mle"], certificate = best.theta, max(best.gap, 0.0)
-        per_report = np.sum(bits[0], axis=1, dtype=np.int64)
-        of_each = np.bincount(per_report, np.asarray(bits[1], dtype=float), protocol.k + 1).astype(float)
     # Of a category that nobody has, the ones are Binomial(N, q) exactly.
     above = AboveZero.of(upper_tail(ones.astype(float), n, protocol.q), 1 - level)
-    fit = fit_of_unary(ones, protocol, n, of_each)
+    fit = fit_of_bits(ones, protocol, n, bits)
     few = n * protocol.q < LEAST_EXPECTED
     interval, together = intervals_of_inv(estimates["inv"], variance, level)
     return Analysis(
@@ -423,6 +428,17 @@ def _of_unary(
         certificate=certificate,
         fit=fit,
     )
+
+
+def fit_of_bits(
+    support: Array, protocol: UnaryEncoding, n: int, bits: tuple[Bits, ArrayLike] | None
+) -> Fit:
+    """The test of unary encoding: of the (k,) ``support`` of n reports, and of the ``bits`` where these are known."""
+    of_each = None
+    if bits is not None:
+        per_report = np.sum(bits[0], axis=1, dtype=np.int64)
+        of_each = np.bincount(per_report, np.asarray(bits[1], dtype=float), protocol.k + 1).astype(float)
+    return fit_of_unary(support, protocol, n, of_each)
 
 
 def intervals_of_inv(

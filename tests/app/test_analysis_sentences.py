@@ -309,7 +309,7 @@ def test_the_answer_by_every_estimator_with_both_intervals(many):
             *(0, 1),  # 0 to 100%, or 0 and 1
             low,
             high,
-            *([share] if name != "inv" else []),
+            *([share] if name != "inv" and "Inv and by" not in text else []),
             *([found.used.collected.outside_total] if found.used.collected.outside else []),
         )
         assert text.startswith("None of") == (above == 0)
@@ -427,7 +427,7 @@ def noise_of_inv(found: Results) -> float:
     return spread / about.n / (math.expm1(about.epsilon) * q) ** 2
 
 
-@recomputes(sentences.advice, sentences._distances)
+@recomputes(sentences._advice_of_k_rr, sentences._distances)
 def test_which_estimate_to_report_and_how_much_farther_the_others_are(many):
     """Distances, their errors and what is tied: by dense matrices in tests/core/test_reports_analysis.py."""
     told_of = 0
@@ -438,7 +438,7 @@ def test_which_estimate_to_report_and_how_much_farther_the_others_are(many):
         floor_ = about.n * p_and_q(about)[1]
         if verdict:
             names = "the names and ε" if found.used.collected.too_few else "ε"
-            assert first == f"Settle {names} first: under a wrong one no estimate can be trusted."
+            assert first == f"Settle {names} first: until then no estimate can be trusted."
             assert not more
             continue
         same = {(a, b): np.abs(shares[a] - shares[b]).max() <= 1e-12 for a in ESTIMATORS for b in ESTIMATORS}
@@ -451,7 +451,6 @@ def test_which_estimate_to_report_and_how_much_farther_the_others_are(many):
             assert named == list(ESTIMATORS)
             assert first.endswith("report any of them.")  # whichever the page shows
             assert first.startswith("Nothing came out negative") == (not negative)
-            assert ("agree to twelve decimals" in first) == negative
             continue
         assert "report any of them" not in first
         first, out, general = first.partition(" out from the noise. ")
@@ -460,7 +459,7 @@ def test_which_estimate_to_report_and_how_much_farther_the_others_are(many):
         tied, best = compared.tied, compared.best
         farther = [name for name in VALID if name not in tied]
         assert not blind or not farther
-        if not above_zero(found).any():
+        if about.k > 2 and not above_zero(found).any():
             assert named == ["inv"]
             assert "no share is larger than chance alone" in first
         else:
