@@ -14,6 +14,8 @@ from rr_core._validate import Array
 from rr_core.experiments.curves import CELL_STATISTICS, Curves, ErrorCurve, PanelRow
 from rr_core.experiments.ranking import Standing
 from rr_core.figures.style import (
+    ALL_DIGITS,
+    COUNT,
     LEGEND,
     QUANTITIES,
     ZERO,
@@ -178,17 +180,19 @@ def horizontal(drawn: Curves) -> dict[str, Any]:
     title = "Users N" if drawn.selection.along == "n" else "Privacy ε"
     if drawn.selection.along == "epsilon" and most <= _LINEAR_EPSILON * least:
         room = 0.05 * (most - least) or 0.5
-        ticks = {"nticks": 5} if narrow or most - least > 10 else {"dtick": 1}
+        ticks: dict[str, Any] = {"nticks": 5} if narrow or most - least > 10 else {"dtick": 1}
         return axis(title, range=[least - room, most + room], **ticks)
     low, high = math.log10(least), math.log10(most)
     room = 0.05 * (high - low) or 0.3
-    step = "D2" if high - low < 1.2 else 2 if narrow and high - low > 2.5 else 1
+    if high - low < 1.2:
+        ticks = {"dtick": "D2", "tickformat": ALL_DIGITS}
+    else:
+        ticks = {"dtick": 2 if narrow and high - low > 2.5 else 1, **COUNT}
     return axis(
         title if narrow else f"{title} (log scale)",
         type="log",
         range=[low - room, high + room],
-        tickformat="~s",
-        dtick=step,
+        **ticks,
     )
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rr_core._validate import Array
 from rr_core.figures.plan_map import epsilon_ticks
 from rr_core.figures.style import (
+    COUNT,
     QUANTITIES,
     RIM,
     SHARE,
@@ -50,7 +51,7 @@ _IN_A_SENTENCE: dict[Key, str] = {"subset": "subset selection", "hr": "Hadamard 
 _PROTOCOL_WIDTHS: dict[Key, float] = {"rr": 4.5, "subset": 2, "sue": 2.5, "oue": 5.5, "olh": 2, "hr": 2.5}
 _ROUNDING = 1e-9  # relative: below, two errors differ by rounding alone
 # Enough digits for powers of ten far below one per cent.
-_SMALL_SHARE = ".9~%"
+_SMALL_SHARE = ",.9~%"
 _WIDE_EPSILON_TICKS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30)
 _INV = QUANTITIES["inv"]
 # Colour, dash and width of each row of `bounds.table`.
@@ -85,7 +86,7 @@ def rmse_against_k(curves: RmseCurves, epsilon: float) -> go.Figure:
 
     k-RR, subset selection and Hadamard response depend on K; the vertical line is where the first two part.
     """
-    x = axis("Categories K (log scale)", type="log", tickformat="~s", dtick=1)
+    x = axis("Categories K (log scale)", type="log", dtick=1, **COUNT)
     reads = (
         f"at ε = {budget(epsilon)} k-RR is as good as subset selection up to {math.floor(curves.single):,} "
         f"categories, and has a smaller error than OUE up to {largest_k_below(curves.flip):,}."
@@ -287,7 +288,7 @@ def error_curves(
     across = (
         axis("Privacy ε (log scale)", type="log", **epsilon_ticks())
         if symbol == "ε"
-        else axis("Users N (log scale)", type="log", dtick=1, tickformat="~s")
+        else axis("Users N (log scale)", type="log", dtick=1, **COUNT)
     )
     y = error_axis(METRIC_NAMES[metric].title, span, SHARE)
     reading = _simulated_reading(result, metric, mean, here, there)
@@ -375,7 +376,7 @@ def central_against_users(curve: ShuffleCurve) -> go.Figure:
             "central ε at most",
             curve.users,
             curve.epsilon.astype(np.float32),
-            "%{x:,.4~s} reports shuffled<br>central ε at most %{y:.3~g}",
+            "%{x:,.4~r} reports shuffled<br>central ε at most %{y:.3~g}",
             line={"color": _SHUFFLING_COLOUR, "width": 3.5},
         ),
         mark_trace(
@@ -388,7 +389,7 @@ def central_against_users(curve: ShuffleCurve) -> go.Figure:
     ]
     return figure(
         traces,
-        axis("Reports shuffled together, N (log scale)", type="log", tickformat="~s", dtick=2),
+        axis("Reports shuffled together, N (log scale)", type="log", dtick=2, **COUNT),
         axis("Central ε (log scale)", type="log", tickformat="~g", range=span, nticks=7),
         _shuffling_reading(curve),
         margin={"t": 78},
@@ -442,7 +443,7 @@ def people_against_share(curve: ShareCurve) -> go.Figure:
     return figure(
         traces,
         axis(which + scale, tickformat="~%", **x),
-        axis(f"People needed{each}{scale}", tickformat="~s", **y),
+        axis(f"People needed{each}{scale}", **COUNT, **y),
         f"At a share of {percent(curve.share, _DIGITS)} it takes {_people(curve.needed)}{each}. {others(curve)}",
         height=360,
     )

@@ -12,7 +12,16 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from rr_core._validate import Array
-from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, interval_trace, line_trace, mark_trace
+from rr_core.figures.style import (
+    COUNT,
+    QUANTITIES,
+    SHARE,
+    axis,
+    figure,
+    interval_trace,
+    line_trace,
+    mark_trace,
+)
 from rr_core.figures.view import Bars
 from rr_core.plain_text import plain
 from rr_core.registry import ESTIMATORS, LABELS
@@ -219,9 +228,7 @@ def reports_floor(found: Floor) -> go.Figure:
     heights = [found.level, *found.reports[[0, -1]], *np.maximum(found.lowest[[0, -1]], 0)]
     bottom, top = min(heights), max(*heights, 1.0)
     room = 0.12 * (top - bottom)
-    y = axis(
-        "Reports", range=[max(bottom - room, 0.0), top + room], tickformat="~s" if top > 1000 else ",.1~f"
-    )
+    y = axis("Reports", range=[max(bottom - room, 0.0), top + room], **COUNT)
     return figure(traces, axis(title, **x), y, reading, height=340)
 
 

@@ -222,7 +222,7 @@ def _intervals(x: NDArray[Any], low: Array, high: Array, view: Bars) -> dict[str
 
 def _count_axis(title: str, most: int) -> dict[str, Any]:
     """An axis of whole numbers."""
-    return axis(title, tickformat=COUNT, rangemode="tozero", **({"dtick": 1} if most < 8 else {}))
+    return axis(title, **COUNT, rangemode="tozero", **({"dtick": 1} if most < 8 else {}))
 
 
 def _answers(view: Bars) -> dict[str, Any]:

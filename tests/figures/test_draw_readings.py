@@ -136,7 +136,7 @@ def test_no_share_under_the_mouse_is_rounded_to_nothing_or_to_all(k, epsilon):
             chance_against_users(n, mechanism, 0.5),
         ]
         for figure in drawn:
-            assert figure.layout.yaxis.tickformat == ".6~p"
+            assert figure.layout.yaxis.tickformat == ",.6~p"
             for trace in figure.data:
                 spec = re.search(r"%\{y:([^}]*)\}", trace.hovertemplate or "")
                 for share in np.asarray(trace.y, float).tolist() if spec else ():
