@@ -671,7 +671,7 @@ def test_an_answer_or_a_sentence(data: st.DataObject) -> None:
 SIGNED = {
     "experiments.grid.Settings", "experiments.ranking.standing",
     "geometry.push_down.PushDown.collinearity_at", "ibu.costs.affordable_iterations",
-    "ibu.costs.records_per_decade", "ibu.path.IBUPath.estimate", "law.negatives",
+    "ibu.costs.records_per_decade", "ibu.path.IBUPath.estimate", "report_distribution.negatives",
     "mechanism.RandomizedResponse.expected", "metrics.inv_variance", "metrics.max_error",
     "metrics.negative_log_likelihood", "metrics.squared_error", "metrics.total_variation",
     "optimality.optimality_gap", "optimality.update_factors", "plan.landscape.price_per_bit",
