@@ -945,8 +945,9 @@ def price(seed: int) -> Posed:
         verdict = "and so it is, rounded" if near else "too many" if said[0] > ratio else "too few"
         return (
             f"You said {with_unit(said[0], ' times')}, {verdict}: it is {ratio:.2f} times with five answers, more with "
-            f"more of them, and never below 4, whatever ε. {doubled}It takes {people[0.5]:,} people instead of {people[1.0]:,}. Ten times the people make an error "
-            f"only {math.sqrt(10):.1f} times smaller. Asking one person twice at ε = 0.5 spends ε\u00a0=\u00a01."
+            f"more of them, and never below 4, whatever ε. {doubled}It takes {people[0.5]:,} people instead of "
+            f"{people[1.0]:,}. Ten times the people make an error only {math.sqrt(10):.1f} times smaller. Asking one "
+            "person twice at ε = 0.5 spends ε\u00a0=\u00a01."
         )
 
     frames = [

@@ -411,7 +411,7 @@ def _of_unary(
         estimates["mle"], certificate = best.theta, max(best.gap, 0.0)
     # Of a category that nobody has, the ones are Binomial(N, q) exactly.
     above = AboveZero.of(upper_tail(ones.astype(float), n, protocol.q), 1 - level)
-    fit = fit_of_bits(ones, protocol, n, bits)
+    fit = fit_of_bits(ones, protocol, n, None if bits is None else (bits[0], np.asarray(bits[1])))
     few = n * protocol.q < LEAST_EXPECTED
     interval, together = intervals_of_inv(estimates["inv"], variance, level)
     return Analysis(
@@ -431,13 +431,13 @@ def _of_unary(
 
 
 def fit_of_bits(
-    support: Array, protocol: UnaryEncoding, n: int, bits: tuple[Bits, ArrayLike] | None
+    support: Array, protocol: UnaryEncoding, n: int, bits: tuple[Bits, NDArray[Any]] | None
 ) -> Fit:
     """The test of unary encoding: of the (k,) ``support`` of n reports, and of the ``bits`` where these are known."""
     of_each = None
     if bits is not None:
         per_report = np.sum(bits[0], axis=1, dtype=np.int64)
-        of_each = np.bincount(per_report, np.asarray(bits[1], dtype=float), protocol.k + 1).astype(float)
+        of_each = np.bincount(per_report, bits[1].astype(float), protocol.k + 1).astype(float)
     return fit_of_unary(support, protocol, n, of_each)
 
 

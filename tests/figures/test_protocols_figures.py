@@ -1,4 +1,4 @@
-"""Protocols side by side: bars are the formulas, marks are the draw, the sentence names the smallest; and the posterior."""
+"""Protocols side by side: bars are the formulas, marks are the draw, the sentence names the smallest; the posterior."""
 
 from __future__ import annotations
 
