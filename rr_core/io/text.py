@@ -267,6 +267,7 @@ def open_text(
     if b"\\" in data and _ESCAPED.search(data):  # to look for one byte is ten times faster
         data = data.replace(b"\\\\", b"\x00").replace(b'\\"', b'""').replace(b"\x00", b"\\")
         notes.append("Quotation marks behind a backslash were read as parts of their text.")
+    data = _without_brackets(data, notes)
     separator = separator or said or _detect_separator(_head(data))
     data = _empty_leading_lines(data, separator)
     if titles := _titles(data, separator, notes):
@@ -510,16 +511,39 @@ def _detect_separator(text: str) -> str | None:
             best = score, separator
     if best is None and _are_separated_by_blanks(_parse(text, " "), text):
         return " "
+    if best is None and _are_separated_by_bars(text):
+        return "|"
     return best[1] if best else None
 
 
 def _are_separated_by_blanks(rows: list[list[str]], text: str) -> bool:
-    """Whether these are rows as R writes them: of one length, and quoted or numbered; names may hold blanks."""
+    """Whether these are rows as R and NumPy write them: of one length, and quoted, numbered or all numbers; names may
+    hold blanks."""
     widths = {len(row) for row in rows[1:]}
-    if len(rows) <= _FEWEST_NAMED or len(widths) != 1 or len(rows[1]) < 2:
+    if len(rows) < _FEWEST_NAMED or len(widths) != 1 or len(rows[1]) < 2:
         return False
+    if len(rows[0]) == len(rows[1]) and all(looks_numeric(cell) for row in rows for cell in row):
+        return True
     quoted = all(line.startswith('"') for line in text.split("\n") if line.strip())
-    return _has_row_names(rows) or (quoted and len(rows[0]) == len(rows[1]))
+    return len(rows) > _FEWEST_NAMED and (_has_row_names(rows) or (quoted and len(rows[0]) == len(rows[1])))
+
+
+def _are_separated_by_bars(text: str) -> bool:
+    """Whether there is a table as SQLite writes it: as many bars in every line, none at its ends, and numbers between."""
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    bars = {line.count("|") for line in lines}
+    if len(bars) != 1 or bars == {0} or any("|" in (line[0], line[-1]) for line in lines):
+        return False
+    rows = _parse(text, "|")
+    return any(numeric_columns(rows[1:], len(rows[0])))
+
+
+def _without_brackets(data: bytes, notes: list[str]) -> bytes:
+    """The text of nothing but bits in brackets, as Python prints lists and arrays, without these."""
+    if not data.lstrip().startswith(b"[") or data.translate(None, b"01 \t\n,[]"):
+        return data
+    notes.append("Brackets around the bits of each line were taken away.")
+    return b"\n".join(line.rstrip(b", \t") for line in data.translate(None, b"[]").split(b"\n"))
 
 
 def _titles(data: bytes, separator: str | None, notes: list[str]) -> int:
