@@ -56,6 +56,12 @@ _SURVEY_MONKEY = {"response", "open-ended response"}
 _MOST_BREAKS, _MOST_NEXT, _NEXT_BYTES = 100, 5, 4096
 _IN_BRACKETS = re.compile(rb"\s*(\w+\()?[{\[(]")
 _SOURCE = re.compile(r'"?(sources?|quellen?|notes?)\s*:.*\b(19|20)\d\d\b"?[\s.,;|"]*', re.IGNORECASE)
+# One cell below a table of several columns, where it is no row that lacks its count.
+_END = re.compile(
+    r'"?[\W_]*((end|fin) (of|de|du)\b|ende des\b|(exported|generated|created|printed|downloaded) |copyright\b|\u00a9|'
+    r"[0-9,]+ rows?\b).*",
+    re.IGNORECASE,
+)
 _FEWEST_VALUES = 4  # that show whether values of a single column come again
 _MOST_TITLES = 12  # lines above a table that are looked at
 _FEWEST_NAMED = 2  # rows, with the header, that may be named as R does, or be a table
@@ -272,7 +278,7 @@ def open_text(
     data = _empty_leading_lines(data, separator)
     if titles := _titles(data, separator, notes):
         above, data = above + titles, data.split(b"\n", titles)[titles]
-    data = _without_source(data, notes)
+    data = _without_source(data, separator, notes)
     rows = _sample(data, separator)
     if rows and separator is None:
         data = _without_remark(data, rows, notes)
@@ -430,14 +436,16 @@ def _remarks_below(data: bytes, separator: str) -> list[str]:
     return [" ".join(filter(None, map(str.strip, row))) for row in rows] if of_words else []
 
 
-def _without_source(data: bytes, notes: list[str]) -> bytes:
-    """The text without a last line that says where the table is from, and when: "Source: the town, 2024"."""
+def _without_source(data: bytes, separator: str | None, notes: list[str]) -> bytes:
+    """The text without a last line that says where the table is from, and when: "Source: the town, 2024"; or, in a cell
+    of its own, that it ends."""
     tail = data[-_NEXT_BYTES:]
     begin = tail.rstrip().rfind(b"\n") + 1
     last, start = tail[begin:].decode(errors="replace").strip(), len(data) - len(tail) + begin
-    if not begin or not _SOURCE.fullmatch(last) or data.count(b'"', 0, start) % 2:
+    ends = separator and _END.fullmatch(last.rstrip(separator)) and separator not in last.rstrip(separator)
+    if not begin or not (ends or _SOURCE.fullmatch(last)) or data.count(b'"', 0, start) % 2:
         return data
-    notes.append(_skipped("Below", [last.strip('"')]))
+    notes.append(_skipped("Below", [last.rstrip(separator).strip('"')]))
     return data[:start]
 
 
