@@ -236,10 +236,18 @@ def test_files_of_different_shape() -> None:
         ),
         ("report\nred\nblue\n", "red\nblue\n", "its column 1 is called “red”, and in “a.csv” “report”."),
         ("a,1\nb,2\n", "a\nb\n", "it has 1 column, and “a.csv” has 2."),
-        (GOOD, "", "The file is empty."),
         ("a,1\nb,2\n", "category,count\na,1\n", "Line 1: the count “count” is not a number."),
     ):
         assert complaint(first, second).startswith(f"“b.csv”: {words}")
+
+
+def test_an_empty_file_among_others_is_skipped() -> None:
+    """As Spark writes the parts of a table without headers that have no rows: all of them were refused."""
+    read = read_reports(
+        [Source("a.csv", b"red\nblue\n" * 9), Source("b.csv", b""), Source("c.csv", b"red\n" * 3)]
+    )
+    assert dict(zip(read.labels.tolist(), read.counts.tolist(), strict=True)) == {"red": 12, "blue": 9}
+    assert "“b.csv” has no rows, and was skipped." in read.notes
 
 
 def test_columns_in_another_order_are_seen_without_a_header() -> None:
