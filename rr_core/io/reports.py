@@ -30,6 +30,7 @@ from rr_core.io.columns import (
     MIN_SIDEWAYS,
     NOT_COUNTS,
     REPORT_WORDS,
+    WORDS,
     ColumnChoice,
     Described,
     Layout,
@@ -632,8 +633,14 @@ def _sum_counts(table: Table, category: int, count: int, tell: Tell) -> Counted:
             f"The column {quote(table.columns[count])} holds shares by its name or its signs. Reports are"
             " counted people: upload counts, or rename the column if it holds them."
         )
-    numbers.check(table, distinct_amounts, parsed.values, amount_codes, kept, people=True)
-    people = np.where(kept, parsed.values[amount_codes], 0).astype(np.int64)
+    # Of an empty cell that it names in brackets, a pivot table has no count.
+    blank_amounts = pc.equal(pc.utf8_trim_whitespace(pc.fill_null(to_text(distinct_amounts), "")), "")
+    none = np.asarray(
+        pc.is_in(names, pa.array(sorted(WORDS["missing"]), names.type)).to_numpy(zero_copy_only=False)
+    )
+    uncounted = none[codes] & np.asarray(blank_amounts.to_numpy(zero_copy_only=False))[amount_codes]
+    numbers.check(table, distinct_amounts, parsed.values, amount_codes, kept & ~uncounted, people=True)
+    people = np.where(kept & ~uncounted, parsed.values[amount_codes], 0).astype(np.int64)
     totals, notes = totals_of_groups(table, category, count, codes, people)
     people[totals] = 0
     check_total(people)

@@ -337,3 +337,21 @@ def test_names_stand_in_the_column_that_is_filled():
         "Total": 400,
         "System": 12,
     }
+
+
+def test_what_is_laid_sideways_without_names_is_named() -> None:
+    """It was asked which of the columns holds the reports."""
+    for text in ("0,1,2,3\n254,293,146,99\n", "1;2;3\n254;293;146\n"):
+        assert "The counts are laid sideways, below" in complaint(text)
+    assert "The file has one line, of 7 cells" in complaint("1,1,2,3,4,1,3\n")
+    with pytest.raises(UnreadableFile, match=r"one line, of 5 cells"):
+        inspect_reports(Source("a.csv", b"yes,no,no,yes,no\n"), has_header=False)
+
+
+def test_an_empty_cell_of_a_pivot_table_may_have_no_count() -> None:
+    """Excel counts none of the empty cells it names; the line was asked to be deleted."""
+    read = read_reports(
+        [Source("a.csv", b"Row Labels,Count of answer\nyes,137\nno,91\n(blank),\nGrand Total,228\n")]
+    )
+    assert dict(zip(read.labels.tolist(), read.counts.tolist(), strict=True))["(blank)"] == 0
+    assert complaint("answer,n\nyes,137\nno,91\nmaybe,\n").startswith("Line 4 has no count.")
