@@ -674,9 +674,21 @@ def _heads_rows(table: Described, index: int) -> bool:
 
 
 def refuse_sideways(table: Table) -> None:
-    """Raise UnreadableFile for counts that are laid sideways: names of categories above a single row of counts."""
+    """Raise UnreadableFile for counts that are laid sideways: names of categories above a single row of counts, also
+    where the names are 0, 1, 2, …; and for reports that are, in a single line."""
     names, rows = table.columns, table.sample
     first = 0 if table.numeric[0] else 1  # what the row is called
+    if not table.has_header and len(names) > MIN_SIDEWAYS:
+        if len(rows) == MIN_SIDEWAYS and all(table.numeric) and is_serial([cell.strip() for cell in rows[0]]):
+            raise UnreadableFile(
+                f"The counts are laid sideways, below {rows[0][0].strip()} to {rows[0][-1].strip()}. Turn the table: a "
+                "line for each category, with its name and its count."
+            )
+        if len(rows) == 1 and not {cell.strip() for cell in rows[0]} <= ONES | ZEROS:
+            raise UnreadableFile(
+                f"The file has one line, of {len(names):,} cells: write one report, or one name and its count, in each "
+                "line."
+            )
     if not table.has_header or len(rows) != 1:
         return
     if len(names) - first < MIN_SIDEWAYS or not all(table.numeric[first:]):
