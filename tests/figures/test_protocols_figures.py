@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from rr_core.figures.protocols import (
 from rr_core.figures.style import reading
 from rr_core.figures.view import bars, natural_order
 from rr_core.protocols import HadamardResponse, posterior, summarise_posterior
-from rr_core.protocols.collection import COMPARED, inv_by_each
+from rr_core.protocols.collection import inv_by_each
 from rr_core.protocols.hadamard import inv_hadamard
 from rr_core.protocols.laws import KEYS
 from rr_core.protocols.posterior import DRAWS, distance_to_mle, prior_errors
@@ -44,7 +45,7 @@ def test_bars_marks_and_table(k, epsilon, n):
     assert bars.x.tolist() == sorted(errors.values())
     assert bars.y == tuple(PROTOCOL_NAMES[key] for key in sorted(errors, key=errors.__getitem__))
     for name, error in zip(marks.y, marks.x, strict=True):
-        (key,) = [key for key in COMPARED if PROTOCOL_NAMES[key] == name]
+        (key,) = [key for key in inv if PROTOCOL_NAMES[key] == name]
         assert error == pytest.approx(np.sqrt(((inv[key] - draw.theta) ** 2).mean()))
     check(side_by_side(k, epsilon, n, {}, None))
     table = report_table(k, epsilon, n, draw.theta)
@@ -59,7 +60,7 @@ def test_errors_are_those_that_many_collections_have(k, epsilon):
     counts, rounds = np.array([500, 300, 150, 40, 10, 0, 0]), 1500
     counts = counts[:k]
     rng = np.random.default_rng(1)
-    squares = {key: [] for key in COMPARED}
+    squares = defaultdict(list)
     for _ in range(rounds):
         for key, inv in inv_by_each(counts, epsilon, rng).items():
             squares[key].append(((inv - counts / 1000) ** 2).mean())
