@@ -34,17 +34,18 @@ from rr_core.protocols.laws import Key
 from rr_core.registry import VALID
 from rr_core.rounding import number, percent, round_up
 from rr_core.words.phrases import METRIC_NAMES, as_small, practically_equal, times
-from rr_core.words.plan import budget, number_of_users
+from rr_core.words.plan import SHORT_NAMES, budget, number_of_users
 
 # The colours of the estimators say which estimator of k-RR it is; protocols have colours of their own.
-PROTOCOLS: dict[Key, Quantity] = {
-    "rr": Quantity("k-RR", "#E0564A", "circle", "solid"),
-    "subset": Quantity("SS", "#B06A1E", "triangle-up", "dashdot"),
-    "sue": Quantity("SUE", "#7C8420", "square", "dot"),
-    "oue": Quantity("OUE", "#2F8FBF", "diamond", "solid"),
-    "olh": Quantity("OLH", "#A65FC0", "x", "dash"),
-    "hr": Quantity("HR", "#2A8F8A", "star", "longdash"),
+_LOOKS: dict[Key, tuple[str, str, str]] = {
+    "rr": ("#E0564A", "circle", "solid"),
+    "subset": ("#B06A1E", "triangle-up", "dashdot"),
+    "sue": ("#7C8420", "square", "dot"),
+    "oue": ("#2F8FBF", "diamond", "solid"),
+    "olh": ("#A65FC0", "x", "dash"),
+    "hr": ("#2A8F8A", "star", "longdash"),
 }
+PROTOCOLS = {key: Quantity(SHORT_NAMES[key], *look) for key, look in _LOOKS.items()}
 _IN_A_SENTENCE: dict[Key, str] = {"subset": "subset selection", "hr": "Hadamard response"}
 # OLH lies on OUE almost everywhere, and subset selection on k-RR while K is small: a thin broken line on a wide one shows
 # both.
@@ -224,11 +225,6 @@ def error_and_bounds(curves: BoundCurves) -> go.Figure:
     return figure(traces, epsilon_axis(), y, _bounds_reading(curves), margin=margin, legend=legend)
 
 
-def inv_is_optimal(curves: BoundCurves) -> bool:
-    """Whether the error is the lower bound at equal shares, but for rounding."""
-    return curves.now <= curves.floor * (1 + 1e-9)
-
-
 def _bounds_reading(curves: BoundCurves) -> str:
     error = (
         f"With all shares equal, Inv under k-RR at ε = {budget(curves.epsilon_here)} has a squared error of "
@@ -236,7 +232,7 @@ def _bounds_reading(curves: BoundCurves) -> str:
     )
     if math.isnan(curves.floor):
         return f"{error}; with so few users a constant answer may be nearer than any unbiased estimate."
-    if inv_is_optimal(curves):
+    if curves.is_optimal:
         return f"{error}: no protocol with an unbiased estimate can have less."
     ratio = curves.now / curves.floor
     more = "hardly more than" if practically_equal(ratio) else times(ratio)
