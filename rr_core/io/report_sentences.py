@@ -15,12 +15,12 @@ from rr_core.io.report_results import Results
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
 from rr_core.protocols import Channel
-from rr_core.registry import ESTIMATORS, LABELS, VALID
+from rr_core.registry import LABELS, VALID
 from rr_core.reports.analysis import ALIKE, ByGroup, intervals_outside, outside_interval
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.epsilon_fit import REJECTION_LEVEL, FitTest
 from rr_core.reports.intervals import too_few_reports
-from rr_core.reports.nearest import LEAST_NOISE, SAME_WITHIN, STANDARD_ERRORS, Nearest
+from rr_core.reports.nearest import COMPARED, LEAST_NOISE, SAME_WITHIN, STANDARD_ERRORS, Nearest
 from rr_core.reports.protocol_fit import Fit, Tested
 from rr_core.reports.survey import Survey
 from rr_core.rounding import LEAST_CHANCE, between, counted, number, p_is, percent, round_up, whole
@@ -320,8 +320,8 @@ def advice(results: Results) -> list[str]:
     if results.rejects_epsilon:
         first = "the names and ε" if results.used.collected.too_few else "ε"
         return [f"Settle {first} first: under a wrong one no estimate can be trusted."]
-    if len(compared.same) == len(ESTIMATORS):
-        four = _listed(ESTIMATORS, "and")
+    if len(compared.same) == len(COMPARED):
+        four = _listed(COMPARED, "and")
         if results.analysis.estimates["inv"].min() >= 0:
             return [f"Nothing came out negative, so {four} are the same: report any of them."]
         return [f"{four} agree to twelve decimals: report any of them."]
