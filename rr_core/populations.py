@@ -161,11 +161,19 @@ SHAPES: dict[str, Shape] = {
 
 @dataclass(frozen=True)
 class Table:
-    """A small table of counts with names."""
+    """A small table of counts with names.
+
+    Attributes:
+        name: on screen.
+        rows: name and count of each category.
+        source: where the counts come from, one line.
+        is_real: whether somebody counted them: `/experiments` then offers them for Figure 3, which is about real data.
+    """
 
     name: str
     rows: tuple[tuple[str, int], ...]
     source: str
+    is_real: bool = False
 
     def population(self, key: str) -> Population:
         labels, counts = zip(*self.rows, strict=True)
@@ -197,6 +205,7 @@ TABLES: dict[str, Table] = {
             ("Doctorate", 413), ("5th-6th", 333), ("1st-4th", 168), ("Preschool", 51),
         ),
         "Schooling of 32,561 people, UCI Adult data set (1994 US census, CC BY 4.0).",
+        is_real=True,
     ),
     "work": Table(
         "Work class (census)",
@@ -206,6 +215,7 @@ TABLES: dict[str, Table] = {
             ("Without-pay", 14), ("Never-worked", 7),
         ),
         "Work class of 32,561 people, UCI Adult data set (1994 US census, CC BY 4.0).",
+        is_real=True,
     ),
     "letters": Table(
         "Letters of Moby-Dick",
@@ -214,6 +224,7 @@ TABLES: dict[str, Table] = {
             "64557 68141 16962 1544 51162 63106 86558 26317 8420 21775 1007 16606 623"
         ),
         "Letters of Herman Melville's Moby-Dick (1851, public domain), 935,819 in all.",
+        is_real=True,
     ),
 }  # fmt: skip
 

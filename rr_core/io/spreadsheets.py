@@ -12,6 +12,7 @@ import python_calamine as calamine
 
 from rr_core.io.decoding import (
     COUNT_FIRST,
+    DAMAGED,
     Decoded,
     UnreadableFile,
     faults_as,
@@ -23,8 +24,7 @@ from rr_core.limits import HELD_ROWS_MAX
 MAX_CELLS = HELD_ROWS_MAX
 """Of one sheet, from its first used cell to its last: all of them are held, the empty ones too."""
 
-_OPEN_AGAIN = "Open it in the program it comes from and save it again, or save the table as CSV."
-_DAMAGED = f"The workbook is damaged or cut short. {_OPEN_AGAIN}"
+_DAMAGED = DAMAGED.format(what="workbook")
 _PASSWORD = "The workbook is protected by a password. Save it without one, or save the table as CSV."
 _ENCRYPTED_EXCEL = "EncryptedPackage".encode("utf-16-le")
 _ZIP, _EXCEL, _OPEN_DOCUMENT = b"PK", "Excel workbook", "OpenDocument spreadsheet"

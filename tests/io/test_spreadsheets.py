@@ -283,6 +283,11 @@ def test_what_is_no_table_gets_one_plain_sentence(name: str) -> None:
     assert refused(data, name).startswith(words)
 
 
+def test_a_damaged_workbook_gets_the_same_sentence_whoever_finds_it() -> None:
+    by_the_packing, by_the_content = (refused(REFUSED[name][0], name) for name in ("zeros.xlsx", "zeros.xls"))
+    assert by_the_packing == by_the_content
+
+
 def test_text_that_a_program_calls_xls_is_read() -> None:
     assert read(CSV.replace(b",", b"\t"), "export.xls").total == 3
 

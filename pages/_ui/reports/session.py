@@ -157,7 +157,7 @@ def results_of(used: ReportsInUse, level: float, target: Target) -> Results:
         analysed, survey = state.cached("analysis", (used.key, level, target), analyse)
     except sessions.NoRoom as error:
         st.warning(f"{error}")
-        widgets.stop()
+        widgets.end_run()
     return Results(used, level, target, analysed, long_run.result(_NAME, used.key), survey)
 
 
