@@ -20,7 +20,7 @@ from rr_core.reports.analysis import ALIKE, ByGroup, intervals_outside, outside_
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.epsilon_fit import REJECTION_LEVEL, FitTest
 from rr_core.reports.intervals import too_few_reports
-from rr_core.reports.nearest import COMPARED, LEAST_NOISE, SAME_WITHIN, STANDARD_ERRORS, Nearest
+from rr_core.reports.nearest import LEAST_NOISE, SAME_WITHIN, STANDARD_ERRORS, Nearest
 from rr_core.reports.protocol_fit import Fit, Tested
 from rr_core.reports.survey import Survey
 from rr_core.rounding import LEAST_CHANCE, between, counted, number, p_is, percent, round_up, whole
