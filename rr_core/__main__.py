@@ -27,7 +27,7 @@ from rr_core.plan.settings import ShareSettings
 from rr_core.protocols import Channel
 from rr_core.recompute import recompute
 from rr_core.recompute.result import Recomputed
-from rr_core.reports.analysis import ByGroup, Collecting, intervals_outside, outside_interval
+from rr_core.reports.analysis import ByGroup, Collecting
 from rr_core.reports.by_group import Stated, designs_of
 from rr_core.reports.designs import (
     DESIGNS,
@@ -49,7 +49,6 @@ from rr_core.reports.designs import (
 )
 from rr_core.reports.epsilon_fit import Simulations, fit_test
 from rr_core.reports.survey import Survey, analyse_people, report_of_each
-from rr_core.rounding import p_is
 from rr_core.script import VERSION
 
 if TYPE_CHECKING:
@@ -197,7 +196,7 @@ def _analyse(asked: argparse.Namespace) -> None:
             of = " or ".join(key for key, own in _OPTIONS_OF.items() if name in own)
             raise Unclear(f"--{name} belongs to --design {of}, not to {asked.design}: leave it out")
     results, survey, notes = _unary(asked) if asked.design == "unary" else _by_reports(asked)
-    for note in (*_said(results), *notes, *_unfit(survey), *_of_table(survey)):
+    for note in (*_said(results), *notes, *_outside(survey)):
         print(_in_a_shell(note), file=sys.stderr)
     if asked.out is not None and asked.out.endswith(".json"):
         from rr_core.io.report_files import json_file, now
@@ -242,6 +241,7 @@ def _by_reports(asked: argparse.Namespace) -> tuple[Results, Survey, list[str]]:
     alone = not stated and len(read.labels) < 2  # which the design refuses in its own words
     collected = Collected(read.labels, read.counts, 0, (), 0, ()) if alone else within(read, domain, names)
     notes = [
+        *_read_from(asked, sources, read),
         *rows_left_out(read.dropped, 0 if asked.by else read.merged),  # groups repeat each category
         *read.notes,
         *_left_out(collected, names, asked.leave_out, odd.names),
@@ -465,6 +465,18 @@ def _columns(asked: argparse.Namespace, sources: Sequence[Source]) -> dict[str, 
     return options | {"layout": None if suggested else "values", "category": asked.column}
 
 
+def _read_from(asked: argparse.Namespace, sources: Sequence[Source], read: Reports) -> list[str]:
+    """A sentence on the column of the reports, where nobody named it and it could be another."""
+    taken = (*_beside(asked), read.category_name, read.count_name)
+    others = [one for one in _preview(asked, sources).columns if one not in taken]
+    if asked.column is not None or not others or not read.has_header:
+        return []
+    names = ", ".join(f"“{plain(one, 40)}”" for one in others[:6])
+    return [
+        f"The reports were read from the column “{plain(read.category_name, 40)}”, not from {names}: else say --column."
+    ]
+
+
 def _preview(asked: argparse.Namespace, sources: Sequence[Source]) -> Preview:
     """What the first part that has rows seems to be."""
     from rr_core.io import inspect_reports
@@ -625,32 +637,10 @@ def _reported(counted: Counted, survey: Survey) -> list[str]:
     return [f"The column reports is empty, for these categories are not what people reported: {each}."]
 
 
-def _of_table(survey: Survey) -> list[str]:
-    """Sentences where a share lies outside its interval, or an interval where no share can be, in the app's words."""
-    notes = []
-    for name, found in zip(survey.groups, survey.analyses, strict=True):
-        if found.interval is None:
-            continue
-        about, ends = f"{plain(name)}: " if name else "", found.interval
-        told = (outside_interval(found, ends, found.leading), intervals_outside(found, ends, found.leading))
-        notes += [f"{about}{text}" for text in told if text]
-        outside = int(((ends.high < 0) | (ends.low > 1)).sum())
-        touching = int(((ends.high <= 0) | (ends.low >= 1)).sum()) - outside
-        if touching:
-            notes.append(
-                f"{about}Intervals of Inv that only touch 0% or 100%, from where no share can be: {touching:,} of "
-                f"{found.k:,}. These are not cut in the table."
-            )
-    return notes
+def _outside(survey: Survey) -> list[str]:
+    from rr_core.io.report_sentences import outside
 
-
-def _unfit(survey: Survey) -> list[str]:
-    """Sentences on the groups of one design whose reports do not fit it; where each has its own they are named before."""
-    return [
-        f"{plain(name)}: these reports hardly come from what is stated ({p_is(found.fit.p_value)})."
-        for name, found in zip(survey.groups, survey.analyses, strict=True)
-        if name and survey.together is None and found.fit is not None and found.fit.rejected
-    ]
+    return outside(survey.analyses, [one.leading for one in survey.analyses])
 
 
 def _unary(asked: argparse.Namespace) -> tuple[Results, Survey, list[str]]:

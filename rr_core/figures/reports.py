@@ -108,14 +108,14 @@ def with_intervals(
 
 
 def by_group(survey: Survey, category: int, *, simultaneous: bool = False) -> go.Figure:
-    """The share of one category in all groups, with the intervals of Inv.
+    """The share of one category in all groups by Inv, or where there is none by maximum likelihood, with the intervals.
 
     Args:
         survey: the analyses of all groups.
         category: which, from 0.
         simultaneous: whether the intervals hold for all categories of a group at once.
     """
-    name = survey.analyses[0].leading
+    name = "inv" if "inv" in survey.analyses[0].estimates else "mle"
     quantity, groups = ESTIMATES[name], [plain(group, _LONGEST_GROUP) for group in survey.groups]
     shares = np.array([one.estimates[name][category] for one in survey.analyses])
     y = np.arange(len(groups))

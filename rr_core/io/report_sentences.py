@@ -3,7 +3,7 @@ shortened here, and made safe where they are shown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import inf, isfinite
 from typing import Any
 
@@ -16,7 +16,7 @@ from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
 from rr_core.protocols import Channel
 from rr_core.registry import LABELS, VALID
-from rr_core.reports.analysis import ALIKE, ByGroup, intervals_outside, outside_interval
+from rr_core.reports.analysis import ALIKE, Analysis, ByGroup
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.epsilon_fit import REJECTION_LEVEL, FitTest
 from rr_core.reports.intervals import too_few_reports
@@ -36,12 +36,12 @@ _MANY = 50  # categories, from which on the luck of those at the top is warned o
 INTERVAL, P_VALUE = "Interval", "p (Holm)"  # columns
 Compared = tuple[int, int]  # a category, and the group that the others differ from
 SCOPES = {  # of the intervals of shares in groups: whether they are simultaneous
-    False: "Each interval of a share is meant for it alone.",
-    True: "The intervals of the shares of one group are meant for all its categories at once, not for all groups.",
+    False: "Each interval is meant for its own number alone",
+    True: "The intervals of shares are meant for all categories of one group at once, those of differences for one alone",
 }
 DIFFERENCES = (
-    "The interval of a difference is meant for it alone; p is corrected, by Holm's method, for all differences of the "
-    "table. So an interval may leave out 0 where p is not small."
+    "; p is corrected, by Holm's method, for all differences of the table, so it may not be small where an interval "
+    "leaves out 0."
 )
 _TESTED: dict[Tested, str] = {
     "reports": "The test compares the reports with the best that this way of asking allows, whatever the truth is.",
@@ -232,19 +232,26 @@ def _fit_by_group(results: Results) -> list[str]:
             "Whether each group's ε fits its reports was not tested: that is done for reports of one ε. Analyse the "
             "reports of one group alone for it."
         ]
-    rejected = [(name, found) for name, found in tested if found.rejected]
-    named = ", ".join(
-        f"“{plain(name, 40)}” (p = {number(max(found.p_value, LEAST_CHANCE), 2)})"
-        for name, found in rejected[:5]
-    )
-    more = f" and {len(rejected) - 5:,} more" if len(rejected) > 5 else ""
     return [
-        f"These reports hardly come from what is stated of their group: {named}{more}."
-        if rejected
-        else f"The tests find nothing against what is stated of the {len(tested):,} groups, each at a threshold of "
+        _unfit(pairs)
+        or f"The tests find nothing against what is stated of the {len(tested):,} groups, each at a threshold of "
         f"{REJECTION_LEVEL:.0%}.",
         _TESTED[tested[0][1].tested],
     ]
+
+
+def _unfit(pairs: Iterable[tuple[str, Analysis]]) -> str:
+    """The groups whose reports do not fit what was stated of them; "" where there are none."""
+    rejected = [
+        f"“{plain(name, 40)}” ({p_is(found.fit.p_value)})"
+        for name, found in pairs
+        if found.fit is not None and found.fit.rejected
+    ]
+    return (
+        f"These reports hardly come from what is stated of their group: {_some(rejected)}."
+        if rejected
+        else ""
+    )
 
 
 def fit_sentence(found: Fit) -> str:
@@ -288,10 +295,8 @@ def _low(results: Results, test: FitTest) -> str:
         return (
             "the least reported categories, taken together, got fewer reports than its noise would bring them"
         )
-    named = ", ".join(f"“{plain(label)}” ({count:,})" for label, count in few[:5]) or "some category"
-    return (
-        f"{named}{f' and {len(few) - 5:,} more' if len(few) > 5 else ''} got clearly fewer reports than N·q"
-    )
+    named = _some([f"“{plain(label)}” ({count:,})" for label, count in few]) or "some category"
+    return f"{named} got clearly fewer reports than N·q"
 
 
 def _plausible(results: Results) -> str:
@@ -438,12 +443,38 @@ def intervals(results: Results, name: str, *, simultaneous: bool = False) -> lis
         f"Above zero: {_tests(results)} of each category, corrected for all {k:,} by Holm's method. With probability "
         f"{1 - analysis.above.level:.0%} at least, no category that nobody has is called above zero.",
     ]
-    more = (
-        intervals_outside(analysis, results.interval(simultaneous=simultaneous), name),
-        outside_interval(analysis, results.interval(simultaneous=simultaneous), name),
-    )
-    lines += filter(None, more)
-    return [*lines, *few_reports(results)]
+    return [*lines, *outside([analysis], [name], simultaneous=simultaneous), *few_reports(results)]
+
+
+def outside(analyses: Sequence[Analysis], names: Sequence[str], *, simultaneous: bool = False) -> list[str]:
+    """Where shares, by these estimators, lie outside the interval of Inv, and intervals outside 0 to 100%."""
+    limits = [one.simultaneous if simultaneous else one.interval for one in analyses]
+    lows, highs = ([getattr(one, end) for one in limits if one is not None] for end in ("low", "high"))
+    if len(lows) < len(analyses):
+        return []
+    shares = np.concatenate([one.estimates[name] for one, name in zip(analyses, names, strict=True)])
+    low, high, close = np.concatenate(lows), np.concatenate(highs), analyses[0].close
+    k, told = shares.size, list[str]()
+    missed = int(((shares < low - close) | (shares > high + close)).sum())
+    below, above = high <= 0, low >= 1  # which are not cut
+    cut = int((((shares < -close) | (shares > 1 + close)) & ~below & ~above).sum())
+    if missed:
+        by = f" by {LABELS[names[0]]}" if len({*names}) == 1 else ""
+        told.append(
+            f"{missed:,} of {k:,} shares{by} lie outside the interval of Inv: the repair moved them that far. Where it "
+            "matters, use Inv there."
+        )
+    if below.any() or above.any():
+        told.append(
+            f"Intervals of Inv that end at 0% or below, where no share can be: {below.sum():,} of {k:,}; that begin at "
+            f"100% or above: {above.sum():,}. The table shows these as they are, and all others cut."
+        )
+    if cut:
+        told.append(
+            f"{cut:,} of {k:,} shares by Inv lie outside 0 to 100% themselves, and their intervals are cut there: the "
+            "columns inv_low and inv_high of the CSV have the whole ones."
+        )
+    return told
 
 
 def luck(results: Results, *, simultaneous: bool) -> list[str]:
@@ -571,10 +602,8 @@ def _assumed(results: Results) -> list[str]:
 
 
 def _outside_named(results: Results) -> str:
-    every = results.used.collected.outside
-    named = ", ".join(f"“{plain(label)}” ({count:,})" for label, count in every[:_MOST_NAMED])
-    more = len(every) - _MOST_NAMED
-    return named + (f", and {more:,} more, all in the JSON file" if more > 0 else "")
+    every = [f"“{plain(label)}” ({count:,})" for label, count in results.used.collected.outside]
+    return _some(every, _MOST_NAMED) + (", all in the JSON file" if len(every) > _MOST_NAMED else "")
 
 
 def file_read(file: FileRead) -> str:
@@ -608,30 +637,43 @@ def groups(results: Results) -> list[str]:
             if survey.alike <= REJECTION_LEVEL
             else f"Nothing speaks against all groups being alike: {p_is(survey.alike)}{how}."
         )
-    few = [(name, one) for name, one in zip(survey.groups, survey.analyses, strict=True) if one.few]
-    if few:
-        more = f" and {len(few) - 5:,} more" if len(few) > 5 else ""
-        expected = {name: one.n * one.protocol.q for name, one in few if hasattr(one.protocol, "q")}
-        if expected:
-            smallest = sorted(expected, key=expected.__getitem__)[:5]
-            named = ", ".join(f"{number(expected[name])} in “{plain(name, 40)}”" for name in smallest)
-            lines.append(
-                "Intervals are rough where so few reports are expected of a category that nobody has (N·q): "
-                f"{named}{more}."
-            )
-        else:
-            named = ", ".join(f"“{plain(name, 40)}”" for name, _ in few[:5])
-            lines.append(f"With few reports of some kind, so that intervals are rough: {named}{more}.")
+    pairs = [*zip(survey.groups, survey.analyses, strict=True)]
+    if survey.together is None and (unfit := _unfit(pairs)):  # else it has been said of the fit
+        lines.append(unfit)
+    reported = dict.fromkeys(one.leading for _, one in pairs)
+    if {*reported} != {results.analysis.leading} and not results.rejects_epsilon:
+        each = [
+            f"{LABELS[name]} in {_some([f'“{plain(group, 40)}”' for group, one in pairs if one.leading == name])}"
+            + (", where no share is larger than chance alone could make it" if name == "inv" else "")
+            for name in reported
+        ]
+        lines.append(f"Of the groups by themselves, report {'; '.join(each)}.")
+    few = [(name, one) for name, one in pairs if one.few]
+    if expected := {name: one.n * one.protocol.q for name, one in few if hasattr(one.protocol, "q")}:
+        smallest = sorted(expected, key=expected.__getitem__)
+        named = _some([f"{number(expected[name])} in “{plain(name, 40)}”" for name in smallest])
+        lines.append(
+            f"Intervals are rough where so few reports are expected of a category that nobody has (N·q): {named}."
+        )
+    elif few:
+        named = _some([f"“{plain(name, 40)}”" for name, _ in few])
+        lines.append(f"With few reports of some kind, so that intervals are rough: {named}.")
     return lines
+
+
+def _some(texts: Sequence[str], most: int = 5) -> str:
+    """The first of them, and how many more there are."""
+    more = len(texts) - most
+    return ", ".join(texts[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def group_columns(
     survey: Survey, category: int, first: int, *, simultaneous: bool = False
 ) -> dict[str, NDArray[Any]]:
-    """One category in all groups: people, share, interval (of the category, or of all those of a group at once), and how
-    it differs by Inv from the first group named (nan in the row of that one)."""
-    analyses = survey.analyses
-    name, gaps = analyses[0].leading, survey.differences(first)
+    """One category in all groups: people, share by Inv (MLE where there is none), interval (of the category, or of all
+    those of a group at once), and how it differs from the first group named (nan in the row of that one)."""
+    analyses, gaps = survey.analyses, survey.differences(first)
+    name = "inv" if "inv" in analyses[0].estimates else "mle"
     columns: dict[str, NDArray[Any]] = {
         "Group": np.array([plain(group, 80) for group in survey.groups], dtype=object),
         "People": np.array([one.n for one in analyses]),
@@ -655,7 +697,7 @@ def compared_groups(survey: Survey, compared: Compared, *, simultaneous: bool = 
     of, first = plain(survey.categories[compared[0]], 60), plain(survey.groups[compared[1]], 60)
     if not survey.differences(compared[1]):
         return f"The share of “{of}”."
-    return f"The share of “{of}”, and how far the groups are from “{first}” by Inv. {SCOPES[simultaneous]} {DIFFERENCES}"
+    return f"The share of “{of}”, and how far the groups are from “{first}” by Inv. {SCOPES[simultaneous]}{DIFFERENCES}"
 
 
 def table_columns(

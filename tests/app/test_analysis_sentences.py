@@ -28,7 +28,7 @@ from rr_core.io import report_sentences as sentences
 from rr_core.io.domain import Collected
 from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
 from rr_core.registry import ESTIMATORS, LABELS, VALID
-from rr_core.reports.analysis import analyse, intervals_outside, outside_interval
+from rr_core.reports.analysis import analyse
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.epsilon_fit import PlausibleEpsilon, Simulations, fit_test, plausible_epsilon
 from rr_core.reports.low_counts import floor
@@ -499,7 +499,7 @@ def test_which_estimate_to_report_and_how_much_farther_the_others_are(many):
     assert told_of
 
 
-@recomputes(sentences.intervals, sentences.few_reports, outside_interval)
+@recomputes(sentences.intervals, sentences.few_reports)
 def test_how_to_read_the_intervals(many):
     for number, found in enumerate(analyses(many)):
         about, shares = setting(found), estimates(found)
@@ -515,7 +515,7 @@ def test_how_to_read_the_intervals(many):
         assert bool(few) == (floor_ < (10 if one >= 0.95 else 20))
         if few:
             tells(few[0], floor_)
-        (warning,) = [text for text in told if "the repair moved it" in text] or [""]
+        (warning,) = [text for text in told if "the repair moved them" in text] or [""]
         outside = near = 0
         for i, share in enumerate(shares[name]):
             if about.k > 60 and i % 10:
@@ -527,34 +527,51 @@ def test_how_to_read_the_intervals(many):
             told = [0]
             if warning:
                 tells(warning, lambda number, told=told: told.append(number) is None, about.k)
-                assert f"categories {QUANTITIES[name].name} lies" in warning
+                assert f"shares by {QUANTITIES[name].name} lie" in warning
             assert abs(told[-1] - (outside if name != "inv" else 0)) <= near, (warning, outside)
 
 
-@recomputes(intervals_outside)
-def test_intervals_that_no_share_lies_in_are_counted(many):
-    seen = set()
+@recomputes(sentences.outside)
+def test_shares_and_intervals_where_none_can_be_are_counted(many):
+    """Of one set of reports, and of several groups together, each by its own estimate."""
+    seen, groups = set(), list[tuple[Results, str]]()
     for found in [*analyses(many), of([520, 310, 170], 1.0, 0, 0), of([900, 60, 40], 1.0, 0, 0)]:
-        columns, k = found.columns(), found.used.protocol.k
-        for simultaneous in (False, True):
-            ending = "_all" if simultaneous else ""
-            low, high = (columns[f"inv_{end}{ending}"] for end in ("low", "high"))
-            points = columns[f"inv_low{ending}_cut"] == columns[f"inv_high{ending}_cut"]
-            below, above = int((points & (high < 0)).sum()), int((points & (low > 1)).sum())
-            shares = columns["inv"]
-            beyond = int((((shares < -1e-12) | (shares > 1 + 1e-12)) & (high > 0) & (low < 1)).sum())
-            limits = found.interval(simultaneous=simultaneous)
-            seen.add((below > 0, above > 0, beyond > 0))
-            outside = (0.0, below, k, 1.0, above) if below + above else ()
-            tells(intervals_outside(found.analysis, limits, "inv_p"), *outside)
-            text = intervals_outside(found.analysis, limits, "inv")
-            tells(text, *outside, *((beyond, k, 0.0, 1.0) if beyond else ()))
-            assert (text or "For no") in [
-                *sentences.intervals(found, "inv", simultaneous=simultaneous),
-                "For no",
-            ]
-    assert {one[:2] for one in seen} >= {(False, False), (True, False), (True, True)}
-    assert {one[2] for one in seen} == {False, True}
+        for name in ("inv", "inv_p"):
+            groups = [(found, name), *groups[: len(groups) % 3]]
+            for simultaneous in (False, True):
+                missed = below = above = beyond = k = 0
+                for one, by in groups:
+                    columns, ending = one.columns(), "_all" if simultaneous else ""
+                    low, high = (columns[f"inv_{end}{ending}"] for end in ("low", "high"))
+                    shares, points = (
+                        columns[by],
+                        columns[f"inv_low{ending}_cut"] == columns[f"inv_high{ending}_cut"],
+                    )
+                    missed += int(((shares < low - 1e-12) | (shares > high + 1e-12)).sum())
+                    below, above = (
+                        below + int((points & (high <= 0)).sum()),
+                        above + int((points & (low >= 1)).sum()),
+                    )
+                    beyond += int((((shares < -1e-12) | (shares > 1 + 1e-12)) & (high > 0) & (low < 1)).sum())
+                    k += shares.size
+                told = sentences.outside(
+                    [one.analysis for one, _ in groups], [by for _, by in groups], simultaneous=simultaneous
+                )
+                tells(
+                    " ".join(told),
+                    *((missed, k) if missed else ()),
+                    *((0.0, below, k, 1.0, above) if below + above else ()),
+                    *((beyond, k, 0.0, 1.0) if beyond else ()),
+                )
+                named = len({by for _, by in groups}) == 1
+                assert all(
+                    (f"by {QUANTITIES[name].name} lie outside the interval" in text) == named
+                    for text in told[: bool(missed)]
+                )
+                if len(groups) == 1:
+                    assert {*told} <= {*sentences.intervals(found, name, simultaneous=simultaneous)}
+                seen.add((missed > 0, below > 0, above > 0, beyond > 0, len(groups) > 1))
+    assert all({one[i] for one in seen} == {False, True} for i in range(5))
 
 
 def test_half_a_person_is_rounded_alike_by_the_answer_the_table_and_the_chart():

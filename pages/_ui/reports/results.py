@@ -24,7 +24,6 @@ from rr_core.io import report_sentences as sentences
 from rr_core.io.report_results import ReportsInUse, Results
 from rr_core.plain_text import markdown, plain
 from rr_core.protocols import Channel
-from rr_core.reports.analysis import intervals_outside, outside_interval
 from rr_core.reports.epsilon_fit import REJECTION_LEVEL
 from rr_core.reports.intervals import EXTREME_CHANCE
 from rr_core.reports.low_counts import Floor, floor
@@ -219,14 +218,13 @@ def estimates_chart(results: Results, choice: Shown, order: NDArray[np.intp]) ->
         chart.show(figure, "your_reports")
     for warning in sentences.few_reports(results):
         st.info(warning)
-    if points := intervals_outside(results.analysis, interval, choice.estimator):
-        st.caption(points)
-    if warning := outside_interval(results.analysis, interval, choice.estimator):
-        st.warning(markdown(warning, 600))
-    for caveat in sentences.luck(results, simultaneous=choice.simultaneous):
-        st.caption(caveat)
+    scope = choice.simultaneous
+    notes = sentences.outside([results.analysis], [choice.estimator], simultaneous=scope)
+    notes += sentences.luck(results, simultaneous=scope)
     if choice.estimator != "inv" and interval is not None:
-        st.caption(markdown(sentences.no_own_interval(results), 600))
+        notes.append(sentences.no_own_interval(results))
+    if notes:
+        st.caption(markdown(" ".join(notes), 1000))
     return figure
 
 
@@ -390,7 +388,7 @@ def groups(results: Results, choice: Shown) -> tuple[list[go.Figure], sentences.
         },
     )
     if sentences.P_VALUE in columns:
-        st.caption(f"{sentences.SCOPES[choice.simultaneous]} {sentences.DIFFERENCES}")
+        st.caption(f"{sentences.SCOPES[choice.simultaneous]}{sentences.DIFFERENCES}")
     return [figure], (category, first)
 
 
