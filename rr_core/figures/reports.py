@@ -83,8 +83,8 @@ def with_intervals(
     shown = ends if outside else interval
     scope = "all intervals together are" if interval.simultaneous else "each interval alone is"
     reading = (
-        f"Filled markers of {ESTIMATES[chosen].name}: {int(above.sum()):,} of {above.size:,} shares, larger than chance "
-        f"alone would make them. The first one shown is {share}; the interval of "
+        f"Markers of {ESTIMATES[chosen].name} are filled where the share is larger than chance alone would make it: "
+        f"{int(above.sum()):,} of {above.size:,}. The first one shown is {share}; the interval of "
         f"Inv{', cut at 0 and 1,' if not outside else ''} is {between(float(shown.low[first]), float(shown.high[first]))}"
         f"{outside}; {scope} meant to hold the truth in {interval.level:.0%} of "
         "collections."

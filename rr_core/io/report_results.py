@@ -128,6 +128,11 @@ class ReportsInUse:
         return self.protocol if isinstance(self.protocol, RandomizedResponse) else None
 
     @property
+    def by_reports(self) -> bool:
+        """Whether a category with more reports has a larger share: k-RR without weights."""
+        return self.k_rr is not None and not self.weights
+
+    @property
     def asks_yes_or_no(self) -> bool:
         """Whether one share is asked for, of those who have it: the other one is what is left."""
         return self.about is not None and self.k == 2
@@ -212,12 +217,15 @@ class Results:
 
     @cached_property
     def order(self) -> NDArray[np.intp]:
-        """(k,) categories from the most to the least reported, where that is known of each, else from the largest share
-        to the smallest; ties in the order of the domain. A truth that is asked for comes first."""
+        """(k,) categories from the largest share to the smallest; ties in the order of the domain. A truth that is asked
+        for comes first."""
         about = self.used.about
         if about is not None:
             return np.array([about, *(i for i in range(self.used.k) if i != about)], dtype=np.intp)
-        by = self.used.collected.counts if self.used.k_rr else self.analysis.estimates[self.analysis.leading]
+        name = (
+            "inv" if self.used.k_rr else self.analysis.leading
+        )  # the repairs keep the order of Inv, but for zeros
+        by = self.used.collected.counts if self.used.by_reports else self.analysis.estimates[name]
         return np.argsort(-by, kind="stable")
 
     def interval(self, *, simultaneous: bool) -> Interval | None:

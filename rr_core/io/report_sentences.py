@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rr_core.io import FileRead
+from rr_core.io import rows_left_out
 from rr_core.io.report_results import Results
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
@@ -140,7 +140,7 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool = Fa
 def _subject(results: Results) -> tuple[int, str]:
     """The category that the answer is about, and the beginning of a sentence on it."""
     used, analysis = results.used, results.analysis
-    if used.k_rr:
+    if used.by_reports:
         counts = used.collected.counts
         top = int(counts.argmax())
         also = int((counts == counts[top]).sum()) - 1
@@ -546,7 +546,8 @@ def settings(results: Results) -> list[tuple[str, str]]:
         ("Columns", ", ".join(columns)),
     ]
     lines += [
-        (f"File {i}", f"{plain(file.name, 80)}: {file_read(file)}") for i, file in enumerate(read.files, 1)
+        (f"File {i}", f"{plain(file.name, 80)}: {counted(file.rows, 'row')}, {n_reports(file.reports)}")
+        for i, file in enumerate(read.files, 1)
     ]
     if used.weights:
         word = "Inclusion probabilities" if used.inverse else "Survey weights"
@@ -561,54 +562,22 @@ def settings(results: Results) -> list[tuple[str, str]]:
 
 
 def left_out(results: Results, *, named: bool = True) -> list[str]:
-    """What of the files is not in the analysis, counted and (if wanted) named, and what was assumed."""
+    """What of the files is not in the analysis, counted and (if wanted) named, and what their reader assumed."""
     read, collected = results.used.reports, results.used.collected
-    lines = [
-        f"{counted(dropped.rows, 'row')} ({dropped.reason}), the first in line {dropped.first_line:,}"
-        + (f" of {plain(dropped.file, 80)}" if dropped.file else "")
-        for dropped in read.dropped
-    ]
+    lines = rows_left_out(read.dropped, read.merged)
     if collected.outside:
         lines.append(
             f"Reports outside the domain: {collected.outside_total:,}, of "
             f"{categories(len(collected.outside))}" + (f": {_outside_named(results)}" if named else "")
         )
-    if read.merged:
-        lines.append(f"{counted(read.merged, 'row')} of a category that came before: added to its first row")
     if collected.unreported:
         lines.append(f"{categories(collected.unreported)} without a report: part of the analysis")
-    return [*lines, *_assumed(results), *(plain(note, 400) for note in (*read.notes, *collected.notes))]
-
-
-def _assumed(results: Results) -> list[str]:
-    """What the analysis takes for true because it was stated."""
-    used, listed = results.used, results.used.settings.domain
-    made = f"Taken as stated: {DESIGNS[used.settings.design].name}"
-    stated = [f"{name.lower()}: {plain(value, 100)}" for name, value in used.stated]
-    if used.k_rr is not None:
-        stated = [f"ε = {number(used.k_rr.epsilon, 6)}{_FROM[used.settings.privacy_kind]}", *stated]
-    lines = [f"{made}, {'; '.join(stated)}" if stated else made]
-    if listed is not None:
-        among = {
-            "seen": "those in the files",
-            "size": "as many as were stated",
-            "listed": "those on the list",
-        }
-        lines.append(f"Taken as all that people could choose from: {categories(used.k)}, {among[listed]}")
-    whose = (
-        "these people" if results.target == "users" else "the population that they were drawn from at random"
-    )
-    return [*lines, f"Taken as what is asked for: the shares of {whose}"]
+    return [*lines, *(plain(note, 400) for note in (*read.notes, *collected.notes))]
 
 
 def _outside_named(results: Results) -> str:
     every = [f"“{plain(label)}” ({count:,})" for label, count in results.used.collected.outside]
     return _some(every, _MOST_NAMED) + (", all in the JSON file" if len(every) > _MOST_NAMED else "")
-
-
-def file_read(file: FileRead) -> str:
-    """What one file contained, in a sentence."""
-    return f"{counted(file.rows, 'row')}, {n_reports(file.reports)}"
 
 
 def n_reports(amount: int) -> str:

@@ -117,7 +117,17 @@ def of(counts, epsilon: float, number: int = 0, ran: int = SIMULATED) -> Results
     settings = ReportSettings(
         domain=("seen", "size", "listed")[number % 3], swapped=counts.size == 2 and number % 2 == 1
     )
-    read = SimpleNamespace(files=(), dropped=(), merged=0, notes=())
+    read = SimpleNamespace(
+        files=(),
+        dropped=(),
+        merged=0,
+        notes=(),
+        columns=(),
+        category_name="a",
+        count_name=None,
+        layout="counts",
+        sha256="",
+    )
     level, target = (0.9, 0.95, 0.99)[number % 3], ("users", "population")[number // 3 % 2]
     simulated = None
     if ran:
@@ -606,25 +616,6 @@ def test_reports_that_are_left_out_are_named_unless_names_are_not_wanted():
     assert "“e”" not in sentences.left_out(found, named=False)[0]
 
 
-def test_what_was_assumed_is_said_where_nothing_was_left_out():
-    data = [("reports.csv", counts_csv(list("abcd"), [290, 250, 170, 150]))]
-    for domain, says in (
-        (AllSeen(), "4 categories, those in the files"),
-        (Size(9), "9 categories, as many as were stated"),
-        (read_list("a\nb\nc\nd\ne"), "5 categories, those on the list"),
-    ):
-        for target, whose in (("users", "these people"), ("population", "drawn from at random")):
-            found = analysed(data, domain, epsilon=1.5, target=target)
-            how, among, asked = [one for one in sentences.left_out(found) if one.startswith("Taken as")]
-            assert how == f"Taken as stated: {DESIGNS['k_rr'].name}, ε = 1.5"
-            assert among == f"Taken as all that people could choose from: {says}"
-            assert whose in asked
-            report = html_report.html_report(found, [], "today").decode()
-            assert all(one in report for one in (how, among, asked))
-    of_p = analysed(data, AllSeen(), p=0.7)
-    assert "(from p)" in sentences.left_out(of_p)[0]
-
-
 @pytest.fixture
 def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What `pages._ui.reports.results` writes without a page."""
@@ -655,13 +646,35 @@ def test_how_many_categories_a_table_holds(many, said):
         assert f"people are shares by {QUANTITIES[name].name} times N" in note
 
 
+def test_what_was_assumed_is_said_where_nothing_was_left_out(said):
+    data = [("reports.csv", counts_csv(list("abcd"), [290, 250, 170, 150]))]
+    for domain, says in (
+        (AllSeen(), "4: all of them are in the files"),
+        (Size(9), "9: their number is known"),
+        (read_list("a\nb\nc\nd\ne"), "5: given as a list"),
+    ):
+        for target, whose in (("users", "these people"), ("population", "their population")):
+            found = analysed(data, domain, epsilon=1.5, target=target)
+            said.clear()
+            results.left_out(found)
+            report = html_report.html_report(found, [], "today").decode()
+            for name, told in (
+                ("How they were made", DESIGNS["k_rr"].name),
+                ("ε", "1.5"),
+                ("Categories (K)", says),
+                ("Shares of", whose),
+            ):
+                assert f"- {name}: {told}\n" in said[-1]
+                assert f"<dt>{name}</dt><dd>{told}</dd>" in report
+
+
 @recomputes(results.left_out)
 def test_reports_outside_the_categories_are_counted_and_named(many, said):
     for found in analyses(many):
         said.clear()
         results.left_out(found)
         outside = found.used.collected.outside
-        texts = [text for text in said if "left out" in text]
+        texts = [text for text in said[:-1] if "left out" in text]
         assert bool(texts) == bool(outside)
         if outside:
             tells(
@@ -730,7 +743,7 @@ def test_the_chart_of_estimates_says_the_first_one_and_how_many_are_above_zero(m
         low, high = (min(max(end, 0.0), 1.0) for end in limits(found, top, simultaneous))
         above = int(above_zero(found).sum())
         tells(text, above, about.k, float(shares[name][top]), 0, 1, low, high, found.level)
-        assert text.startswith(f"Filled markers of {LABELS[name]}: ")
+        assert text.startswith(f"Markers of {LABELS[name]} are filled where ")
         assert ("all intervals together are" in text) == simultaneous
 
 

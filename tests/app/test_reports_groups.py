@@ -118,7 +118,6 @@ def test_groups_are_compared():
 
 
 @holds(
-    "Those with most reports; of another one type the name.",
     "No category has that name: type it as it stands in the table.",
 )
 def test_of_very_many_categories_one_with_few_reports_is_typed(monkeypatch):
@@ -126,7 +125,7 @@ def test_of_very_many_categories_one_with_few_reports_is_typed(monkeypatch):
     rows = "".join(f"{'north' if j % 2 else 'south'},{one}\n" for one in answers[:1000] for j in range(4))
     page = in_groups("k_rr", rows="region,answer\n" + rows + "north,c1000\nsouth,c1000\nnorth,c1000\n")
     box = one(page.selectbox, "Share of")
-    assert box.help == "Those with most reports; of another one type the name."
+    assert box.help == "The first of the table; of another one type the name."
     assert (len(box.options), "c1000" in box.options) == (1000, False)
     results, warned = held(page), []
     monkeypatch.setattr(shown.st, "warning", warned.append)
@@ -819,3 +818,14 @@ def test_numbers_differ_by_group_in_every_design(made, tmp_path):
     assert survey.alike == pytest.approx(wanted.alike, rel=1e-6)
     assert len(used.of_groups) == len(columns)
     same_files(held(page), tmp_path, rows)
+
+
+def test_with_weights_the_largest_share_comes_first_not_the_most_reported():
+    rows = "answer,weight\n" + "a,1\n" * 60 + "b,9\n" * 50 + "c,1\n" * 40
+    results = held(in_groups("k_rr", (), "weight", rows=rows))
+    assert [results.used.labels[i] for i in results.order] == ["b", "a", "c"]
+    assert "“b”, has a share of" in sentences.answer(results)
+    assert "most reported" not in html_report(results, [], "now").decode()
+    results = held(in_groups("k_rr", (), rows=rows))
+    assert [results.used.labels[i] for i in results.order] == ["a", "b", "c"]
+    assert "The most reported, “a”, has" in sentences.answer(results)
