@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rr_core.comparison import Target
 from rr_core.data import read_toml
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
@@ -48,7 +47,6 @@ from rr_core.reports.designs import (
     unary_encoding,
 )
 from rr_core.reports.epsilon_fit import Simulations, fit_test
-from rr_core.reports.survey import Survey, analyse_people, report_of_each
 from rr_core.script import VERSION
 
 if TYPE_CHECKING:
@@ -195,8 +193,8 @@ def _analyse(asked: argparse.Namespace) -> None:
         if given is not None and given != []:
             of = " or ".join(key for key, own in _OPTIONS_OF.items() if name in own)
             raise Unclear(f"--{name} belongs to --design {of}, not to {asked.design}: leave it out")
-    results, survey, notes = _unary(asked) if asked.design == "unary" else _by_reports(asked)
-    for note in (*_said(results), *notes, *_outside(survey)):
+    results, notes = _unary(asked) if asked.design == "unary" else _by_reports(asked)
+    for note in _said(results, notes):
         print(_in_a_shell(note), file=sys.stderr)
     if asked.out is not None and asked.out.endswith(".json"):
         from rr_core.io.report_files import json_file, now
@@ -204,14 +202,14 @@ def _analyse(asked: argparse.Namespace) -> None:
 
         Path(asked.out).write_bytes(json_file(results, advice(results)[0], now()))
         return
-    result = Recomputed({}, survey.table())
+    result = Recomputed({}, results.columns() if results.survey is None else results.survey.table())
     if asked.out is None:
         result.write(sys.stdout)
     else:
         result.save(asked.out)
 
 
-def _by_reports(asked: argparse.Namespace) -> tuple[Results, Survey, list[str]]:
+def _by_reports(asked: argparse.Namespace) -> tuple[Results, list[str]]:
     from rr_core.io import (
         AllSeen,
         Collected,
@@ -259,7 +257,6 @@ def _by_reports(asked: argparse.Namespace) -> tuple[Results, Survey, list[str]]:
             raise Unclear(
                 "As stated, different shares give the same reports, so nobody can estimate them: check the chances"
             )
-    order = report_of_each(counted.truths, counted.reports)
     people = None
     if any(_beside(asked)):
         people, notes = _people(asked, sources, read, counted.reports, names, notes)
@@ -282,18 +279,14 @@ def _by_reports(asked: argparse.Namespace) -> tuple[Results, Survey, list[str]]:
     )
     truths = None if counted.truths == counted.reports else counted.truths
     used = ReportsInUse(read, collected, protocol, settings, truths=truths, about=counted.about)
-    results, survey = _analysed(asked, used, people, sources, order)
-    return results, survey, [*notes, *_reported(counted, survey)]
+    results = _analysed(asked, used, people, sources)
+    return results, [*notes, *_reported(results.used)]
 
 
 def _analysed(
-    asked: argparse.Namespace,
-    used: ReportsInUse,
-    people: People | None,
-    sources: Sequence[Source],
-    order: Sequence[int] | None,
-) -> tuple[Results, Survey]:
-    """The analysis of all people, and by group where that was asked for; and what the table is of."""
+    asked: argparse.Namespace, used: ReportsInUse, people: People | None, sources: Sequence[Source]
+) -> Results:
+    """The analysis of all people, and by group where that was asked for, with the test of k-RR's epsilon."""
     from rr_core.io.report_results import Results
     from rr_core.io.reports import read_again
 
@@ -312,33 +305,24 @@ def _analysed(
             weights=weighing,
             inverse=asked.inclusion is not None,
         )
-    groups = ("",) if people is None else people.groups
-    together, by_group = analyse_people(
-        used.tallies,
-        used.protocol,
-        used.labels,
-        groups,
-        asked.level,
-        asked.users,
-        order,
-        by_group=bool(asked.by),
-    )
-    (found,) = together.analyses
-    simulated = None
-    if used.k_rr is not None and found.k <= _MOST_TESTED:
-        simulated = Simulations(fit_test(found.counts, used.k_rr, _TESTED))
-    target: Target = "users" if found.users == "fixed" else "population"
-    return Results(used, asked.level, target, found, simulated, by_group), by_group or together
+    results = Results.of(used, asked.level, asked.users)
+    if used.k_rr is None or used.k > _MOST_TESTED:
+        return results
+    test = fit_test(results.analysis.counts, used.k_rr, _TESTED)
+    return dataclasses.replace(results, simulated=Simulations(test))
 
 
-def _said(results: Results) -> list[str]:
-    """What the page says first: whether the design is rejected, the result, which estimate to report, the groups."""
+def _said(results: Results, notes: Sequence[str]) -> list[str]:
+    """What the page says first: whether the design is rejected, the result, which estimate to report, the groups; then
+    the notes, and where shares of the table lie outside their intervals."""
     from rr_core.io import report_sentences as sentences
 
     fit = sentences.fit(results)[:1]
     answer = f"{sentences.heading(results)} {sentences.answer(results)}"
     said = [answer, sentences.advice(results)[0], *sentences.few_reports(results), *sentences.groups(results)]
-    return [*fit, *said] if results.rejects_epsilon else [*said, *fit]
+    analyses = [results.analysis] if results.survey is None else results.survey.analyses
+    outside = sentences.outside(analyses, [one.leading for one in analyses])
+    return [*(fit + said if results.rejects_epsilon else said + fit), *notes, *outside]
 
 
 def _varied(asked: argparse.Namespace) -> dict[str, str | dict[str, str]]:
@@ -628,22 +612,16 @@ def _counted_though(odd: Sequence[Odd], names: Names) -> list[str]:
     ]
 
 
-def _reported(counted: Counted, survey: Survey) -> list[str]:
+def _reported(used: ReportsInUse) -> list[str]:
     """A sentence on the reports, where the table has no place for them."""
-    if survey.order is not None:
+    if used.counts_by_category is not None:
         return []
-    pairs = zip(counted.reports[:20], survey.reports.sum(axis=0).tolist(), strict=False)
+    pairs = zip(used.collected.labels[:20], used.collected.counts.tolist(), strict=False)
     each = ", ".join(f"{plain(name)} ({number:,})" for name, number in pairs)
     return [f"The column reports is empty, for these categories are not what people reported: {each}."]
 
 
-def _outside(survey: Survey) -> list[str]:
-    from rr_core.io.report_sentences import outside
-
-    return outside(survey.analyses, [one.leading for one in survey.analyses])
-
-
-def _unary(asked: argparse.Namespace) -> tuple[Results, Survey, list[str]]:
+def _unary(asked: argparse.Namespace) -> tuple[Results, list[str]]:
     from rr_core.io import AS_WRITTEN, Collected, rows_left_out
     from rr_core.io.report_results import ReportSettings, ReportsInUse
     from rr_core.io.unary_reports import read_unary
@@ -689,9 +667,8 @@ def _unary(asked: argparse.Namespace) -> tuple[Results, Survey, list[str]]:
     collected = Collected(labels, read.support, silent, (), 0, ())
     settings = ReportSettings(design="unary")
     used = ReportsInUse(read.reports, collected, protocol, settings, unary=read, stated_n=n)
-    results, survey = _analysed(asked, used, people, sources, range(k))
     about = rows_left_out(read.reports.dropped, 0 if asked.by else read.reports.merged)
-    return results, survey, [*about, *notes]
+    return _analysed(asked, used, people, sources), [*about, *notes]
 
 
 def _people(

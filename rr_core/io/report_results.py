@@ -16,12 +16,13 @@ from rr_core.io.people import People
 from rr_core.io.reports import Reports
 from rr_core.io.unary_reports import UnaryReports
 from rr_core.mechanism import RandomizedResponse
+from rr_core.metrics import Users
 from rr_core.plain_text import plain
 from rr_core.reports.analysis import ALL_ROWS, Analysis, ByGroup, Collecting, Rows
 from rr_core.reports.by_group import Varied
 from rr_core.reports.epsilon_fit import FitTest, Simulations
 from rr_core.reports.intervals import Interval
-from rr_core.reports.survey import Survey, Tallies, report_of_each, table_of_all
+from rr_core.reports.survey import Survey, Tallies, analyse_people, report_of_each, table_of_all
 
 DomainKind = Literal["seen", "size", "listed"]
 PrivacyKind = Literal["epsilon", "p", "redraw"]
@@ -198,8 +199,24 @@ class Results:
     level: float
     target: Target
     analysis: Analysis
-    simulated: Simulations | None
+    simulated: Simulations | None = None
     survey: Survey | None = None
+
+    @classmethod
+    def of(cls, used: ReportsInUse, level: float, users: Users, tallies: Tallies | None = None) -> Results:
+        """The analysis of these reports, without simulations; of other ``tallies`` where they are given."""
+        together, survey = analyse_people(
+            used.tallies if tallies is None else tallies,
+            used.protocol,
+            used.labels,
+            ("",) if used.people is None else used.people.groups,
+            level,
+            users,
+            used.report_of_category,
+            by_group=bool(used.by),
+        )
+        (found,) = together.analyses
+        return cls(used, level, "users" if found.users == "fixed" else "population", found, None, survey)
 
     @property
     def epsilon_test(self) -> FitTest | None:
