@@ -3,20 +3,20 @@ shortened here, and made safe where they are shown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import inf, isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rr_core.io import FileRead
+from rr_core.io import rows_left_out
 from rr_core.io.report_results import Results
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
 from rr_core.protocols import Channel
 from rr_core.registry import LABELS, VALID
-from rr_core.reports.analysis import ALIKE, ByGroup, intervals_outside, outside_interval
+from rr_core.reports.analysis import ALIKE, Analysis, ByGroup
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.epsilon_fit import REJECTION_LEVEL, FitTest
 from rr_core.reports.intervals import too_few_reports
@@ -36,12 +36,12 @@ _MANY = 50  # categories, from which on the luck of those at the top is warned o
 INTERVAL, P_VALUE = "Interval", "p (Holm)"  # columns
 Compared = tuple[int, int]  # a category, and the group that the others differ from
 SCOPES = {  # of the intervals of shares in groups: whether they are simultaneous
-    False: "Each interval of a share is meant for it alone.",
-    True: "The intervals of the shares of one group are meant for all its categories at once, not for all groups.",
+    False: "Each interval is meant for its own number alone",
+    True: "The intervals of shares are meant for all categories of one group at once, those of differences for one alone",
 }
 DIFFERENCES = (
-    "The interval of a difference is meant for it alone; p is corrected, by Holm's method, for all differences of the "
-    "table. So an interval may leave out 0 where p is not small."
+    "; p is corrected, by Holm's method, for all differences of the table, so it may not be small where an interval "
+    "leaves out 0."
 )
 _TESTED: dict[Tested, str] = {
     "reports": "The test compares the reports with the best that this way of asking allows, whatever the truth is.",
@@ -140,7 +140,7 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool = Fa
 def _subject(results: Results) -> tuple[int, str]:
     """The category that the answer is about, and the beginning of a sentence on it."""
     used, analysis = results.used, results.analysis
-    if used.k_rr:
+    if used.by_reports:
         counts = used.collected.counts
         top = int(counts.argmax())
         also = int((counts == counts[top]).sum()) - 1
@@ -232,19 +232,26 @@ def _fit_by_group(results: Results) -> list[str]:
             "Whether each group's ε fits its reports was not tested: that is done for reports of one ε. Analyse the "
             "reports of one group alone for it."
         ]
-    rejected = [(name, found) for name, found in tested if found.rejected]
-    named = ", ".join(
-        f"“{plain(name, 40)}” (p = {number(max(found.p_value, LEAST_CHANCE), 2)})"
-        for name, found in rejected[:5]
-    )
-    more = f" and {len(rejected) - 5:,} more" if len(rejected) > 5 else ""
     return [
-        f"These reports hardly come from what is stated of their group: {named}{more}."
-        if rejected
-        else f"The tests find nothing against what is stated of the {len(tested):,} groups, each at a threshold of "
+        _unfit(pairs)
+        or f"The tests find nothing against what is stated of the {len(tested):,} groups, each at a threshold of "
         f"{REJECTION_LEVEL:.0%}.",
         _TESTED[tested[0][1].tested],
     ]
+
+
+def _unfit(pairs: Iterable[tuple[str, Analysis]]) -> str:
+    """The groups whose reports do not fit what was stated of them; "" where there are none."""
+    rejected = [
+        f"“{plain(name, 40)}” ({p_is(found.fit.p_value)})"
+        for name, found in pairs
+        if found.fit is not None and found.fit.rejected
+    ]
+    return (
+        f"These reports hardly come from what is stated of their group: {_some(rejected)}."
+        if rejected
+        else ""
+    )
 
 
 def fit_sentence(found: Fit) -> str:
@@ -288,10 +295,8 @@ def _low(results: Results, test: FitTest) -> str:
         return (
             "the least reported categories, taken together, got fewer reports than its noise would bring them"
         )
-    named = ", ".join(f"“{plain(label)}” ({count:,})" for label, count in few[:5]) or "some category"
-    return (
-        f"{named}{f' and {len(few) - 5:,} more' if len(few) > 5 else ''} got clearly fewer reports than N·q"
-    )
+    named = _some([f"“{plain(label)}” ({count:,})" for label, count in few]) or "some category"
+    return f"{named} got clearly fewer reports than N·q"
 
 
 def _plausible(results: Results) -> str:
@@ -438,12 +443,38 @@ def intervals(results: Results, name: str, *, simultaneous: bool = False) -> lis
         f"Above zero: {_tests(results)} of each category, corrected for all {k:,} by Holm's method. With probability "
         f"{1 - analysis.above.level:.0%} at least, no category that nobody has is called above zero.",
     ]
-    more = (
-        intervals_outside(analysis, results.interval(simultaneous=simultaneous), name),
-        outside_interval(analysis, results.interval(simultaneous=simultaneous), name),
-    )
-    lines += filter(None, more)
-    return [*lines, *few_reports(results)]
+    return [*lines, *outside([analysis], [name], simultaneous=simultaneous), *few_reports(results)]
+
+
+def outside(analyses: Sequence[Analysis], names: Sequence[str], *, simultaneous: bool = False) -> list[str]:
+    """Where shares, by these estimators, lie outside the interval of Inv, and intervals outside 0 to 100%."""
+    limits = [one.simultaneous if simultaneous else one.interval for one in analyses]
+    lows, highs = ([getattr(one, end) for one in limits if one is not None] for end in ("low", "high"))
+    if len(lows) < len(analyses):
+        return []
+    shares = np.concatenate([one.estimates[name] for one, name in zip(analyses, names, strict=True)])
+    low, high, close = np.concatenate(lows), np.concatenate(highs), analyses[0].close
+    k, told = shares.size, list[str]()
+    missed = int(((shares < low - close) | (shares > high + close)).sum())
+    below, above = high <= 0, low >= 1  # which are not cut
+    cut = int((((shares < -close) | (shares > 1 + close)) & ~below & ~above).sum())
+    if missed:
+        by = f" by {LABELS[names[0]]}" if len({*names}) == 1 else ""
+        told.append(
+            f"{missed:,} of {k:,} shares{by} lie outside the interval of Inv: the repair moved them that far. Where it "
+            "matters, use Inv there."
+        )
+    if below.any() or above.any():
+        told.append(
+            f"Intervals of Inv that end at 0% or below, where no share can be: {below.sum():,} of {k:,}; that begin at "
+            f"100% or above: {above.sum():,}. The table shows these as they are, and all others cut."
+        )
+    if cut:
+        told.append(
+            f"{cut:,} of {k:,} shares by Inv lie outside 0 to 100% themselves, and their intervals are cut there: the "
+            "columns inv_low and inv_high of the CSV have the whole ones."
+        )
+    return told
 
 
 def luck(results: Results, *, simultaneous: bool) -> list[str]:
@@ -515,7 +546,8 @@ def settings(results: Results) -> list[tuple[str, str]]:
         ("Columns", ", ".join(columns)),
     ]
     lines += [
-        (f"File {i}", f"{plain(file.name, 80)}: {file_read(file)}") for i, file in enumerate(read.files, 1)
+        (f"File {i}", f"{plain(file.name, 80)}: {counted(file.rows, 'row')}, {n_reports(file.reports)}")
+        for i, file in enumerate(read.files, 1)
     ]
     if used.weights:
         word = "Inclusion probabilities" if used.inverse else "Survey weights"
@@ -530,56 +562,22 @@ def settings(results: Results) -> list[tuple[str, str]]:
 
 
 def left_out(results: Results, *, named: bool = True) -> list[str]:
-    """What of the files is not in the analysis, counted and (if wanted) named, and what was assumed."""
+    """What of the files is not in the analysis, counted and (if wanted) named, and what their reader assumed."""
     read, collected = results.used.reports, results.used.collected
-    lines = [
-        f"{counted(dropped.rows, 'row')} ({dropped.reason}), the first in line {dropped.first_line:,}"
-        + (f" of {plain(dropped.file, 80)}" if dropped.file else "")
-        for dropped in read.dropped
-    ]
+    lines = rows_left_out(read.dropped, read.merged)
     if collected.outside:
         lines.append(
             f"Reports outside the domain: {collected.outside_total:,}, of "
             f"{categories(len(collected.outside))}" + (f": {_outside_named(results)}" if named else "")
         )
-    if read.merged:
-        lines.append(f"{counted(read.merged, 'row')} of a category that came before: added to its first row")
     if collected.unreported:
         lines.append(f"{categories(collected.unreported)} without a report: part of the analysis")
-    return [*lines, *_assumed(results), *(plain(note, 400) for note in (*read.notes, *collected.notes))]
-
-
-def _assumed(results: Results) -> list[str]:
-    """What the analysis takes for true because it was stated."""
-    used, listed = results.used, results.used.settings.domain
-    made = f"Taken as stated: {DESIGNS[used.settings.design].name}"
-    stated = [f"{name.lower()}: {plain(value, 100)}" for name, value in used.stated]
-    if used.k_rr is not None:
-        stated = [f"ε = {number(used.k_rr.epsilon, 6)}{_FROM[used.settings.privacy_kind]}", *stated]
-    lines = [f"{made}, {'; '.join(stated)}" if stated else made]
-    if listed is not None:
-        among = {
-            "seen": "those in the files",
-            "size": "as many as were stated",
-            "listed": "those on the list",
-        }
-        lines.append(f"Taken as all that people could choose from: {categories(used.k)}, {among[listed]}")
-    whose = (
-        "these people" if results.target == "users" else "the population that they were drawn from at random"
-    )
-    return [*lines, f"Taken as what is asked for: the shares of {whose}"]
+    return [*lines, *(plain(note, 400) for note in (*read.notes, *collected.notes))]
 
 
 def _outside_named(results: Results) -> str:
-    every = results.used.collected.outside
-    named = ", ".join(f"“{plain(label)}” ({count:,})" for label, count in every[:_MOST_NAMED])
-    more = len(every) - _MOST_NAMED
-    return named + (f", and {more:,} more, all in the JSON file" if more > 0 else "")
-
-
-def file_read(file: FileRead) -> str:
-    """What one file contained, in a sentence."""
-    return f"{counted(file.rows, 'row')}, {n_reports(file.reports)}"
+    every = [f"“{plain(label)}” ({count:,})" for label, count in results.used.collected.outside]
+    return _some(every, _MOST_NAMED) + (", all in the JSON file" if len(every) > _MOST_NAMED else "")
 
 
 def n_reports(amount: int) -> str:
@@ -608,30 +606,43 @@ def groups(results: Results) -> list[str]:
             if survey.alike <= REJECTION_LEVEL
             else f"Nothing speaks against all groups being alike: {p_is(survey.alike)}{how}."
         )
-    few = [(name, one) for name, one in zip(survey.groups, survey.analyses, strict=True) if one.few]
-    if few:
-        more = f" and {len(few) - 5:,} more" if len(few) > 5 else ""
-        expected = {name: one.n * one.protocol.q for name, one in few if hasattr(one.protocol, "q")}
-        if expected:
-            smallest = sorted(expected, key=expected.__getitem__)[:5]
-            named = ", ".join(f"{number(expected[name])} in “{plain(name, 40)}”" for name in smallest)
-            lines.append(
-                "Intervals are rough where so few reports are expected of a category that nobody has (N·q): "
-                f"{named}{more}."
-            )
-        else:
-            named = ", ".join(f"“{plain(name, 40)}”" for name, _ in few[:5])
-            lines.append(f"With few reports of some kind, so that intervals are rough: {named}{more}.")
+    pairs = [*zip(survey.groups, survey.analyses, strict=True)]
+    if survey.together is None and (unfit := _unfit(pairs)):  # else it has been said of the fit
+        lines.append(unfit)
+    reported = dict.fromkeys(one.leading for _, one in pairs)
+    if {*reported} != {results.analysis.leading} and not results.rejects_epsilon:
+        each = [
+            f"{LABELS[name]} in {_some([f'“{plain(group, 40)}”' for group, one in pairs if one.leading == name])}"
+            + (", where no share is larger than chance alone could make it" if name == "inv" else "")
+            for name in reported
+        ]
+        lines.append(f"Of the groups by themselves, report {'; '.join(each)}.")
+    few = [(name, one) for name, one in pairs if one.few]
+    if expected := {name: one.n * one.protocol.q for name, one in few if hasattr(one.protocol, "q")}:
+        smallest = sorted(expected, key=expected.__getitem__)
+        named = _some([f"{number(expected[name])} in “{plain(name, 40)}”" for name in smallest])
+        lines.append(
+            f"Intervals are rough where so few reports are expected of a category that nobody has (N·q): {named}."
+        )
+    elif few:
+        named = _some([f"“{plain(name, 40)}”" for name, _ in few])
+        lines.append(f"With few reports of some kind, so that intervals are rough: {named}.")
     return lines
+
+
+def _some(texts: Sequence[str], most: int = 5) -> str:
+    """The first of them, and how many more there are."""
+    more = len(texts) - most
+    return ", ".join(texts[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def group_columns(
     survey: Survey, category: int, first: int, *, simultaneous: bool = False
 ) -> dict[str, NDArray[Any]]:
-    """One category in all groups: people, share, interval (of the category, or of all those of a group at once), and how
-    it differs by Inv from the first group named (nan in the row of that one)."""
-    analyses = survey.analyses
-    name, gaps = analyses[0].leading, survey.differences(first)
+    """One category in all groups: people, share by Inv (MLE where there is none), interval (of the category, or of all
+    those of a group at once), and how it differs from the first group named (nan in the row of that one)."""
+    analyses, gaps = survey.analyses, survey.differences(first)
+    name = "inv" if "inv" in analyses[0].estimates else "mle"
     columns: dict[str, NDArray[Any]] = {
         "Group": np.array([plain(group, 80) for group in survey.groups], dtype=object),
         "People": np.array([one.n for one in analyses]),
@@ -655,7 +666,7 @@ def compared_groups(survey: Survey, compared: Compared, *, simultaneous: bool = 
     of, first = plain(survey.categories[compared[0]], 60), plain(survey.groups[compared[1]], 60)
     if not survey.differences(compared[1]):
         return f"The share of “{of}”."
-    return f"The share of “{of}”, and how far the groups are from “{first}” by Inv. {SCOPES[simultaneous]} {DIFFERENCES}"
+    return f"The share of “{of}”, and how far the groups are from “{first}” by Inv. {SCOPES[simultaneous]}{DIFFERENCES}"
 
 
 def table_columns(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -324,11 +325,16 @@ def test_what_is_left_out_and_what_the_columns_are_is_told():
 
 @recomputes(results._certificate, designs._unary)
 def test_the_certificate_and_the_most_bits_are_those_of_the_analysis(monkeypatch):
-    page = typed(given(opened("unary"), "a,b\n" + "1,0\n0,1\n1,1\n" * 20), epsilon="1")
-    gap = held(page).analysis.certificate
-    (told,) = re.findall(r"all these reports together more than ([\d.,]+) times as likely", said(page))
-    assert math.exp(60 * gap) <= float(told) * (1 + 1e-12)
-    assert float(told) <= math.exp(60 * gap) + 1e-3
+    found, told = analyse([640, 360], Channel.warner(0.8)), list[str]()
+    gaps = (0.0, 1e-15, 2e-5, 0.01)
+    with monkeypatch.context() as patched:
+        patched.setattr(results.st, "caption", told.append)
+        for gap in gaps:
+            results._certificate(in_use("warner", replace(found, certificate=gap), [640, 360]))
+    assert told[0].endswith("no other shares make all these reports together more likely.")
+    for text, gap in zip(told[1:], gaps[1:], strict=True):
+        (times,) = re.findall(r"all these reports together more than ([\d.,]+) times as likely\.", text)
+        assert math.exp(1000 * gap) <= float(times.replace(",", "")) <= math.exp(1000 * gap) * 1.01
     monkeypatch.setattr(designs, "MOST_BITS", 100)
     monkeypatch.setattr(session, "MOST_BITS", 100)
     page = typed(given(opened("unary"), "a,b\n" + "1,0\n0,1\n1,1\n" * 20), epsilon="1")
