@@ -52,8 +52,8 @@ _THOUSANDS = re.compile(r"[0-9]{3}")
 _YEAR = re.compile(r"(19|20)[0-9]{2}")
 _BIT_STRING = re.compile(r"[01]{2,}")
 _TIME = re.compile(
-    r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ,]+\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?",
-    re.ASCII,
+    r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ,]+\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?"
+    r"|([^\W\d_]{3,9}\.? \d{1,2},? |\d{1,2}\.?[ -][^\W\d_]{3,9}\.?[ -])\d{4}([T ,]+\d.*)?",  # Mar 01, 2026; 1 mars 2026
 )
 MIN_SIDEWAYS = 2
 BITS_LEAST = 3
@@ -454,8 +454,9 @@ def suggest_reports(table: Described) -> ColumnChoice:
     if reports and not any(is_count_name(name) or name in CATEGORY_WORDS for name in others):
         return ColumnChoice("values", reports[0], None)
     choice = suggest(table)
-    if reports and choice.count is not None and not table.numeric[reports[0]] and choice.count != reports[0]:
-        choice = replace(choice, category=reports[0])  # the other columns say of whom
+    of_numbers = choice.count is not None or table.numeric[choice.category]
+    if reports and of_numbers and not table.numeric[reports[0]] and choice.count != reports[0]:
+        choice = replace(choice, category=reports[0])  # the other columns say of whom, or how many
     if choice.count not in weights or (len(width) == 2 and not table.hints[choice.category].repeats):
         return choice
     answers = [i for i in width if i not in weights and not is_person_id(table, i)]

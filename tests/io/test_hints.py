@@ -309,6 +309,8 @@ def test_a_column_with_one_value_in_all_rows_is_not_the_answer_beside_one_that_v
         ("name,{}", "Person {i},{a}"),
         ("KEY,{},meta-instanceID", "uuid:{i},{a},uuid:{i}"),
         ("day,{}", "2024-01-{day},{a}"),
+        ("Submission Date,{}", '"Mar {day}, 2026",{a}'),
+        ("Fecha,{}", "{day} marzo 2026 10:{day},{a}"),
         ("Start time,{},end", "3/{day}/2024 10:{day}:00 AM,{a},10:{day}"),
         ("Name,{}", ",{a}"),
         ("Email,Name,{}", "anonymous,,{a}"),
@@ -335,6 +337,13 @@ def test_reports_that_are_all_different_are_the_reports_still():
     rows = "".join(f"site{i}.org,{('win', 'mac')[i % 2]}\n" for i in range(60))
     assert read_text(f"report,platform\n{rows}").category_name == "report"
     assert read_text(f"item,platform\n{rows}").category_name == "item"
+
+
+def test_numbers_called_value_are_no_reports_beside_a_column_of_answers():
+    """As pandas' melt writes a cross table: each count was a report."""
+    found = read_text("answer,region,value\nyes,N,140\nno,N,260\nyes,S,150\nno,S,250\n")
+    assert found.category_name == "answer"
+    assert any("the numbers in the column “value” were not taken for counts" in note for note in found.notes)
 
 
 def test_shares_of_groups_are_refused_still():

@@ -101,7 +101,7 @@ def test_a_file_with_odd_names_is_put_back_to_its_true_categories():
 
 
 def test_what_may_be_an_answer_is_named_and_counted_unless_noise_alone_brings_more():
-    for name in ("none", "?", "Nan", "Nil", "Na", "Null"):
+    for name in ("none", "?", "Nan", "Nil", "Na", "Null", "-99", "NS/NC", "Sans réponse"):
         assert not found(rows(COUNTS | {name: 300}))[name].by_default
         assert not found(rows(COUNTS | {name: 300}), epsilon=1.0)[name].by_default
         assert found(rows(COUNTS | {name: 3}), epsilon=1.0)[name].by_default
