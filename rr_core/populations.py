@@ -50,13 +50,13 @@ class Population:
         Raises:
             ValueError: when the weights are not a (k,) histogram or the labels are not k names.
         """
-        shares = _frozen(_validate.shares(_validate.weights(weights, 2)))
+        shares = frozen(_validate.shares(_validate.weights(weights, 2)))
         array = _validate.numbers("weights", weights)
         if labels is not None and len(labels) != array.size:
             raise ValueError(f"labels must be k = {array.size} names, got {len(labels)}")
         names = None if labels is None else tuple(labels)
         whole = array.dtype == np.int64 and array.sum(dtype=np.float64) <= 2.0**62
-        counts = _frozen(array.astype(np.int64)) if whole else None
+        counts = frozen(array.astype(np.int64)) if whole else None
         digest = hashlib.sha256(np.ascontiguousarray(array).tobytes())
         digest.update("\x00".join(names or ()).encode("utf-8", "surrogatepass"))
         return cls(f"weights:{digest.hexdigest()}", shares, names, counts, source)
@@ -178,8 +178,8 @@ class Table:
     def population(self, key: str) -> Population:
         labels, counts = zip(*self.rows, strict=True)
         array = np.array(counts, dtype=np.int64)
-        shares = _frozen(_validate.shares(array))
-        return Population(key, shares, tuple(labels), _frozen(array), self.source)
+        shares = frozen(_validate.shares(array))
+        return Population(key, shares, tuple(labels), frozen(array), self.source)
 
 
 def _letters(counts: str) -> tuple[tuple[str, int], ...]:
@@ -251,9 +251,10 @@ def build(dist: str, k: int, s: float) -> Population:
     k, s = _validate.integer("k", k, 2), _validate.real("s", s, "a number >= 0")
     shape = SHAPES[dist]
     key = f"{dist}:{k}:{s!r}" if dist == "zipf" else f"{dist}:{k}"
-    return Population(key, _frozen(shape.build(k, s)), source=shape.name)
+    return Population(key, frozen(shape.build(k, s)), source=shape.name)
 
 
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """The array, read-only from now on."""
     array.flags.writeable = False
     return array

@@ -12,14 +12,21 @@ from numpy.typing import ArrayLike
 from rr_core._validate import Array
 
 _SAME = 1e-12  # between two ends: a difference by rounding alone
+_ALL_DIGITS = 9  # from this power of ten on a number is told as one
 _RAISED = str.maketrans("0123456789−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
 def number(value: float, digits: int = 3) -> str:
-    """A number as text: true minus sign, powers of ten raised: -1.2e-16 -> −1.2·10⁻¹⁶."""
+    """A number as text: true minus sign, all digits up to a billion, else powers of ten raised.
+
+    >>> number(-1.2e-16), number(33_112.0), number(4.86e10)
+    ('−1.2·10⁻¹⁶', '33,100', '4.86·10¹⁰')
+    """
     mantissa, _, exponent = f"{value:,.{digits}g}".replace("-", "−").partition("e")
     if not exponent:
         return mantissa
+    if 0 < int(exponent.replace("−", "-")) < _ALL_DIGITS:
+        return f"{float(f'{value:.{digits}g}'):,.0f}".replace("-", "−")
     return f"{mantissa}·10{raised(exponent.replace('−0', '−').lstrip('+0'))}"
 
 
@@ -37,14 +44,12 @@ def whole(values: Any) -> Any:
 def percent(value: float, digits: int = 3) -> str:
     """A share as text with a few significant digits: 0.0123 -> 1.23%. A share close to 1 gets as many digits as
     distinguish it from 100%, up to twelve: 99.9996%, 100.0004%."""
-    while value != 1 and number(value * 100, digits) in ("100", "1·10²"):
+    while value != 1 and number(value * 100, digits) == "100":
         if value < 1 and digits == 12:
             return "over 99.99999999%"
         if digits == 14:
             return "100%"
         digits += 1
-    if digits < 3 and 0.995 <= abs(value) < 9.95:  # no power of ten for 100%
-        return number(float(f"{value * 100:.{digits}g}")) + "%"
     return number(value * 100, digits) + "%"
 
 

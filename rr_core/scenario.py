@@ -18,7 +18,7 @@ from rr_core import coupling, limits, parameters, streams, typed
 from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
 from rr_core.parameters import Choice, Number
-from rr_core.populations import DISTRIBUTIONS, TABLES, UPLOAD, Population, build
+from rr_core.populations import DISTRIBUTIONS, TABLES, UPLOAD, Population, build, frozen
 from rr_core.simulate import Collector
 from rr_core.streams import Stream
 
@@ -81,7 +81,7 @@ class Scenario:
         if population.counts is not None and self.n == population.total:  # see Draw.of_table
             return Users(population, population.counts)
         uniforms = self.stream(Stream.USERS).random(self.k)
-        return Users(population, _frozen(coupling.multinomial(self.n, population.probabilities, uniforms)))
+        return Users(population, frozen(coupling.multinomial(self.n, population.probabilities, uniforms)))
 
     def collect(self, users: Users) -> Draw:
         """One noisy histogram of these users' reports; with another epsilon, those whose coin changes report something
@@ -94,7 +94,7 @@ class Scenario:
         # Two numbers a category, one after the other: those of a category do not depend on k.
         uniforms = np.ascontiguousarray(self.stream(Stream.NOISE).random((self.k, 2)).T)
         counts = coupling.noisy_histogram(users.counts, self.mechanism.keep, uniforms)
-        return Draw(self, users.population, users.counts, _frozen(counts))
+        return Draw(self, users.population, users.counts, frozen(counts))
 
     def draw(self, population: Population | None = None) -> Draw:
         """The users of this scenario and one noisy histogram of their reports; see `users`."""
@@ -187,11 +187,6 @@ class Draw:
             stream=lambda number: self.scenario.stream(Stream.REPEATS, number),
             rows=1,
         )
-
-
-def _frozen(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    counts.flags.writeable = False
-    return counts
 
 
 NUMBERS = (

@@ -86,8 +86,8 @@ def error_table(result: Comparison, draw: Draw) -> None:
     )
     st.markdown(
         f"{table(_ROWS['tv'], _ROWS['max'], _ROWS['above'])}\n\n{'' if truth.hidden() else marks}"
-        "**Fit:** 0.01 short makes a report 1% less likely than under MLE\\*, on average. One draw does not decide: "
-        "**Repeat it**."
+        "**Fit:** 0.01 short makes a report 1% less likely than under MLE\\*, on average. Inv can fit better than "
+        "MLE\\*: with negatives it is no distribution. One draw does not decide: **Repeat it**."
     )
     with st.expander("Other errors, how to read them, and the certificate of MLE\\*"):
         st.markdown(
@@ -97,8 +97,7 @@ def error_table(result: Comparison, draw: Draw) -> None:
             "rounding), so no shares make these reports more likely.\n\n"
             f"{_zeroed(result, draw.population.labels)}\n\n"
             f"{truth.note('the errors') if truth.hidden() else measured} NLL: negative log-likelihood in nats, whose "
-            "differences are the row Fit; lower fits the reports better. Inv can fit better than MLE\\*: with negatives "
-            "it is no distribution."
+            "differences are the row Fit; lower fits the reports better."
         )
 
 

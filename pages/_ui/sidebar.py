@@ -21,7 +21,7 @@ from server import sessions
 _POPOVER_PART = 260  # pixels
 _MASK = 3  # of a QR code
 _LONGEST_IN_QR = 1200  # characters: denser codes are hard to read from a projector
-_OTHER_K = "So many these data have. With another K the plan is for a Zipf distribution."
+_OTHER_K = "With another K the plan is for a Zipf distribution."
 _PRESETS = {preset.name: preset for preset in PRESETS}
 
 
@@ -59,11 +59,10 @@ def draw_population(grey: Mapping[str, str]) -> None:
         limits.K_MAX,
         scenario.k,
         disabled="k" in grey,
-        help=_OTHER_K if scenario.of_data and "k" not in grey else None,
         **_widget_arguments("k", scenario.k, _put_k),
     )
-    if "k" in grey:
-        st.caption(grey["k"])
+    if about_k := grey.get("k") or (_OTHER_K if scenario.of_data else ""):
+        st.caption(about_k)
 
 
 def draw_dials(grey: Mapping[str, str], *, figure: bool = True) -> None:

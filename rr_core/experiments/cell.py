@@ -275,10 +275,10 @@ def summarise(cell: Cell, settings: Settings, drawn: SimulatedErrors) -> CellRes
         cell=cell,
         seeds=seeds,
         mean=errors.mean(axis=-1),
-        standard_error=_standard_error(errors),
+        standard_error=standard_error(errors),
         quantiles=np.quantile(errors, QUANTILES, axis=-1),
         difference=difference.mean(axis=-1),
-        difference_error=_standard_error(difference),
+        difference_error=standard_error(difference),
         **_ranking(errors, settings),
         bias2=bias2,
         variance=variance,
@@ -288,7 +288,8 @@ def summarise(cell: Cell, settings: Settings, drawn: SimulatedErrors) -> CellRes
     )
 
 
-def _standard_error(errors: Array) -> Array:
+def standard_error(errors: Array) -> Array:
+    """Standard errors (...) of means over the last axis of (..., seeds) errors; nan from one."""
     seeds = errors.shape[-1]
     if seeds == 1:
         return np.full(errors.shape[:-1], np.nan)

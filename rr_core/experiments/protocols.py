@@ -35,6 +35,7 @@ from scipy import special
 from rr_core import _validate, estimators, sampling
 from rr_core._validate import Array
 from rr_core.data import read_csv
+from rr_core.experiments.cell import standard_error
 from rr_core.experiments.claims import Verdict, verdict_on
 from rr_core.experiments.ranking import FAMILY_LEVEL, Count
 from rr_core.limits import SEED_MAX, SEED_MIN
@@ -234,14 +235,10 @@ def _summary(setting: Setting, truth: Users, errors: Array) -> Errors:
         truth,
         len(errors),
         {name: float(column.mean()) for name, column in columns.items()},
-        {name: _standard_error(column) for name, column in columns.items()},
+        {name: float(standard_error(column)) for name, column in columns.items()},
         {pair: float(column.mean()) for pair, column in between.items()},
-        {pair: _standard_error(column) for pair, column in between.items()},
+        {pair: float(standard_error(column)) for pair, column in between.items()},
     )
-
-
-def _standard_error(values: Array) -> float:
-    return float(values.std(ddof=1) / math.sqrt(values.size)) if values.size > 1 else math.nan
 
 
 def _prior(protocols: Iterable[ProtocolKey], k: int, epsilons: Iterable[float]) -> tuple[Setting, ...]:

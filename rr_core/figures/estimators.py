@@ -78,9 +78,8 @@ def without_towers(y: dict[str, Any], inv: Array, highest: float) -> str:
     if np.abs(inv).max() <= _TOWERING * highest:
         return ""
     y["range"] = [-_ROOM_BELOW * highest, _ROOM_ABOVE * highest]
-    return (
-        f" Inv leaves the picture: it goes from {percent(float(inv.min()))} to {percent(float(inv.max()))}."
-    )
+    low, high = (percent(float(end)) for end in (inv.min(), inv.max()))
+    return f" Inv leaves the picture: it {'is' if low == high else f'goes from {low} to'} {high}."
 
 
 def _reading(by_name: Mapping[str, Array], truth: Array | None, mechanism: RandomizedResponse) -> str:

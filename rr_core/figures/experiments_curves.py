@@ -14,6 +14,8 @@ from rr_core._validate import Array
 from rr_core.experiments.curves import CELL_STATISTICS, Curves, ErrorCurve, PanelRow
 from rr_core.experiments.ranking import Standing
 from rr_core.figures.style import (
+    ALL_DIGITS,
+    COUNT,
     LEGEND,
     QUANTITIES,
     ZERO,
@@ -178,17 +180,19 @@ def horizontal(drawn: Curves) -> dict[str, Any]:
     title = "Users N" if drawn.selection.along == "n" else "Privacy ε"
     if drawn.selection.along == "epsilon" and most <= _LINEAR_EPSILON * least:
         room = 0.05 * (most - least) or 0.5
-        ticks = {"nticks": 5} if narrow or most - least > 10 else {"dtick": 1}
+        ticks: dict[str, Any] = {"nticks": 5} if narrow or most - least > 10 else {"dtick": 1}
         return axis(title, range=[least - room, most + room], **ticks)
     low, high = math.log10(least), math.log10(most)
     room = 0.05 * (high - low) or 0.3
-    step = "D2" if high - low < 1.2 else 2 if narrow and high - low > 2.5 else 1
+    if high - low < 1.2:
+        ticks = {"dtick": "D2", "tickformat": ALL_DIGITS}
+    else:
+        ticks = {"dtick": 2 if narrow and high - low > 2.5 else 1, **COUNT}
     return axis(
         title if narrow else f"{title} (log scale)",
         type="log",
         range=[low - room, high + room],
-        tickformat="~s",
-        dtick=step,
+        **ticks,
     )
 
 
@@ -245,8 +249,8 @@ _SHORT_TITLES = {
     ("mse", "negatives"): "Negatives",
 }
 # MLE* often lies on another one: a small marker on a large one shows both.
-_SIZES = {"inv_p": 11, "mle_star": 6}
-_WIDTHS = {"inv_p": 4.0}
+SIZES = {"inv_p": 11, "mle_star": 6, "mle": 6}
+WIDTHS = {"inv_p": 4.0}
 _BAND = 0.2  # opacity
 _HERE = {"color": ZERO, "dash": "dash", "width": 2}
 _NOWHERE = np.array([np.nan])  # of what stands in the legend alone
@@ -417,8 +421,8 @@ def _curves(
             legendgroup=name,
             showlegend=False,
             **place,
-            line=look.line(_WIDTHS.get(name, 2.2)),
-            marker=look.marker(_SIZES.get(name, 8) - (2 if small else 0)),
+            line=look.line(WIDTHS.get(name, 2.2)),
+            marker=look.marker(SIZES.get(name, 8) - (2 if small else 0)),
             customdata=np.stack([line.mean, line.low, line.high], axis=-1),
         )
 

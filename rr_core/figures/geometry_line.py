@@ -104,7 +104,7 @@ def support_sizes(sizes: NDArray[np.int64], k: int) -> go.Figure:
     title = "Categories, ranked by reports" + (" (log scale)" if wide else "")
     # Room at the end for the label of the longest bar.
     ends = [np.log10(first), np.log10(k) * 1.22 + 0.25] if wide else [first, k * 1.22 + 0.5]
-    x = axis(title, range=[float(end) for end in ends], tickformat=COUNT if wide else ",d", showgrid=False)
+    x = axis(title, range=[float(end) for end in ends], showgrid=False, **COUNT)
     x |= {"type": "log", "dtick": 1} if wide else {"tickvals": np.arange(1, k + 1, -(-k // 12))}
     y = axis("Kept by", autorange="reversed", type="category", showgrid=False)
     margin = {"l": 112, "t": 8}
@@ -199,7 +199,7 @@ def off_line_histogram(result: AlignmentCounts) -> go.Figure:
         else f" at the median, and by {percent(float(distances.max()))} at most."
     )
     x = axis("Distance from the line, as a share of InvP to InvN", tickformat=".3~%", nticks=6)
-    y = axis("Collections", tickformat=COUNT if counts.max() >= 1000 else ",.2~f", nticks=5)
+    y = axis("Collections", nticks=5, **COUNT)
     return figure([bars], x, y, reading, height=290, bargap=0, showlegend=False, margin={"t": 8})
 
 

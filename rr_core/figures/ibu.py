@@ -14,6 +14,8 @@ from rr_core._validate import Array
 from rr_core.figures import geometry_triangle as triangle
 from rr_core.figures.film import Frame, film
 from rr_core.figures.style import (
+    ALL_DIGITS,
+    COUNT,
     QUANTITIES,
     SERIES,
     SHARE,
@@ -95,7 +97,7 @@ def compared_runs(
         x = _iterations_axis(runs.iterations)
         y = _log_axis("Squared distance to MLE*", list(runs.squared_distance))
     else:
-        x = axis("Iterations", tickformat="~s", range=[0, int(runs.iterations[-1])])
+        x = axis("Iterations", **COUNT, range=[0, int(runs.iterations[-1])])
         y = axis("Squared distance to MLE*", rangemode="tozero")
     reading = f"{about}. {_epsilon_reading(runs, names, tolerance)}"
     return figure(traces, x, y, reading, hovermode="x unified", shapes=[_tolerance_line(tolerance)])
@@ -165,7 +167,7 @@ def settling_by_reports(path: IBUPath, settling: SettlingTimes) -> go.Figure:
     ]
     band, border = _support_border(path)
     reading = f"{_last_to_settle(settling, last)} {border}"
-    x = axis("Reports that the category received", tickformat="~s")
+    x = axis("Reports that the category received", **COUNT)
     y = _needed_axis(iterations)
     return figure(traces, x, y, reading, shapes=band, showlegend=True)
 
@@ -194,7 +196,7 @@ def _iterations_axis(iterations: NDArray[Any]) -> dict[str, Any]:
         type="log",
         range=[-0.02, top + 0.02],
         dtick=1,
-        tickformat="~s",
+        **COUNT,
         unifiedhovertitle={"text": "iteration %{x:,.0f}"},
     )
 
@@ -215,8 +217,10 @@ def _log_axis(title: str, values: Sequence[Array]) -> dict[str, Any]:
 def _needed_axis(iterations: Array) -> dict[str, Any]:
     low, high = np.log10(max(iterations.min(), 1)) - 0.15, np.log10(max(iterations.max(), 10)) + 0.15
     # Between the powers of ten 2 and 5 are named as well, unless there are many powers.
-    step = "D2" if high - low < 2.5 else 1
-    return axis("Iterations needed (log scale)", type="log", tickformat="~s", dtick=step, range=[low, high])
+    ticks: dict[str, Any] = (
+        {"dtick": "D2", "tickformat": ALL_DIGITS} if high - low < 2.5 else {"dtick": 1, **COUNT}
+    )
+    return axis("Iterations needed (log scale)", type="log", range=[low, high], **ticks)
 
 
 def _tolerance_line(tolerance: float) -> dict[str, Any]:

@@ -83,9 +83,7 @@ def noisy_histogram(
         drawn = view.pick(true_counts) if isinstance(view, Bars) else true_counts
         if drawn.max() > height["range"][1]:
             reading += f" The true counts leave the picture: they go up to {drawn.max():,}."
-    highest = max(one.max() for one in (true_counts, counts) if one is not None)
-    ticks = COUNT if highest >= 1000 else ",.2~f"
-    y = axis("Users or reports (count)", tickformat=ticks, **height)
+    y = axis("Users or reports (count)", **COUNT, **height)
     return figure(traces, view.axis(), y, reading, barmode="group", bargap=0.2, hovermode=view.hovermode)
 
 

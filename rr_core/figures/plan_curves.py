@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rr_core._validate import Array
 from rr_core.figures.plan_map import epsilon_ticks
 from rr_core.figures.style import (
+    COUNT,
     QUANTITIES,
     RIM,
     SHARE,
@@ -33,24 +34,25 @@ from rr_core.protocols.laws import Key
 from rr_core.registry import VALID
 from rr_core.rounding import number, percent, round_up
 from rr_core.words.phrases import METRIC_NAMES, as_small, practically_equal, times
-from rr_core.words.plan import budget, number_of_users
+from rr_core.words.plan import SHORT_NAMES, budget, number_of_users
 
 # The colours of the estimators say which estimator of k-RR it is; protocols have colours of their own.
-PROTOCOLS: dict[Key, Quantity] = {
-    "rr": Quantity("k-RR", "#E0564A", "circle", "solid"),
-    "subset": Quantity("SS", "#B06A1E", "triangle-up", "dashdot"),
-    "sue": Quantity("SUE", "#7C8420", "square", "dot"),
-    "oue": Quantity("OUE", "#2F8FBF", "diamond", "solid"),
-    "olh": Quantity("OLH", "#A65FC0", "x", "dash"),
-    "hr": Quantity("HR", "#2A8F8A", "star", "longdash"),
+_LOOKS: dict[Key, tuple[str, str, str]] = {
+    "rr": ("#E0564A", "circle", "solid"),
+    "subset": ("#B06A1E", "triangle-up", "dashdot"),
+    "sue": ("#7C8420", "square", "dot"),
+    "oue": ("#2F8FBF", "diamond", "solid"),
+    "olh": ("#A65FC0", "x", "dash"),
+    "hr": ("#2A8F8A", "star", "longdash"),
 }
+PROTOCOLS = {key: Quantity(SHORT_NAMES[key], *look) for key, look in _LOOKS.items()}
 _IN_A_SENTENCE: dict[Key, str] = {"subset": "subset selection", "hr": "Hadamard response"}
 # OLH lies on OUE almost everywhere, and subset selection on k-RR while K is small: a thin broken line on a wide one shows
 # both.
 _PROTOCOL_WIDTHS: dict[Key, float] = {"rr": 4.5, "subset": 2, "sue": 2.5, "oue": 5.5, "olh": 2, "hr": 2.5}
 _ROUNDING = 1e-9  # relative: below, two errors differ by rounding alone
 # Enough digits for powers of ten far below one per cent.
-_SMALL_SHARE = ".9~%"
+_SMALL_SHARE = ",.9~%"
 _WIDE_EPSILON_TICKS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30)
 _INV = QUANTITIES["inv"]
 # Colour, dash and width of each row of `bounds.table`.
@@ -85,7 +87,7 @@ def rmse_against_k(curves: RmseCurves, epsilon: float) -> go.Figure:
 
     k-RR, subset selection and Hadamard response depend on K; the vertical line is where the first two part.
     """
-    x = axis("Categories K (log scale)", type="log", tickformat="~s", dtick=1)
+    x = axis("Categories K (log scale)", type="log", dtick=1, **COUNT)
     reads = (
         f"at ε = {budget(epsilon)} k-RR is as good as subset selection up to {math.floor(curves.single):,} "
         f"categories, and has a smaller error than OUE up to {largest_k_below(curves.flip):,}."
@@ -223,11 +225,6 @@ def error_and_bounds(curves: BoundCurves) -> go.Figure:
     return figure(traces, epsilon_axis(), y, _bounds_reading(curves), margin=margin, legend=legend)
 
 
-def inv_is_optimal(curves: BoundCurves) -> bool:
-    """Whether the error is the lower bound at equal shares, but for rounding."""
-    return curves.now <= curves.floor * (1 + 1e-9)
-
-
 def _bounds_reading(curves: BoundCurves) -> str:
     error = (
         f"With all shares equal, Inv under k-RR at ε = {budget(curves.epsilon_here)} has a squared error of "
@@ -235,7 +232,7 @@ def _bounds_reading(curves: BoundCurves) -> str:
     )
     if math.isnan(curves.floor):
         return f"{error}; with so few users a constant answer may be nearer than any unbiased estimate."
-    if inv_is_optimal(curves):
+    if curves.is_optimal:
         return f"{error}: no protocol with an unbiased estimate can have less."
     ratio = curves.now / curves.floor
     more = "hardly more than" if practically_equal(ratio) else times(ratio)
@@ -290,7 +287,7 @@ def error_curves(
     across = (
         axis("Privacy ε (log scale)", type="log", **epsilon_ticks())
         if symbol == "ε"
-        else axis("Users N (log scale)", type="log", dtick=1, tickformat="~s")
+        else axis("Users N (log scale)", type="log", dtick=1, **COUNT)
     )
     y = error_axis(METRIC_NAMES[metric].title, span, SHARE)
     reading = _simulated_reading(result, metric, mean, here, there)
@@ -378,7 +375,7 @@ def central_against_users(curve: ShuffleCurve) -> go.Figure:
             "central ε at most",
             curve.users,
             curve.epsilon.astype(np.float32),
-            "%{x:,.4~s} reports shuffled<br>central ε at most %{y:.3~g}",
+            "%{x:,.4~r} reports shuffled<br>central ε at most %{y:.3~g}",
             line={"color": _SHUFFLING_COLOUR, "width": 3.5},
         ),
         mark_trace(
@@ -391,7 +388,7 @@ def central_against_users(curve: ShuffleCurve) -> go.Figure:
     ]
     return figure(
         traces,
-        axis("Reports shuffled together, N (log scale)", type="log", tickformat="~s", dtick=2),
+        axis("Reports shuffled together, N (log scale)", type="log", dtick=2, **COUNT),
         axis("Central ε (log scale)", type="log", tickformat="~g", range=span, nticks=7),
         _shuffling_reading(curve),
         margin={"t": 78},
@@ -445,7 +442,7 @@ def people_against_share(curve: ShareCurve) -> go.Figure:
     return figure(
         traces,
         axis(which + scale, tickformat="~%", **x),
-        axis(f"People needed{each}{scale}", tickformat="~s", **y),
+        axis(f"People needed{each}{scale}", **COUNT, **y),
         f"At a share of {percent(curve.share, _DIGITS)} it takes {_people(curve.needed)}{each}. {others(curve)}",
         height=360,
     )

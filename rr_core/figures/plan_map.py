@@ -136,7 +136,7 @@ def _lattice(landscape: Landscape, target: Target) -> dict[str, Any]:
         "click anywhere",
         epsilons.ravel(),
         users.ravel(),
-        f"ε = %{{x:.3~g}}, N = %{{y:,.3~s}}<br>{what}: %{{text}}<br>click to go there",
+        f"ε = %{{x:.3~g}}, N = %{{y:,.3~r}}<br>{what}: %{{text}}<br>click to go there",
         text=[
             f"about {percent(value, 2)}" if between else _shown(target, value)
             for value, between in zip(landscape.values.ravel(), landscape.interpolated.ravel(), strict=True)

@@ -12,7 +12,16 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from rr_core._validate import Array
-from rr_core.figures.style import QUANTITIES, SHARE, axis, figure, interval_trace, line_trace, mark_trace
+from rr_core.figures.style import (
+    COUNT,
+    QUANTITIES,
+    SHARE,
+    axis,
+    figure,
+    interval_trace,
+    line_trace,
+    mark_trace,
+)
 from rr_core.figures.view import Bars
 from rr_core.plain_text import plain
 from rr_core.registry import ESTIMATORS, LABELS
@@ -82,8 +91,8 @@ def with_intervals(
     shown = ends if outside else interval
     scope = "all intervals together are" if interval.simultaneous else "each interval alone is"
     reading = (
-        f"Filled markers of {ESTIMATES[chosen].name}: {int(above.sum()):,} of {above.size:,} shares, larger than chance "
-        f"alone would make them. The first one shown is {share}; the interval of "
+        f"Markers of {ESTIMATES[chosen].name} are filled where the share is larger than chance alone would make it: "
+        f"{int(above.sum()):,} of {above.size:,}. The first one shown is {share}; the interval of "
         f"Inv{', cut at 0 and 1,' if not outside else ''} is {between(float(shown.low[first]), float(shown.high[first]))}"
         f"{outside}; {scope} meant to hold the truth in {interval.level:.0%} of "
         "collections."
@@ -107,14 +116,14 @@ def with_intervals(
 
 
 def by_group(survey: Survey, category: int, *, simultaneous: bool = False) -> go.Figure:
-    """The share of one category in all groups, with the intervals of Inv.
+    """The share of one category in all groups by Inv, or where there is none by maximum likelihood, with the intervals.
 
     Args:
         survey: the analyses of all groups.
         category: which, from 0.
         simultaneous: whether the intervals hold for all categories of a group at once.
     """
-    name = survey.analyses[0].leading
+    name = "inv" if "inv" in survey.analyses[0].estimates else "mle"
     quantity, groups = ESTIMATES[name], [plain(group, _LONGEST_GROUP) for group in survey.groups]
     shares = np.array([one.estimates[name][category] for one in survey.analyses])
     y = np.arange(len(groups))
@@ -219,9 +228,7 @@ def reports_floor(found: Floor) -> go.Figure:
     heights = [found.level, *found.reports[[0, -1]], *np.maximum(found.lowest[[0, -1]], 0)]
     bottom, top = min(heights), max(*heights, 1.0)
     room = 0.12 * (top - bottom)
-    y = axis(
-        "Reports", range=[max(bottom - room, 0.0), top + room], tickformat="~s" if top > 1000 else ",.1~f"
-    )
+    y = axis("Reports", range=[max(bottom - room, 0.0), top + room], **COUNT)
     return figure(traces, axis(title, **x), y, reading, height=340)
 
 

@@ -122,8 +122,8 @@ def _reports(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
     n = int(counts.sum())
     bars = view.bars("Reports", counts, "reports: %{y:,}", marker={"color": QUANTITIES["observed"].colour})
     reading = (
-        f"{counted(n, 'report')} as they came, chance included: even an answer that nobody has gets about "
-        f"{number(n * asked.mechanism.q)}."
+        f"{counted(n, 'report')} as {'it' if n == 1 else 'they'} came, chance included: even an answer that nobody "
+        f"has gets about {number(n * asked.mechanism.q)}."
     )
     y = _count_axis("Reports (count)", int(counts.max()))
     return figure([bars], _answers(view), y, reading, bargap=0.3)
@@ -178,7 +178,7 @@ def _more_people(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figu
         estimate = inv(room, mechanism)
         widths.append(percent(float((high.clip(0, 1) - low.clip(0, 1)).max())))
         points = view.marks(
-            f"{size:,} reports{', simulated' if place else ''}",
+            f"{counted(size, 'report')}{', simulated' if place else ''}",
             estimate,
             hover("Inv", estimate),
             x=x,
@@ -222,7 +222,7 @@ def _intervals(x: NDArray[Any], low: Array, high: Array, view: Bars) -> dict[str
 
 def _count_axis(title: str, most: int) -> dict[str, Any]:
     """An axis of whole numbers."""
-    return axis(title, tickformat=COUNT, rangemode="tozero", **({"dtick": 1} if most < 8 else {}))
+    return axis(title, **COUNT, rangemode="tozero", **({"dtick": 1} if most < 8 else {}))
 
 
 def _answers(view: Bars) -> dict[str, Any]:

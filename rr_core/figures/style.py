@@ -87,8 +87,10 @@ BUTTON = {
 
 # Minus signs, not hyphens, and as many digits as the axis needs: significant ones, so that a small share is no zero.
 _DIGITS, _ROUNDING = 6, 1e-13
-SHARE = f".{_DIGITS}~p"
-COUNT = "~s"
+SHARE = f",.{_DIGITS}~p"
+# Of counts: all digits below a million, then M and B. A logarithmic axis that names 2 and 5 as well needs all digits.
+COUNT: dict[str, Any] = {"exponentformat": "B", "minexponent": 5, "separatethousands": True}
+ALL_DIGITS = ",~r"
 
 
 def axis(title: str, **more: Any) -> dict[str, Any]:
@@ -200,7 +202,7 @@ def share_format(values: ArrayLike) -> str:
     """d3's format of shares under the mouse: SHARE, or with more digits where another share than 1 would read 100%."""
     gaps = np.abs(1 - np.asarray(values, dtype=np.float64))
     nearest = float(gaps.min(initial=1.0, where=gaps > _ROUNDING))
-    return f".{max(_DIGITS, 1 - math.floor(math.log10(nearest)))}~p"
+    return f",.{max(_DIGITS, 1 - math.floor(math.log10(nearest)))}~p"
 
 
 def bar_trace(name: str, x: Any, y: Any, hover: str, **more: Any) -> Trace:

@@ -76,6 +76,7 @@ class Hint:
             which so many drawn at random would meet `_MEETINGS` times.
         bit_strings: whether all values are words of 0 and 1, two letters or more, of the same length.
         empty: whether there is no value.
+        filled: how many cells have one.
         times: whether all values are dates or times of day.
     """
 
@@ -89,6 +90,7 @@ class Hint:
     unlike_counts: bool = False
     bit_strings: bool = False
     empty: bool = False
+    filled: int = 0
     times: bool = False
 
 
@@ -116,6 +118,7 @@ def _hint(cells: list[str]) -> Hint:
         and len(set(map(len, distinct))) == 1
         and all(map(_BIT_STRING.fullmatch, distinct)),
         empty=not filled,
+        filled=len(filled),
         times=bool(filled) and all(map(_TIME.fullmatch, distinct)),
     )
 
@@ -327,7 +330,7 @@ def header_rows(rows: Sequence[Row]) -> int:
         below = [[row[i].strip() for row in rows[last + 1 :] if i < len(row)] for i in range(len(words))]
         numbers = [len(column) > 1 and all(map(looks_numeric, column)) for column in below]
         named = [
-            bool(re.search(r"[^\W\d_]", word)) and word.casefold() not in NO_ANSWERS
+            bool(re.search(r"[^\W\d_]|%", word)) and word.casefold() not in NO_ANSWERS
             for word, of_numbers in zip(words, numbers, strict=True)
             if of_numbers
         ]
@@ -642,21 +645,50 @@ def likely_category(table: Described, count: int | None, people: Sequence[int] =
     words = [i for i in others if not table.numeric[i]]
     order = [*named, *(i for i in words if i in again), *again]
     good = [i for i in order if not is_no_answer(table, i, among=again if count is None else ())]
-    return next(iter([*good, *(i for i in order if not table.hints[i].constant), *order, *words, *others]))
+    full = [i for i in words if not _heads_rows(table, i)]
+    return next(
+        iter([*good, *(i for i in order if not table.hints[i].constant), *order, *full, *words, *others])
+    )
 
 
 def is_no_answer(table: Described, index: int, among: Sequence[int]) -> bool:
-    """Whether a column is empty, has one value in all rows or holds times; or has names or numbers of people, all
-    different, beside columns ``among`` which values come again."""
+    """Whether a column is empty, has one value in all rows or holds times; has no name, and fewer words than another one;
+    or has names or numbers of people, all different, beside columns ``among`` which values come again."""
     hint, words = table.hints[index], words_of(table.columns[index])
     of_people = hint.differs and (hint.looks_like_ids or not words.isdisjoint(WORDS["name_of_person"]))
-    return hint.empty or hint.constant or hint.times or (of_people and len(among) > 0)
+    return (
+        hint.empty
+        or _heads_rows(table, index)
+        or hint.constant
+        or hint.times
+        or (of_people and len(among) > 0)
+    )
+
+
+def _heads_rows(table: Described, index: int) -> bool:
+    """Whether a column without a name has words for several rows each, as SPSS writes "Valid" beside the first name."""
+    if table.numeric[index] or table.columns[index] != unnamed(index):
+        return False
+    filled = [hint.filled for hint, number in zip(table.hints, table.numeric, strict=True) if not number]
+    return table.hints[index].filled < max(filled)
 
 
 def refuse_sideways(table: Table) -> None:
-    """Raise UnreadableFile for counts that are laid sideways: names of categories above a single row of counts."""
+    """Raise UnreadableFile for counts that are laid sideways: names of categories above a single row of counts, also
+    where the names are 0, 1, 2, …; and for reports that are, in a single line."""
     names, rows = table.columns, table.sample
     first = 0 if table.numeric[0] else 1  # what the row is called
+    if not table.has_header and len(names) > MIN_SIDEWAYS:
+        if len(rows) == MIN_SIDEWAYS and all(table.numeric) and is_serial([cell.strip() for cell in rows[0]]):
+            raise UnreadableFile(
+                f"The counts are laid sideways, below {rows[0][0].strip()} to {rows[0][-1].strip()}. Turn the table: a "
+                "line for each category, with its name and its count."
+            )
+        if len(rows) == 1 and not {cell.strip() for cell in rows[0]} <= ONES | ZEROS:
+            raise UnreadableFile(
+                f"The file has one line, of {len(names):,} cells: write one report, or one name and its count, in each "
+                "line."
+            )
     if not table.has_header or len(rows) != 1:
         return
     if len(names) - first < MIN_SIDEWAYS or not all(table.numeric[first:]):

@@ -172,9 +172,7 @@ def unpack(data: bytes, name: str) -> Decoded:
         data, extension, notes = _unzip(data)
         compression, kind = "zip", _kind(data, extension)
     if not data or data.isspace():
-        raise UnreadableFile(
-            "The file is empty. Upload a table with one line per category, or one value per line."
-        )
+        raise NoRows("The file is empty. Upload a table with one line per category, or one value per line.")
     if kind is None or kind == "text":
         _refuse_foreign(data)
     if kind == "text" and extension in _PROMISED:
@@ -232,9 +230,7 @@ def decode(data: bytes) -> tuple[bytes, str]:
             " CSV in the encoding UTF-8."
         )
     if text.isspace() or not text:
-        raise UnreadableFile(
-            "The file is empty. Upload a table with one line per category, or one value per line."
-        )
+        raise NoRows("The file is empty. Upload a table with one line per category, or one value per line.")
     _refuse_foreign(text)
     return text, encoding
 

@@ -61,6 +61,7 @@ from rr_core.reports.analysis import (
     Collecting,
     Rows,
     analyse,
+    fit_of_bits,
     intervals_of_inv,
 )
 from rr_core.reports.by_group import added_up, alike_designs, repaired, squared, total
@@ -712,6 +713,11 @@ def _weighted(
         above = AboveZero.of(p_values, 1 - level)
         plain = _plain_variance(shares, n, protocol)
         effects = np.where(plain > 0, variance / np.where(plain > 0, plain, 1.0), 1.0)
+    fit = None  # of the reports themselves: for whom the people stand does not matter to what made them
+    if isinstance(protocol, Channel):
+        fit = analyse(counts, protocol).fit
+    elif isinstance(protocol, UnaryEncoding):
+        fit = fit_of_bits(counts.astype(float), protocol, n, tallies.bits_of(group, weighted=False))
     return WeightedAnalysis(
         counts,
         protocol,
@@ -724,6 +730,7 @@ def _weighted(
         above,
         least < LEAST_EXPECTED,
         certificate=certificate,
+        fit=fit,
         design_effects=effects,
         variance=variance,
         degrees_of_freedom=df,

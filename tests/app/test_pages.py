@@ -126,7 +126,7 @@ def test_numbers_in_large_print_are_the_cores(name):
 
 @pytest.mark.parametrize("target", ["users", "population"])
 def test_the_error_table_is_about_the_shares_that_are_chosen(target):
-    """Its numbers: tests/figures/test_lab_readings.py."""
+    """Its numbers: tests/figures/test_draw_readings.py."""
     page, draw = opened("estimators", LINK), SCENARIO.draw()
     if target == "population":
         checked(page.button_group(key="target").set_value("population").run())

@@ -281,6 +281,9 @@ def test_an_answer_that_is_lost_costs_no_second_report(open_lab, held, code):
     phone.wait_for("Thank you")
     assert len({json.dumps(body) for _, body in phone.sent}) == 1
     assert held.room(code).result().now.n == 1
+    held.set_open(code, False)
+    held.reveal(code, 3)
+    phone.page.get_by_text("from 1 report, which may be chance").wait_for()
     phone.forgive("ERR_FAILED")
 
 

@@ -564,7 +564,10 @@ def test_price(many):
         assert abs(told[0] - half) <= 1.01
         assert f"instead of {math.ceil(whole):,}" in after
         assert float(
-            re.search(r"it is ([\d.]+) times, and never below 4, whatever ε", after)[1]
+            re.search(
+                r"it is ([\d.]+) times with five answers, more with more of them, and never below 4, whatever ε",
+                after,
+            )[1]
         ) == pytest.approx(half / whole, abs=0.0061)
         assert f"only {math.sqrt(10):.1f} times smaller" in after
         assert ("is not twice" in after) == (said[0] < 4)
@@ -592,7 +595,12 @@ def test_half_of_epsilon_needs_at_least_four_times_the_people():
             p, q = p_and_q(epsilon, k)
             return (share * p * (1 - p) + (1 - share) * q * (1 - q)) / (p - q) ** 2
 
-        assert variance(epsilon / 2) / variance(epsilon) >= 4
+        ratio = variance(epsilon / 2) / variance(epsilon)
+        assert ratio >= 4
+        # "More with more of them": but for a category that all have, whose ratio is the same for any number.
+        fewer = variance(epsilon / 2, k=k - 1) / variance(epsilon, k=k - 1) if k > 2 else ratio
+        assert ratio >= fewer * (1 - 1e-9)
+        assert ratio > fewer or k == 2 or share == 1 or epsilon > 9
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.key)

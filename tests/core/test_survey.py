@@ -342,3 +342,32 @@ def test_what_cannot_be_analysed_is_refused():
     assert alike.alike is None
     with pytest.raises(ValueError, match="tell the truths apart"):
         alike.difference(0, 1)
+
+
+FAINT = {
+    "k-RR": RandomizedResponse(3, 0.3),
+    "table": Channel([[0.4, 0.3, 0.3], [0.3, 0.4, 0.3], [0.3, 0.3, 0.4]]),
+    "unary": UnaryEncoding(3, 0.3),
+}
+
+
+@pytest.mark.parametrize("name", FAINT)
+@pytest.mark.parametrize(("n", "drowned"), [(3, True), (30_000, False)])
+def test_the_estimate_to_report_and_the_fit_are_those_of_equal_weights(name, n, drowned):
+    """Where no share stands out Inv is reported, and reports that do not fit are seen, whomever the people stand for."""
+    protocol, rng = FAINT[name], np.random.default_rng(8)
+    reports = protocol.randomize(np.zeros(n, int), rng)
+    alone, weighted = (
+        analyse_groups(Sample(reports, weights=weights), protocol, NAMES).analyses[0]
+        for weights in (None, rng.uniform(0.9, 1.1, n))
+    )
+    assert (alone.drowned, weighted.drowned) == (drowned, drowned)
+    assert (weighted.leading == "inv") == (alone.leading == "inv") == drowned
+    assert weighted.fit == alone.fit
+    assert (alone.fit is None) == (name == "k-RR")
+
+
+def test_of_two_categories_the_cut_inv_is_reported_however_few_there_are():
+    found = analyse_groups(Sample(np.array([0, 0, 1])), RandomizedResponse(2, 0.5), ("no", "yes")).analyses[0]
+    assert not found.above.above.any()
+    assert (found.drowned, found.leading) == (False, "inv_p")

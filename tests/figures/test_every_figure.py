@@ -104,6 +104,12 @@ def test_channel_matrix(k):
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+def test_numbers_have_no_letters_of_units(path):
+    # d3's "s": 10k, 1G, and 500m for a half.
+    assert not re.search(r"[.~\d]s[\"}]", path.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
 def test_colours_of_quantities_stand_in_one_place(path):
     colours = set(re.findall(r"#[0-9A-F]{6}", path.read_text("utf-8").upper()))
     assert not colours & {quantity.colour.upper() for quantity in QUANTITIES.values()}

@@ -65,6 +65,7 @@ def test_reports_are_drawn_as_they_came_beside_what_chance_alone_brings(many):
         assert list(figure.data[0].y) == asked.counts
         n, q = sum(asked.counts), 1 / (np.exp(asked.mechanism.epsilon) + asked.mechanism.k - 1)
         tells(reading(figure), n, n * q)
+        assert ("1 report as it came," in reading(figure)) == (n == 1)
 
 
 @recomputes(room._inv)
@@ -109,9 +110,9 @@ def test_more_people_are_simulated_from_invp_and_intervals_shrink(many):
     for asked in rooms(many // 2):
         figure = room.revealed(asked, MORE + 7)
         n = sum(asked.counts)
-        points = [trace for trace in figure.data if trace.mode == "markers" and "reports" in trace.name]
+        points = [trace for trace in figure.data if trace.mode == "markers" and "report" in trace.name]
         assert [trace.name for trace in points] == [
-            f"{n:,} reports",
+            f"{n:,} report{'s' * (n > 1)}",
             f"{10 * n:,} reports, simulated",
             f"{100 * n:,} reports, simulated",
         ]

@@ -4,7 +4,6 @@ once for its owner."""
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeVar
 
 import numpy as np
 import streamlit as st
@@ -131,7 +130,6 @@ def _value_input(k: int, settings: PlanSettings) -> None:
     )
 
 
-T = TypeVar("T")
 _WAIT = "Working out the plan…"
 _CELLS = 33  # of the map, each way
 

@@ -20,7 +20,7 @@ from rr_core.plan.settings import PlanSettings
 from rr_core.plan.targets import Guess
 from rr_core.scenario import PRESETS
 from tests.app.opening import checked, opened
-from tests.app.test_experiments_said import errors_of_ten
+from tests.app.test_experiments_sentences import errors_of_ten
 from tests.sentences import holds, recomputes
 from tests.sentences.drawn import drawn, said, texts
 from tests.sentences.spoken import numbers, tells

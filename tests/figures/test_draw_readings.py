@@ -136,7 +136,7 @@ def test_no_share_under_the_mouse_is_rounded_to_nothing_or_to_all(k, epsilon):
             chance_against_users(n, mechanism, 0.5),
         ]
         for figure in drawn:
-            assert figure.layout.yaxis.tickformat == ".6~p"
+            assert figure.layout.yaxis.tickformat == ",.6~p"
             for trace in figure.data:
                 spec = re.search(r"%\{y:([^}]*)\}", trace.hovertemplate or "")
                 for share in np.asarray(trace.y, float).tolist() if spec else ():
@@ -362,6 +362,7 @@ def test_a_hidden_truth_is_not_told_by_who_is_nearest_and_towering_inv_leaves_th
         told = percents(reading(figure).partition("Inv leaves the picture: it goes from ")[2])
         assert reads(told[0], inv.min())
         assert reads(told[1], inv.max())
+    assert without_towers({}, np.full(2, -200.0), 0.5) == " Inv leaves the picture: it is −20,000%."
     close = Scenario("zipf", 12, 1.5, 2.0, 10_000, 1).draw()
     figure = estimates(compare(close).estimates, close.theta, close.scenario.n, close.mechanism, shown(12))
     assert figure.layout.yaxis.range is None
