@@ -267,8 +267,11 @@ def error_curves(
     mean = {name: values[there] for name, values in result.mean[metric].items()}
     spread = {name: values[there] for name, values in result.standard_error[metric].items()}
     traces = [] if exact is None else [_estimator_line("inv", x, exact[there], ", exact")]
-    simulated = VALID if exact is not None else ("inv", *VALID)
-    traces += [_estimator_points(name, x, mean[name], spread[name]) for name in simulated]
+    traces += [
+        _estimator_points(name, x, mean[name], spread[name])
+        for name in mean
+        if exact is None or name != "inv"
+    ]
     drawn = [*mean.values(), *([] if exact is None else [exact[there]])]
     positive = [part[part > 0] for part in drawn if (part > 0).any()]  # zero has no place on the axis
     span = log_range(positive) if positive else _OF_ZEROS

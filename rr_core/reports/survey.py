@@ -38,7 +38,6 @@ from scipy import sparse, stats
 
 from rr_core import _validate
 from rr_core._validate import Array
-from rr_core.estimators import inv, inv_n, inv_p, mle_star
 from rr_core.metrics import Users
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.channel_estimation import inv_channel, inv_covariance_channel, mle_channel
@@ -53,6 +52,7 @@ from rr_core.protocols.unary import (
     row_blocks,
 )
 from rr_core.protocols.unary_estimation import mle_unary
+from rr_core.registry import ESTIMATORS
 from rr_core.reports.alike import alike, alike_bits
 from rr_core.reports.analysis import (
     ALL_ROWS,
@@ -696,10 +696,7 @@ def _weighted(
         if isinstance(protocol, UnaryEncoding):
             estimates, certificate = _of_bits(shares, protocol, tallies.bits_of(group))
         else:
-            estimates = {
-                name: rule(weights, protocol)
-                for name, rule in (("inv", inv), ("inv_n", inv_n), ("inv_p", inv_p), ("mle_star", mle_star))
-            }
+            estimates = {name: estimate(weights, protocol) for name, estimate in ESTIMATORS.items()}
         q, keep = protocol.q, protocol.keep
         least = kish * q
         variance = of_reports / keep**2

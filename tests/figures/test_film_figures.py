@@ -118,7 +118,7 @@ def test_pictures_are_the_shares_and_the_estimates_at_every_moment(scenario):
         note = first.frames[i].layout.annotations[0].text
         assert note.startswith(f"<b>{seen.n[i]:,}</b> of {scenario.n:,} reports<br>")
         assert note.endswith(percent(reports.distance[i]))
-        for trace, name in zip(second.frames[i].data[:4], ESTIMATORS, strict=True):
+        for trace, name in zip(second.frames[i].data[: len(ESTIMATORS)], ESTIMATORS, strict=True):
             np.testing.assert_allclose(values(trace), seen.estimates[name][i], rtol=1e-6, atol=1e-12)
     np.testing.assert_allclose(values(named(first, "Reports")), reports.shares[0], rtol=1e-6)
     np.testing.assert_allclose(values(named(first, "Truth")), view.pick(draw.theta), rtol=1e-6)
