@@ -489,6 +489,8 @@ def luck(results: Results, *, simultaneous: bool) -> list[str]:
 
 def _tests(results: Results) -> str:
     protocol, fit = results.used.protocol, results.analysis.fit
+    if isinstance(protocol, ByGroup) and not isinstance(protocol.designs[0], Channel):
+        return "a binomial test"
     if isinstance(protocol, ByGroup) and results.used.weights:
         return "Student's test"
     by_normal_law = isinstance(protocol, Channel | ByGroup) and not (fit is not None and fit.exact)

@@ -67,7 +67,7 @@ from rr_core.reports.analysis import (
     fit_of_bits,
     intervals_of_inv,
 )
-from rr_core.reports.by_group import added_up, alike_designs, repaired, squared, total
+from rr_core.reports.by_group import added_up, alike_designs, by_chance, repaired, squared, total
 from rr_core.reports.intervals import AboveZero, Interval, holm
 from rr_core.reports.protocol_fit import LEAST_EXPECTED
 from rr_core.rounding import p_of_file
@@ -749,6 +749,9 @@ def _weighted_total(
     variance = weighed.variance_of_all(made, inv)
     variance = np.where(variance > 0, variance, part**2 @ [one.variance_of_inv() for one in analyses])
     spread, df = np.sqrt(variance), weighed.degrees_of_freedom()
+    p_values = by_chance(counts, np.array([one.n for one in analyses]), made)
+    if p_values is None:
+        p_values = stats.t.sf(inv / np.where(spread > 0, spread, 1.0), df)
     alone, together = intervals_of_inv(inv, variance, level, partial(stats.t.isf, df=df))
     pairs = zip(weighed.groups, made.designs, strict=True)
     plain = sum((squared(row, one, inv) for row, one in pairs), np.zeros(1)) / of_groups.sum() / n
@@ -761,7 +764,7 @@ def _weighted_total(
         repaired(inv),
         alone,
         together,
-        AboveZero.of(stats.t.sf(inv / np.where(spread > 0, spread, 1.0), df), 1 - level),
+        AboveZero.of(p_values, 1 - level),
         any(one.few for one in analyses),
         design_effects=np.where(plain > 0, variance / np.where(plain > 0, plain, 1.0), 1.0),
         variance=variance,
