@@ -576,7 +576,7 @@ def _pick_columns(
             and layout == "values"
             and sum(hint.bits for hint in preview.hints) >= BITS_LEAST
         )
-        unsure = not chosen and counted == "report" and layout == "values" and bool(rivals(preview))
+        unsure = not chosen and counted == "report" and layout == preview.layout and bool(rivals(preview))
         # Of another file, or of one that is read in another way, the choice is another.
         about = f"{first.file_id}_{sheet}_{layout}_{preview.has_header}"
         options["category"] = _column(
@@ -589,7 +589,8 @@ def _pick_columns(
             suggested = preview.count if preview.count is not None else len(preview.columns) - 1
             options["count"] = _column("Count column", suggested, preview, about)
     if unsure and not are_bits and options["category"] is None:
-        st.info("Several columns may hold the reports: choose the one that does.")
+        held = "reports" if layout == "values" else "categories"
+        st.info(f"Several columns may hold the {held}: choose the one that does.")
     if are_bits and not chosen:
         st.warning(
             "Many columns hold nothing but 0 and 1: these look like reports of unary encoding, one column per category. "
