@@ -526,7 +526,9 @@ def _one_column(asked: argparse.Namespace, preview: Preview) -> None:
         )
     if some:
         names = " or ".join(f"--column “{plain(preview.columns[i])}”" for i in some[:6])
-        raise Unclear(f"Several columns may hold the reports: say which one, with {names}")
+        numbers = [preview.columns[i] for i in some if preview.numeric[i] and not preview.hints[i].again]
+        counts = f"; or --count “{plain(numbers[0])}” if its numbers are counts" if numbers else ""
+        raise Unclear(f"Several columns may hold the reports: say which one, with {names}{counts}")
 
 
 def _mechanism(asked: argparse.Namespace, k: int) -> RandomizedResponse:

@@ -476,6 +476,17 @@ def test_the_column_of_names_in_a_table_of_counts_is_asked_for_and_kept(tmp_path
             assert [int(row["reports"]) for row in rows] == [140, 260, 150, 250]
 
 
+def test_numbers_called_value_are_asked_about(tmp_path, capsys):
+    """As pandas' melt writes a cross table."""
+    file = tmp_path / "a.csv"
+    file.write_text("answer,region,value\nyes,N,140\nno,N,260\nyes,S,150\nno,S,250\n")
+    words = (file, "--design", "warner", "--p", "0.7")
+    _, err, status = run(capsys, *words)
+    assert (status, "or --count “value” if its numbers are counts." in err) == (2, True)
+    rows, _, _ = run(capsys, *words, "--count", "value")
+    assert {row["category"]: int(row["reports"]) for row in rows} == {"yes": 290, "no": 510}
+
+
 def test_no_command_and_no_design_end_with_status_2(capsys):
     for words in ([], ["analyse", "a.csv"], ["analyse", "a.csv", "--design", "guess"]):
         with pytest.raises(SystemExit) as ended:

@@ -15,6 +15,7 @@ from rr_core.figures.estimators import GROUPED, GROUPED_UP_TO, TRUTH, hatched, h
 from rr_core.figures.film import Frame, film
 from rr_core.figures.geometry_triangle import TRIANGLE_LAYOUT, corner_labels, triangle_axes, triangle_outline
 from rr_core.figures.style import (
+    COUNT,
     QUANTITIES,
     RIM,
     SHARE,
@@ -22,6 +23,7 @@ from rr_core.figures.style import (
     bar_trace,
     figure,
     line_trace,
+    log_axis,
     mark_trace,
     share_format,
 )
@@ -235,12 +237,10 @@ def channel_convergence(record: IBURecord, mle: MaximumLikelihood, tolerance: fl
     else:
         left, most = number(round_up(float(gaps[-1]))), f"{int(iterations[-1]):,}"
         ends = f"After {most} iterations a factor of IBU is still above 1, by no more than {left}"
-    reading = f"{ends}; MLE took {counted(mle.iterations, 'step')} to {number(round_up(mle.gap))}."
+    reading = f"{ends}; none of MLE's by more than {number(round_up(mle.gap))} after {counted(mle.iterations, 'step')}."
     top = float(np.log10(iterations[-1]))
-    x = axis(
-        "Iterations (logarithmic)", type="log", range=[-0.05, top + 0.05], dtick=1, exponentformat="power"
-    )
-    y = axis("Certificate: largest factor − 1", type="log", dtick=3, exponentformat="power", tickformat="~e")
+    x = axis("Iterations (logarithmic)", type="log", range=[-0.05, top + 0.05], dtick=1, **COUNT)
+    y = axis("Certificate: largest factor − 1", type="log", dtick=3, exponentformat="power")
     return figure(traces, x, y, reading, height=380)
 
 
@@ -267,9 +267,10 @@ def bounds_bars(found: InformationBounds, n: int) -> go.Figure:
         ("Many users, by ε alone: at least", found.epsilon, _down, QUANTITIES["truth"].colour),
     ]
     shown = [row for row in rows if row[1] > 0]
+    errors = np.array([value / n for _, value, *_ in shown])
     trace = bar_trace(
         "",
-        np.array([value / n for _, value, *_ in shown]),
+        errors,
         [name for name, *_ in shown],
         "%{y}: %{x:.3~g}",
         orientation="h",
@@ -293,7 +294,7 @@ def bounds_bars(found: InformationBounds, n: int) -> go.Figure:
         )
         by_epsilon = f"about {percent(min(parts[1], 1.0), 2)}"
     reading += f", ε alone {by_epsilon}" if found.epsilon else ""
-    x = axis("Mean squared error, summed over categories (logarithmic)", type="log", exponentformat="power")
+    x = log_axis("Mean squared error, summed over categories (logarithmic)", [errors], number)
     y = axis("What", autorange="reversed", automargin=True)
     return figure([trace], x, y, f"{reading}.", height=300, showlegend=False, bargap=0.35)
 

@@ -144,7 +144,8 @@ def paper_says(sentence: Sentence) -> str:
 
 def evidence(sentence: Sentence) -> str:
     """The numbers behind a verdict."""
-    parts = ((sentence.yes, "surely so"), (sentence.no, "surely not"), (sentence.undecided, "not settled"))
+    found = sentence.count
+    parts = ((found.yes, "surely so"), (found.no, "surely not"), (found.undecided, "not settled"))
     told = ", ".join(f"{words} in {count}" for count, words in parts if count)
     ends = " to ".join(number(_ratio(sentence, row)[0]) for row in (sentence.lowest, sentence.highest))
     pair = "MLE/InvP"
@@ -156,7 +157,7 @@ def evidence(sentence: Sentence) -> str:
     more = _EXISTS if sentence.key == "ue_real" and sentence.verdict == "holds" else ""
     if sentence.already_from is not None:
         more = f" It surely is from ε = {sentence.already_from:g} on."
-    return f"Of {counted(sentence.total, 'setting')}: {told}.{more} {pair}: {ends}; worst {worst}."
+    return f"Of {counted(found.total, 'setting')}: {told}.{more} {pair}: {ends}; worst {worst}."
 
 
 def _errors(panel: Sequence[Errors]) -> tuple[list[dict[str, Any]], dict[str, Any]]:

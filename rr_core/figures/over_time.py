@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
 from rr_core._validate import Array
-from rr_core.figures.style import GRID, SHARE, Quantity, axis, figure, line_trace, mark_trace, note
+from rr_core.figures.style import GRID, SHARE, Quantity, axis, figure, line_trace, log_axis, mark_trace, note
 from rr_core.rounding import counted, number, percent
 from rr_core.words.phrases import upper
 
@@ -28,8 +28,6 @@ _ALL = 0.9995  # a simulated share above it is not told to more digits
 _ABOVE = 0.12  # a lower line has its name above it
 _LOW, _HIGH = 0.05, 0.04  # room beside the ends of the axis of days, in powers of ten
 _TICKS = (1, 2, 3, 5, 7, 10, 20, 30, 60, 100, 200, 365)
-_FINE, _MOST_TICKS = 1.8, 6  # powers of ten below which ticks are at 2 and 5, too; ticks of a longer axis
-_ROOM = 0.41  # half of the shortest axis of errors or budgets: it has two ticks
 _CLOSEST = 0.12  # of two ticks, as a share of the axis
 
 
@@ -109,7 +107,7 @@ def budget(
             f"{after} up to {counted(changes, 'change')} of value, ε spent is at most: {_spent(spent)}. "
             f"With values in turn and shared noise known (thin lines): {_spent(known)}."
         )
-    y = _log_axis("Privacy spent, ε (logarithmic)", all_spent, number)
+    y = log_axis("Privacy spent, ε (logarithmic)", all_spent, number)
     return figure(traces, _axis_of_days(x), y, reading, height=380)
 
 
@@ -156,7 +154,7 @@ def errors(
     last = int(x[-1])
     listed = ", ".join(f"{NAMES[key]} {_error(float(values[-1]))}" for key, values in formulas.items())
     reading = f"Typical error of a share after {counted(last, 'day')}, averaged over the days: {listed}."
-    y = _log_axis("Typical error, RMSE (logarithmic)", [*formulas.values(), *simulated.values()], _error)
+    y = log_axis("Typical error, RMSE (logarithmic)", [*formulas.values(), *simulated.values()], _error)
     return figure(traces, _axis_of_days(x), y, reading, height=380)
 
 
@@ -176,23 +174,6 @@ def _line(key: str, x: Any, values: Array, hover: str, markers: bool = True) -> 
         line=look.line(3),
         marker=look.marker(7),
     )
-
-
-def _log_axis(title: str, several: Sequence[Array], words: Callable[[float], str]) -> dict[str, Any]:
-    """A logarithmic axis with a handful of ticks at 1, 2, 5, 10, ... or at powers of ten."""
-    values = np.concatenate([np.ravel(one) for one in several])
-    values = values[(values > 0) & np.isfinite(values)]
-    low, high = (np.log10(values.min()), np.log10(values.max())) if values.size else (-1.0, 0.0)
-    room = max(0.06 * (high - low), _ROOM - (high - low) / 2)
-    low, high = low - room, high + room
-    whole = np.arange(np.floor(low), np.ceil(high) + 1)
-    if high - low < _FINE:
-        ticks = np.ravel(10.0 ** whole[:, None] * np.array([1, 2, 5]))
-    else:
-        ticks = 10.0 ** whole[whole % np.ceil((high - low) / _MOST_TICKS) == 0]
-    ticks = ticks[(np.log10(ticks) >= low) & (np.log10(ticks) <= high)]
-    texts = [words(tick) for tick in ticks.tolist()]
-    return axis(title, type="log", range=[float(low), float(high)], tickvals=ticks, ticktext=texts)
 
 
 def _axis_of_days(x: Any) -> dict[str, Any]:

@@ -34,7 +34,7 @@ from rr_core.protocols.laws import Key
 from rr_core.registry import VALID
 from rr_core.rounding import number, percent, round_up
 from rr_core.words.phrases import METRIC_NAMES, as_small, practically_equal, times
-from rr_core.words.plan import SHORT_NAMES, budget, number_of_users
+from rr_core.words.plan import PROTOCOL_WORDS, budget, number_of_users
 
 # The colours of the estimators say which estimator of k-RR it is; protocols have colours of their own.
 _LOOKS: dict[Key, tuple[str, str, str]] = {
@@ -45,8 +45,7 @@ _LOOKS: dict[Key, tuple[str, str, str]] = {
     "olh": ("#A65FC0", "x", "dash"),
     "hr": ("#2A8F8A", "star", "longdash"),
 }
-PROTOCOLS = {key: Quantity(SHORT_NAMES[key], *look) for key, look in _LOOKS.items()}
-_IN_A_SENTENCE: dict[Key, str] = {"subset": "subset selection", "hr": "Hadamard response"}
+PROTOCOLS = {key: Quantity(PROTOCOL_WORDS[key].short, *look) for key, look in _LOOKS.items()}
 # OLH lies on OUE almost everywhere, and subset selection on k-RR while K is small: a thin broken line on a wide one shows
 # both.
 _PROTOCOL_WIDTHS: dict[Key, float] = {"rr": 4.5, "subset": 2, "sue": 2.5, "oue": 5.5, "olh": 2, "hr": 2.5}
@@ -165,7 +164,7 @@ def _rmse_figure(curves: RmseCurves, x: dict[str, Any], symbol: str, reads: str)
     traces.append(_protocols_here(curves))
     least = min(curves.rmse_here.values())
     best = [key for key, rmse in curves.rmse_here.items() if as_small((rmse / least) ** 2)]
-    names = " and ".join(_IN_A_SENTENCE.get(key, PROTOCOLS[key].name) for key in best)
+    names = " and ".join(PROTOCOL_WORDS[key].brief for key in best)
     error = "RMSE per category"
     rival = "" if "rr" in best else f" (k-RR {percent(curves.rmse_here['rr'])})"
     equal = ", all shares equal" if curves.users == "sampled" else ""

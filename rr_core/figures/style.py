@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from base64 import b64encode
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,6 +92,8 @@ SHARE = f",.{_DIGITS}~p"
 # Of counts: all digits below a million, then M and B. A logarithmic axis that names 2 and 5 as well needs all digits.
 COUNT: dict[str, Any] = {"exponentformat": "B", "minexponent": 5, "separatethousands": True}
 ALL_DIGITS = ",~r"
+_FINE, _MOST_TICKS = 1.8, 6  # powers of ten below which ticks are at 2 and 5, too; ticks of a longer axis
+_ROOM = 0.41  # half of the shortest axis of errors or budgets: it has two ticks
 
 
 def axis(title: str, **more: Any) -> dict[str, Any]:
@@ -103,6 +106,23 @@ def axis(title: str, **more: Any) -> dict[str, Any]:
         "automargin": False,
         **more,
     }
+
+
+def log_axis(title: str, several: Sequence[Array], words: Callable[[float], str]) -> dict[str, Any]:
+    """A logarithmic axis with a handful of ticks at 1, 2, 5, 10, ... or at powers of ten."""
+    values = np.concatenate([np.ravel(one) for one in several])
+    values = values[(values > 0) & np.isfinite(values)]
+    low, high = (np.log10(values.min()), np.log10(values.max())) if values.size else (-1.0, 0.0)
+    room = max(0.06 * (high - low), _ROOM - (high - low) / 2)
+    low, high = low - room, high + room
+    whole = np.arange(np.floor(low), np.ceil(high) + 1)
+    if high - low < _FINE:
+        ticks = np.ravel(10.0 ** whole[:, None] * np.array([1, 2, 5]))
+    else:
+        ticks = 10.0 ** whole[whole % np.ceil((high - low) / _MOST_TICKS) == 0]
+    ticks = ticks[(np.log10(ticks) >= low) & (np.log10(ticks) <= high)]
+    texts = [words(tick) for tick in ticks.tolist()]
+    return axis(title, type="log", range=[float(low), float(high)], tickvals=ticks, ticktext=texts)
 
 
 def figure(

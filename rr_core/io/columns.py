@@ -52,8 +52,8 @@ _THOUSANDS = re.compile(r"[0-9]{3}")
 _YEAR = re.compile(r"(19|20)[0-9]{2}")
 _BIT_STRING = re.compile(r"[01]{2,}")
 _TIME = re.compile(
-    r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ,]+\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?",
-    re.ASCII,
+    r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ,]+\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?"
+    r"|([^\W\d_]{3,9}\.? \d{1,2},? |\d{1,2}\.?[ -][^\W\d_]{3,9}\.?[ -])\d{4}([T ,]+\d.*)?",  # Mar 01, 2026; 1 mars 2026
 )
 MIN_SIDEWAYS = 2
 BITS_LEAST = 3
@@ -246,17 +246,19 @@ def detect_header(rows: Sequence[Row]) -> bool:
     """Whether the first row names the columns.
 
     The first word of a single column that comes again is a value (`comes_again`). "Answer" or another word for reports
-    says yes, also beside years; else a number says no; a usual name ("count") or a column of numbers below a word yes.
-    Among words only, a first word that comes again is a value; one that does not, above words that do repeat, is a name,
-    and so is one that heads them (`is_title`). Otherwise: several columns have a header, a single one has none.
+    says yes; it, another usual name or an empty cell also beside years. Else a number says no; a usual name ("count") or
+    a column of numbers below a word yes. Among words only, a first word that comes again is a value; one that does not,
+    above words that do repeat, is a name, and so is one that heads them (`is_title`). Otherwise: several columns have a
+    header, a single one has none.
     """
     first, body = [cell.strip() for cell in rows[0]], rows[1:]
     numbers = [cell for cell in first if looks_numeric(cell)]
     if comes_again(rows) or (len(first) == 1 and _is_like_reports(first[0], body)):
         return False
-    if any(cell.casefold() in REPORT_WORDS for cell in first) and (
-        len(first) > 2 or all(map(_YEAR.fullmatch, numbers))
-    ):
+    years = all(map(_YEAR.fullmatch, numbers))
+    if any(cell.casefold() in REPORT_WORDS for cell in first) and (len(first) > 2 or years):
+        return True
+    if numbers and years and (not first[0] or first[0].casefold() in _HEADER_WORDS):
         return True
     if numbers:
         return _are_numbers_of_columns(first, body)
@@ -454,8 +456,9 @@ def suggest_reports(table: Described) -> ColumnChoice:
     if reports and not any(is_count_name(name) or name in CATEGORY_WORDS for name in others):
         return ColumnChoice("values", reports[0], None)
     choice = suggest(table)
-    if reports and choice.count is not None and not table.numeric[reports[0]] and choice.count != reports[0]:
-        choice = replace(choice, category=reports[0])  # the other columns say of whom
+    of_numbers = choice.count is not None or table.numeric[choice.category]
+    if reports and of_numbers and not table.numeric[reports[0]] and choice.count != reports[0]:
+        choice = replace(choice, category=reports[0])  # the other columns say of whom, or how many
     if choice.count not in weights or (len(width) == 2 and not table.hints[choice.category].repeats):
         return choice
     answers = [i for i in width if i not in weights and not is_person_id(table, i)]
@@ -639,6 +642,7 @@ def likely_category(table: Described, count: int | None, people: Sequence[int] =
     come again, else of anything that does, else of words, else the first. Free texts are all different; what is hardly
     an answer (`is_no_answer`) comes behind what comes again."""
     others = [i for i in range(len(table.columns)) if i != count and i not in people]
+    others = [i for i in others if not _are_row_names(table, i)] or others
     others = others or [i for i in range(len(table.columns)) if i != count]
     named = [i for i in others if words_of(table.columns[i]) & CATEGORY_WORDS]
     again = [i for i in others if table.hints[i].repeats]
@@ -671,6 +675,13 @@ def _heads_rows(table: Described, index: int) -> bool:
         return False
     filled = [hint.filled for hint, number in zip(table.hints, table.numeric, strict=True) if not number]
     return table.hints[index].filled < max(filled)
+
+
+def _are_row_names(table: Described, index: int) -> bool:
+    """Whether a column without a name numbers the rows, as R and pandas write them."""
+    cells = [row[index].strip() for row in table.sample if index < len(row)]
+    named = any(name != unnamed(i) for i, name in enumerate(table.columns))
+    return named and table.columns[index] == unnamed(index) and is_serial(cells)
 
 
 def refuse_sideways(table: Table) -> None:

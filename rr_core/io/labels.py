@@ -255,15 +255,16 @@ _TRUTH = {"true": "1", "false": "0"}
 _DATE = r"^[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}"
 
 
-# Marks that one keyboard has and another not, blanks around dashes and strokes, and a point at the end.
+# Marks that one keyboard has and another not, blanks around dashes and strokes, a point at the end.
 _MARKS = {
     r"[\x{2018}\x{2019}\x{b4}`]": "'",
     r"[\x{201c}\x{201d}\x{201e}]": '"',
     r"[\x{2010}-\x{2015}\x{2212}]": "-",
     r" *([-/]) *": r"\1",
+    "\u00df": "ss",
     r"([^.])\.$": r"\1",
 }
-_MARKED = r"[\x{2010}-\x{201e}\x{2212}\x{b4}`]| [-/]|[-/] |[^.]\.$"
+_MARKED = r"[\x{df}\x{2010}-\x{201e}\x{2212}\x{b4}`]| [-/]|[-/] |[^.]\.$"
 
 
 def _with_plain_marks(text: Any) -> Any:

@@ -43,6 +43,7 @@ _IN_GROUP = re.compile(r"\s*[:/|>,;\u2013\u2014-]\s*(?=\S)")  # between the name
 _SUBTOTAL = r"^(sub-?total|sous-total|zwischensumme)\b"
 _MOST_LISTS = 10_000  # names that are looked at
 _FEWEST_LISTS = 3
+_FEWEST_IN_GROUP = 3  # rows, the first of which has the sum of the others
 _NEARLY_ALL = 0.9  # of the rest: a total may be rounded, or lack a category
 
 
@@ -109,8 +110,11 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
     text, missing = pc.utf8_lower(written), _one_of(written, WORDS["missing"])
     none = np.zeros(len(labels), dtype=bool)
     of_counts = reports.layout == "counts"
-    grouped = _sums_of_groups(labels, counts) if of_counts else none
-    total = _one_of(total_form(written), WORDS["total"]) | grouped if of_counts else none
+    grouped = total = none
+    if of_counts:
+        called = _one_of(total_form(written), WORDS["total"])
+        grouped = _sums_of_groups(labels, counts) | _sums_of_next(counts, called | missing)
+        total = called | grouped
     parts = none
     if total.any():  # beside a total, also "Subtotal north"
         parts = np.asarray(pc.match_substring_regex(text, _SUBTOTAL).to_numpy(zero_copy_only=False)) & ~total
@@ -181,6 +185,23 @@ def _sums_so_far(total: Mask, counts: Counts) -> Mask:
     return found
 
 
+def _sums_of_next(counts: Counts, apart: Mask) -> Mask:
+    """Whether a name has the sum of two or more that come next, where all but those ``apart`` are in such a group, of two
+    or more: "Motorised" above "Bus" and "Car", "Active" above "Bike" and "Walk"."""
+    rows, heads, i = np.flatnonzero(~apart), list[int](), 0
+    while i < len(rows):
+        whole, j, together = counts[rows[i]], i + 1, 0
+        while j < len(rows) and together < whole:
+            together, j = together + counts[rows[j]], j + 1
+        if together != whole or j < i + _FEWEST_IN_GROUP:
+            return np.zeros(len(counts), dtype=bool)
+        heads.append(int(rows[i]))
+        i = j
+    found = np.zeros(len(counts), dtype=bool)
+    found[heads] = len(heads) > 1
+    return found
+
+
 def _sums_of_groups(labels: Labels, counts: Counts) -> Mask:
     """Whether a name, as "A", has the sum of two or more others that begin with it, as "A: yes" and "A: no"."""
     if len(labels) > _MOST_LISTS:
@@ -203,8 +224,8 @@ def _several_answers(names: Any) -> Mask:
     between words three or more must be such lists: "New York" may be none."""
     found = np.zeros(len(names), dtype=bool)
     bare = pc.replace_substring_regex(names, r"\s*[;,|]\s*$", "")  # Microsoft Forms ends each answer with one
-    for mark, fewest in ((r"\s*[;,|]\s*", 1), (r"\s+", _FEWEST_LISTS)):
-        lists = pc.match_substring_regex(bare, rf"\S{mark}\S")
+    for mark, fewest in ((r"\s*[;,|+]\s*|\s+/\s+", 1), (r"\s+", _FEWEST_LISTS)):
+        lists = pc.match_substring_regex(bare, rf"\S({mark})\S")
         chosen = np.flatnonzero(lists.to_numpy(zero_copy_only=False))[:_MOST_LISTS]
         parts = [re.split(mark, name) for name in bare.take(pa.array(chosen)).to_pylist()]
         listed = pa.array({one for some in parts for one in some}, names.type)

@@ -488,11 +488,12 @@ def luck(results: Results, *, simultaneous: bool) -> list[str]:
 
 
 def _tests(results: Results) -> str:
-    if results.used.weights:
+    protocol, fit = results.used.protocol, results.analysis.fit
+    if isinstance(protocol, ByGroup) and not isinstance(protocol.designs[0], Channel):
+        return "a binomial test"
+    if isinstance(protocol, ByGroup) and results.used.weights:
         return "Student's test"
-    fit = results.analysis.fit
-    exact = fit is not None and fit.exact
-    by_normal_law = isinstance(results.used.protocol, Channel | ByGroup) and not exact
+    by_normal_law = isinstance(protocol, Channel | ByGroup) and not (fit is not None and fit.exact)
     return "a test by the normal law" if by_normal_law else "an exact test"
 
 

@@ -595,10 +595,16 @@ def rivals(preview: Preview, taken: Sequence[str] = ()) -> tuple[int, ...]:
     ]
     words = REPORT_WORDS
     if preview.layout == "counts":
-        some = [i for i in some if preview.hints[i].again and not preview.numeric[i]]
+        # Names that come again, or stand above empty cells, as where cells are merged.
+        full = max(hint.filled for hint in preview.hints)
+        hints = preview.hints
+        some = [i for i in some if not preview.numeric[i] and (hints[i].again or 2 * hints[i].filled <= full)]
         words = REPORT_WORDS | CATEGORY_WORDS
-    some = [i for i in some if preview.hints[i].repeats] or some
+    else:
+        some = [i for i in some if preview.hints[i].repeats] or some
     called = [i for i in some if words & words_of(preview.columns[i])]
+    # A number in each row that is called value is a report, or how many there are of the one beside it.
+    called += [i for i in some if preview.numeric[i] and CATEGORY_WORDS & words_of(preview.columns[i])]
     return () if len(some) < 2 or called == [preview.category] else tuple(some)
 
 

@@ -330,7 +330,7 @@ def likely_total(amounts: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 def total_form(names: Any) -> Any:
     """Arrow text in small letters without marks at its end, and words of whom or what it is the total: "Total %",
     "Total (n)", "Total:", "Valid total" and "Total respondents" are "total"."""
-    bare = pc.replace_substring_regex(pc.utf8_lower(names), r"\s*(\(?[n%]\)?|:)?\s*$", "")
+    bare = pc.replace_substring_regex(pc.utf8_lower(names), r"(\s*\([n%]\)|\s+n|\s*[%:])?\s*$", "")
     return pc.replace_substring_regex(bare, _OF_TOTALS, "")
 
 

@@ -364,16 +364,20 @@ def _below_remarks(data: bytes, notes: list[str]) -> tuple[bytes, str | None]:
     # Where names begin with # these are no remarks; and one may be the header.
     if first == len(lines) or any(is_remark[first:]):
         return data, None
-    if is_remark[first - 1] and any(
-        0 < lines[first - 1].count(one) == lines[first].count(one) for one in (b"\t", b";", b",")
-    ):
+    head = b""
+    marks = (one for one in (b"\t", b";", b",") if 0 < lines[first - 1].count(one) == lines[first].count(one))
+    if is_remark[first - 1] and (mark := next(marks, None)):
         first -= 1
+        head = lines[first].lstrip(b"# \t")  # NumPy's mark is no part of the first name
+        if any(looks_numeric(cell.decode(errors="replace")) for cell in head.split(mark)):
+            head = b""
     number = sum(is_remark[:first])
     if number == 0:
-        return data, None
+        return head + data[len(head and lines[0]) :], None
     begin = "One line that begins" if number == 1 else f"{number:,} lines that begin"
     notes.append(f"{begin} with # above the table {'was' if number == 1 else 'were'} skipped.")
-    return data[sum(map(len, lines[:first])) :], None
+    below = sum(map(len, lines[: first + bool(head)]))
+    return head + data[below:], None
 
 
 def _first_table(data: bytes, separator: str, rows: list[list[str]], above: int, notes: list[str]) -> bytes:

@@ -313,10 +313,9 @@ def unary_of(reports: Reports) -> UnaryReports:
 
 def _without_total(ones: UnaryReports) -> UnaryReports:
     """The ones without a row that is called total and has as many as any other: of all ones, or all reports."""
-    called = pc.is_in(
-        total_form(pa.array(ones.labels, pa.large_string())), pa.array(sorted(TOTALS), pa.large_string())
-    )
-    total = called.to_numpy(zero_copy_only=False) & (ones.support == ones.support.max())
+    form = total_form(pa.array(ones.labels, pa.large_string()))
+    called = pc.is_in(form, pa.array(sorted({*TOTALS, "n"}), form.type)).to_numpy(zero_copy_only=False)
+    total = called & (ones.support == ones.support.max())
     if total.sum() != 1 or len(ones.labels) <= _FEWEST:
         return ones
     (name,), (number,) = np.array(ones.labels, dtype=object)[total], ones.support[total]

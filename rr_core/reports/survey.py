@@ -15,6 +15,9 @@ estimate, its interval is Wilson's with the effective number of reports, n_eff =
 Student's t with (units - strata) degrees of freedom, of the units and strata that have people of the group; those of
 differences are Welch's. Groups in the same primary units vary together: the variance of their difference is that of the
 difference of their z_hc. A stratum of one unit has no variance of its own: its sum is set against 0, the mean of all.
+The tests against zero and of fit are those without weights: a category that nobody has is reported by chance alone,
+whomever the people stand for. (By a normal law of the weighted shares at k = 5,000, 1.4 expected reports each and weights
+from 0.5 to 3, 197 of 200 simulated collections called a category above zero that nobody had; the exact test may in 5%.)
 
 Of unary encoding s_c is the share of the weights of those who reported a one for category c: it alone determines Inv, as
 for k-RR, and what is said above holds of each category. A person may report several ones, so sums over ones come with
@@ -64,7 +67,7 @@ from rr_core.reports.analysis import (
     fit_of_bits,
     intervals_of_inv,
 )
-from rr_core.reports.by_group import added_up, alike_designs, repaired, squared, total
+from rr_core.reports.by_group import added_up, alike_designs, by_chance, repaired, squared, total
 from rr_core.reports.intervals import AboveZero, Interval, holm
 from rr_core.reports.protocol_fit import LEAST_EXPECTED
 from rr_core.rounding import p_of_file
@@ -675,7 +678,7 @@ def _weighted(
     kish = weighed.groups[group, -1] ** 2 / weighed.squares[group, -1]
     df = weighed.degrees_of_freedom(group)
     beyond = partial(stats.t.isf, df=df)
-    alone = together = certificate = variance = p_values = None
+    alone = together = certificate = variance = None
     if isinstance(protocol, Channel):
         best = mle_channel(weights, protocol)
         estimates, certificate = {"mle": best.theta}, max(best.gap, 0.0)
@@ -689,9 +692,7 @@ def _weighted(
                 inv_covariance_channel((n * best.theta + 2 * even) / (n + 2), kish, protocol, users="sampled")
             )
             variance = np.where(variance > 0, variance, more)
-            spread = np.sqrt(variance)
             alone, together = intervals_of_inv(by_inv, variance, level, beyond)
-            p_values = stats.t.sf(by_inv / np.where(spread > 0, spread, 1.0), df)
     else:
         if isinstance(protocol, UnaryEncoding):
             estimates, certificate = _of_bits(shares, protocol, tallies.bits_of(group))
@@ -707,16 +708,14 @@ def _weighted(
             for of in (1, protocol.k)
             for low, high in [_wilson(shares, effective, beyond((1 - level) / 2 / of))]
         )
-        p_values = stats.t.sf((shares - q) / np.sqrt(q * (1 - q) / effective), df)
-    above = effects = None
-    if variance is not None and p_values is not None:
-        above = AboveZero.of(p_values, 1 - level)
+    effects = None
+    if variance is not None:
         plain = _plain_variance(shares, n, protocol)
         effects = np.where(plain > 0, variance / np.where(plain > 0, plain, 1.0), 1.0)
-    fit = None  # of the reports themselves: for whom the people stand does not matter to what made them
-    if isinstance(protocol, Channel):
-        fit = analyse(counts, protocol).fit
-    elif isinstance(protocol, UnaryEncoding):
+    # What nobody has is reported by chance, and reports fit what made them or not, whomever the people stand for.
+    unweighted = analyse(counts, protocol, level, n=n)
+    fit = unweighted.fit
+    if isinstance(protocol, UnaryEncoding):
         fit = fit_of_bits(counts.astype(float), protocol, n, tallies.bits_of(group, weighted=False))
     return WeightedAnalysis(
         counts,
@@ -727,7 +726,7 @@ def _weighted(
         estimates,
         alone,
         together,
-        above,
+        unweighted.above,
         least < LEAST_EXPECTED,
         certificate=certificate,
         fit=fit,
@@ -747,6 +746,9 @@ def _weighted_total(
     variance = weighed.variance_of_all(made, inv)
     variance = np.where(variance > 0, variance, part**2 @ [one.variance_of_inv() for one in analyses])
     spread, df = np.sqrt(variance), weighed.degrees_of_freedom()
+    p_values = by_chance(counts, np.array([one.n for one in analyses]), made)
+    if p_values is None:
+        p_values = stats.t.sf(inv / np.where(spread > 0, spread, 1.0), df)
     alone, together = intervals_of_inv(inv, variance, level, partial(stats.t.isf, df=df))
     pairs = zip(weighed.groups, made.designs, strict=True)
     plain = sum((squared(row, one, inv) for row, one in pairs), np.zeros(1)) / of_groups.sum() / n
@@ -759,7 +761,7 @@ def _weighted_total(
         repaired(inv),
         alone,
         together,
-        AboveZero.of(stats.t.sf(inv / np.where(spread > 0, spread, 1.0), df), 1 - level),
+        AboveZero.of(p_values, 1 - level),
         any(one.few for one in analyses),
         design_effects=np.where(plain > 0, variance / np.where(plain > 0, plain, 1.0), 1.0),
         variance=variance,

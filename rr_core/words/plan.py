@@ -74,21 +74,55 @@ KIND_TEXTS: dict[KindKey, KindText] = {
         "the ranking is right",
     ),
 }
-PROTOCOL_NAMES: dict[Key, str] = {
-    "rr": "k-RR",
-    "subset": "Subset selection",
-    "sue": "Symmetric unary encoding (basic RAPPOR)",
-    "oue": "Optimised unary encoding",
-    "olh": "Optimised local hashing",
-    "hr": "Hadamard response",
-}
-SHORT_NAMES: dict[Key, str] = {
-    "rr": "k-RR",
-    "subset": "SS",
-    "sue": "SUE",
-    "oue": "OUE",
-    "olh": "OLH",
-    "hr": "HR",
+
+
+class ProtocolWords(NamedTuple):
+    """What a protocol is called, and what a report of it is.
+
+    Attributes:
+        name: on screen.
+        short: in a corner of a picture, and before the name.
+        brief: within a sentence about a picture.
+        tick: on an axis of Plotly, in two lines.
+        report: what a report is.
+    """
+
+    name: str
+    short: str
+    brief: str
+    tick: str
+    report: str
+
+
+PROTOCOL_WORDS: dict[Key, ProtocolWords] = {
+    "rr": ProtocolWords("k-RR", "k-RR", "k-RR", "k-RR", "one category"),
+    "subset": ProtocolWords(
+        "Subset selection", "SS", "subset selection", "Subset<br>selection", "a set of categories"
+    ),
+    "sue": ProtocolWords(
+        "Symmetric unary encoding (basic RAPPOR)",
+        "SUE",
+        "SUE",
+        "Symmetric<br>unary enc.",
+        "a bit for each category",
+    ),
+    "oue": ProtocolWords(
+        "Optimised unary encoding", "OUE", "OUE", "Optimised<br>unary enc.", "a bit for each category"
+    ),
+    "olh": ProtocolWords(
+        "Optimised local hashing",
+        "OLH",
+        "OLH",
+        "Optimised<br>local hashing",
+        "a hash function and a hashed value",
+    ),
+    "hr": ProtocolWords(
+        "Hadamard response",
+        "HR",
+        "Hadamard response",
+        "Hadamard<br>response",
+        "a column of a table of +1 and −1, in which each category owns a row",
+    ),
 }
 _PAPER = "Lopuhaä-Zwakenberg et al. 2020"
 _PRIOR = (
@@ -98,7 +132,7 @@ _PRIOR = (
 
 def protocol_in_a_sentence(key: Key) -> str:
     """The name of a protocol within a sentence; that of a person keeps its capital."""
-    name = PROTOCOL_NAMES[key]
+    name = PROTOCOL_WORDS[key].name
     return name if key == "hr" else name[0].lower() + name[1:]
 
 
@@ -370,8 +404,10 @@ def protocol_sentence(plan: Plan) -> str:
 
 def protocol_cells(row: Protocol) -> tuple[str, str, str, str]:
     """Name, RMSE, users relative to the best, and bits as sent and ideally coded."""
-    short, full = SHORT_NAMES[row.key], PROTOCOL_NAMES[row.key]
-    name = short if short == full else f"{short}: {protocol_in_a_sentence(row.key)}"
+    words = PROTOCOL_WORDS[row.key]
+    name = words.name
+    if words.short != name:
+        name = f"{words.short}: {protocol_in_a_sentence(row.key)}"
     users = "best" if row.best else relative_users(row.users_relative)
     return name, percent(row.rmse), users, f"{row.bits:,} ({number(row.coded_bits)})"
 

@@ -232,9 +232,9 @@ def test_a_single_exception_is_counted():
     rows = table(1.0, 0.9, 0.8, 0.4)
     rows["2"][0] = with_errors(rows["2"][0], (1.0, 0.9, 0.8, 1.1))
     found = {one.key: one for one in sentences(rows)}
-    assert (found["rr_few"].no, found["rr_few"].verdict) == (1, "mostly holds")
+    assert (found["rr_few"].count.no, found["rr_few"].verdict) == (1, "mostly holds")
     assert found["rr_few"].highest is rows["2"][0]
-    assert found["both_better"].no == 1
+    assert found["both_better"].count.no == 1
 
 
 def test_ratios_of_the_table_are_consistent():

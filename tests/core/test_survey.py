@@ -371,3 +371,15 @@ def test_of_two_categories_the_cut_inv_is_reported_however_few_there_are():
     found = analyse_groups(Sample(np.array([0, 0, 1])), RandomizedResponse(2, 0.5), ("no", "yes")).analyses[0]
     assert not found.above.above.any()
     assert (found.drowned, found.leading) == (False, "inv_p")
+
+
+def test_with_weights_too_no_category_is_called_above_zero_that_nobody_has():
+    """Where few reports are expected of each: in no more than 5% of collections, and 5 standard errors."""
+    mechanism, rng, n, many = RandomizedResponse(300, 1.0), np.random.default_rng(6), 600, 300
+    called = 0
+    for _ in range(many):
+        reports = mechanism.randomize(np.zeros(n, dtype=np.int64), rng)
+        sample = Sample(reports, weights=rng.lognormal(0, 0.7, n))
+        found = analyse_groups(sample, mechanism, [f"c{j}" for j in range(300)]).analyses[0]
+        called += found.above.above[1:].any()
+    assert called <= many * 0.05 + 5 * math.sqrt(many * 0.05 * 0.95)

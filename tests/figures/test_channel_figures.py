@@ -47,7 +47,9 @@ def test_figures_are_valid_and_say_themselves(name):
     check(channel_estimates(None, phi, found.inv, found.mle, None))
     reports = NAMES if phi is not None else [str(i) for i in range(7)]
     check(channel_table(found.channel, NAMES, reports))
-    check(channel_convergence(found.ibu, found.mle, 1e-9))
+    converging = channel_convergence(found.ibu, found.mle, 1e-9)
+    check(converging)
+    assert converging.layout.yaxis.tickformat is None  # powers of ten, not 1e−12
 
 
 def test_many_categories_are_marks():
@@ -69,6 +71,7 @@ def test_bounds_are_drawn_and_told(name):
     bars = dict(zip(figure.data[0].y, figure.data[0].x, strict=True))
     best = "Inv, and the best for many users" if name != "wide" else "The best, for many users: about"
     assert bars[best] == found.bounds.exact / 1000
+    assert 2 <= len(figure.layout.xaxis.ticktext) <= 9  # each with all its digits
     assert ("Many users, by ε alone: at least" in bars) == np.isfinite(found.channel.epsilon)
     assert ("by simulation" in reading(figure)) == (name == "wide") == (found.bounds.exact_error > 0)
     assert f" {number(found.bounds.exact / 1000)}" in reading(figure)

@@ -26,7 +26,7 @@ from rr_core.protocols.hadamard import inv_hadamard
 from rr_core.protocols.laws import KEYS
 from rr_core.protocols.posterior import DRAWS, distance_to_mle, prior_errors
 from rr_core.rounding import percent
-from rr_core.words.plan import PROTOCOL_NAMES
+from rr_core.words.plan import PROTOCOL_WORDS
 from tests.figures.test_every_figure import check
 from tests.sentences import holds
 
@@ -43,9 +43,9 @@ def test_bars_marks_and_table(k, epsilon, n):
     bars, marks = figure.data
     errors = expected_errors(k, epsilon, n, draw.theta)
     assert bars.x.tolist() == sorted(errors.values())
-    assert bars.y == tuple(PROTOCOL_NAMES[key] for key in sorted(errors, key=errors.__getitem__))
+    assert bars.y == tuple(PROTOCOL_WORDS[key].name for key in sorted(errors, key=errors.__getitem__))
     for name, error in zip(marks.y, marks.x, strict=True):
-        (key,) = [key for key in inv if PROTOCOL_NAMES[key] == name]
+        (key,) = [key for key in inv if PROTOCOL_WORDS[key].name == name]
         assert error == pytest.approx(np.sqrt(((inv[key] - draw.theta) ** 2).mean()))
     check(side_by_side(k, epsilon, n, {}, None))
     table = report_table(k, epsilon, n, draw.theta)

@@ -101,7 +101,7 @@ def test_a_file_with_odd_names_is_put_back_to_its_true_categories():
 
 
 def test_what_may_be_an_answer_is_named_and_counted_unless_noise_alone_brings_more():
-    for name in ("none", "?", "Nan", "Nil", "Na", "Null"):
+    for name in ("none", "?", "Nan", "Nil", "Na", "Null", "-99", "NS/NC", "Sans réponse"):
         assert not found(rows(COUNTS | {name: 300}))[name].by_default
         assert not found(rows(COUNTS | {name: 300}), epsilon=1.0)[name].by_default
         assert found(rows(COUNTS | {name: 3}), epsilon=1.0)[name].by_default
@@ -443,6 +443,7 @@ def test_named_subtotals_beside_a_total_are_left_out(rows: str) -> None:
         {"a;b": 200, "b;a": 3},
         {"a, b": 200},
         {"a;": 100, "b;": 100, "a;b;": 90},
+        {"a + b": 120, "a / c": 60},
         {"a b": 120, "a c": 60, "b c": 3},  # Kobo's select_multiple
     ],
 )
@@ -459,7 +460,19 @@ def test_a_name_of_two_words_is_no_list() -> None:
     assert found(rows({"Yes, once": 300, "Yes, twice": 250, "No": 240}), epsilon=1.0) == {}
 
 
-@pytest.mark.parametrize("name", ["Valid total", "Total respondents", "Base: all respondents"])
+@pytest.mark.parametrize("total", ["", "Total,600\n"])
+def test_a_name_above_others_that_has_their_sum_is_their_total(total: str) -> None:
+    """Everybody was counted three times: in the group, alone, and in the total."""
+    text = "mode,n\nMotorised,370\n  Bus,160\n  Car,210\nActive,230\n  Bike,90\n  Walk,140\n"
+    odd = odd_names(a_table(text + total), AllSeen(), of(1.5)).default_decisions()
+    assert {*odd.left_out} == {"Motorised", "Active"} | ({"Total"} if total else set())
+    other = a_table("mode,n\nMotorised,370\nBus,160\nCar,210\nActive,231\nBike,90\nWalk,140\n")
+    assert odd_names(other, AllSeen()).names == ()
+
+
+@pytest.mark.parametrize(
+    "name", ["Valid total", "Total population", "Total respondents", "Base: all respondents"]
+)
 def test_a_total_may_say_of_whom(name: str) -> None:
     """Beside another total it was counted, and all names beside them had too few reports."""
     text = f"answer,n\na,137\nb,91\nc,41\n{name},269\nMissing,12\nTotal,281\n"

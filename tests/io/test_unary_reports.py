@@ -375,7 +375,7 @@ def test_blanks_between_bits_are_said_to_be_the_trouble() -> None:
 
 def test_a_total_among_the_ones_is_no_category() -> None:
     """It was one, and had a share of 158%."""
-    for name in ("Total respondents", "Total", "Gesamt"):
+    for name in ("Total respondents", "Total", "Gesamt", "N"):
         read = read_unary(Source("a.csv", f"category,ones\na,268\nb,198\nc,147\n{name},500\n".encode()))
         assert (read.labels, read.support.tolist()) == (("a", "b", "c"), [268, 198, 147])
         assert read.reports.notes == (f"“{name}” (500) is a total and no category: it was left out.",)

@@ -195,7 +195,7 @@ def test_how_long_ibu_takes(many):
         text = reading(channel.channel_convergence(found.ibu, found.mle, 1e-9))
         marks = found.ibu.iterations.tolist()
         last, gap = ibu(found, {marks[-1]})[marks[-1]]
-        step = [found.mle.iterations, upwards(found.mle.gap)]
+        step = [upwards(found.mle.gap), found.mle.iterations]
         if "no factor" in text:
             reached = int(value(re.search(r"After ([\d,]+)", text)[1]))
             before = marks[marks.index(reached) - 1]

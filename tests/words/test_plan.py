@@ -26,7 +26,7 @@ from rr_core.protocols import laws
 from rr_core.words import plan as sentences
 from rr_core.words.plan import (
     KIND_TEXTS,
-    PROTOCOL_NAMES,
+    PROTOCOL_WORDS,
     at_least,
     at_most,
     bound_text,
@@ -50,7 +50,7 @@ def test_every_kind_of_target_has_its_words():
 def test_every_bound_and_every_protocol_has_its_words(users):
     for bound in bounds.table(2, 1.0, 1e6, users):
         assert all(bound_text(bound.key, users))
-    assert PROTOCOL_NAMES.keys() == set(laws.KEYS)
+    assert PROTOCOL_WORDS.keys() == set(laws.KEYS)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def errors_of_protocols(k, epsilon, users="fixed"):
 
 @recomputes(sentences.protocol_sentence, sentences.protocol_notes, sentences._hadamard_note)
 def test_the_verdict_on_protocols_is_that_of_their_definitions(many):
-    assert len(PROTOCOL_NAMES) == 6  # as the sentences say
+    assert len(PROTOCOL_WORDS) == 6  # as the sentences say
     for i, (k, epsilon, n) in enumerate(places(many)):
         users = ("fixed", "sampled")[i % 2]
         found = plain_plan(k, epsilon, n, users)
@@ -392,19 +392,19 @@ def test_what_is_as_small_is_the_same_beside_the_plan_and_side_by_side():
     settings += [(int(2 * 10 ** rng.uniform(0, 5)), rng.uniform(0.1, 12)) for _ in range(50)]
     for k, epsilon in settings:
         rows = sentences.compared_protocols(planned("rmse", k, epsilon, 1000))
-        cells = {PROTOCOL_NAMES[row.key]: sentences.protocol_cells(row) for row in rows}
+        cells = {PROTOCOL_WORDS[row.key].name: sentences.protocol_cells(row) for row in rows}
         lines = side_by_side.report_table(k, epsilon, 1000, None).splitlines()[2:]
         told = {line.split(" | ")[0].lstrip("| "): line.rstrip(" |").split(" | ")[-1] for line in lines}
         assert told == {name: users for name, (_, _, users, _) in cells.items()}
         expected = side_by_side.expected_errors(k, epsilon, 1000, None)
         read = side_by_side._reading(sorted(expected, key=expected.__getitem__), expected, k, epsilon)
         least = {name for name, (_, _, users, _) in cells.items() if users in ("best", "the same")}
-        within = {PROTOCOL_NAMES[row.key]: protocol_in_a_sentence(row.key) for row in rows}
+        within = {PROTOCOL_WORDS[row.key].name: protocol_in_a_sentence(row.key) for row in rows}
         named = read.partition("smallest expected error")[0]
         assert {name for name in cells if within[name] in named} == least
         # Equal as printed.
         assert {cells[name][1] for name in least} == {re.search("error, ([^;]+?%)", read)[1]}
-        hardly_more = cells[PROTOCOL_NAMES["rr"]][2] == "hardly more"
+        hardly_more = cells[PROTOCOL_WORDS["rr"].name][2] == "hardly more"
         assert ("k-RR needs hardly more users for the same." in read) == hardly_more
         seen |= {users for _, _, users, _ in cells.values()}
     assert seen >= {"best", "the same", "hardly more"}
