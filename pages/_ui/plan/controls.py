@@ -1,5 +1,5 @@
-"""The widgets of the plan, their place in the address, and the plan that is worked out of them: once for a class; about an
-uploaded population, once for its owner."""
+"""The widgets of the plan, their place in the address, and the plan that is worked out of them: once for a class; about
+an uploaded population, once for its owner."""
 
 from __future__ import annotations
 
