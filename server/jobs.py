@@ -13,7 +13,7 @@ The way of a Stop:
   (`Lost`). What it returned stays with this session ("Stopped after 60 of 200 collections") and is shared with no other.
 - Of a sweep, `stop` in `pages/_ui/experiments/runs.py`: the session leaves the sweep, which ends unless another session
   that asked for it has looked in the last 20 seconds. The cells that are complete stay, and Resume goes on from them.
-- Reading a file has none: a new run of the page, with another file or without one, ends it, and nothing is kept.
+- Reading a file has none: a new run of the page, with another file or without one, ends its worker; nothing is kept.
 """
 
 from __future__ import annotations

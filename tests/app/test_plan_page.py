@@ -13,8 +13,8 @@ from urllib.parse import urlencode
 import numpy as np
 import pytest
 
+from pages._ui.plan.controls import map_ranges
 from pages._ui.plan.sections import map_csv, replicates, simulated_points, summary
-from pages._ui.plan.settings import map_ranges
 from rr_core import Scenario
 from rr_core.metrics import WHOSE
 from rr_core.plan import shuffling

@@ -29,7 +29,7 @@ PARAMETERS = ("dist", "k", "s", "eps", "n", "seed")
 @given(scenarios)
 def test_a_link_restores_the_scenario_to_the_last_digit(scenario):
     query = scenario.to_query()
-    assert tuple(query) == PARAMETERS
+    assert tuple(query)[: len(PARAMETERS)] == PARAMETERS
     assert Scenario.from_query(query) == (scenario, ())
 
 

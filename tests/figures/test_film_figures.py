@@ -125,8 +125,10 @@ def test_pictures_are_the_shares_and_the_estimates_at_every_moment(scenario):
     expected = view.pick(draw.mechanism.expected(draw.theta))
     np.testing.assert_allclose(values(named(first, "Expected")), expected, rtol=1e-6)
     end = view.pick(mle_star(draw.counts, draw.mechanism))
-    np.testing.assert_allclose(values(second.frames[-1].data[3]), end, rtol=1e-6, atol=1e-12)
-    for figure, traces in ((first, (1, 0, 2)), (second, (1, 2, 3, 4, 0))):
+    np.testing.assert_allclose(
+        values(second.frames[-1].data[list(ESTIMATORS).index("mle_star")]), end, rtol=1e-6, atol=1e-12
+    )
+    for figure, traces in ((first, (1, 0, 2)), (second, (*range(1, len(ESTIMATORS) + 1), 0))):
         for frame in figure.frames:  # all of them: Plotly takes off the screen what a frame does not name
             assert frame.traces == traces
             assert len(frame.data) == len(traces)

@@ -155,7 +155,7 @@ BROKEN = {
         "must have one row for each of inv, inv_n, inv_p, mle_star",
     ),
     "twice": (CSV + LINES[-2] + b"\n", "must have one row for each of inv"),
-    "a line cut": (CSV[:-40], "The file is cut short or was changed: line 21 has"),
+    "a line cut": (CSV[:-40], f"The file is cut short or was changed: line {ROWS + 1} has"),
     "a column less": (without("mse_q50"), "must have the column mse_q50, and 0 more"),
     "two of a name": (CSV.replace(b"mse_q25", b"mse_q50", 1), "Two columns are called “mse_q50”"),
     "text for a number": (changed("mse_mean", 6, "many"), "“mse_mean” holds “many” on line 8 where a number"),

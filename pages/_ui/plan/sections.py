@@ -17,7 +17,7 @@ from pages._ui import chart, downloads, link, long_run, session_files, widgets
 from pages._ui.draw_results import DrawResults
 from pages._ui.frame import Page
 from pages._ui.link import binding_of_parameters
-from pages._ui.plan.settings import plan_landscape, population_guess, target_frontier
+from pages._ui.plan.controls import plan_landscape, population_guess, target_frontier
 from pages._ui.reports.designs import encoding_choice, entry
 from rr_core._validate import Array
 from rr_core.figures import plan_curves

@@ -1,5 +1,5 @@
-"""What a person asks the plan, and the plan that is worked out of it: once for a class; about an uploaded population,
-once for its owner."""
+"""The widgets of the plan, their place in the address, and the plan that is worked out of them: once for a class; about
+an uploaded population, once for its owner."""
 
 from __future__ import annotations
 
