@@ -4,8 +4,9 @@ import streamlit as st
 
 from pages._ui import guidance
 from pages._ui.frame import Parts, open_page, while_open
-from pages._ui.plan import sections, sentences
-from pages._ui.plan.settings import SETTINGS, controls, current_plan, plan_landscape
+from pages._ui.plan import sections
+from pages._ui.plan.controls import SETTINGS, controls, current_plan, plan_landscape
+from rr_core.words import plan as sentences
 
 PARTS = Parts(
     "plan",

@@ -6,14 +6,14 @@ from pages._ui import guidance
 from pages._ui.figure_controls import row
 from pages._ui.frame import open_reading
 from pages._ui.reports import results, session, upload
-from pages._ui.widgets import stop
+from pages._ui.widgets import end_run
 
 open_reading("your_reports", session.HERE, session.MADE)
 upload.panel()
 used = session.in_use()
 if used is None:
     upload.warehouse_section()
-    stop()
+    end_run()
 
 answer = st.container()
 with row():

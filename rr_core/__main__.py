@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rr_core.comparison import Target
 from rr_core.data import read_toml
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
@@ -27,7 +26,7 @@ from rr_core.plan.settings import ShareSettings
 from rr_core.protocols import Channel
 from rr_core.recompute import recompute
 from rr_core.recompute.result import Recomputed
-from rr_core.reports.analysis import ByGroup, Collecting, intervals_outside, outside_interval
+from rr_core.reports.analysis import ByGroup, Collecting
 from rr_core.reports.by_group import Stated, designs_of
 from rr_core.reports.designs import (
     DESIGNS,
@@ -48,8 +47,6 @@ from rr_core.reports.designs import (
     unary_encoding,
 )
 from rr_core.reports.epsilon_fit import Simulations, fit_test
-from rr_core.reports.survey import Survey, analyse_people, report_of_each
-from rr_core.rounding import p_is
 from rr_core.script import VERSION
 
 if TYPE_CHECKING:
@@ -196,8 +193,8 @@ def _analyse(asked: argparse.Namespace) -> None:
         if given is not None and given != []:
             of = " or ".join(key for key, own in _OPTIONS_OF.items() if name in own)
             raise Unclear(f"--{name} belongs to --design {of}, not to {asked.design}: leave it out")
-    results, survey, notes = _unary(asked) if asked.design == "unary" else _by_reports(asked)
-    for note in (*_said(results), *notes, *_unfit(survey), *_of_table(survey)):
+    results, notes = _unary(asked) if asked.design == "unary" else _by_reports(asked)
+    for note in _said(results, notes):
         print(_in_a_shell(note), file=sys.stderr)
     if asked.out is not None and asked.out.endswith(".json"):
         from rr_core.io.report_files import json_file, now
@@ -205,14 +202,14 @@ def _analyse(asked: argparse.Namespace) -> None:
 
         Path(asked.out).write_bytes(json_file(results, advice(results)[0], now()))
         return
-    result = Recomputed({}, survey.table())
+    result = Recomputed({}, results.columns() if results.survey is None else results.survey.table())
     if asked.out is None:
         result.write(sys.stdout)
     else:
         result.save(asked.out)
 
 
-def _by_reports(asked: argparse.Namespace) -> tuple[Results, Survey, list[str]]:
+def _by_reports(asked: argparse.Namespace) -> tuple[Results, list[str]]:
     from rr_core.io import (
         AllSeen,
         Collected,
@@ -242,6 +239,7 @@ def _by_reports(asked: argparse.Namespace) -> tuple[Results, Survey, list[str]]:
     alone = not stated and len(read.labels) < 2  # which the design refuses in its own words
     collected = Collected(read.labels, read.counts, 0, (), 0, ()) if alone else within(read, domain, names)
     notes = [
+        *_read_from(asked, sources, read),
         *rows_left_out(read.dropped, 0 if asked.by else read.merged),  # groups repeat each category
         *read.notes,
         *_left_out(collected, names, asked.leave_out, odd.names),
@@ -259,7 +257,6 @@ def _by_reports(asked: argparse.Namespace) -> tuple[Results, Survey, list[str]]:
             raise Unclear(
                 "As stated, different shares give the same reports, so nobody can estimate them: check the chances"
             )
-    order = report_of_each(counted.truths, counted.reports)
     people = None
     if any(_beside(asked)):
         people, notes = _people(asked, sources, read, counted.reports, names, notes)
@@ -282,18 +279,14 @@ def _by_reports(asked: argparse.Namespace) -> tuple[Results, Survey, list[str]]:
     )
     truths = None if counted.truths == counted.reports else counted.truths
     used = ReportsInUse(read, collected, protocol, settings, truths=truths, about=counted.about)
-    results, survey = _analysed(asked, used, people, sources, order)
-    return results, survey, [*notes, *_reported(counted, survey)]
+    results = _analysed(asked, used, people, sources)
+    return results, [*notes, *_reported(results.used)]
 
 
 def _analysed(
-    asked: argparse.Namespace,
-    used: ReportsInUse,
-    people: People | None,
-    sources: Sequence[Source],
-    order: Sequence[int] | None,
-) -> tuple[Results, Survey]:
-    """The analysis of all people, and by group where that was asked for; and what the table is of."""
+    asked: argparse.Namespace, used: ReportsInUse, people: People | None, sources: Sequence[Source]
+) -> Results:
+    """The analysis of all people, and by group where that was asked for, with the test of k-RR's epsilon."""
     from rr_core.io.report_results import Results
     from rr_core.io.reports import read_again
 
@@ -312,33 +305,24 @@ def _analysed(
             weights=weighing,
             inverse=asked.inclusion is not None,
         )
-    groups = ("",) if people is None else people.groups
-    together, by_group = analyse_people(
-        used.tallies,
-        used.protocol,
-        used.labels,
-        groups,
-        asked.level,
-        asked.users,
-        order,
-        by_group=bool(asked.by),
-    )
-    (found,) = together.analyses
-    simulated = None
-    if used.k_rr is not None and found.nearest is not None and found.k <= _MOST_TESTED:
-        simulated = Simulations(fit_test(found.counts, used.k_rr, _TESTED))
-    target: Target = "users" if found.users == "fixed" else "population"
-    return Results(used, asked.level, target, found, simulated, by_group), by_group or together
+    results = Results.of(used, asked.level, asked.users)
+    if used.k_rr is None or used.k > _MOST_TESTED:
+        return results
+    test = fit_test(results.analysis.counts, used.k_rr, _TESTED)
+    return dataclasses.replace(results, simulated=Simulations(test))
 
 
-def _said(results: Results) -> list[str]:
-    """What the page says first: whether the design is rejected, the result, which estimate to report, the groups."""
+def _said(results: Results, notes: Sequence[str]) -> list[str]:
+    """What the page says first: whether the design is rejected, the result, which estimate to report, the groups; then
+    the notes, and where shares of the table lie outside their intervals."""
     from rr_core.io import report_sentences as sentences
 
     fit = sentences.fit(results)[:1]
     answer = f"{sentences.heading(results)} {sentences.answer(results)}"
     said = [answer, sentences.advice(results)[0], *sentences.few_reports(results), *sentences.groups(results)]
-    return [*fit, *said] if results.rejects_epsilon else [*said, *fit]
+    analyses = [results.analysis] if results.survey is None else results.survey.analyses
+    outside = sentences.outside(analyses, [one.leading for one in analyses])
+    return [*(fit + said if results.rejects_epsilon else said + fit), *notes, *outside]
 
 
 def _varied(asked: argparse.Namespace) -> dict[str, str | dict[str, str]]:
@@ -448,7 +432,7 @@ def _sources(path: str, sheet: str | None) -> list[Source]:
 
 def _columns(asked: argparse.Namespace, sources: Sequence[Source]) -> dict[str, Any]:
     """Arguments of `read_reports`; refuses to choose between columns that may all hold the reports."""
-    from rr_core.io.columns import counts_beside
+    from rr_core.io.columns import counts_beside, likely_category, sure_counts
 
     options: dict[str, Any] = {"has_header": asked.header}
     if asked.count is not None:
@@ -456,13 +440,29 @@ def _columns(asked: argparse.Namespace, sources: Sequence[Source]) -> dict[str, 
     preview = _preview(asked, sources)
     if asked.column is None:
         # Else reading refuses it, in better words.
-        if preview.layout == "values" and not counts_beside(preview, preview.category):
+        if preview.layout == "counts" or not counts_beside(preview, preview.category):
             _one_column(asked, preview)
+        beside = [i for i, name in enumerate(preview.columns) if name in _beside(asked)]
+        if preview.category in beside:  # which says of whom
+            options["category"] = likely_category(preview, preview.count, beside)
         return options
     # Whom a person belongs to, or stands for, is no number of reports.
     taken = preview.count is not None and preview.columns[preview.count] in _beside(asked)
-    suggested = preview.layout == "counts" and preview.columns[preview.category] == asked.column and not taken
+    counts = [] if preview.count is None or taken else [preview.count]
+    suggested = counts and (preview.columns[preview.category] == asked.column or sure_counts(preview, counts))
     return options | {"layout": None if suggested else "values", "category": asked.column}
+
+
+def _read_from(asked: argparse.Namespace, sources: Sequence[Source], read: Reports) -> list[str]:
+    """A sentence on the column of the reports, where nobody named it and it could be another."""
+    taken = (*_beside(asked), read.category_name, read.count_name)
+    others = [one for one in _preview(asked, sources).columns if one not in taken]
+    if asked.column is not None or not others or not read.has_header:
+        return []
+    names = ", ".join(f"“{plain(one, 40)}”" for one in others[:6])
+    return [
+        f"The reports were read from the column “{plain(read.category_name, 40)}”, not from {names}: else say --column."
+    ]
 
 
 def _preview(asked: argparse.Namespace, sources: Sequence[Source]) -> Preview:
@@ -495,6 +495,15 @@ def _decided(asked: argparse.Namespace, odd: Sequence[Odd], read: Reports) -> Na
                 f"“{plain(one.label)}” and “{plain(one.twin or '')}” may be one answer: say --merge to count such names "
                 "together, or --no-merge to keep them apart"
             )
+    lists = [one for one in odd if one.reason == "several answers"]
+    if lists and asked.design == "k_rr":
+        first = lists[0]
+        others = f" and {len(lists) - 1:,} more" if len(lists) > 1 else ""
+        raise Unclear(
+            f"“{plain(first.label)}” ({first.reports:,}){others} hold several answers in one cell, and a report is one "
+            "answer: give a column of 0 and 1 for each, with --design unary; or say of each list --leave-out NAME, or "
+            "--keep NAME where people chose among such lists"
+        )
     names = decisions_on(
         [one for one in odd if (one.by_default if one.twin is None or asked.merge is None else asked.merge)]
     )
@@ -517,7 +526,9 @@ def _one_column(asked: argparse.Namespace, preview: Preview) -> None:
         )
     if some:
         names = " or ".join(f"--column “{plain(preview.columns[i])}”" for i in some[:6])
-        raise Unclear(f"Several columns may hold the reports: say which one, with {names}")
+        numbers = [preview.columns[i] for i in some if preview.numeric[i] and not preview.hints[i].again]
+        counts = f"; or --count “{plain(numbers[0])}” if its numbers are counts" if numbers else ""
+        raise Unclear(f"Several columns may hold the reports: say which one, with {names}{counts}")
 
 
 def _mechanism(asked: argparse.Namespace, k: int) -> RandomizedResponse:
@@ -616,44 +627,16 @@ def _counted_though(odd: Sequence[Odd], names: Names) -> list[str]:
     ]
 
 
-def _reported(counted: Counted, survey: Survey) -> list[str]:
+def _reported(used: ReportsInUse) -> list[str]:
     """A sentence on the reports, where the table has no place for them."""
-    if survey.order is not None:
+    if used.counts_by_category is not None:
         return []
-    pairs = zip(counted.reports[:20], survey.reports.sum(axis=0).tolist(), strict=False)
+    pairs = zip(used.collected.labels[:20], used.collected.counts.tolist(), strict=False)
     each = ", ".join(f"{plain(name)} ({number:,})" for name, number in pairs)
     return [f"The column reports is empty, for these categories are not what people reported: {each}."]
 
 
-def _of_table(survey: Survey) -> list[str]:
-    """Sentences where a share lies outside its interval, or an interval where no share can be, in the app's words."""
-    notes = []
-    for name, found in zip(survey.groups, survey.analyses, strict=True):
-        if found.interval is None:
-            continue
-        about, ends = f"{plain(name)}: " if name else "", found.interval
-        told = (outside_interval(found, ends, found.leading), intervals_outside(found, ends, found.leading))
-        notes += [f"{about}{text}" for text in told if text]
-        outside = int(((ends.high < 0) | (ends.low > 1)).sum())
-        touching = int(((ends.high <= 0) | (ends.low >= 1)).sum()) - outside
-        if touching:
-            notes.append(
-                f"{about}Intervals of Inv that only touch 0% or 100%, from where no share can be: {touching:,} of "
-                f"{found.k:,}. These are not cut in the table."
-            )
-    return notes
-
-
-def _unfit(survey: Survey) -> list[str]:
-    """Sentences on the groups of one design whose reports do not fit it; where each has its own they are named before."""
-    return [
-        f"{plain(name)}: these reports hardly come from what is stated ({p_is(found.fit.p_value)})."
-        for name, found in zip(survey.groups, survey.analyses, strict=True)
-        if name and survey.together is None and found.fit is not None and found.fit.rejected
-    ]
-
-
-def _unary(asked: argparse.Namespace) -> tuple[Results, Survey, list[str]]:
+def _unary(asked: argparse.Namespace) -> tuple[Results, list[str]]:
     from rr_core.io import AS_WRITTEN, Collected, rows_left_out
     from rr_core.io.report_results import ReportSettings, ReportsInUse
     from rr_core.io.unary_reports import read_unary
@@ -699,9 +682,8 @@ def _unary(asked: argparse.Namespace) -> tuple[Results, Survey, list[str]]:
     collected = Collected(labels, read.support, silent, (), 0, ())
     settings = ReportSettings(design="unary")
     used = ReportsInUse(read.reports, collected, protocol, settings, unary=read, stated_n=n)
-    results, survey = _analysed(asked, used, people, sources, range(k))
     about = rows_left_out(read.reports.dropped, 0 if asked.by else read.reports.merged)
-    return results, survey, [*about, *notes]
+    return _analysed(asked, used, people, sources), [*about, *notes]
 
 
 def _people(

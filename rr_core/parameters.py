@@ -186,6 +186,15 @@ class Choice(Generic[Value]):
     options: Mapping[Value, str]
     sentence: str = "The link's {label} “{text}” is not known here; “{used}” is used instead."
 
+    def checked(self: Choice[str], value: str) -> str:
+        """The value, where it is one of these texts.
+
+        Raises:
+            ValueError: naming the field, the options and what was received.
+        """
+        _validate.one_of(self.name, value, self.options)
+        return value
+
     def parse(self, text: str, default: Value) -> tuple[Value, str]:
         by_text = {self.format(value): value for value in self.options}
         key = text.strip().lower()

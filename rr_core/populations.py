@@ -50,13 +50,13 @@ class Population:
         Raises:
             ValueError: when the weights are not a (k,) histogram or the labels are not k names.
         """
-        shares = _frozen(_validate.shares(_validate.weights(weights, 2)))
+        shares = frozen(_validate.shares(_validate.weights(weights, 2)))
         array = _validate.numbers("weights", weights)
         if labels is not None and len(labels) != array.size:
             raise ValueError(f"labels must be k = {array.size} names, got {len(labels)}")
         names = None if labels is None else tuple(labels)
         whole = array.dtype == np.int64 and array.sum(dtype=np.float64) <= 2.0**62
-        counts = _frozen(array.astype(np.int64)) if whole else None
+        counts = frozen(array.astype(np.int64)) if whole else None
         digest = hashlib.sha256(np.ascontiguousarray(array).tobytes())
         digest.update("\x00".join(names or ()).encode("utf-8", "surrogatepass"))
         return cls(f"weights:{digest.hexdigest()}", shares, names, counts, source)
@@ -161,17 +161,25 @@ SHAPES: dict[str, Shape] = {
 
 @dataclass(frozen=True)
 class Table:
-    """A small table of counts with names."""
+    """A small table of counts with names.
+
+    Attributes:
+        name: on screen.
+        rows: name and count of each category.
+        source: where the counts come from, one line.
+        is_real: whether somebody counted them: `/experiments` then offers them for Figure 3, which is about real data.
+    """
 
     name: str
     rows: tuple[tuple[str, int], ...]
     source: str
+    is_real: bool = False
 
     def population(self, key: str) -> Population:
         labels, counts = zip(*self.rows, strict=True)
         array = np.array(counts, dtype=np.int64)
-        shares = _frozen(_validate.shares(array))
-        return Population(key, shares, tuple(labels), _frozen(array), self.source)
+        shares = frozen(_validate.shares(array))
+        return Population(key, shares, tuple(labels), frozen(array), self.source)
 
 
 def _letters(counts: str) -> tuple[tuple[str, int], ...]:
@@ -197,6 +205,7 @@ TABLES: dict[str, Table] = {
             ("Doctorate", 413), ("5th-6th", 333), ("1st-4th", 168), ("Preschool", 51),
         ),
         "Schooling of 32,561 people, UCI Adult data set (1994 US census, CC BY 4.0).",
+        is_real=True,
     ),
     "work": Table(
         "Work class (census)",
@@ -206,6 +215,7 @@ TABLES: dict[str, Table] = {
             ("Without-pay", 14), ("Never-worked", 7),
         ),
         "Work class of 32,561 people, UCI Adult data set (1994 US census, CC BY 4.0).",
+        is_real=True,
     ),
     "letters": Table(
         "Letters of Moby-Dick",
@@ -214,6 +224,7 @@ TABLES: dict[str, Table] = {
             "64557 68141 16962 1544 51162 63106 86558 26317 8420 21775 1007 16606 623"
         ),
         "Letters of Herman Melville's Moby-Dick (1851, public domain), 935,819 in all.",
+        is_real=True,
     ),
 }  # fmt: skip
 
@@ -240,9 +251,10 @@ def build(dist: str, k: int, s: float) -> Population:
     k, s = _validate.integer("k", k, 2), _validate.real("s", s, "a number >= 0")
     shape = SHAPES[dist]
     key = f"{dist}:{k}:{s!r}" if dist == "zipf" else f"{dist}:{k}"
-    return Population(key, _frozen(shape.build(k, s)), source=shape.name)
+    return Population(key, frozen(shape.build(k, s)), source=shape.name)
 
 
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """The array, read-only from now on."""
     array.flags.writeable = False
     return array

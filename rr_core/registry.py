@@ -36,7 +36,7 @@ class Entry:
         label: on screen.
         estimate: from a histogram (..., k) and its mechanism to an estimate of the same shape.
         rule: the same as an affine rule on the profile of the counts.
-        is_distribution: whether the estimate is never negative and sums to one.
+        is_repair: whether it is one of the paper's three repairs of Inv.
         colour: of its traces, "#RRGGBB".
         marker: Plotly's name of its symbol.
         dash: Plotly's name of its line.
@@ -46,7 +46,7 @@ class Entry:
     label: str
     estimate: Estimator
     rule: RuleMaker
-    is_distribution: bool
+    is_repair: bool
     colour: str
     marker: str
     dash: str
@@ -61,6 +61,7 @@ REGISTRY = (
 )
 ESTIMATORS = {entry.name: entry.estimate for entry in REGISTRY}
 RULES = {entry.name: entry.rule for entry in REGISTRY}
-VALID = tuple(entry.name for entry in REGISTRY if entry.is_distribution)
+# The paper's three valid ones: ranks, claims and advice are about these, and say "the three".
+VALID = tuple(entry.name for entry in REGISTRY if entry.is_repair)
 # On screen, of all designs: of others than k-RR the maximum of the likelihood has no closed form and no star.
 LABELS = {**{entry.name: entry.label for entry in REGISTRY}, "mle": "MLE"}

@@ -20,6 +20,7 @@ from rr_core.simulate import Block, rows_per_step, simulate
 
 # Chance of calling the order of two estimators wrongly, and the fewest collections from which it is called at all.
 _LEVEL, FEWEST = 0.001, 10
+_OF_VALID = [list(ESTIMATORS).index(name) for name in VALID]
 _ROUNDING = (
     1e-13  # of a mean square: what is left of it without its mean, where all collections were the same
 )
@@ -32,7 +33,7 @@ class Repeats:
     Attributes:
         target: "users" (the same users report again) or "population" (new users each time).
         done: collections so far.
-        errors: by metric of RANKED, (done, 4) in the order of ESTIMATORS.
+        errors: by metric of RANKED, (done, estimators) in the order of ESTIMATORS.
         best, worst: by metric, how many times each valid estimator had the smallest or largest error; ties
             are shared in equal parts, and a three-way tie counts for nobody.
         tied: by metric, how many collections were such a three-way tie.
@@ -43,7 +44,9 @@ class Repeats:
     target: Target
     truth: Array
     done: int = 0
-    errors: dict[str, Array] = field(default_factory=lambda: {m: np.empty((0, 4)) for m in RANKED})
+    errors: dict[str, Array] = field(
+        default_factory=lambda: {m: np.empty((0, len(ESTIMATORS))) for m in RANKED}
+    )
     best: dict[str, dict[str, float]] = field(default_factory=lambda: _tally())
     worst: dict[str, dict[str, float]] = field(default_factory=lambda: _tally())
     tied: dict[str, int] = field(default_factory=lambda: dict.fromkeys(RANKED, 0))
@@ -76,7 +79,7 @@ class Repeats:
         """The valid estimators whose mean error is not significantly above the smallest mean: paired t test,
         two-sided at _LEVEL. With fewer than ten collections, all three. By "above", every estimator that
         fitted worse than MLE* in a collection is excluded."""
-        valid, slack = self.errors[metric][:, 1:], self._rounding(metric)
+        valid, slack = self.errors[metric][:, _OF_VALID], self._rounding(metric)
         if metric == "above":  # MLE* is never above itself, so one collection in which another is settles it
             settled = np.any(valid > slack, axis=0)
         elif self.done < FEWEST:
@@ -90,7 +93,7 @@ class Repeats:
 
     def _rounding(self, metric: str) -> Array:
         """(done, 3) bound on the rounding error of the valid estimators' errors."""
-        return rounding(metric, {name: errors[:, 1:] for name, errors in self.errors.items()})
+        return rounding(metric, {name: errors[:, _OF_VALID] for name, errors in self.errors.items()})
 
     def most_often_best(self, metric: str) -> tuple[str, ...]:
         """The valid estimators whose number of wins is not significantly below the largest one (the variance
@@ -125,8 +128,8 @@ def repeat(draw: Draw, times: int, target: Target = "users") -> Iterator[Repeats
 
     >>> from rr_core import Scenario
     >>> *_, result = repeat(Scenario(k=12, s=1.5, epsilon=1.0, n=2000, seed=5).draw(), 300)
-    >>> {name: round(result.bias2(name), 4) for name in ESTIMATORS}
-    {'inv': -0.0, 'inv_n': 0.0024, 'inv_p': 0.0006, 'mle_star': 0.0008}
+    >>> {name: round(result.bias2(name), 4) for name in VALID}
+    {'inv_n': 0.0024, 'inv_p': 0.0006, 'mle_star': 0.0008}
     >>> result.least_mean("mse")
     ('inv_p', 'mle_star')
     """
@@ -150,7 +153,7 @@ def _add(result: Repeats, draw: Draw, block: Block) -> None:
     for index, estimate in enumerate(estimates.values()):
         result._deviation[index] += (estimate - result.truth).sum(axis=0)
     errors = {metric: np.stack([one[metric] for one in measured], axis=-1) for metric in RANKED}
-    valid = {metric: of_all[:, 1:] for metric, of_all in errors.items()}
+    valid = {metric: of_all[:, _OF_VALID] for metric, of_all in errors.items()}
     for metric in RANKED:
         result.errors[metric] = np.concatenate([result.errors[metric], errors[metric]])
         _count_wins(result, metric, ranks(valid[metric], rounding(metric, valid)))

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rr_core import _validate, coupling, limits, parameters, streams, typed
+from rr_core import coupling, limits, parameters, streams, typed
 from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
-from rr_core.parameters import Choice, Number, Parameter
-from rr_core.populations import DISTRIBUTIONS, TABLES, UPLOAD, Population, build
+from rr_core.parameters import Choice, Number
+from rr_core.populations import DISTRIBUTIONS, TABLES, UPLOAD, Population, build, frozen
 from rr_core.simulate import Collector
 from rr_core.streams import Stream
 
@@ -44,11 +44,10 @@ class Scenario:
     seed: int = 5
 
     def __post_init__(self) -> None:
-        _validate.one_of("dist", self.dist, DISTRIBUTIONS)
-        if self.dist in TABLES:
+        if _DISTRIBUTION.checked(self.dist) in TABLES:
             object.__setattr__(self, "k", len(TABLES[self.dist].rows))
-        for field in FIELDS:
-            object.__setattr__(self, field.name, field.checked(getattr(self, field.name)))
+        for one in PARAMETERS:
+            object.__setattr__(self, one.name, one.checked(getattr(self, one.name)))
 
     @property
     def of_data(self) -> bool:
@@ -82,7 +81,7 @@ class Scenario:
         if population.counts is not None and self.n == population.total:  # see Draw.of_table
             return Users(population, population.counts)
         uniforms = self.stream(Stream.USERS).random(self.k)
-        return Users(population, _frozen(coupling.multinomial(self.n, population.probabilities, uniforms)))
+        return Users(population, frozen(coupling.multinomial(self.n, population.probabilities, uniforms)))
 
     def collect(self, users: Users) -> Draw:
         """One noisy histogram of these users' reports; with another epsilon, those whose coin changes report something
@@ -95,7 +94,7 @@ class Scenario:
         # Two numbers a category, one after the other: those of a category do not depend on k.
         uniforms = np.ascontiguousarray(self.stream(Stream.NOISE).random((self.k, 2)).T)
         counts = coupling.noisy_histogram(users.counts, self.mechanism.keep, uniforms)
-        return Draw(self, users.population, users.counts, _frozen(counts))
+        return Draw(self, users.population, users.counts, frozen(counts))
 
     def draw(self, population: Population | None = None) -> Draw:
         """The users of this scenario and one noisy histogram of their reports; see `users`."""
@@ -103,7 +102,7 @@ class Scenario:
 
     def to_query(self) -> dict[str, str]:
         """The query parameters of a link to this scenario."""
-        return parameters.write(ALL_FIELDS, self)
+        return parameters.write(PARAMETERS, self)
 
     @classmethod
     def from_query(
@@ -116,12 +115,14 @@ class Scenario:
             default: the scenario that fills the gaps.
         """
         scenario, notes = parameters.read([_DISTRIBUTION], query, default or cls())
-        if scenario.dist not in TABLES:
-            scenario, others = parameters.read(FIELDS, query, scenario)
-            return scenario, notes + others
-        note = other_k(query.get("k", ""), scenario.k, TABLES[scenario.dist].name)
-        scenario, others = parameters.read([one for one in FIELDS if one.name != "k"], query, scenario)
-        return scenario, (*notes, *([note] if note else []), *others)
+        settled = {"dist"}
+        if scenario.dist in TABLES:
+            settled.add("k")
+            note = other_k(query.get("k", ""), scenario.k, TABLES[scenario.dist].name)
+            notes = (*notes, note) if note else notes
+        rest = [one for one in PARAMETERS if one.name not in settled]
+        scenario, others = parameters.read(rest, query, scenario)
+        return scenario, notes + others
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,12 +189,7 @@ class Draw:
         )
 
 
-def _frozen(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    counts.flags.writeable = False
-    return counts
-
-
-FIELDS = (
+NUMBERS = (
     Number("k", "k", "Categories K", limits.K_MIN, limits.K_MAX, True),
     Number("s", "s", "Zipf exponent s", limits.S_MIN, limits.S_MAX, False),
     Number("epsilon", "eps", "Privacy ε", limits.EPSILON_APP_MIN, limits.EPSILON_APP_MAX, False),
@@ -207,7 +203,8 @@ _DISTRIBUTION = Choice(
     DISTRIBUTIONS,
     "The link's {label} “{text}” is not known here; {used} is used instead.",
 )
-ALL_FIELDS: tuple[Parameter, ...] = (_DISTRIBUTION, *FIELDS)
+# Every field of a `Scenario`: links are read and written by it, and values checked.
+PARAMETERS: tuple[Number | Choice[str], ...] = (_DISTRIBUTION, *NUMBERS)
 
 
 def other_k(text: str, k: int, whose: str) -> str:

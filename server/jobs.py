@@ -1,9 +1,19 @@
 """Where heavy work runs: worker processes, with progress, Stop, limits of time and memory, and a fair queue.
 
 Python runs one thread at a time: what is computed in a worker does not keep other pages waiting, and what swells or
-crashes is a worker. (Drawing a scenario stays in the server, see `pages/_ui/draw_results.py`.) No Streamlit here:
-workers import this, too. They are loky's, not multiprocessing's: a process of the latter begins by running the main
-script again, and under Streamlit that is the page.
+crashes is a worker. Sweeps have processes and a queue of their own (`server/sweeps.py`); drawing a scenario stays in the
+server (`pages/_ui/draw_results.py`). No Streamlit here: workers import this, too. They are loky's, not
+multiprocessing's: a process of the latter begins by running the main script again, and under Streamlit that is the page.
+
+The way of a Stop:
+
+- Of a run of seconds, drawn by `pages/_ui/long_run.py`: the button withdraws the request, and Streamlit ends the old run
+  of the page by what it raises in `look`, which keeps that and returns True. The number of the job goes down the pipe to
+  its worker, where ``progress()`` now returns True: the job returns what it has. After 10 seconds its worker is ended
+  (`Lost`). What it returned stays with this session ("Stopped after 60 of 200 collections") and is shared with no other.
+- Of a sweep, `stop` in `pages/_ui/experiments/runs.py`: the session leaves the sweep, which ends unless another session
+  that asked for it has looked in the last 20 seconds. The cells that are complete stay, and Resume goes on from them.
+- Reading a file has none: a new run of the page, with another file or without one, ends its worker; nothing is kept.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from pages._ui import navigation
 from rr_core import reference
 from rr_core.parameters import Choice, Number, NumberList, Several, Text
 from rr_core.populations import DISTRIBUTIONS
-from rr_core.scenario import ALL_FIELDS, FIELDS
+from rr_core.scenario import NUMBERS, PARAMETERS
 from tests.documents import DOCUMENTS, PAGES, ROOT
 
 README, LINKS = DOCUMENTS["README.md"], DOCUMENTS["docs/links.md"]
@@ -76,7 +76,7 @@ def test_the_questions_of_students_are_those_of_the_reference_and_lead_to_where_
             assert f'"{question.part}": "{named[1]}"' in page
 
 
-@pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.name)
+@pytest.mark.parametrize("field", NUMBERS, ids=lambda field: field.name)
 def test_ranges_of_the_link_parameters(field: object) -> None:
     row = next(line for line in LINKS.splitlines() if line.startswith(f"| `{field.parameter}` |"))  # type: ignore[attr-defined]
     assert f"{field.low:,g} to {field.high:,.12g} |" in row  # type: ignore[attr-defined]
@@ -85,7 +85,7 @@ def test_ranges_of_the_link_parameters(field: object) -> None:
 def test_every_distribution_and_parameter_is_named() -> None:
     row = next(line for line in LINKS.splitlines() if line.startswith("| `dist` |"))
     assert set(re.findall(r"`(\w+)`", row)) == {"dist", *DISTRIBUTIONS}
-    assert {field.parameter for field in ALL_FIELDS} <= set(first_words(LINKS, "`"))
+    assert {field.parameter for field in PARAMETERS} <= set(first_words(LINKS, "`"))
 
 
 def test_every_parameter_of_a_page_is_named() -> None:

@@ -81,7 +81,7 @@ def test_imports_point_one_way() -> None:
 
 
 def test_a_run_ends_early_in_one_way() -> None:
-    """`widgets.stop`: after ``st.stop()`` alone, widgets that were not drawn come back with another value."""
+    """`widgets.end_run`: after ``st.stop()`` alone, widgets that were not drawn come back with another value."""
     ends = {module for module, path in SOURCES.items() if "st.stop()\n" in path.read_text(encoding="utf-8")}
     assert ends == {"pages._ui.widgets"}
 

@@ -21,7 +21,7 @@ from pages._ui import link
 from pages._ui.component import component, told
 from rr_core import limits
 from rr_core.parameters import Number
-from rr_core.scenario import FIELDS
+from rr_core.scenario import NUMBERS
 
 _LONGEST = 40  # characters of a typed number
 # In seconds: without a move after which the hand counts as resting; between two looks for a move.
@@ -40,7 +40,7 @@ class _Dial(NamedTuple):
     ends: tuple[str, str] = ("", "")
 
 
-_FIELDS = {one.name: one for one in FIELDS}
+_FIELDS = {one.name: one for one in NUMBERS}
 _DIALS = {
     "s": _Dial(
         _FIELDS["s"],

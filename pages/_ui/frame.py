@@ -201,7 +201,7 @@ def open_page(name: str, *settings: Binding[Any]) -> Page:
     except sessions.NoRoom as error:
         link.show_notes([f"{error}"])
         Page.controls()
-        widgets.stop()
+        widgets.end_run()
 
 
 def open_home() -> None:
@@ -383,7 +383,7 @@ def _present(grey: Mapping[str, str]) -> NoReturn:
         guidance.next_presented()
     if not dials.moving():
         link.write()
-    widgets.stop()
+    widgets.end_run()
 
 
 def part_in_link(page: str, names: Mapping[str, str]) -> Binding[str]:

@@ -24,7 +24,7 @@ from rr_core import limits, parameters
 from rr_core.parameters import Choice, Parameter
 from rr_core.plain_text import markdown
 from rr_core.populations import TABLES, UPLOAD
-from rr_core.scenario import ALL_FIELDS, FIRST, Scenario, other_k
+from rr_core.scenario import FIRST, PARAMETERS, Scenario, other_k
 from server import sessions
 
 _TRUTH = Choice(
@@ -41,7 +41,7 @@ _PRESENT = Choice(
     {"off": "off", "on": "on"},
     "The link's {label} is “{text}”, which is neither on nor off; it is {used}.",
 )
-_PARAMETERS = (*(field.parameter for field in ALL_FIELDS), _TRUTH.parameter, _PRESENT.parameter)
+_ON_EVERY_PAGE = (*(field.parameter for field in PARAMETERS), _TRUTH.parameter, _PRESENT.parameter)
 _STALE_SECONDS = 2.0
 STAYED = (
     "This link is about a file that stayed with its owner: uploaded files never leave the browser session "
@@ -327,7 +327,7 @@ def relative() -> str:
 def _query() -> dict[str, str]:
     """The parameters of the address: the scenario, what else stands there, and the page's settings."""
     link = _link()
-    others = {name: text for name, text in st.query_params.to_dict().items() if name not in _PARAMETERS}
+    others = {name: text for name, text in st.query_params.to_dict().items() if name not in _ON_EVERY_PAGE}
     own: dict[str, str | None] = {}
     for binding in link.bindings:
         own |= binding.write(binding.current())
@@ -337,7 +337,7 @@ def _query() -> dict[str, str]:
 
 def _in_address() -> dict[str, str]:
     address = st.query_params.to_dict()
-    return {name: address[name] for name in _PARAMETERS if name in address}
+    return {name: address[name] for name in _ON_EVERY_PAGE if name in address}
 
 
 def _read(query: dict[str, str]) -> tuple[_Carried, tuple[str, ...]]:
@@ -357,7 +357,7 @@ def _read_scenario(query: dict[str, str]) -> tuple[Scenario, tuple[str, ...]]:
         k = uploaded.population.k
         note = other_k(query.get("k", ""), k, "your file")
         return replace(scenario, k=k), (note, *notes) if note else notes
-    names_a_scenario = any(field.parameter in query for field in ALL_FIELDS)
+    names_a_scenario = any(field.parameter in query for field in PARAMETERS)
     scenario, notes = Scenario.from_query(query, None if names_a_scenario else current())
     if scenario.dist != UPLOAD:
         session_files.close_upload()

@@ -15,7 +15,7 @@ import streamlit as st
 from pages._ui import guidance, link, navigation, widgets
 from pages._ui.frame import part_in_link
 from rr_core import reference
-from rr_core.experiments.claims import best_when
+from rr_core.experiments.claims import CLOSE, best_when
 from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS
 from rr_core.experiments.ranking import standing
 from rr_core.experiments.storage import stored_result
@@ -228,21 +228,20 @@ def show_sources() -> None:
     st.markdown(reference.read("sources")["data_note"])
 
 
-_CLOSE = 1.5  # times the smallest mean error: close to it
 _NAMES = {entry.name: entry.label.replace("*", r"\*") for entry in REGISTRY} | {"ibu": "IBU"}
 
 
 @cache
 def _main_grid() -> dict[str, Any]:
     """Mean squared errors of the recorded runs of the paper's grid, by the names that the texts use for them."""
-    grid = standing(stored_result(MAIN_GRID), "mse", _CLOSE)
+    grid = standing(stored_result(MAIN_GRID), "mse", CLOSE)
     return {
         "n_settings": len(MAIN_GRID),
         "n_apart": grid.n_different,
         "n_unsettled": grid.n_unsettled,
         "n_collections": MAIN_SETTINGS.seeds,
         "n_close": grid.n_close,
-        "close": _CLOSE,
+        "close": CLOSE,
         "typical_ratio": grid.median_ratio,
         "largest_ratio": grid.worst_ratio,
         "surely_best": grid.n_best,

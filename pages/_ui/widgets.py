@@ -67,7 +67,7 @@ def _same(held: Any, value: Any) -> bool:
     return set(held) == set(value) if isinstance(held, list) and isinstance(value, list) else held == value
 
 
-def stop() -> NoReturn:
+def end_run() -> NoReturn:
     """End this run; the rest of the page is not drawn.
 
     After ``st.stop()`` alone, Streamlit 1.67 keeps the values of widgets that were not drawn, while the browser forgets

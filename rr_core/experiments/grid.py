@@ -16,12 +16,12 @@ from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users
 from rr_core.populations import SHAPES, TABLES, Population, build
 from rr_core.registry import ESTIMATORS, VALID
-from rr_core.scenario import FIELDS
+from rr_core.scenario import NUMBERS
 
 # Everybody in one category: what the authors' code draws where their captions say s = 5.
 POINT = "point"
 _WEIGHTS = "weights:"  # how `Population.from_weights` starts its keys
-_CHECKED = {number.name: number for number in FIELDS}
+_CHECKED = {number.name: number for number in NUMBERS}
 
 
 @dataclass(frozen=True)

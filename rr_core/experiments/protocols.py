@@ -34,7 +34,9 @@ from scipy import special
 
 from rr_core import _validate, estimators, sampling
 from rr_core._validate import Array
+from rr_core.comparison import exceeds_chance
 from rr_core.data import read_csv
+from rr_core.experiments.cell import standard_error
 from rr_core.experiments.claims import Verdict, verdict_on
 from rr_core.experiments.ranking import FAMILY_LEVEL, Count
 from rr_core.limits import SEED_MAX, SEED_MIN
@@ -234,14 +236,10 @@ def _summary(setting: Setting, truth: Users, errors: Array) -> Errors:
         truth,
         len(errors),
         {name: float(column.mean()) for name, column in columns.items()},
-        {name: _standard_error(column) for name, column in columns.items()},
+        {name: float(standard_error(column)) for name, column in columns.items()},
         {pair: float(column.mean()) for pair, column in between.items()},
-        {pair: _standard_error(column) for pair, column in between.items()},
+        {pair: float(standard_error(column)) for pair, column in between.items()},
     )
-
-
-def _standard_error(values: Array) -> float:
-    return float(values.std(ddof=1) / math.sqrt(values.size)) if values.size > 1 else math.nan
 
 
 def _prior(protocols: Iterable[ProtocolKey], k: int, epsilons: Iterable[float]) -> tuple[Setting, ...]:
@@ -346,7 +344,7 @@ class Sentence:
     Attributes:
         key: which one.
         verdict: what the stored errors say of it.
-        yes, no, undecided: settings that agree with it, that contradict it, and that settle nothing.
+        count: settings that agree with it, that contradict it, and that settle nothing.
         lowest, highest: settings with the smallest and the largest ratio of mean errors, MLE to InvP; for "both_better"
             and "both_better_real" of the worse of these two to Inv.
         already_from: of "ue_many" alone, the smallest epsilon from which on maximum likelihood is surely better in all
@@ -355,17 +353,10 @@ class Sentence:
 
     key: SentenceKey
     verdict: Verdict
-    yes: int
-    no: int
-    undecided: int
+    count: Count
     lowest: Errors
     highest: Errors
     already_from: float | None = None
-
-    @property
-    def total(self) -> int:
-        """Number of settings that bear on it."""
-        return self.yes + self.no + self.undecided
 
 
 def sentences(stored: Stored) -> tuple[Sentence, ...]:
@@ -432,7 +423,7 @@ def _wide(row: Errors, level: float) -> float:
 def _below(row: Errors, pair: tuple[str, str], level: float) -> bool | None:
     """Whether the first of two estimates has the smaller expected error."""
     difference, error = row.difference[pair], row.difference_error[pair]
-    return difference < 0 if abs(difference) > _wide(row, level) * error else None
+    return difference < 0 if exceeds_chance(abs(difference), error, row.collections, level) else None
 
 
 def _lower(row: Errors, level: float) -> bool | None:
@@ -481,4 +472,4 @@ def _sentence(
     key: SentenceKey, verdict: Verdict, count: Count, rows: Iterable[Errors], both: bool
 ) -> Sentence:
     ordered = sorted(rows, key=worse_of_both if both else lambda row: row.ratio(*_MLE)[0])
-    return Sentence(key, verdict, count.yes, count.no, count.undecided, ordered[0], ordered[-1])
+    return Sentence(key, verdict, count, ordered[0], ordered[-1])

@@ -345,9 +345,12 @@ def _split_reading(result: Repeats, variance: list[float]) -> str:
         return "One collection shows neither a bias nor a variance: both are about many."
     if not result.with_negatives:
         return "No collection had a negative, so in all of them the valid estimators are Inv itself."
-    parts = [f"{_squared_bias(result, name)} + {number(variance[i])}" for i, name in enumerate(ESTIMATORS)]
-    valid = ", ".join(f"{QUANTITIES[name].name} {part}" for name, part in zip(VALID, parts[1:], strict=True))
-    return f"Mean squared error is squared bias + variance: Inv {parts[0]} (its bias is chance: it has none), {valid}."
+    parts = {
+        name: f"{_squared_bias(result, name)} + {number(variance[i])}" for i, name in enumerate(ESTIMATORS)
+    }
+    valid = ", ".join(f"{QUANTITIES[name].name} {parts[name]}" for name in VALID)
+    of_inv = f"Inv {parts['inv']} (its bias is chance: it has none)"
+    return f"Mean squared error is squared bias + variance: {of_inv}, {valid}."
 
 
 def _squared_bias(result: Repeats, name: str) -> str:

@@ -22,6 +22,7 @@ from rr_core.experiments.protocols import (
     Setting,
 )
 from rr_core.experiments.ranking import Count
+from rr_core.figures.experiments_curves import SIZES, WIDTHS
 from rr_core.figures.plan_curves import error_axis, log_range
 from rr_core.figures.style import LEGEND, QUANTITIES, Quantity, axis, figure, head, line_trace
 from rr_core.metrics import Users
@@ -60,8 +61,6 @@ _OF_SIMILAR, _OF_BOTH = ("rr_many", "ue_few", "rr_real"), ("both_better", "both_
 _EXISTS = " For each data set and encoding there is one where it is."
 _SHORT: Mapping[ProtocolKey, str] = {"k_rr": "k-RR", "oue": "OUE", "sue": "SUE"}
 _WHOSE: Mapping[Users, str] = {"fixed": "against these people", "sampled": "against their population"}
-_SIZES = {"inv_p": 11, "mle": 6}
-_WIDTHS = {"inv_p": 4.0}
 _PANEL, _GAP, _TOP, _BOTTOM = 220, 96, 84, 62  # pixels: height of a panel, between two, above and below
 _LEFT, _MARGIN_OF_HEADS = 84, 8  # of the axes, and of the names of panels: a phone needs the room
 _ROOM = 0.03  # beside the ends of the axis of epsilon, as a share of it
@@ -145,7 +144,8 @@ def paper_says(sentence: Sentence) -> str:
 
 def evidence(sentence: Sentence) -> str:
     """The numbers behind a verdict."""
-    parts = ((sentence.yes, "surely so"), (sentence.no, "surely not"), (sentence.undecided, "not settled"))
+    found = sentence.count
+    parts = ((found.yes, "surely so"), (found.no, "surely not"), (found.undecided, "not settled"))
     told = ", ".join(f"{words} in {count}" for count, words in parts if count)
     ends = " to ".join(number(_ratio(sentence, row)[0]) for row in (sentence.lowest, sentence.highest))
     pair = "MLE/InvP"
@@ -157,7 +157,7 @@ def evidence(sentence: Sentence) -> str:
     more = _EXISTS if sentence.key == "ue_real" and sentence.verdict == "holds" else ""
     if sentence.already_from is not None:
         more = f" It surely is from ε = {sentence.already_from:g} on."
-    return f"Of {counted(sentence.total, 'setting')}: {told}.{more} {pair}: {ends}; worst {worst}."
+    return f"Of {counted(found.total, 'setting')}: {told}.{more} {pair}: {ends}; worst {worst}."
 
 
 def _errors(panel: Sequence[Errors]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -169,7 +169,7 @@ def _errors(panel: Sequence[Errors]) -> tuple[list[dict[str, Any]], dict[str, An
         y = np.array([row.mean[name] for row in panel])
         spread = np.array([_STANDARD_ERRORS * row.standard_error[name] for row in panel])
         hover = f"<b>{shown.name}</b>, ε = %{{x:.3~g}}<br>%{{y:.4~g}} ± %{{customdata:.2~g}}"
-        lines.append(_line(shown, x, y, hover, spread, _WIDTHS.get(name, 2.2), _SIZES.get(name, 8)))
+        lines.append(_line(shown, x, y, hover, spread, WIDTHS.get(name, 2.2), SIZES.get(name, 8)))
     return lines, error_axis("Squared error", log_range([line["y"] for line in lines]), "~g")
 
 

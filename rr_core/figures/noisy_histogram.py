@@ -1,5 +1,7 @@
-"""The noisy histogram with the band an observed bar should fall in; one person's reports: the channel matrix, and what an
-onlooker believes before and after, and what ε says of it (`epsilon_cost`)."""
+"""The noisy histogram with the band an observed bar should fall in; one person's reports: the channel matrix, and
+what an onlooker believes before and after, and what ε says of it (`likelier_truth`, `two_ways`, `epsilon_cost`),
+whose numbers are `odds` of `rr_core/words/phrases.py`: e^ε, rounded up, for it is the most by which one report
+changes odds."""
 
 from __future__ import annotations
 

@@ -30,16 +30,7 @@ from rr_core.protocols.laws import KEYS, Key, support
 from rr_core.protocols.posterior import DRAWS, PriorError
 from rr_core.rounding import counted, number, percent
 from rr_core.words.phrases import as_small, listed, off_by, relative_users, table
-from rr_core.words.plan import PROTOCOL_NAMES, protocol_in_a_sentence
-
-_TICKS: dict[Key, str] = {
-    "rr": "k-RR",
-    "subset": "Subset<br>selection",
-    "sue": "Symmetric<br>unary enc.",
-    "oue": "Optimised<br>unary enc.",
-    "olh": "Optimised<br>local hashing",
-    "hr": "Hadamard<br>response",
-}
+from rr_core.words.plan import PROTOCOL_WORDS, protocol_in_a_sentence
 
 
 def side_by_side(k: int, epsilon: float, n: int, inv: Mapping[Key, Array], truth: Array | None) -> go.Figure:
@@ -52,7 +43,7 @@ def side_by_side(k: int, epsilon: float, n: int, inv: Mapping[Key, Array], truth
     """
     expected = expected_errors(k, epsilon, n, truth)
     keys = sorted(expected, key=expected.__getitem__)
-    names = [PROTOCOL_NAMES[key] for key in keys]
+    names = [PROTOCOL_WORDS[key].name for key in keys]
     traces = [
         bar_trace(
             "Expected",
@@ -70,7 +61,7 @@ def side_by_side(k: int, epsilon: float, n: int, inv: Mapping[Key, Array], truth
             mark_trace(
                 "In this draw",
                 np.array([float(np.sqrt(((inv[key] - truth) ** 2).mean())) for key in drawn]),
-                [PROTOCOL_NAMES[key] for key in drawn],
+                [PROTOCOL_WORDS[key].name for key in drawn],
                 "%{y}: %{x:.4~p} in this draw",
                 marker={
                     "color": QUANTITIES["truth"].colour,
@@ -81,7 +72,8 @@ def side_by_side(k: int, epsilon: float, n: int, inv: Mapping[Key, Array], truth
             )
         )
     x = axis("RMSE per category of Inv", tickformat=SHARE, rangemode="tozero")
-    ticks = {"tickmode": "array", "tickvals": names, "ticktext": [_TICKS[key] for key in keys]}
+    texts = [PROTOCOL_WORDS[key].tick for key in keys]
+    ticks = {"tickmode": "array", "tickvals": names, "ticktext": texts}
     y = axis("Protocol", autorange="reversed", automargin=True, **ticks)
     return figure(traces, x, y, _reading(keys, expected, k, epsilon), bargap=0.35)
 
@@ -117,18 +109,11 @@ def report_table(k: int, epsilon: float, n: int, truth: Array | None) -> str:
     """What a report is and costs, as a markdown table; arguments as of `expected_errors`."""
     expected = expected_errors(k, epsilon, n, truth)
     best = min(expected, key=expected.__getitem__)
-    whats = {
-        "rr": "one category",
-        "subset": "a set of categories",
-        "sue": "a bit for each category",
-        "oue": "a bit for each category",
-        "olh": "a hash function and a hashed value",
-        "hr": "a column of a table of +1 and −1, in which each category owns a row",
-    }
     rows = []
     for key in KEYS:
         users = "best" if key == best else relative_users((expected[key] / expected[best]) ** 2)
-        rows.append((PROTOCOL_NAMES[key], whats[key], f"{support(key, k, epsilon).bits(k):,}", users))
+        words, bits = PROTOCOL_WORDS[key], support(key, k, epsilon).bits(k)
+        rows.append((words.name, words.report, f"{bits:,}", users))
     return table(("Protocol", "A report is", "Bits", "Users for the same error"), "llrr", rows)
 
 

@@ -91,8 +91,8 @@ def with_intervals(
     shown = ends if outside else interval
     scope = "all intervals together are" if interval.simultaneous else "each interval alone is"
     reading = (
-        f"Filled markers of {ESTIMATES[chosen].name}: {int(above.sum()):,} of {above.size:,} shares, larger than chance "
-        f"alone would make them. The first one shown is {share}; the interval of "
+        f"Markers of {ESTIMATES[chosen].name} are filled where the share is larger than chance alone would make it: "
+        f"{int(above.sum()):,} of {above.size:,}. The first one shown is {share}; the interval of "
         f"Inv{', cut at 0 and 1,' if not outside else ''} is {between(float(shown.low[first]), float(shown.high[first]))}"
         f"{outside}; {scope} meant to hold the truth in {interval.level:.0%} of "
         "collections."
@@ -116,14 +116,14 @@ def with_intervals(
 
 
 def by_group(survey: Survey, category: int, *, simultaneous: bool = False) -> go.Figure:
-    """The share of one category in all groups, with the intervals of Inv.
+    """The share of one category in all groups by Inv, or where there is none by maximum likelihood, with the intervals.
 
     Args:
         survey: the analyses of all groups.
         category: which, from 0.
         simultaneous: whether the intervals hold for all categories of a group at once.
     """
-    name = survey.analyses[0].leading
+    name = "inv" if "inv" in survey.analyses[0].estimates else "mle"
     quantity, groups = ESTIMATES[name], [plain(group, _LONGEST_GROUP) for group in survey.groups]
     shares = np.array([one.estimates[name][category] for one in survey.analyses])
     y = np.arange(len(groups))

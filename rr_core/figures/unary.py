@@ -13,7 +13,7 @@ from rr_core.figures.estimators import GROUPED, estimate_bars, nearest, without_
 from rr_core.figures.style import QUANTITIES, SERIES, SHARE, ZERO, across, axis, bar_trace, figure
 from rr_core.figures.view import Bars
 from rr_core.metrics import total_variation
-from rr_core.protocols.measured import Gain
+from rr_core.protocols.unary_estimation import Gain
 from rr_core.rounding import number, percent
 from rr_core.words.phrases import people
 

@@ -106,14 +106,13 @@ def ibu_paths(
     mechanisms: Sequence[RandomizedResponse],
     iterations: Iterable[int],
     start: ArrayLike | None = None,
-    progress: Progress | None = None,
 ) -> IBUPath:
     """`ibu_path` of several histograms, each with its own mechanism, advanced together as one batch.
 
     Args:
         histograms: (rows, k) counts or frequencies.
         mechanisms: one per row, all with the same k.
-        iterations, start, progress: as in `ibu_path`; ``start`` is (k,) or (rows, k).
+        iterations, start: as in `ibu_path`; ``start`` is (k,) or (rows, k).
 
     Returns:
         The record; `IBUPath.row` takes one curve out of it.
@@ -131,7 +130,7 @@ def ibu_paths(
             f"histograms must have one row of k = {sizes[0]} for each of the {len(mechanisms)} mechanisms, "
             f"got shape {checked.shape}"
         )
-    return _record(checked, mechanisms, iterations, start, progress)
+    return _record(checked, mechanisms, iterations, start)
 
 
 def iterates(path: IBUPath, last: int, since: int | None = None) -> Iterator[tuple[int, Array]]:
@@ -267,7 +266,7 @@ def _record(
     mechanisms: list[RandomizedResponse],
     iterations: Iterable[int],
     start: ArrayLike | None,
-    progress: Progress | None,
+    progress: Progress | None = None,
     in_full: bool = False,
 ) -> IBUPath:
     marks = sorted({_validate.integer("iterations", t, 0) for t in iterations})

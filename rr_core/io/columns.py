@@ -52,8 +52,8 @@ _THOUSANDS = re.compile(r"[0-9]{3}")
 _YEAR = re.compile(r"(19|20)[0-9]{2}")
 _BIT_STRING = re.compile(r"[01]{2,}")
 _TIME = re.compile(
-    r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ,]+\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?",
-    re.ASCII,
+    r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ,]+\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?"
+    r"|([^\W\d_]{3,9}\.? \d{1,2},? |\d{1,2}\.?[ -][^\W\d_]{3,9}\.?[ -])\d{4}([T ,]+\d.*)?",  # Mar 01, 2026; 1 mars 2026
 )
 MIN_SIDEWAYS = 2
 BITS_LEAST = 3
@@ -76,6 +76,7 @@ class Hint:
             which so many drawn at random would meet `_MEETINGS` times.
         bit_strings: whether all values are words of 0 and 1, two letters or more, of the same length.
         empty: whether there is no value.
+        filled: how many cells have one.
         times: whether all values are dates or times of day.
     """
 
@@ -89,6 +90,7 @@ class Hint:
     unlike_counts: bool = False
     bit_strings: bool = False
     empty: bool = False
+    filled: int = 0
     times: bool = False
 
 
@@ -116,6 +118,7 @@ def _hint(cells: list[str]) -> Hint:
         and len(set(map(len, distinct))) == 1
         and all(map(_BIT_STRING.fullmatch, distinct)),
         empty=not filled,
+        filled=len(filled),
         times=bool(filled) and all(map(_TIME.fullmatch, distinct)),
     )
 
@@ -243,17 +246,19 @@ def detect_header(rows: Sequence[Row]) -> bool:
     """Whether the first row names the columns.
 
     The first word of a single column that comes again is a value (`comes_again`). "Answer" or another word for reports
-    says yes, also beside years; else a number says no; a usual name ("count") or a column of numbers below a word yes.
-    Among words only, a first word that comes again is a value; one that does not, above words that do repeat, is a name,
-    and so is one that heads them (`is_title`). Otherwise: several columns have a header, a single one has none.
+    says yes; it, another usual name or an empty cell also beside years. Else a number says no; a usual name ("count") or
+    a column of numbers below a word yes. Among words only, a first word that comes again is a value; one that does not,
+    above words that do repeat, is a name, and so is one that heads them (`is_title`). Otherwise: several columns have a
+    header, a single one has none.
     """
     first, body = [cell.strip() for cell in rows[0]], rows[1:]
     numbers = [cell for cell in first if looks_numeric(cell)]
     if comes_again(rows) or (len(first) == 1 and _is_like_reports(first[0], body)):
         return False
-    if any(cell.casefold() in REPORT_WORDS for cell in first) and (
-        len(first) > 2 or all(map(_YEAR.fullmatch, numbers))
-    ):
+    years = all(map(_YEAR.fullmatch, numbers))
+    if any(cell.casefold() in REPORT_WORDS for cell in first) and (len(first) > 2 or years):
+        return True
+    if numbers and years and (not first[0] or first[0].casefold() in _HEADER_WORDS):
         return True
     if numbers:
         return _are_numbers_of_columns(first, body)
@@ -327,7 +332,7 @@ def header_rows(rows: Sequence[Row]) -> int:
         below = [[row[i].strip() for row in rows[last + 1 :] if i < len(row)] for i in range(len(words))]
         numbers = [len(column) > 1 and all(map(looks_numeric, column)) for column in below]
         named = [
-            bool(re.search(r"[^\W\d_]", word)) and word.casefold() not in NO_ANSWERS
+            bool(re.search(r"[^\W\d_]|%", word)) and word.casefold() not in NO_ANSWERS
             for word, of_numbers in zip(words, numbers, strict=True)
             if of_numbers
         ]
@@ -415,10 +420,11 @@ def suggest(table: Described) -> ColumnChoice:
     if width < 2:
         return ColumnChoice("values", filled[0] if filled else 0, None)
     numbers = [i for i in filled if table.numeric[i]]
-    # With two columns the name is enough: if its numbers are bad, the error tells where.
+    # With two columns the name is enough, unless words come again there: if its numbers are bad, the error tells where.
+    by_name = numbers if width > 2 else [i for i in filled if table.numeric[i] or not table.hints[i].repeats]
     named = [
         i
-        for i in count_columns(table, filled if width == 2 else numbers)
+        for i in count_columns(table, by_name)
         if not (_may_be_of_a_row(table, i) and table.hints[likely_category(table, i)].repeats)
     ]
     count = named[0] if named else numbers[-1] if width == 2 and numbers else None
@@ -451,8 +457,9 @@ def suggest_reports(table: Described) -> ColumnChoice:
     if reports and not any(is_count_name(name) or name in CATEGORY_WORDS for name in others):
         return ColumnChoice("values", reports[0], None)
     choice = suggest(table)
-    if reports and choice.count is not None and not table.numeric[reports[0]] and choice.count != reports[0]:
-        choice = replace(choice, category=reports[0])  # the other columns say of whom
+    of_numbers = choice.count is not None or table.numeric[choice.category]
+    if reports and of_numbers and not table.numeric[reports[0]] and choice.count != reports[0]:
+        choice = replace(choice, category=reports[0])  # the other columns say of whom, or how many
     if choice.count not in weights or (len(width) == 2 and not table.hints[choice.category].repeats):
         return choice
     answers = [i for i in width if i not in weights and not is_person_id(table, i)]
@@ -482,8 +489,20 @@ def is_weight_name(name: str) -> bool:
 def count_columns(table: Described, columns: Iterable[int]) -> list[int]:
     """Those of the columns that are called count or similar and do not number the rows; what is surely a count comes
     before populations and totals, and these before shares."""
-    named = [i for i in columns if is_count_name(table.columns[i]) and not _numbers_rows(table, i)]
-    return sorted(named, key=lambda i: _remoteness(table.columns[i]))
+    named = [
+        i
+        for i in columns
+        if is_count_name(table.columns[i]) and not (_numbers_rows(table, i) or _is_a_letter(table, i))
+    ]
+    return sorted(named, key=lambda i: (_remoteness(table.columns[i]), _is_loose(table.columns[i])))
+
+
+def _is_a_letter(table: Described, index: int) -> bool:
+    """Whether the name of a column of numbers is a capital beside others, as N beside S and W: groups, not numbers."""
+    letters = [
+        name for name, number in zip(table.columns, table.numeric, strict=True) if number and len(name) == 1
+    ]
+    return table.columns[index] in letters and len(letters) > 1 and "".join(letters).isupper()
 
 
 def sure_counts(table: Described, columns: Iterable[int]) -> list[int]:
@@ -636,27 +655,64 @@ def likely_category(table: Described, count: int | None, people: Sequence[int] =
     come again, else of anything that does, else of words, else the first. Free texts are all different; what is hardly
     an answer (`is_no_answer`) comes behind what comes again."""
     others = [i for i in range(len(table.columns)) if i != count and i not in people]
+    others = [i for i in others if not _are_row_names(table, i)] or others
     others = others or [i for i in range(len(table.columns)) if i != count]
     named = [i for i in others if words_of(table.columns[i]) & CATEGORY_WORDS]
     again = [i for i in others if table.hints[i].repeats]
     words = [i for i in others if not table.numeric[i]]
     order = [*named, *(i for i in words if i in again), *again]
     good = [i for i in order if not is_no_answer(table, i, among=again if count is None else ())]
-    return next(iter([*good, *(i for i in order if not table.hints[i].constant), *order, *words, *others]))
+    full = [i for i in words if not _heads_rows(table, i)]
+    return next(
+        iter([*good, *(i for i in order if not table.hints[i].constant), *order, *full, *words, *others])
+    )
 
 
 def is_no_answer(table: Described, index: int, among: Sequence[int]) -> bool:
-    """Whether a column is empty, has one value in all rows or holds times; or has names or numbers of people, all
-    different, beside columns ``among`` which values come again."""
+    """Whether a column is empty, has one value in all rows or holds times; has no name, and fewer words than another one;
+    or has names or numbers of people, all different, beside columns ``among`` which values come again."""
     hint, words = table.hints[index], words_of(table.columns[index])
     of_people = hint.differs and (hint.looks_like_ids or not words.isdisjoint(WORDS["name_of_person"]))
-    return hint.empty or hint.constant or hint.times or (of_people and len(among) > 0)
+    return (
+        hint.empty
+        or _heads_rows(table, index)
+        or hint.constant
+        or hint.times
+        or (of_people and len(among) > 0)
+    )
+
+
+def _heads_rows(table: Described, index: int) -> bool:
+    """Whether a column without a name has words for several rows each, as SPSS writes "Valid" beside the first name."""
+    if table.numeric[index] or table.columns[index] != unnamed(index):
+        return False
+    filled = [hint.filled for hint, number in zip(table.hints, table.numeric, strict=True) if not number]
+    return table.hints[index].filled < max(filled)
+
+
+def _are_row_names(table: Described, index: int) -> bool:
+    """Whether a column without a name numbers the rows, as R and pandas write them."""
+    cells = [row[index].strip() for row in table.sample if index < len(row)]
+    named = any(name != unnamed(i) for i, name in enumerate(table.columns))
+    return named and table.columns[index] == unnamed(index) and is_serial(cells)
 
 
 def refuse_sideways(table: Table) -> None:
-    """Raise UnreadableFile for counts that are laid sideways: names of categories above a single row of counts."""
+    """Raise UnreadableFile for counts that are laid sideways: names of categories above a single row of counts, also
+    where the names are 0, 1, 2, …; and for reports that are, in a single line."""
     names, rows = table.columns, table.sample
     first = 0 if table.numeric[0] else 1  # what the row is called
+    if not table.has_header and len(names) > MIN_SIDEWAYS:
+        if len(rows) == MIN_SIDEWAYS and all(table.numeric) and is_serial([cell.strip() for cell in rows[0]]):
+            raise UnreadableFile(
+                f"The counts are laid sideways, below {rows[0][0].strip()} to {rows[0][-1].strip()}. Turn the table: a "
+                "line for each category, with its name and its count."
+            )
+        if len(rows) == 1 and not {cell.strip() for cell in rows[0]} <= ONES | ZEROS:
+            raise UnreadableFile(
+                f"The file has one line, of {len(names):,} cells: write one report, or one name and its count, in each "
+                "line."
+            )
     if not table.has_header or len(rows) != 1:
         return
     if len(names) - first < MIN_SIDEWAYS or not all(table.numeric[first:]):

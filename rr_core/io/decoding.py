@@ -25,7 +25,7 @@ MAX_UNPACKED_BYTES = MAX_UPLOAD_BYTES
 """The same limit after decompression: a bomb is a small file."""
 
 COUNT_FIRST = "Count the values first and upload one line per category with its count."
-_DAMAGED_ZIP = "The {what} is damaged or cut short. Save or pack it again, or upload the table as CSV."
+DAMAGED = "The {what} is damaged or cut short. Save it again in the program it comes from, or upload the table as CSV."
 
 _CHUNK = 1 << 20
 _GZIP, _PARQUET, _ZIP, _EMPTY_ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04", b"PK\x05\x06"
@@ -172,9 +172,7 @@ def unpack(data: bytes, name: str) -> Decoded:
         data, extension, notes = _unzip(data)
         compression, kind = "zip", _kind(data, extension)
     if not data or data.isspace():
-        raise UnreadableFile(
-            "The file is empty. Upload a table with one line per category, or one value per line."
-        )
+        raise NoRows("The file is empty. Upload a table with one line per category, or one value per line.")
     if kind is None or kind == "text":
         _refuse_foreign(data)
     if kind == "text" and extension in _PROMISED:
@@ -232,9 +230,7 @@ def decode(data: bytes) -> tuple[bytes, str]:
             " CSV in the encoding UTF-8."
         )
     if text.isspace() or not text:
-        raise UnreadableFile(
-            "The file is empty. Upload a table with one line per category, or one value per line."
-        )
+        raise NoRows("The file is empty. Upload a table with one line per category, or one value per line.")
     _refuse_foreign(text)
     return text, encoding
 
@@ -287,7 +283,7 @@ def unzipped(data: bytes, wanted: Callable[[str], bool], what: str) -> dict[str,
         UnreadableFile: damaged, encrypted, too large, or compressed in an uncommon way.
     """
     members, size = dict[str, bytes](), 0
-    with _zipped(data, what) as archive, faults_as(_DAMAGED_ZIP.format(what=what)):
+    with _zipped(data, what) as archive, faults_as(DAMAGED.format(what=what)):
         for about in archive.infolist():
             if about.is_dir() or not wanted(about.filename):
                 continue
@@ -309,7 +305,7 @@ def unzipped(data: bytes, wanted: Callable[[str], bool], what: str) -> dict[str,
 
 def _zipped(data: bytes, what: str) -> zipfile.ZipFile:
     """The archive, its list of members read."""
-    with faults_as(_DAMAGED_ZIP.format(what=what)):
+    with faults_as(DAMAGED.format(what=what)):
         archive = zipfile.ZipFile(io.BytesIO(data))
         if any(about.compress_type not in _ZIP_METHODS for about in archive.infolist()):
             raise UnreadableFile(

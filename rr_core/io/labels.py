@@ -255,10 +255,31 @@ _TRUTH = {"true": "1", "false": "0"}
 _DATE = r"^[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}"
 
 
+# Marks that one keyboard has and another not, blanks around dashes and strokes, a point at the end.
+_MARKS = {
+    r"[\x{2018}\x{2019}\x{b4}`]": "'",
+    r"[\x{201c}\x{201d}\x{201e}]": '"',
+    r"[\x{2010}-\x{2015}\x{2212}]": "-",
+    r" *([-/]) *": r"\1",
+    "\u00df": "ss",
+    r"([^.])\.$": r"\1",
+}
+_MARKED = r"[\x{df}\x{2010}-\x{201e}\x{2212}\x{b4}`]| [-/]|[-/] |[^.]\.$"
+
+
+def _with_plain_marks(text: Any) -> Any:
+    marked = pc.match_substring_regex(text, _MARKED)
+    some = pc.filter(text, marked)
+    for written, instead in _MARKS.items():
+        some = pc.replace_substring_regex(some, written, instead)
+    return pc.replace_with_mask(text, marked, some)
+
+
 def value_form(labels: Any) -> Any:
     """`caseless_form` in which one value is equal in all its ways: 01 and 1.000e+00 are 1, 3.2.2026 is 2026-02-03; true
-    is 1 and false 0 where nothing else is there but these. A date with slashes is one only if its day is above 12."""
-    text = caseless_form(labels)
+    is 1 and false 0 where nothing else is there but these. A date with slashes is one only if its day is above 12. Of
+    words, all forms of quotation marks and dashes are equal."""
+    text = _with_plain_marks(caseless_form(labels))
     truths = pa.array(sorted({*_TRUTH, *_TRUTH.values()}), pa.large_string())
     if len(text) and pc.all(pc.is_in(text, truths)).as_py():
         return pa.array([_TRUTH.get(one, one) for one in text.to_pylist()], pa.large_string())
@@ -354,6 +375,8 @@ def difference(one: str, other: str) -> str:
         return "the form of letters or digits"
     if values[0] == values[1] and values[0].as_py()[-1:].isdecimal():
         return "the way the number is written"
+    if values[0] == values[1]:
+        return "marks, or blanks around them"
     if _without_accents(pa.array([one]))[0] == _without_accents(pa.array([other]))[0]:
         return "accents"
     return "case, accents, zeros or marks around the name"

@@ -42,6 +42,8 @@ Mask = npt.NDArray[np.bool_]
 _IN_GROUP = re.compile(r"\s*[:/|>,;\u2013\u2014-]\s*(?=\S)")  # between the names of a group and of one of it
 _SUBTOTAL = r"^(sub-?total|sous-total|zwischensumme)\b"
 _MOST_LISTS = 10_000  # names that are looked at
+_FEWEST_LISTS = 3
+_FEWEST_IN_GROUP = 3  # rows, the first of which has the sum of the others
 _NEARLY_ALL = 0.9  # of the rest: a total may be rounded, or lack a category
 
 
@@ -108,8 +110,11 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
     text, missing = pc.utf8_lower(written), _one_of(written, WORDS["missing"])
     none = np.zeros(len(labels), dtype=bool)
     of_counts = reports.layout == "counts"
-    grouped = _sums_of_groups(labels, counts) if of_counts else none
-    total = _one_of(total_form(written), WORDS["total"]) | grouped if of_counts else none
+    grouped = total = none
+    if of_counts:
+        called = _one_of(total_form(written), WORDS["total"])
+        grouped = _sums_of_groups(labels, counts) | _sums_of_next(counts, called | missing)
+        total = called | grouped
     parts = none
     if total.any():  # beside a total, also "Subtotal north"
         parts = np.asarray(pc.match_substring_regex(text, _SUBTOTAL).to_numpy(zero_copy_only=False)) & ~total
@@ -123,7 +128,8 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
     sums |= (added & likely_total(counts)) | grouped | _sums_so_far(total, counts)
     declared = none if of_counts else counts == 0
     same, nearly, values = _twins(labels, counts)
-    own = ~missing & ~sums & ~declared & (same < 0)
+    several = _several_answers(written)
+    own = ~missing & ~sums & ~declared & ~several & (same < 0)
     rare, level, outweighed = none.copy(), None, True
     if mechanism is not None and own.sum() >= 2:
         merged = (
@@ -133,20 +139,21 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
         rare[own] = found.below
         level = found.level
         outweighed = bool(counts[rare & (nearly < 0)].sum() < level)
-    listed = rare & (counts == 0)  # nobody writes down a name that is no category with a 0 beside it
-    several = _several_answers(written)
+    unsaid = _one_of(text, WORDS["perhaps_missing"])
+    # A table of counts was written by somebody: a row of it is a category, also one with a 0.
+    listed = rare & (counts == 0) | (rare & ~unsaid if of_counts else none)
     # Files that were put together have the header of the second among their rows.
     header = (
         none
         if of_counts or not reports.has_header
         else _one_of(text, frozenset({reports.category_name.lower()}))
     )
-    perhaps = _one_of(text, WORDS["perhaps_missing"]) | total | added | several | declared | header
+    perhaps = unsaid | total | added | several | declared | header
     others: tuple[tuple[Reason, Mask], ...] = (
         ("a total", total),
         ("the sum of the others", added),
         ("several answers", several),
-        ("declared by the file", declared | listed),
+        ("declared by the file", declared | (rare & (counts == 0))),
         ("the name of the column", header),
     )
     odd = []
@@ -154,7 +161,7 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
         twin = same[i] if same[i] >= 0 else nearly[i]
         is_twin = twin >= 0 and not (missing[i] or sums[i])
         again = bool(header[i]) and 2 * int(counts[i]) * len(labels) < reports.total
-        settled = bool(again or missing[i] or sums[i])
+        settled = bool(again or missing[i] or sums[i] or several[i])
         settled = settled or bool(rare[i] and (is_twin or (outweighed and not listed[i])))
         reason: Reason = "too few reports"
         if is_twin:
@@ -178,6 +185,23 @@ def _sums_so_far(total: Mask, counts: Counts) -> Mask:
     return found
 
 
+def _sums_of_next(counts: Counts, apart: Mask) -> Mask:
+    """Whether a name has the sum of two or more that come next, where all but those ``apart`` are in such a group, of two
+    or more: "Motorised" above "Bus" and "Car", "Active" above "Bike" and "Walk"."""
+    rows, heads, i = np.flatnonzero(~apart), list[int](), 0
+    while i < len(rows):
+        whole, j, together = counts[rows[i]], i + 1, 0
+        while j < len(rows) and together < whole:
+            together, j = together + counts[rows[j]], j + 1
+        if together != whole or j < i + _FEWEST_IN_GROUP:
+            return np.zeros(len(counts), dtype=bool)
+        heads.append(int(rows[i]))
+        i = j
+    found = np.zeros(len(counts), dtype=bool)
+    found[heads] = len(heads) > 1
+    return found
+
+
 def _sums_of_groups(labels: Labels, counts: Counts) -> Mask:
     """Whether a name, as "A", has the sum of two or more others that begin with it, as "A: yes" and "A: no"."""
     if len(labels) > _MOST_LISTS:
@@ -196,17 +220,23 @@ def _sums_of_groups(labels: Labels, counts: Counts) -> Mask:
 
 
 def _several_answers(names: Any) -> Mask:
-    """Whether a name is a list of names that are there, too: the boxes that somebody ticked."""
-    lists = pc.match_substring_regex(names, r"\S\s*[;,|]\s*\S")
-    chosen = np.flatnonzero(lists.to_numpy(zero_copy_only=False))[:_MOST_LISTS]
-    parts = [re.split(r"\s*[;,|]\s*", name) for name in names.take(pa.array(chosen)).to_pylist()]
-    there = set(
-        pc.filter(
-            names, pc.is_in(names, pa.array({one for some in parts for one in some}, names.type))
-        ).to_pylist()
-    )
+    """Whether a name is a list of names that are there, too: the boxes that somebody ticked. Of several names with blanks
+    between words three or more must be such lists: "New York" may be none."""
     found = np.zeros(len(names), dtype=bool)
-    found[[i for i, some in zip(chosen.tolist(), parts, strict=True) if there.issuperset(some)]] = True
+    bare = pc.replace_substring_regex(names, r"\s*[;,|]\s*$", "")  # Microsoft Forms ends each answer with one
+    for mark, fewest in ((r"\s*[;,|+]\s*|\s+/\s+", 1), (r"\s+", _FEWEST_LISTS)):
+        lists = pc.match_substring_regex(bare, rf"\S({mark})\S")
+        chosen = np.flatnonzero(lists.to_numpy(zero_copy_only=False))[:_MOST_LISTS]
+        parts = [re.split(mark, name) for name in bare.take(pa.array(chosen)).to_pylist()]
+        listed = pa.array({one for some in parts for one in some}, names.type)
+        there = set(pc.filter(bare, pc.is_in(bare, listed)).to_pylist())
+        are = [
+            i
+            for i, some in zip(chosen.tolist(), parts, strict=True)
+            if len({*some}) == len(some) and there.issuperset(some)
+        ]
+        if len(are) >= fewest:
+            found[are] = True
     return found
 
 

@@ -16,7 +16,7 @@ from rr_core.io import numbers
 from rr_core.io.columns import Table, find
 from rr_core.io.decoding import NoRows, UnreadableFile, quote
 from rr_core.io.domain import Names, counted_name
-from rr_core.io.labels import as_objects, clean, factorize, name_order
+from rr_core.io.labels import as_objects, clean, factorize, name_order, value_form
 from rr_core.io.parquet import is_number, to_text
 from rr_core.io.reports import Reports, Source
 from rr_core.io.tables import open_table
@@ -172,6 +172,8 @@ def _people(
     left, notes = reports >= 0, list[str]()
     groups, group_names = _groups([sums[key] for key in keys[1 : 1 + len(by)]], len(reports))
     if by:
+        _refuse_merged(sums, keys[1:], by)
+        notes += _alike(group_names)
         _note(notes, sums, left & (groups < 0), "rows", f"no value in the column {quote(', '.join(by))}")
         left &= groups >= 0
     if weights is not None:
@@ -209,6 +211,33 @@ def _people(
         return People(group_names, Tallies(counts), tuple(notes), told)
     tallies = Tallies(counts, summed("weights"), summed("squares"))
     return People(group_names, tallies, tuple(notes), told)
+
+
+def _alike(groups: Sequence[str]) -> list[str]:
+    """A sentence where the names of two groups differ in case only, or are one number or date in two forms."""
+    forms = value_form(pa.array(groups, pa.large_string())).to_pylist()
+    first = dict(zip(reversed(forms), reversed(groups), strict=True))
+    pairs = [(first[form], name) for form, name in zip(forms, groups, strict=True) if first[form] != name]
+    if not pairs:
+        return []
+    named = "; ".join(f"{quote(one)} and {quote(other)}" for one, other in pairs[:_MOST_NAMED])
+    more = "; …" if len(pairs) > _MOST_NAMED else ""
+    return [f"Counted as different groups: {named}{more}. Write them alike if they are one."]
+
+
+def _refuse_merged(sums: pa.Table, keys: Sequence[str], by: Sequence[str]) -> None:
+    """Raise UnreadableFile for a column of groups in which each name stands in one row, and others have none: it is meant
+    for those below, too, as where cells were merged."""
+    rows = sums["rows"].to_numpy()
+    for key, column in zip(keys, by, strict=False):
+        own = clean(*factorize(sums[key]))
+        each = np.bincount(own.codes.astype(np.int64) + 1, rows, 1 + len(own.names))
+        if each[0] and len(each) > 1 and each[1:].max() == 1:
+            without = "1 row has" if each[0] == 1 else f"{int(each[0]):,} rows have"
+            raise UnreadableFile(
+                f"In the column {quote(column)} each name stands in one row only, and {without} none, as where cells are "
+                "merged: write the name in every row."
+            )
 
 
 def _stated(

@@ -16,12 +16,13 @@ from rr_core.io.people import People
 from rr_core.io.reports import Reports
 from rr_core.io.unary_reports import UnaryReports
 from rr_core.mechanism import RandomizedResponse
+from rr_core.metrics import Users
 from rr_core.plain_text import plain
 from rr_core.reports.analysis import ALL_ROWS, Analysis, ByGroup, Collecting, Rows
 from rr_core.reports.by_group import Varied
 from rr_core.reports.epsilon_fit import FitTest, Simulations
 from rr_core.reports.intervals import Interval
-from rr_core.reports.survey import Survey, Tallies, report_of_each, table_of_all
+from rr_core.reports.survey import Survey, Tallies, analyse_people, report_of_each, table_of_all
 
 DomainKind = Literal["seen", "size", "listed"]
 PrivacyKind = Literal["epsilon", "p", "redraw"]
@@ -128,6 +129,11 @@ class ReportsInUse:
         return self.protocol if isinstance(self.protocol, RandomizedResponse) else None
 
     @property
+    def by_reports(self) -> bool:
+        """Whether a category with more reports has a larger share: k-RR without weights."""
+        return self.k_rr is not None and not self.weights
+
+    @property
     def asks_yes_or_no(self) -> bool:
         """Whether one share is asked for, of those who have it: the other one is what is left."""
         return self.about is not None and self.k == 2
@@ -193,8 +199,24 @@ class Results:
     level: float
     target: Target
     analysis: Analysis
-    simulated: Simulations | None
+    simulated: Simulations | None = None
     survey: Survey | None = None
+
+    @classmethod
+    def of(cls, used: ReportsInUse, level: float, users: Users, tallies: Tallies | None = None) -> Results:
+        """The analysis of these reports, without simulations; of other ``tallies`` where they are given."""
+        together, survey = analyse_people(
+            used.tallies if tallies is None else tallies,
+            used.protocol,
+            used.labels,
+            ("",) if used.people is None else used.people.groups,
+            level,
+            users,
+            used.report_of_category,
+            by_group=bool(used.by),
+        )
+        (found,) = together.analyses
+        return cls(used, level, "users" if found.users == "fixed" else "population", found, None, survey)
 
     @property
     def epsilon_test(self) -> FitTest | None:
@@ -212,12 +234,15 @@ class Results:
 
     @cached_property
     def order(self) -> NDArray[np.intp]:
-        """(k,) categories from the most to the least reported, where that is known of each, else from the largest share
-        to the smallest; ties in the order of the domain. A truth that is asked for comes first."""
+        """(k,) categories from the largest share to the smallest; ties in the order of the domain. A truth that is asked
+        for comes first."""
         about = self.used.about
         if about is not None:
             return np.array([about, *(i for i in range(self.used.k) if i != about)], dtype=np.intp)
-        by = self.used.collected.counts if self.used.k_rr else self.analysis.estimates[self.analysis.leading]
+        name = (
+            "inv" if self.used.k_rr else self.analysis.leading
+        )  # the repairs keep the order of Inv, but for zeros
+        by = self.used.collected.counts if self.used.by_reports else self.analysis.estimates[name]
         return np.argsort(-by, kind="stable")
 
     def interval(self, *, simultaneous: bool) -> Interval | None:

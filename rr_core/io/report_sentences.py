@@ -3,20 +3,20 @@ shortened here, and made safe where they are shown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import inf, isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rr_core.io import FileRead
+from rr_core.io import rows_left_out
 from rr_core.io.report_results import Results
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
 from rr_core.protocols import Channel
-from rr_core.registry import ESTIMATORS, LABELS, VALID
-from rr_core.reports.analysis import ALIKE, ByGroup, intervals_outside, outside_interval
+from rr_core.registry import LABELS, VALID
+from rr_core.reports.analysis import ALIKE, Analysis, ByGroup
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.epsilon_fit import REJECTION_LEVEL, FitTest
 from rr_core.reports.intervals import too_few_reports
@@ -36,12 +36,12 @@ _MANY = 50  # categories, from which on the luck of those at the top is warned o
 INTERVAL, P_VALUE = "Interval", "p (Holm)"  # columns
 Compared = tuple[int, int]  # a category, and the group that the others differ from
 SCOPES = {  # of the intervals of shares in groups: whether they are simultaneous
-    False: "Each interval of a share is meant for it alone.",
-    True: "The intervals of the shares of one group are meant for all its categories at once, not for all groups.",
+    False: "Each interval is meant for its own number alone",
+    True: "The intervals of shares are meant for all categories of one group at once, those of differences for one alone",
 }
 DIFFERENCES = (
-    "The interval of a difference is meant for it alone; p is corrected, by Holm's method, for all differences of the "
-    "table. So an interval may leave out 0 where p is not small."
+    "; p is corrected, by Holm's method, for all differences of the table, so it may not be small where an interval "
+    "leaves out 0."
 )
 _TESTED: dict[Tested, str] = {
     "reports": "The test compares the reports with the best that this way of asking allows, whatever the truth is.",
@@ -112,8 +112,12 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool = Fa
     whose = f"these {used.n:,} people" if used.n > 1 else "1 person"
     people = f", about {whole(inv * used.n):,.0f} of {whose}" if counted else ""
     fits = "ε that was stated" + (" with these categories" if used.collected.too_few else "")
-    close = analysis.close
-    beyond = "" if low - close <= share <= high + close else ", outside that interval"
+    close, also, given = analysis.close, "", ""
+    if name != "inv" and percent(share) == percent(inv):
+        also = f" and by {LABELS[name]}"
+    elif name != "inv":
+        beyond = "" if low - close <= share <= high + close else ", outside that interval"
+        given = f" {LABELS[name]} gives it {percent(share)}{beyond}."
     above = f"{_n_above_zero(int(analysis.above.above.sum()), used.k)}. "
     chance = ""
     if used.asks_yes_or_no:
@@ -124,9 +128,9 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool = Fa
             else " Chance alone could make it that large."
         )
     return (
-        f"{above}{subject} has a share of {percent(inv)} by Inv{people}; the {percent(results.level)} interval of Inv"
-        f"{' that holds for all categories at once' if drowned else ''}{said} {between(low, high)}."
-        + (f" {LABELS[name]} gives it {percent(share)}{beyond}." if name != "inv" else "")
+        f"{above}{subject} has a share of {percent(inv)} by Inv{also}{people}; the {percent(results.level)} interval of "
+        f"Inv{' that holds for all categories at once' if drowned else ''}{said} {between(low, high)}."
+        + given
         + chance
         + (f" But the test of ε rejects the {fits}." if results.rejects_epsilon and used.k_rr else "")
         + (f" {outside_domain(results)}: see below." if used.collected.outside_total else "")
@@ -136,7 +140,7 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool = Fa
 def _subject(results: Results) -> tuple[int, str]:
     """The category that the answer is about, and the beginning of a sentence on it."""
     used, analysis = results.used, results.analysis
-    if used.k_rr:
+    if used.by_reports:
         counts = used.collected.counts
         top = int(counts.argmax())
         also = int((counts == counts[top]).sum()) - 1
@@ -184,12 +188,8 @@ def fit(results: Results) -> list[str]:
     )
     if test is None:
         run = results.simulated.fit if results.simulated is not None else None
-        why = (
-            f"the simulations were {f'stopped after {run.done:,} of {run.requested:,}' if run else 'not run'}"
-        )
-        if results.used.k_rr is None:
-            why = "there is no test of it for survey weights"
-        return [f"Whether {epsilon} fits these reports was not tested: {why}."]
+        why = f"stopped after {run.done:,} of {run.requested:,}" if run else "not run"
+        return [f"Whether {epsilon} fits these reports was not tested: the simulations were {why}."]
     level = (
         f"A category that nobody has is expected to get N·q = {number(test.floor)} reports; the fewest collected are "
         f"{test.lowest:,}. The test: {p_is(test.p_value)}, "
@@ -232,19 +232,26 @@ def _fit_by_group(results: Results) -> list[str]:
             "Whether each group's ε fits its reports was not tested: that is done for reports of one ε. Analyse the "
             "reports of one group alone for it."
         ]
-    rejected = [(name, found) for name, found in tested if found.rejected]
-    named = ", ".join(
-        f"“{plain(name, 40)}” (p = {number(max(found.p_value, LEAST_CHANCE), 2)})"
-        for name, found in rejected[:5]
-    )
-    more = f" and {len(rejected) - 5:,} more" if len(rejected) > 5 else ""
     return [
-        f"These reports hardly come from what is stated of their group: {named}{more}."
-        if rejected
-        else f"The tests find nothing against what is stated of the {len(tested):,} groups, each at a threshold of "
+        _unfit(pairs)
+        or f"The tests find nothing against what is stated of the {len(tested):,} groups, each at a threshold of "
         f"{REJECTION_LEVEL:.0%}.",
         _TESTED[tested[0][1].tested],
     ]
+
+
+def _unfit(pairs: Iterable[tuple[str, Analysis]]) -> str:
+    """The groups whose reports do not fit what was stated of them; "" where there are none."""
+    rejected = [
+        f"“{plain(name, 40)}” ({p_is(found.fit.p_value)})"
+        for name, found in pairs
+        if found.fit is not None and found.fit.rejected
+    ]
+    return (
+        f"These reports hardly come from what is stated of their group: {_some(rejected)}."
+        if rejected
+        else ""
+    )
 
 
 def fit_sentence(found: Fit) -> str:
@@ -288,10 +295,8 @@ def _low(results: Results, test: FitTest) -> str:
         return (
             "the least reported categories, taken together, got fewer reports than its noise would bring them"
         )
-    named = ", ".join(f"“{plain(label)}” ({count:,})" for label, count in few[:5]) or "some category"
-    return (
-        f"{named}{f' and {len(few) - 5:,} more' if len(few) > 5 else ''} got clearly fewer reports than N·q"
-    )
+    named = _some([f"“{plain(label)}” ({count:,})" for label, count in few]) or "some category"
+    return f"{named} got clearly fewer reports than N·q"
 
 
 def _plausible(results: Results) -> str:
@@ -314,73 +319,65 @@ def _empty_categories(results: Results) -> str:
 
 def advice(results: Results) -> list[str]:
     """Which estimate to report, how much nearer to the truth it is than the others, and how that is known."""
-    compared = results.analysis.nearest
-    if compared is None:
-        return _advice_of_other_designs(results)
+    used, analysis = results.used, results.analysis
+    compared, shares, best = analysis.nearest, analysis.estimates, analysis.leading
     if results.rejects_epsilon:
-        first = "the names and ε" if results.used.collected.too_few else "ε"
-        return [f"Settle {first} first: under a wrong one no estimate can be trusted."]
-    if len(compared.same) == len(ESTIMATORS):
-        four = _listed(ESTIMATORS, "and")
-        if results.analysis.estimates["inv"].min() >= 0:
-            return [f"Nothing came out negative, so {four} are the same: report any of them."]
-        return [f"{four} agree to twelve decimals: report any of them."]
-    if results.analysis.above is not None and not results.analysis.above.above.any():
+        of_k_rr = "the names and ε" if used.collected.too_few else "ε"
+        first = of_k_rr if used.k_rr else "how these reports were made"
+        return [f"Settle {first} first: until then no estimate can be trusted."]
+    if analysis.interval is None:
+        return [
+            "Report none as the answer: MLE is one of the shares that explain these reports best, and there are more."
+        ]
+    if all(float(np.abs(shares["inv"] - other).max()) <= analysis.close for other in shares.values()):
+        why = "Nothing came out negative, so " if shares["inv"].min() >= 0 else ""  # else by rounding alone
+        which = "either" if len(shares) == 2 else "any of them"
+        return [f"{why}{_listed(shares, 'and')} are the same: report {which}."]
+    if analysis.drowned:
+        repaired = _listed([name for name in shares if name != "inv"], "and")
         return [
             "Report Inv with its intervals, or no table at all: no share is larger than chance alone could make it.",
-            *_distances(results, compared),
-            "The other three can miss large shares by far under so much noise. If you expect none to stand out, take "
-            "InvN.",
+            *([] if compared is None else _distances(results, compared)),
+            f"{repaired} can miss large shares by far under so much noise."
+            + (" If you expect none to stand out, take InvN." if "inv_n" in shares else ""),
         ]
-    best, tied = compared.preferred, compared.tied
+    if compared is None:
+        why = (
+            "the shares under which these reports are most likely"
+            if best == "mle"
+            else "of all shares that are not negative and add up to 100%, those nearest to Inv"
+        )
+        return [f"Report {LABELS[best]}: {why}.", _UNBIASED]
+    return _advice_of_k_rr(results, compared)
+
+
+def _advice_of_k_rr(results: Results, compared: Nearest) -> list[str]:
+    """The same where a share stands out, and the distances of the estimates from the truth are compared."""
+    analysis, best = results.analysis, compared.preferred
+    tied = compared.tied
     others = [name for name in tied if name != best]
     same = [name for name in others if name in compared.same and best in compared.same]
     if len(same) == len(VALID) - 1:
         text = f"Report {_listed(VALID, 'or')}: the three are the same here."
     elif len(others) == len(VALID) - 1:
-        above = int(results.analysis.above.above.sum()) if results.analysis.above else 0
+        above = int(analysis.above.above.sum()) if analysis.above else 0
         stands = "share stands" if above == 1 else "shares stand"
-        text = (
-            f"Report {_listed([best], 'and')}: {above:,} {stands} out from the noise. {_WHERE_ONE_STANDS_OUT}"
-        )
+        text = f"Report {LABELS[best]}: {above:,} {stands} out from the noise. {_WHERE_ONE_STANDS_OUT}"
     elif others:
         which = "which is the same here" if same else "which cannot be told from it here"
-        text = f"Report {_listed([best], 'and')}, or {_listed(others, 'or')}, {which}."
+        text = f"Report {LABELS[best]}, or {_listed(others, 'or')}, {which}."
     else:
         rest = [name for name in VALID if name != best]
         text = (
-            f"Report {_listed([best], 'and')}: it is estimated to be nearer to the truth than {_listed(rest, 'and')}, by "
-            f"more than {STANDARD_ERRORS} standard errors."
+            f"Report {LABELS[best]}: it is estimated to be nearer to the truth than {_listed(rest, 'and')}, by more than "
+            f"{STANDARD_ERRORS} standard errors."
         )
-    return [
-        text,
-        *_distances(results, compared),
-        "Inv alone is unbiased: report it where its negative shares do no harm, and where estimates are added up.",
-    ]
+    return [text, *_distances(results, compared), _UNBIASED]
 
 
-def _advice_of_other_designs(results: Results) -> list[str]:
-    analysis, leading = results.analysis, results.analysis.leading
-    if results.rejects_epsilon:
-        return [
-            "Settle how these reports were made first: under a wrong table or ε no estimate can be trusted."
-        ]
-    if analysis.interval is None:
-        return [
-            "Report none as the answer: MLE is one of the shares that explain these reports best, and there are more."
-        ]
-    inv, name = analysis.estimates["inv"], LABELS[leading]
-    if inv.min() >= 0 and float(abs(inv - analysis.estimates[leading]).max()) <= ALIKE:
-        return [f"Nothing came out negative, so Inv and {name} are the same: report either."]
-    why = (
-        "the shares under which these reports are most likely"
-        if leading == "mle"
-        else "the shares nearest to Inv of those that can be"
-    )
-    return [
-        f"Report {name}: {why}.",
-        "Inv alone is unbiased: report it where its negative shares do no harm, and where estimates are added up.",
-    ]
+_UNBIASED = (
+    "Inv alone is unbiased: report it where its negative shares do no harm, and where estimates are added up."
+)
 
 
 def _distances(results: Results, compared: Nearest) -> list[str]:
@@ -447,12 +444,38 @@ def intervals(results: Results, name: str, *, simultaneous: bool = False) -> lis
         f"Above zero: {_tests(results)} of each category, corrected for all {k:,} by Holm's method. With probability "
         f"{1 - analysis.above.level:.0%} at least, no category that nobody has is called above zero.",
     ]
-    more = (
-        intervals_outside(analysis, results.interval(simultaneous=simultaneous), name),
-        outside_interval(analysis, results.interval(simultaneous=simultaneous), name),
-    )
-    lines += filter(None, more)
-    return [*lines, *few_reports(results)]
+    return [*lines, *outside([analysis], [name], simultaneous=simultaneous), *few_reports(results)]
+
+
+def outside(analyses: Sequence[Analysis], names: Sequence[str], *, simultaneous: bool = False) -> list[str]:
+    """Where shares, by these estimators, lie outside the interval of Inv, and intervals outside 0 to 100%."""
+    limits = [one.simultaneous if simultaneous else one.interval for one in analyses]
+    lows, highs = ([getattr(one, end) for one in limits if one is not None] for end in ("low", "high"))
+    if len(lows) < len(analyses):
+        return []
+    shares = np.concatenate([one.estimates[name] for one, name in zip(analyses, names, strict=True)])
+    low, high, close = np.concatenate(lows), np.concatenate(highs), analyses[0].close
+    k, told = shares.size, list[str]()
+    missed = int(((shares < low - close) | (shares > high + close)).sum())
+    below, above = high <= 0, low >= 1  # which are not cut
+    cut = int((((shares < -close) | (shares > 1 + close)) & ~below & ~above).sum())
+    if missed:
+        by = f" by {LABELS[names[0]]}" if len({*names}) == 1 else ""
+        told.append(
+            f"{missed:,} of {k:,} shares{by} lie outside the interval of Inv: the repair moved them that far. Where it "
+            "matters, use Inv there."
+        )
+    if below.any() or above.any():
+        told.append(
+            f"Intervals of Inv that end at 0% or below, where no share can be: {below.sum():,} of {k:,}; that begin at "
+            f"100% or above: {above.sum():,}. The table shows these as they are, and all others cut."
+        )
+    if cut:
+        told.append(
+            f"{cut:,} of {k:,} shares by Inv lie outside 0 to 100% themselves, and their intervals are cut there: the "
+            "columns inv_low and inv_high of the CSV have the whole ones."
+        )
+    return told
 
 
 def luck(results: Results, *, simultaneous: bool) -> list[str]:
@@ -466,11 +489,12 @@ def luck(results: Results, *, simultaneous: bool) -> list[str]:
 
 
 def _tests(results: Results) -> str:
-    if results.used.weights:
+    protocol, fit = results.used.protocol, results.analysis.fit
+    if isinstance(protocol, ByGroup) and not isinstance(protocol.designs[0], Channel):
+        return "a binomial test"
+    if isinstance(protocol, ByGroup) and results.used.weights:
         return "Student's test"
-    fit = results.analysis.fit
-    exact = fit is not None and fit.exact
-    by_normal_law = isinstance(results.used.protocol, Channel | ByGroup) and not exact
+    by_normal_law = isinstance(protocol, Channel | ByGroup) and not (fit is not None and fit.exact)
     return "a test by the normal law" if by_normal_law else "an exact test"
 
 
@@ -524,7 +548,8 @@ def settings(results: Results) -> list[tuple[str, str]]:
         ("Columns", ", ".join(columns)),
     ]
     lines += [
-        (f"File {i}", f"{plain(file.name, 80)}: {file_read(file)}") for i, file in enumerate(read.files, 1)
+        (f"File {i}", f"{plain(file.name, 80)}: {counted(file.rows, 'row')}, {n_reports(file.reports)}")
+        for i, file in enumerate(read.files, 1)
     ]
     if used.weights:
         word = "Inclusion probabilities" if used.inverse else "Survey weights"
@@ -539,56 +564,22 @@ def settings(results: Results) -> list[tuple[str, str]]:
 
 
 def left_out(results: Results, *, named: bool = True) -> list[str]:
-    """What of the files is not in the analysis, counted and (if wanted) named, and what was assumed."""
+    """What of the files is not in the analysis, counted and (if wanted) named, and what their reader assumed."""
     read, collected = results.used.reports, results.used.collected
-    lines = [
-        f"{counted(dropped.rows, 'row')} ({dropped.reason}), the first in line {dropped.first_line:,}"
-        + (f" of {plain(dropped.file, 80)}" if dropped.file else "")
-        for dropped in read.dropped
-    ]
+    lines = rows_left_out(read.dropped, read.merged)
     if collected.outside:
         lines.append(
             f"Reports outside the domain: {collected.outside_total:,}, of "
             f"{categories(len(collected.outside))}" + (f": {_outside_named(results)}" if named else "")
         )
-    if read.merged:
-        lines.append(f"{counted(read.merged, 'row')} of a category that came before: added to its first row")
     if collected.unreported:
         lines.append(f"{categories(collected.unreported)} without a report: part of the analysis")
-    return [*lines, *_assumed(results), *(plain(note, 400) for note in (*read.notes, *collected.notes))]
-
-
-def _assumed(results: Results) -> list[str]:
-    """What the analysis takes for true because it was stated."""
-    used, listed = results.used, results.used.settings.domain
-    made = f"Taken as stated: {DESIGNS[used.settings.design].name}"
-    stated = [f"{name.lower()}: {plain(value, 100)}" for name, value in used.stated]
-    if used.k_rr is not None:
-        stated = [f"ε = {number(used.k_rr.epsilon, 6)}{_FROM[used.settings.privacy_kind]}", *stated]
-    lines = [f"{made}, {'; '.join(stated)}" if stated else made]
-    if listed is not None:
-        among = {
-            "seen": "those in the files",
-            "size": "as many as were stated",
-            "listed": "those on the list",
-        }
-        lines.append(f"Taken as all that people could choose from: {categories(used.k)}, {among[listed]}")
-    whose = (
-        "these people" if results.target == "users" else "the population that they were drawn from at random"
-    )
-    return [*lines, f"Taken as what is asked for: the shares of {whose}"]
+    return [*lines, *(plain(note, 400) for note in (*read.notes, *collected.notes))]
 
 
 def _outside_named(results: Results) -> str:
-    every = results.used.collected.outside
-    named = ", ".join(f"“{plain(label)}” ({count:,})" for label, count in every[:_MOST_NAMED])
-    more = len(every) - _MOST_NAMED
-    return named + (f", and {more:,} more, all in the JSON file" if more > 0 else "")
-
-
-def file_read(file: FileRead) -> str:
-    """What one file contained, in a sentence."""
-    return f"{counted(file.rows, 'row')}, {n_reports(file.reports)}"
+    every = [f"“{plain(label)}” ({count:,})" for label, count in results.used.collected.outside]
+    return _some(every, _MOST_NAMED) + (", all in the JSON file" if len(every) > _MOST_NAMED else "")
 
 
 def n_reports(amount: int) -> str:
@@ -617,30 +608,43 @@ def groups(results: Results) -> list[str]:
             if survey.alike <= REJECTION_LEVEL
             else f"Nothing speaks against all groups being alike: {p_is(survey.alike)}{how}."
         )
-    few = [(name, one) for name, one in zip(survey.groups, survey.analyses, strict=True) if one.few]
-    if few:
-        more = f" and {len(few) - 5:,} more" if len(few) > 5 else ""
-        expected = {name: one.n * one.protocol.q for name, one in few if hasattr(one.protocol, "q")}
-        if expected:
-            smallest = sorted(expected, key=expected.__getitem__)[:5]
-            named = ", ".join(f"{number(expected[name])} in “{plain(name, 40)}”" for name in smallest)
-            lines.append(
-                "Intervals are rough where so few reports are expected of a category that nobody has (N·q): "
-                f"{named}{more}."
-            )
-        else:
-            named = ", ".join(f"“{plain(name, 40)}”" for name, _ in few[:5])
-            lines.append(f"With few reports of some kind, so that intervals are rough: {named}{more}.")
+    pairs = [*zip(survey.groups, survey.analyses, strict=True)]
+    if survey.together is None and (unfit := _unfit(pairs)):  # else it has been said of the fit
+        lines.append(unfit)
+    reported = dict.fromkeys(one.leading for _, one in pairs)
+    if {*reported} != {results.analysis.leading} and not results.rejects_epsilon:
+        each = [
+            f"{LABELS[name]} in {_some([f'“{plain(group, 40)}”' for group, one in pairs if one.leading == name])}"
+            + (", where no share is larger than chance alone could make it" if name == "inv" else "")
+            for name in reported
+        ]
+        lines.append(f"Of the groups by themselves, report {'; '.join(each)}.")
+    few = [(name, one) for name, one in pairs if one.few]
+    if expected := {name: one.n * one.protocol.q for name, one in few if hasattr(one.protocol, "q")}:
+        smallest = sorted(expected, key=expected.__getitem__)
+        named = _some([f"{number(expected[name])} in “{plain(name, 40)}”" for name in smallest])
+        lines.append(
+            f"Intervals are rough where so few reports are expected of a category that nobody has (N·q): {named}."
+        )
+    elif few:
+        named = _some([f"“{plain(name, 40)}”" for name, _ in few])
+        lines.append(f"With few reports of some kind, so that intervals are rough: {named}.")
     return lines
+
+
+def _some(texts: Sequence[str], most: int = 5) -> str:
+    """The first of them, and how many more there are."""
+    more = len(texts) - most
+    return ", ".join(texts[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def group_columns(
     survey: Survey, category: int, first: int, *, simultaneous: bool = False
 ) -> dict[str, NDArray[Any]]:
-    """One category in all groups: people, share, interval (of the category, or of all those of a group at once), and how
-    it differs by Inv from the first group named (nan in the row of that one)."""
-    analyses = survey.analyses
-    name, gaps = analyses[0].leading, survey.differences(first)
+    """One category in all groups: people, share by Inv (MLE where there is none), interval (of the category, or of all
+    those of a group at once), and how it differs from the first group named (nan in the row of that one)."""
+    analyses, gaps = survey.analyses, survey.differences(first)
+    name = "inv" if "inv" in analyses[0].estimates else "mle"
     columns: dict[str, NDArray[Any]] = {
         "Group": np.array([plain(group, 80) for group in survey.groups], dtype=object),
         "People": np.array([one.n for one in analyses]),
@@ -664,7 +668,7 @@ def compared_groups(survey: Survey, compared: Compared, *, simultaneous: bool = 
     of, first = plain(survey.categories[compared[0]], 60), plain(survey.groups[compared[1]], 60)
     if not survey.differences(compared[1]):
         return f"The share of “{of}”."
-    return f"The share of “{of}”, and how far the groups are from “{first}” by Inv. {SCOPES[simultaneous]} {DIFFERENCES}"
+    return f"The share of “{of}”, and how far the groups are from “{first}” by Inv. {SCOPES[simultaneous]}{DIFFERENCES}"
 
 
 def table_columns(

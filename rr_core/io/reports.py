@@ -27,8 +27,10 @@ from rr_core.io import decoding, numbers
 from rr_core.io.columns import (
     CATEGORY_WORDS,
     COUNT_WORDS,
+    MIN_SIDEWAYS,
     NOT_COUNTS,
     REPORT_WORDS,
+    WORDS,
     ColumnChoice,
     Described,
     Layout,
@@ -37,6 +39,7 @@ from rr_core.io.columns import (
     counts_beside,
     is_count_name,
     is_person_id,
+    is_serial,
     is_share_name,
     is_weight_name,
     refuse_sideways,
@@ -75,9 +78,18 @@ _PRINTED = (
     r"\S(\s{2,}|\s*[|\x{2502}\x{2506}]\s*|:\s+)[0-9][0-9.,' ]*(\s*[|\x{2502}\x{2506}].*)?$"
     r"|^[^=/?]+=\s*[0-9]+$|^[0-9]+(\s+[0-9]+)+$|^[({]['\"]"
 )
+# A count that is typed behind a name, or before it: "bus 21", "yes - 412", "yes (n=412)", "412 yes".
+_BESIDE = re.compile(
+    r"(?=.*[^\W\d_])(?P<name>.*?\S)(?P<mark>\s*[:=(]|\s*\(n\s*=|\s[-\u2013\u2014]|\s)\s*(?P<number>\d[\d.,']*)\)?(\s*\([^()]*%\))?"
+    r"|(?P<first>\d+)\s+(?P<last>[^\W\d].*)"
+)
+_CUT = re.compile(r"\s*\d{3}\s*")  # the end of a number that a comma between thousands cut
+_FEWEST_TYPED = 3  # of two names like "room 12" nobody can tell
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+", re.ASCII)  # 0,234 is a share
 _LAST = re.compile(rf",\s+({_THOUSANDS.pattern})$", re.ASCII)  # "yes,640,360" may be two numbers
 _LIKE = "write one answer and its number in each line, like: yes, 640."
+
+_FEWEST_MERGED = 2  # counts without a name; one may be their sum
 
 _BIT_VECTOR = r"^\[?[01]([ ,;]*[01])+\]?$"
 
@@ -241,7 +253,7 @@ def unite(
 
 def _refuse_printed(names: Any, most: int) -> None:
     """Raise UnreadableFile for the lines of a table as programs print it: with rules; or with a number beside the name in
-    at least half of them, where none comes more than once (``most``)."""
+    at least half of them, where none comes more than once (``most``). So for those that a person types."""
     first = names.slice(0, _LOOKED_AT)
     printed = pc.sum(pc.match_substring_regex(first, _PRINTED)).as_py() or 0
     if (most == 1 and 2 * printed >= len(first)) or pc.any(pc.match_substring_regex(first, _RULE)).as_py():
@@ -249,6 +261,36 @@ def _refuse_printed(names: Any, most: int) -> None:
             "These are lines of a table as a program prints it, with blanks, bars or other marks between its columns: "
             "export it as CSV, or write a comma between each name and its count."
         )
+    if most == 1 and _have_numbers(first.to_pylist()):
+        raise UnreadableFile(
+            f"Each line has a name and a number in one cell, as {quote(first[0].as_py())}: write a comma between each "
+            "name and its count."
+        )
+
+
+def _refuse_cut(names: Sequence[str], amounts: Sequence[str]) -> None:
+    """Raise UnreadableFile where commas within numbers, as in "yes: 1,234", were taken for those between columns."""
+    if all(map(_CUT.fullmatch, amounts)) and _have_numbers(names, of_names=False):
+        name, number = names[0].strip(), amounts[0].strip()
+        raise UnreadableFile(
+            f"{quote(name)} has a number beside the name, and {number} behind the comma. If that is one number, write it "
+            "without the comma, and a comma between each name and its count."
+        )
+
+
+def _have_numbers(names: Sequence[str], *, of_names: bool = True) -> bool:
+    """Whether each name has a number, as a person types a count beside it; and unless these are known to be parts of
+    counts, one ``of_names`` that only numbers them, or that two names may have, is none."""
+    found = [one for name in names if (one := _BESIDE.fullmatch(name.strip()))]
+    if len(found) < len(names) or len(found) < MIN_SIDEWAYS:
+        return False
+    if len({one["name"] or one["last"] for one in found}) < len(found):
+        return False
+    if not of_names:
+        return True
+    marked = all(one["first"] or one["mark"].strip() for one in found)
+    few = len(found) < _FEWEST_TYPED and not marked
+    return not few and not is_serial([one["number"] or one["first"] for one in found])
 
 
 def _dropped(read: Sequence[ReadFile]) -> tuple[Dropped, ...]:
@@ -540,8 +582,8 @@ def _assumed(table: Described, choice: ColumnChoice) -> tuple[str, ...]:
 
 
 def rivals(preview: Preview, taken: Sequence[str] = ()) -> tuple[int, ...]:
-    """Positions of the columns, of those not ``taken``, that may all hold the reports; none where one alone may, or one
-    alone is called so."""
+    """Positions of the columns, of those not ``taken``, that may all hold the reports, or their names in a table of
+    counts; none where one alone may, or one alone is called so."""
     used = {name.casefold() for name in taken}
     some = [
         i
@@ -551,8 +593,18 @@ def rivals(preview: Preview, taken: Sequence[str] = ()) -> tuple[int, ...]:
         and not (hint.empty or hint.times or hint.constant or (hint.differs and len(preview.sample) > 2))
         and not (preview.numeric[i] and is_count_name(name))
     ]
-    some = [i for i in some if preview.hints[i].repeats] or some
-    called = [i for i in some if REPORT_WORDS & words_of(preview.columns[i])]
+    words = REPORT_WORDS
+    if preview.layout == "counts":
+        # Names that come again, or stand above empty cells, as where cells are merged.
+        full = max(hint.filled for hint in preview.hints)
+        hints = preview.hints
+        some = [i for i in some if not preview.numeric[i] and (hints[i].again or 2 * hints[i].filled <= full)]
+        words = REPORT_WORDS | CATEGORY_WORDS
+    else:
+        some = [i for i in some if preview.hints[i].repeats] or some
+    called = [i for i in some if words & words_of(preview.columns[i])]
+    # A number in each row that is called value is a report, or how many there are of the one beside it.
+    called += [i for i in some if preview.numeric[i] and CATEGORY_WORDS & words_of(preview.columns[i])]
     return () if len(some) < 2 or called == [preview.category] else tuple(some)
 
 
@@ -572,6 +624,10 @@ def _sum_counts(table: Table, category: int, count: int, tell: Tell) -> Counted:
     names = to_text(distinct)
     named = has_name(names)
     kept = named[codes]
+    if not table.has_header:
+        _refuse_cut(
+            names.slice(0, _LOOKED_AT).to_pylist(), to_text(distinct_amounts).slice(0, _LOOKED_AT).to_pylist()
+        )
     parsed = numbers.parse(distinct_amounts)
     if is_weight_name(table.columns[count]) and np.any(parsed.values % 1 > 0):
         raise UnreadableFile(
@@ -583,13 +639,25 @@ def _sum_counts(table: Table, category: int, count: int, tell: Tell) -> Counted:
             f"The column {quote(table.columns[count])} holds shares by its name or its signs. Reports are"
             " counted people: upload counts, or rename the column if it holds them."
         )
-    numbers.check(table, distinct_amounts, parsed.values, amount_codes, kept, people=True)
-    people = np.where(kept, parsed.values[amount_codes], 0).astype(np.int64)
+    # Of an empty cell that it names in brackets, a pivot table has no count.
+    blank_amounts = pc.equal(pc.utf8_trim_whitespace(pc.fill_null(to_text(distinct_amounts), "")), "")
+    none = np.asarray(
+        pc.is_in(names, pa.array(sorted(WORDS["missing"]), names.type)).to_numpy(zero_copy_only=False)
+    )
+    uncounted = none[codes] & np.asarray(blank_amounts.to_numpy(zero_copy_only=False))[amount_codes]
+    numbers.check(table, distinct_amounts, parsed.values, amount_codes, kept & ~uncounted, people=True)
+    people = np.where(kept & ~uncounted, parsed.values[amount_codes], 0).astype(np.int64)
     totals, notes = totals_of_groups(table, category, count, codes, people)
     people[totals] = 0
     check_total(people)
     k = len(names)
     rows = np.bincount(codes[~totals], minlength=k)
+    nameless = parsed.values[amount_codes[~kept]]
+    if np.count_nonzero(nameless > 0) >= _FEWEST_MERGED and 2 * len(nameless) >= len(kept):
+        raise UnreadableFile(
+            f"The column {quote(table.columns[category])} has no name in {len(nameless):,} of {len(kept):,} rows with "
+            "counts, as where cells are merged: write the name in every row."
+        )
     counted = Counted(names, rows, add_up(codes, people, k), notes=(*parsed.notes, *notes))
     return with_names(table, counted, named, blank, int(np.argmin(kept)))
 

@@ -12,6 +12,7 @@ import python_calamine as calamine
 
 from rr_core.io.decoding import (
     COUNT_FIRST,
+    DAMAGED,
     Decoded,
     UnreadableFile,
     faults_as,
@@ -23,8 +24,7 @@ from rr_core.limits import HELD_ROWS_MAX
 MAX_CELLS = HELD_ROWS_MAX
 """Of one sheet, from its first used cell to its last: all of them are held, the empty ones too."""
 
-_OPEN_AGAIN = "Open it in the program it comes from and save it again, or save the table as CSV."
-_DAMAGED = f"The workbook is damaged or cut short. {_OPEN_AGAIN}"
+_DAMAGED = DAMAGED.format(what="workbook")
 _PASSWORD = "The workbook is protected by a password. Save it without one, or save the table as CSV."
 _ENCRYPTED_EXCEL = "EncryptedPackage".encode("utf-16-le")
 _ZIP, _EXCEL, _OPEN_DOCUMENT = b"PK", "Excel workbook", "OpenDocument spreadsheet"
@@ -145,30 +145,32 @@ def _table(book: calamine.CalamineWorkbook, program: str, wanted: str | None) ->
     if wanted is not None and wanted not in filled:
         there = ", ".join(map(quote, filled[:_MOST_NAMED])) + (", …" if len(filled) > _MOST_NAMED else "")
         raise UnreadableFile(f"There is no sheet {quote(wanted)}. The sheets of the workbook are {there}.")
-    read: tuple[str, int, bytes, int] | None = None
+    read: tuple[str, int, bytes, int, str] | None = None
     for name in filled if wanted is None else [wanted]:
         sheet = sheets[name]
         if sheet.width * sheet.height > MAX_CELLS:
             raise UnreadableFile(
                 f"A sheet of the workbook spans more than {MAX_CELLS:,} cells. {COUNT_FIRST}"
             )
-        above, text, rows = _as_text(sheet)
+        above, text, rows, merged = _as_text(sheet)
         if rows and (read is None or rows > 1 >= read[3] or _is_table(text)):
-            read = name, above, text, rows
+            read = name, above, text, rows, merged
         if _is_table(text):
             break
     if read is None:
         raise UnreadableFile(
             "The workbook holds no cells that could be a table: charts and macros are not read."
         )
-    name, above, text, _ = read
+    name, above, text, _, merged = read
     names = (name, *(other for other in filled if other != name))
-    notes = (
-        ()
-        if wanted or len(names) == 1
-        else (f"The table was read from the sheet {quote(name)}; {_rest(names)}.",)
+    notes = list[str]()
+    if not (wanted or len(names) == 1):
+        notes.append(f"The table was read from the sheet {quote(name)}; {_rest(names)}.")
+    if merged:
+        notes.append(f"Merged cells, as that with {quote(merged)}, were read as that in each of their rows.")
+    return Decoded(
+        text, "text", notes=tuple(notes), program=program, separator="\t", above=above, sheets=names
     )
-    return Decoded(text, "text", notes=notes, program=program, separator="\t", above=above, sheets=names)
 
 
 def _is_table(text: bytes) -> bool:
@@ -186,13 +188,21 @@ def _rest(names: Sequence[str]) -> str:
     )
 
 
-def _as_text(sheet: calamine.CalamineSheet) -> tuple[int, bytes, int]:
-    """How many empty rows there are above, the rows from there on to the last that is not empty, as text, and how many of
-    them are not."""
+def _as_text(sheet: calamine.CalamineSheet) -> tuple[int, bytes, int, str]:
+    """How many empty rows there are above, the rows from there on to the last that is not empty, as text, how many of
+    them are not, and the first cell that was written in several rows, because it is merged over them."""
     first, last, rows = 0, 0, list[list[str]]()
     left, right, filled = sheet.width, 0, 0
-    for cells in sheet.iter_rows():
+    ends, held, merged = _merged_down(sheet), dict[int, tuple[int, str]](), ""
+    for at, cells in enumerate(sheet.iter_rows()):
         row = [as_shown(cell).translate(_BREAKS) for cell in cells]
+        for column, (end, cell) in held.items():
+            if at <= end and not row[column]:
+                row[column], merged = cell, merged or cell
+        for column, end in ends.get(at, ()):
+            # A number beside the first column may be that of all rows together, and is not repeated.
+            if column == 0 or isinstance(cells[column], str):
+                held[column] = end, row[column]
         used = [i for i, cell in enumerate(row) if cell.strip()]
         if not used and not rows:
             first += 1
@@ -200,7 +210,17 @@ def _as_text(sheet: calamine.CalamineSheet) -> tuple[int, bytes, int]:
         rows.append(row if used else [])
         if used:
             left, right, last, filled = min(left, used[0]), max(right, used[-1] + 1), len(rows), filled + 1
-    return first, "".join(_line(row[left:right]) for row in rows[:last]).encode(), filled
+    return first, "".join(_line(row[left:right]) for row in rows[:last]).encode(), filled, merged
+
+
+def _merged_down(sheet: calamine.CalamineSheet) -> dict[int, list[tuple[int, int]]]:
+    """For each row, the columns of a sheet of which a cell there is merged with those below it, and their last rows."""
+    ends = dict[int, list[tuple[int, int]]]()
+    across = 0 if sheet.start is None else sheet.start[1]  # rows are counted from the first of the sheet
+    for (top, column), (bottom, other) in sheet.merged_cell_ranges or ():
+        if column == other and top < bottom and 0 <= column - across < sheet.width:
+            ends.setdefault(top, []).append((column - across, bottom))
+    return ends
 
 
 def _line(row: Sequence[str]) -> str:

@@ -39,6 +39,7 @@ MIN_CATEGORIES, MAX_CATEGORIES = K_MIN, K_MAX
 
 _FEWEST_SUMMED, _ROUNDED = 3, 1e-9  # rows, of which one is the sum of the others
 TOTALS = WORDS["total"]
+_OF_TOTALS = rf"^((base|valid)\b[: ]*)+|( (of|valid|{'|'.join(sorted(WORDS['of_total']))}))+$"
 # Of a table with groups: bytes that are looked at, and groups.
 _WITH_GROUPS, _MOST_GROUPS, _MOST_GROUPINGS = 1 << 22, 1000, 5
 _PENDING = 1 << 20  # values that are held before they are united
@@ -327,8 +328,10 @@ def likely_total(amounts: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 
 
 def total_form(names: Any) -> Any:
-    """Arrow text in small letters without marks at its end: "Total %", "Total (n)" and "Total:" are "total"."""
-    return pc.replace_substring_regex(pc.utf8_lower(names), r"\s*(\(?[n%]\)?|:)?\s*$", "")
+    """Arrow text in small letters without marks at its end, and words of whom or what it is the total: "Total %",
+    "Total (n)", "Total:", "Valid total" and "Total respondents" are "total"."""
+    bare = pc.replace_substring_regex(pc.utf8_lower(names), r"(\s*\([n%]\)|\s+n|\s*[%:])?\s*$", "")
+    return pc.replace_substring_regex(bare, _OF_TOTALS, "")
 
 
 def totals_of_groups(

@@ -56,6 +56,12 @@ _SURVEY_MONKEY = {"response", "open-ended response"}
 _MOST_BREAKS, _MOST_NEXT, _NEXT_BYTES = 100, 5, 4096
 _IN_BRACKETS = re.compile(rb"\s*(\w+\()?[{\[(]")
 _SOURCE = re.compile(r'"?(sources?|quellen?|notes?)\s*:.*\b(19|20)\d\d\b"?[\s.,;|"]*', re.IGNORECASE)
+# One cell below a table of several columns, where it is no row that lacks its count.
+_END = re.compile(
+    r'"?[\W_]*((end|fin) (of|de|du)\b|ende des\b|(exported|generated|created|printed|downloaded) |copyright\b|\u00a9|'
+    r"[0-9,]+ rows?\b).*",
+    re.IGNORECASE,
+)
 _FEWEST_VALUES = 4  # that show whether values of a single column come again
 _MOST_TITLES = 12  # lines above a table that are looked at
 _FEWEST_NAMED = 2  # rows, with the header, that may be named as R does, or be a table
@@ -267,11 +273,12 @@ def open_text(
     if b"\\" in data and _ESCAPED.search(data):  # to look for one byte is ten times faster
         data = data.replace(b"\\\\", b"\x00").replace(b'\\"', b'""').replace(b"\x00", b"\\")
         notes.append("Quotation marks behind a backslash were read as parts of their text.")
+    data = _without_brackets(data, notes)
     separator = separator or said or _detect_separator(_head(data))
     data = _empty_leading_lines(data, separator)
     if titles := _titles(data, separator, notes):
         above, data = above + titles, data.split(b"\n", titles)[titles]
-    data = _without_source(data, notes)
+    data = _without_source(data, separator, notes)
     rows = _sample(data, separator)
     if rows and separator is None:
         data = _without_remark(data, rows, notes)
@@ -357,16 +364,20 @@ def _below_remarks(data: bytes, notes: list[str]) -> tuple[bytes, str | None]:
     # Where names begin with # these are no remarks; and one may be the header.
     if first == len(lines) or any(is_remark[first:]):
         return data, None
-    if is_remark[first - 1] and any(
-        0 < lines[first - 1].count(one) == lines[first].count(one) for one in (b"\t", b";", b",")
-    ):
+    head = b""
+    marks = (one for one in (b"\t", b";", b",") if 0 < lines[first - 1].count(one) == lines[first].count(one))
+    if is_remark[first - 1] and (mark := next(marks, None)):
         first -= 1
+        head = lines[first].lstrip(b"# \t")  # NumPy's mark is no part of the first name
+        if any(looks_numeric(cell.decode(errors="replace")) for cell in head.split(mark)):
+            head = b""
     number = sum(is_remark[:first])
     if number == 0:
-        return data, None
+        return head + data[len(head and lines[0]) :], None
     begin = "One line that begins" if number == 1 else f"{number:,} lines that begin"
     notes.append(f"{begin} with # above the table {'was' if number == 1 else 'were'} skipped.")
-    return data[sum(map(len, lines[:first])) :], None
+    below = sum(map(len, lines[: first + bool(head)]))
+    return head + data[below:], None
 
 
 def _first_table(data: bytes, separator: str, rows: list[list[str]], above: int, notes: list[str]) -> bytes:
@@ -429,14 +440,16 @@ def _remarks_below(data: bytes, separator: str) -> list[str]:
     return [" ".join(filter(None, map(str.strip, row))) for row in rows] if of_words else []
 
 
-def _without_source(data: bytes, notes: list[str]) -> bytes:
-    """The text without a last line that says where the table is from, and when: "Source: the town, 2024"."""
+def _without_source(data: bytes, separator: str | None, notes: list[str]) -> bytes:
+    """The text without a last line that says where the table is from, and when: "Source: the town, 2024"; or, in a cell
+    of its own, that it ends."""
     tail = data[-_NEXT_BYTES:]
     begin = tail.rstrip().rfind(b"\n") + 1
     last, start = tail[begin:].decode(errors="replace").strip(), len(data) - len(tail) + begin
-    if not begin or not _SOURCE.fullmatch(last) or data.count(b'"', 0, start) % 2:
+    ends = separator and _END.fullmatch(last.rstrip(separator)) and separator not in last.rstrip(separator)
+    if not begin or not (ends or _SOURCE.fullmatch(last)) or data.count(b'"', 0, start) % 2:
         return data
-    notes.append(_skipped("Below", [last.strip('"')]))
+    notes.append(_skipped("Below", [last.rstrip(separator).strip('"')]))
     return data[:start]
 
 
@@ -510,16 +523,39 @@ def _detect_separator(text: str) -> str | None:
             best = score, separator
     if best is None and _are_separated_by_blanks(_parse(text, " "), text):
         return " "
+    if best is None and _are_separated_by_bars(text):
+        return "|"
     return best[1] if best else None
 
 
 def _are_separated_by_blanks(rows: list[list[str]], text: str) -> bool:
-    """Whether these are rows as R writes them: of one length, and quoted or numbered; names may hold blanks."""
+    """Whether these are rows as R and NumPy write them: of one length, and quoted, numbered or all numbers; names may
+    hold blanks."""
     widths = {len(row) for row in rows[1:]}
-    if len(rows) <= _FEWEST_NAMED or len(widths) != 1 or len(rows[1]) < 2:
+    if len(rows) < _FEWEST_NAMED or len(widths) != 1 or len(rows[1]) < 2:
         return False
+    if len(rows[0]) == len(rows[1]) and all(looks_numeric(cell) for row in rows for cell in row):
+        return True
     quoted = all(line.startswith('"') for line in text.split("\n") if line.strip())
-    return _has_row_names(rows) or (quoted and len(rows[0]) == len(rows[1]))
+    return len(rows) > _FEWEST_NAMED and (_has_row_names(rows) or (quoted and len(rows[0]) == len(rows[1])))
+
+
+def _are_separated_by_bars(text: str) -> bool:
+    """Whether there is a table as SQLite writes it: as many bars in every line, none at its ends, and numbers between."""
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    bars = {line.count("|") for line in lines}
+    if len(bars) != 1 or bars == {0} or any("|" in (line[0], line[-1]) for line in lines):
+        return False
+    rows = _parse(text, "|")
+    return any(numeric_columns(rows[1:], len(rows[0])))
+
+
+def _without_brackets(data: bytes, notes: list[str]) -> bytes:
+    """The text of nothing but bits in brackets, as Python prints lists and arrays, without these."""
+    if not data.lstrip().startswith(b"[") or data.translate(None, b"01 \t\n,[]"):
+        return data
+    notes.append("Brackets around the bits of each line were taken away.")
+    return b"\n".join(line.rstrip(b", \t") for line in data.translate(None, b"[]").split(b"\n"))
 
 
 def _titles(data: bytes, separator: str | None, notes: list[str]) -> int:

@@ -41,7 +41,7 @@ from rr_core.io.reports import (
     inspect_reports,
     read_reports,
 )
-from rr_core.io.tables import Counts, Numbered, open_table
+from rr_core.io.tables import TOTALS, Counts, Numbered, open_table, total_form
 from rr_core.io.text import SAMPLE_ROWS
 from rr_core.reports.survey import Sample, Tallies
 
@@ -308,7 +308,22 @@ def unary_of(reports: Reports) -> UnaryReports:
         raise UnreadableFile(
             "There is one row only: numbers of ones have a row for each of two or more categories, with its name."
         )
-    return UnaryReports(tuple(labels), reports.counts, None, None, None, reports)
+    return _without_total(UnaryReports(tuple(labels), reports.counts, None, None, None, reports))
+
+
+def _without_total(ones: UnaryReports) -> UnaryReports:
+    """The ones without a row that is called total and has as many as any other: of all ones, or all reports."""
+    form = total_form(pa.array(ones.labels, pa.large_string()))
+    called = pc.is_in(form, pa.array(sorted({*TOTALS, "n"}), form.type)).to_numpy(zero_copy_only=False)
+    total = called & (ones.support == ones.support.max())
+    if total.sum() != 1 or len(ones.labels) <= _FEWEST:
+        return ones
+    (name,), (number,) = np.array(ones.labels, dtype=object)[total], ones.support[total]
+    left = tuple(label for label in ones.labels if label != name)
+    reports = replace(ones.reports, labels=ones.reports.labels[~total], counts=ones.support[~total])
+    return replace(ones, labels=left, support=ones.support[~total], reports=reports).noting(
+        (f"{quote(name)} ({number:,}) is a total and no category: it was left out.",)
+    )
 
 
 def _seems_bits(table: Described, index: int) -> bool:

@@ -317,13 +317,12 @@ class LessonStep:
         return cls(epsilon, mechanism.keep, mechanism.p, tuple(counts.tolist()), *estimates)
 
 
-def mean_errors(true_counts: NDArray[np.int64], epsilon: float, surveys: int = 1000) -> dict[str, float]:
-    """Mean total variation to the truth of each repair, over surveys of the same people.
+def mean_errors(true_counts: NDArray[np.int64], epsilon: float) -> dict[str, float]:
+    """Mean total variation to the truth of each repair, over 1,000 surveys of the same people.
 
     Args:
         true_counts: (k,) people per true answer.
         epsilon: of each survey.
-        surveys: how many.
 
     Returns:
         By "inv_n", "inv_p", "mle_star", each from 0 to 1.
@@ -333,7 +332,7 @@ def mean_errors(true_counts: NDArray[np.int64], epsilon: float, surveys: int = 1
     """
     mechanism = RandomizedResponse(true_counts.size, epsilon)
     dice = streams.generator(SEED, Stream.LESSON, 11)
-    counts = mechanism.randomize_histogram(np.tile(true_counts, (surveys, 1)), dice)
+    counts = mechanism.randomize_histogram(np.tile(true_counts, (1000, 1)), dice)
     truth = true_counts / true_counts.sum()
     return {
         name: float(total_variation(ESTIMATORS[name](counts, mechanism), truth).mean())

@@ -37,6 +37,7 @@ from rr_core.metrics import inv_variance, negative_log_likelihood, total_variati
 from rr_core.populations import zipf
 from rr_core.registry import ESTIMATORS
 from rr_core.repeats import Repeats, repeat
+from rr_core.rounding import raised
 from rr_core.sampling import whole_users
 from rr_core.scenario import Scenario
 from rr_core.streams import Stream
@@ -45,7 +46,6 @@ _REPAIRS = {"inv_n": "InvN", "inv_p": "InvP", "mle_star": "MLE*"}
 _NAMES = tuple(PEOPLE)
 _SURVEYS = 100
 _APART = 0.02  # distance of two estimates, or of a share from zero, that can be told in a picture
-_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def _per_cent(share: float, digits: int = 1) -> str:
@@ -669,7 +669,7 @@ def _times(log_of_ratio: float) -> str:
     if power < 6:
         return f"{two * 10 ** (power - 1):,}"
     two, power = (10, power + 1) if two == 100 else (two, power)
-    return f"{two / 10:.1f}·10{str(power).translate(_RAISED)}"
+    return f"{two / 10:.1f}·10{raised(power)}"
 
 
 @scene(
@@ -860,7 +860,7 @@ def patience(seed: int) -> Posed:
             f"{right if said[0] == answer else how} At ε = 0.5 a report says little: factors near 1. "
             "A factor: how many times as likely one answer alone makes a report as these bars, on average. For other "
             f"bars it is the factors' mean, weighted by them: at most the largest, 1.000001 after {least(stop)} steps. "
-            f"All {survey.n:,} become at most 1.000001{str(survey.n).translate(_RAISED)} times as likely, under {most}: "
+            f"All {survey.n:,} become at most 1.000001{raised(survey.n)} times as likely, under {most}: "
             "IBU may stop. This certificate needs no MLE*."
         )
 
@@ -946,8 +946,8 @@ def price(seed: int) -> Posed:
         return (
             f"You said {with_unit(said[0], ' times')}, {verdict}: it is {ratio:.2f} times with five answers, more with "
             f"more of them, and never below 4, whatever ε. {doubled}It takes {people[0.5]:,} people instead of "
-            f"{people[1.0]:,}. Ten times the people make an error only {math.sqrt(10):.1f} times smaller. Asking "
-            "one person twice at ε = 0.5 spends ε\u00a0=\u00a01."
+            f"{people[1.0]:,}. Ten times the people make an error only {math.sqrt(10):.1f} times smaller. Asking one "
+            "person twice at ε = 0.5 spends ε\u00a0=\u00a01."
         )
 
     frames = [

@@ -204,6 +204,11 @@ class BoundCurves:
     floor: float
     users: Users
 
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the error of Inv is the lower bound at equal shares, but for rounding."""
+        return self.now <= self.floor * (1 + 1e-9)
+
 
 def against_epsilon(
     epsilons: ArrayLike, k: int, epsilon: float, n: float, users: Users = "fixed"

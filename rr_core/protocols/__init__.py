@@ -8,8 +8,7 @@ subset              subset selection: reports, their supports drawn all at once,
 hadamard            Hadamard response: reports, their histogram drawn all at once, and Inv
 collection          one collection through a channel, with its estimates
 unary               unary encoding (SUE, which is basic RAPPOR, and OUE), and its estimates from the support
-unary_estimation    maximum likelihood from the bits of unary encoding, and its certificate
-measured            what maximum likelihood gains over InvP under unary encoding, as measured
+unary_estimation    maximum likelihood from the bits of unary encoding, its certificate, and what it gains
 estimation          `inv` and `mle`, one call for every protocol
 information_bounds  how small the mean squared error can be, from entropy to epsilon
 over_time           the same people every day: budgets, errors and exposure under six schemes, and their reports

@@ -18,7 +18,7 @@ In the end theta is set to zero where s > theta, and ordinary Newton steps are t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,8 +29,6 @@ from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.metrics import Users, check_users
 from rr_core.protocols.channel import Channel
-
-Progress = Callable[[float, int], object]
 
 # Interior-point steps; a dozen or two are usual. After so many without progress, rounding is the limit.
 _MOST_STEPS, _PATIENCE = 200, 20
@@ -241,22 +239,19 @@ def mle_channel(histogram: ArrayLike, channel: Channel, tolerance: float = 1e-9)
     return maximise(_scaled(channel.matrix)[:, seen], phi[seen], tolerance)
 
 
-def maximise(
-    columns: Array, phi: Array, tolerance: float, progress: Progress | None = None
-) -> MaximumLikelihood:
+def maximise(columns: Array, phi: Array, tolerance: float) -> MaximumLikelihood:
     """The maximum of sum_j phi_j log(theta . column_j), by the interior-point method; nothing is checked.
 
     Args:
         columns: (k, m) >= 0, each column with 1 as its largest entry.
         phi: (m,) > 0, with sum one.
         tolerance: gap to reach.
-        progress: called with (gap, steps) after every step; what it raises ends the computation.
 
     >>> maximise(np.array([[1.0, 0.25], [0.5, 1.0]]), np.array([0.5, 0.5]), 1e-9).theta.round(6).tolist()
     [0.166667, 0.833333]
     """
     problem = _Likelihood(np.ascontiguousarray(columns), phi)
-    best = _Best(problem, progress)
+    best = _Best(problem)
     theta, slack = _interior_point(problem, best, tolerance)
     _polish(problem, best, theta, theta > slack)
     return MaximumLikelihood(best.theta, best.gap, best.steps)
@@ -301,8 +296,8 @@ class _Likelihood:
 class _Best:
     """The distribution with the smallest gap so far."""
 
-    def __init__(self, problem: _Likelihood, progress: Progress | None = None) -> None:
-        self._problem, self._progress = problem, progress
+    def __init__(self, problem: _Likelihood) -> None:
+        self._problem = problem
         self.theta = np.full(len(problem.columns), 1 / len(problem.columns))
         self.gap, self.steps = np.inf, 0
 
@@ -316,8 +311,6 @@ class _Best:
             gap = max(float((self._problem.columns @ (self._problem.phi / seen)).max()) - 1, 0.0)
         if gap < self.gap:
             self.theta, self.gap = theta, gap
-        if self._progress is not None:
-            self._progress(self.gap, self.steps)
         return gap
 
 

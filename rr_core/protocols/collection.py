@@ -269,13 +269,10 @@ def one_person(
     return OnePerson(truth, estimators.inv(report, mechanism), bits, inv_unary(bits, protocol, 1), one, zero)
 
 
-COMPARED: tuple[Key, ...] = ("rr", "subset", "sue", "oue", "hr")
-
-
 def inv_by_each(
     true_counts: ArrayLike, epsilon: float, rng: np.random.Generator | int | None = None
 ) -> dict[Key, Array]:
-    """Inv (k,) from one collection by each protocol of COMPARED, from users with these true counts (k,).
+    """Inv (k,) from one collection by each protocol that can be drawn, from users with these true counts (k,).
 
     >>> sorted(inv_by_each([700, 200, 100], 1.0, 1))
     ['hr', 'oue', 'rr', 'subset', 'sue']

@@ -373,7 +373,6 @@ def summarise_posterior(
     draws: int = 2000,
     rng: np.random.Generator | int | None = None,
     *,
-    users: Users = "sampled",
     level: float = 0.95,
 ) -> PosteriorSummary:
     """Mean and credible intervals, from draws; arguments as in `posterior`, and ``level`` between 0 and 1.
@@ -383,7 +382,7 @@ def summarise_posterior(
     ([0.83, 0.16, 0.01, 0.0], np.float64(0.77), np.float64(0.89))
     """
     share = _validate.fraction("level", level)
-    drawn = posterior(histogram, mechanism, prior, draws, rng, users=users)
+    drawn = posterior(histogram, mechanism, prior, draws, rng)
     low, high = np.quantile(drawn, [(1 - share) / 2, (1 + share) / 2], axis=0)
     return PosteriorSummary(drawn.mean(axis=0), low, high, share)
 

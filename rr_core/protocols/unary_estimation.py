@@ -24,6 +24,9 @@ the certificate wrong, and the sample grows where steps become poor.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,7 +34,8 @@ from scipy import linalg
 
 from rr_core import _validate
 from rr_core._validate import Array
-from rr_core.protocols.channel_estimation import MaximumLikelihood, Progress, checked_tolerance, maximise
+from rr_core.data import read_csv
+from rr_core.protocols.channel_estimation import MaximumLikelihood, checked_tolerance, maximise
 from rr_core.protocols.subset import SubsetSelection, inv_subset
 from rr_core.protocols.unary import Bits, UnaryEncoding, as_support, checked_bits, inv_p_unary, row_blocks
 
@@ -60,7 +64,6 @@ def mle_unary(
     reports: ArrayLike,
     protocol: UnaryEncoding | SubsetSelection,
     tolerance: float = 1e-9,
-    progress: Progress | None = None,
     *,
     counts: ArrayLike | None = None,
 ) -> MaximumLikelihood:
@@ -71,7 +74,6 @@ def mle_unary(
         protocol: that made them.
         tolerance: gap to reach, in nats per report, a number > 0. Where rounding does not allow it, the best that was
             found is returned, with its gap.
-        progress: called with (gap, steps) after every step; what it raises ends the computation.
         counts: (n,) how often each of the reports occurred, numbers >= 0 with a positive total; once when not given.
 
     Returns:
@@ -94,8 +96,8 @@ def mle_unary(
         protocol.support(bits)  # checks that every report has as many ones
     likelihood = _Likelihood.of(bits, protocol, None if counts is None else _counts(counts, len(bits)))
     if likelihood.bits.size <= _ENTRIES_OF_A_CHANNEL:
-        return _by_channel(likelihood, tolerance, progress)
-    return _by_passes(likelihood, protocol, tolerance, progress)
+        return _by_channel(likelihood, tolerance)
+    return _by_passes(likelihood, protocol, tolerance)
 
 
 def update_factors_unary(reports: ArrayLike, theta: ArrayLike, protocol: UnaryEncoding) -> Array:
@@ -203,19 +205,16 @@ class _Likelihood:
         return matrix
 
 
-def _by_channel(likelihood: _Likelihood, tolerance: float, progress: Progress | None) -> MaximumLikelihood:
+def _by_channel(likelihood: _Likelihood, tolerance: float) -> MaximumLikelihood:
     """The interior-point method of `channel_estimation` on a matrix with a column for each report that occurred."""
     columns = np.where(likelihood.bits.T > 0, 1.0, likelihood.b)
     # A report without ones says nothing, as one of ones only.
     columns[:, ~likelihood.bits.any(axis=1)] = 1.0
-    return maximise(columns, likelihood.weights, tolerance, progress)
+    return maximise(columns, likelihood.weights, tolerance)
 
 
 def _by_passes(
-    likelihood: _Likelihood,
-    protocol: UnaryEncoding | SubsetSelection,
-    tolerance: float,
-    progress: Progress | None,
+    likelihood: _Likelihood, protocol: UnaryEncoding | SubsetSelection, tolerance: float
 ) -> MaximumLikelihood:
     """Sequential quadratic programming with the curvature of a sample."""
     m, k = likelihood.bits.shape
@@ -237,8 +236,6 @@ def _by_passes(
         here = after
         if here.gap < best.gap:
             best = here
-        if progress is not None:
-            progress(best.gap, steps)
     return MaximumLikelihood(best.theta, best.gap, steps)
 
 
@@ -324,3 +321,55 @@ def _nonnegative_quadratic(h: Array, slope: Array, theta: Array) -> Array:
             wrong[: np.flatnonzero(wrong)[-1]] = False
         free ^= wrong
     return np.asarray(scale * np.maximum(x, 0.0), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Gain:
+    """Mean squared errors in one setting, as measured by ``python -m tests.benchmarks.unary_gain``: a distribution from
+    the Jeffreys prior, Dirichlet(1/2, ..., 1/2), for each replicate, and n users from it, whose own shares are the truth
+    (A. Lopuhaä-Zwakenberg et al., section 5).
+
+    Attributes:
+        encoding: "sue" or "oue".
+        k, epsilon, n: categories, privacy budget, users.
+        replicates: number of simulated collections.
+        mse_inv_p, mse_mle: mean squared errors, summed over the categories.
+        ratio: mse_mle divided by mse_inv_p; below one, maximum likelihood is better.
+        error: Monte-Carlo standard error of ``ratio``.
+    """
+
+    encoding: Literal["sue", "oue"]
+    k: int
+    epsilon: float
+    n: int
+    replicates: int
+    mse_inv_p: float
+    mse_mle: float
+    ratio: float
+    error: float
+
+
+@cache
+def mle_gains() -> tuple[Gain, ...]:
+    """How much maximum likelihood gains over InvP, in all settings: both encodings, k = 10 and 50, epsilon from 0.5 to 4,
+    from 3 to 1,000 users for each category.
+
+    The bits of a report depend on each other through its owner's category; the support, which InvP is made from, does not
+    have all that they tell. At epsilon = 0.5 the mean squared errors differ by 2% or less. At epsilon = 4 and ten or more
+    users for each category that of maximum likelihood is smaller, by 13% to 45%. With three users for each category and
+    the symmetric encoding it is up to 5% larger.
+
+    >>> len(mle_gains()), {gain.encoding for gain in mle_gains()} == {"sue", "oue"}
+    (100, True)
+    """
+    return tuple(
+        Gain(
+            cast("Literal['sue', 'oue']", row["encoding"]),
+            int(row["k"]),
+            float(row["epsilon"]),
+            int(row["n"]),
+            int(row["replicates"]),
+            *(float(row[name]) for name in ("mse_inv_p", "mse_mle", "ratio", "error")),
+        )
+        for row in read_csv("unary_gain.csv")
+    )

@@ -2,7 +2,7 @@
 
 designs       ways of randomizing answers by the names that people know, and their tables of chances
 analysis      everything in closed form about one set of reports, whatever design made them
-nearest       which of the four estimates of k-RR's reports is nearest to the truth
+nearest       which of Inv, InvN, InvP and MLE* of k-RR's reports is nearest to the truth
 intervals     intervals of Inv, of each category and of all at once; exact tests: which categories somebody has,
               and whether the largest or the smallest count speaks against epsilon; both where there are two reports
 epsilon_fit   the simulated test of a stated epsilon, and the smallest epsilon that is plausible

@@ -19,7 +19,7 @@ from rr_core.protocols.channel import Channel
 from rr_core.protocols.channel_estimation import inv_channel, inv_covariance_channel, mle_channel
 from rr_core.protocols.unary import Bits, UnaryEncoding, inv_n_unary, inv_p_unary, inv_unary
 from rr_core.protocols.unary_estimation import mle_unary
-from rr_core.registry import LABELS, RULES
+from rr_core.registry import RULES
 from rr_core.reports.intervals import (
     AboveZero,
     Interval,
@@ -135,12 +135,19 @@ class Analysis:
 
     @property
     def leading(self) -> str:
-        """The estimate shown first. k-RR: the one estimated to be nearest to the truth, but Inv where no share is
-        significantly above zero, because the other three can then be far more even than the truth. Else that of maximum
-        likelihood, or InvP."""
-        if self.nearest is not None and self.above is not None:
-            return self.nearest.preferred if self.above.above.any() else "inv"
+        """The estimator shown first: Inv where `drowned`. Else of k-RR the one estimated to be nearest to the truth; of
+        other designs, and with weights, that of maximum likelihood, or InvP."""
+        if self.drowned:
+            return "inv"
+        if self.nearest is not None:
+            return self.nearest.preferred
         return "mle" if "mle" in self.estimates else "inv_p"
+
+    @property
+    def drowned(self) -> bool:
+        """Whether no share is significantly above zero: what repairs Inv can then be far more even than the truth. Not of
+        two categories, where repairing cuts Inv at 0 and 1, which never takes it farther from the truth."""
+        return self.k > 2 and self.above is not None and not self.above.above.any()
 
     def variance_of_inv(self) -> Array:
         """(k,) variance of Inv, at the estimate; not of `ByGroup`."""
@@ -179,41 +186,6 @@ class Analysis:
             columns["p_holm"] = p_of_file(self.above.adjusted[rows])
             columns["above_zero"] = self.above.above[rows]
         return columns
-
-
-def outside_interval(found: Analysis, limits: Interval | None, name: str) -> str:
-    """A warning where an estimate lies outside the interval of Inv, because the repair moved it; else ""."""
-    if limits is None or name == "inv":
-        return ""
-    estimate, close = found.estimates[name], found.close
-    missed = int(((estimate < limits.low - close) | (estimate > limits.high + close)).sum())
-    if not missed:
-        return ""
-    return (
-        f"For {missed:,} of {found.k:,} categories {LABELS[name]} lies outside the interval of Inv: the repair moved it "
-        "that far. Where it matters, use Inv there."
-    )
-
-
-def intervals_outside(found: Analysis, limits: Interval | None, name: str) -> str:
-    """How many intervals of Inv lie wholly outside 0 to 100%, and where the estimate is Inv, how often it lies outside
-    its interval, which is cut there; "" where none does."""
-    if limits is None:
-        return ""
-    below, above, told = limits.high < 0, limits.low > 1, []
-    if below.any() or above.any():
-        told.append(
-            f"Intervals of Inv wholly below 0%, where no share can be: {below.sum():,} of {found.k:,}; wholly above "
-            f"100%: {above.sum():,}. The table shows these as they are, and all others cut."
-        )
-    shares = found.estimates["inv"]
-    beyond = int((((shares < -found.close) | (shares > 1 + found.close)) & ~below & ~above).sum())
-    if name == "inv" and beyond:
-        told.append(
-            f"For {beyond:,} of {found.k:,} categories Inv itself lies outside 0 to 100%, and its interval is cut there: "
-            "the columns inv_low and inv_high of the CSV have the whole one."
-        )
-    return " ".join(told)
 
 
 def analyse(

@@ -44,7 +44,7 @@ from rr_core.reports.analysis import (
     variance_without,
 )
 from rr_core.reports.designs import Missing, Unclear
-from rr_core.reports.intervals import AboveZero
+from rr_core.reports.intervals import AboveZero, upper_tail
 from rr_core.reports.protocol_fit import LEAST_EXPECTED, drawn
 from rr_core.streams import Stream, generator
 
@@ -245,19 +245,26 @@ def total(
         of_all = sum((squared(row, one, inv) for row, one in pairs), np.zeros(made.k)) / n**2
         variance = np.where(of_all > 0, of_all, variance)
     alone, together = intervals_of_inv(inv, variance, level)
-    none = part**2 @ [
-        _without(one, design) / one.n for one, design in zip(analyses, made.designs, strict=True)
-    ]
-    above = AboveZero.of(above_by_normal_law(inv, none), 1 - level)
+    p_values = by_chance(counts, people, made)
+    if p_values is None:
+        pairs = zip(analyses, made.designs, strict=True)
+        none = [
+            variance_without(one.estimates["mle"], of) / one.n for one, of in pairs if isinstance(of, Channel)
+        ]
+        p_values = above_by_normal_law(inv, part**2 @ none)
+    above = AboveZero.of(p_values, 1 - level)
     few = any(one.few for one in analyses)
     return Analysis(counts, made, n, level, users, repaired(inv), alone, together, above, few)
 
 
-def _without(found: Analysis, design: Collecting) -> Array:
-    """(k,) variance of Inv from one report of somebody who is not of the category."""
-    if isinstance(design, Channel):
-        return variance_without(found.estimates["mle"], design)
-    return np.full(design.k, design.q * (1 - design.q) / design.keep**2)
+def by_chance(counts: NDArray[np.int64], people: NDArray[np.int64], made: ByGroup) -> Array | None:
+    """(k,) the chance of as many reports, or ones, of a category that nobody has; None for channels. The (g,) people of
+    each group report it with the q of that group: from 1 above its mean on, their sum is as large no more often than a
+    binomial of as many people and the same mean (W. Hoeffding, Annals of Mathematical Statistics 27, 1956, theorem 5)."""
+    if isinstance(made.designs[0], Channel):
+        return None
+    n, each = int(people.sum()), np.array([getattr(one, "q", 0.0) for one in made.designs])
+    return upper_tail(counts.astype(np.float64), n, float(people @ each) / n)
 
 
 def alike_designs(

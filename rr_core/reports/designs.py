@@ -7,6 +7,7 @@ cards. `of_yes_and_no`, `of_forced` and `of_table` put answers as they were read
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,6 +30,7 @@ UNREPORTED = "An answer without reports counts too: give a table of counts with 
 MOST_DRAWS = 50
 YES = frozenset(read_toml("words.toml")["yes"])
 _LONGEST_NAME = 40
+_WHOLE = re.compile(r"\d{1,15}(\.\d+)?(e[+-]?\d{1,2})?", re.ASCII | re.IGNORECASE)
 
 
 class Unclear(ValueError):
@@ -348,17 +350,25 @@ def chance(text: str) -> float:
 def likely_yes(labels: Sequence[str]) -> str | None:
     """The one answer that means yes in one of several languages; None where there is no one such. 1 means yes beside 0
     only: beside 2 it may be the no."""
-    known = [label for label in labels if label.casefold() in YES and (label != "1" or "0" in labels)]
+    plainly = [as_whole(label.casefold()) for label in labels]
+    zero = not {"0", "false"}.isdisjoint(plainly)
+    known = [label for label, one in zip(labels, plainly, strict=True) if one in YES and (one != "1" or zero)]
     return known[0] if len(known) == 1 else None
+
+
+def as_whole(label: str) -> str:
+    """A whole number as programs write it that make decimals of all numbers, "4.0" or "4.000e+00", without these."""
+    return str(int(float(label))) if _WHOLE.fullmatch(label) and float(label) % 1 == 0 else label
 
 
 def by_number(
     labels: tuple[str, ...], counts: NDArray[np.int64]
 ) -> tuple[tuple[str, ...], NDArray[np.int64], bool]:
     """Answers and how many there are of each, by size where all are whole numbers; and whether they are."""
-    if not all(label.isdecimal() and len(label) < 19 for label in labels):
+    sizes = [as_whole(label) for label in labels]
+    if not all(size.isdecimal() and len(size) < 19 for size in sizes):
         return labels, counts, False
-    order = sorted(range(len(labels)), key=lambda i: int(labels[i]))
+    order = sorted(range(len(labels)), key=lambda i: int(sizes[i]))
     return tuple(labels[i] for i in order), counts[order], True
 
 
@@ -416,13 +426,15 @@ def _of_numbers(
     design: Design, labels: Sequence[str], counts: NDArray[np.int64], channel: Channel
 ) -> Counted:
     numbers = tuple(map(str, range(channel.m)))
-    wrong = [label for label in labels if label not in numbers]
+    wrong = [label for label in labels if as_whole(label) not in numbers]
     if wrong:
         raise Unclear(
             f"The answer “{plain(wrong[0], _LONGEST_NAME)}” is no number of red cards among {channel.m - 1}: mend the "
             "reports, or the number of cards."
         )
-    return Counted(design.truths or ("no", "yes"), numbers, _counts_of(numbers, labels, counts), channel, 1)
+    drawn = np.zeros(len(numbers), dtype=np.int64)
+    np.add.at(drawn, [int(as_whole(label)) for label in labels], counts)
+    return Counted(design.truths or ("no", "yes"), numbers, drawn, channel, 1)
 
 
 def _counts_of(names: Sequence[str], labels: Sequence[str], counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -11,10 +11,14 @@ under sampling with replacement of primary units from strata,
 with z_hc the sum over unit c, those outside the group counted as 0 (S. L. Lohr, Sampling: Design and Analysis, 2nd
 edition 2010, sections 9.1, 9.3 and 14.2). The noise of the design is in it: a report is drawn anew for each person, as
 the person is. The truth meant is that of the population. For k-RR, where a share of the reports alone determines an
-estimate, its interval is Wilson's with the effective number of reports, n_eff = s (1 - s)/Var(s). Quantiles are those of
-Student's t with (units - strata) degrees of freedom, of the units and strata that have people of the group; those of
+estimate, its interval is Wilson's with the effective number of reports, n_eff = s (1 - s)/Var(s); those of all at once
+are Clopper and Pearson's (E. L. Korn and B. I. Graubard, Survey Methodology 24, 1998), with Kish's number at most.
+Quantiles are Student's t's with (units - strata) degrees of freedom, of those that have people of the group; those of
 differences are Welch's. Groups in the same primary units vary together: the variance of their difference is that of the
 difference of their z_hc. A stratum of one unit has no variance of its own: its sum is set against 0, the mean of all.
+The tests against zero and of fit are those without weights: a category that nobody has is reported by chance alone,
+whomever the people stand for. (By a normal law of the weighted shares at k = 5,000, 1.4 expected reports each and weights
+from 0.5 to 3, 197 of 200 simulated collections called a category above zero that nobody had; the exact test may in 5%.)
 
 Of unary encoding s_c is the share of the weights of those who reported a one for category c: it alone determines Inv, as
 for k-RR, and what is said above holds of each category. A person may report several ones, so sums over ones come with
@@ -34,11 +38,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse, stats
+from scipy import sparse, special, stats
 
 from rr_core import _validate
 from rr_core._validate import Array
-from rr_core.estimators import inv, inv_n, inv_p, mle_star
 from rr_core.metrics import Users
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.channel_estimation import inv_channel, inv_covariance_channel, mle_channel
@@ -53,6 +56,7 @@ from rr_core.protocols.unary import (
     row_blocks,
 )
 from rr_core.protocols.unary_estimation import mle_unary
+from rr_core.registry import ESTIMATORS
 from rr_core.reports.alike import alike, alike_bits
 from rr_core.reports.analysis import (
     ALL_ROWS,
@@ -63,14 +67,15 @@ from rr_core.reports.analysis import (
     analyse,
     intervals_of_inv,
 )
-from rr_core.reports.by_group import added_up, alike_designs, repaired, squared, total
+from rr_core.reports.by_group import added_up, alike_designs, by_chance, repaired, squared, total
 from rr_core.reports.intervals import AboveZero, Interval, holm
-from rr_core.reports.protocol_fit import LEAST_EXPECTED
+from rr_core.reports.protocol_fit import LEAST_EXPECTED, fit_of_unary
 from rr_core.rounding import p_of_file
 
 MOST_GROUPS = 200
 _MOST_OF_UNITS = 50_000_000  # numbers that are held: primary units times reports
 _LARGEST = 1e100  # sum of weights
+_MANY = 1e8  # effective reports, from which on SciPy 1.17's inverse of the incomplete beta function fails
 
 
 @dataclass(frozen=True, eq=False)
@@ -674,7 +679,7 @@ def _weighted(
     kish = weighed.groups[group, -1] ** 2 / weighed.squares[group, -1]
     df = weighed.degrees_of_freedom(group)
     beyond = partial(stats.t.isf, df=df)
-    alone = together = certificate = variance = p_values = None
+    alone = together = certificate = variance = None
     if isinstance(protocol, Channel):
         best = mle_channel(weights, protocol)
         estimates, certificate = {"mle": best.theta}, max(best.gap, 0.0)
@@ -688,33 +693,36 @@ def _weighted(
                 inv_covariance_channel((n * best.theta + 2 * even) / (n + 2), kish, protocol, users="sampled")
             )
             variance = np.where(variance > 0, variance, more)
-            spread = np.sqrt(variance)
             alone, together = intervals_of_inv(by_inv, variance, level, beyond)
-            p_values = stats.t.sf(by_inv / np.where(spread > 0, spread, 1.0), df)
     else:
         if isinstance(protocol, UnaryEncoding):
             estimates, certificate = _of_bits(shares, protocol, tallies.bits_of(group))
         else:
-            estimates = {
-                name: rule(weights, protocol)
-                for name, rule in (("inv", inv), ("inv_n", inv_n), ("inv_p", inv_p), ("mle_star", mle_star))
-            }
+            estimates = {name: estimate(weights, protocol) for name, estimate in ESTIMATORS.items()}
         q, keep = protocol.q, protocol.keep
         least = kish * q
         variance = of_reports / keep**2
         some = of_reports > 0
         effective = np.where(some, shares * (1 - shares) / np.where(some, of_reports, 1.0), kish)
+        tail = (1 - level) / 2 / protocol.k
+        few = np.minimum(effective, kish) * (float(special.ndtri(tail)) / beyond(tail)) ** 2
         alone, together = (
-            Interval((low - q) / keep, (high - q) / keep, level, of > 1)
-            for of in (1, protocol.k)
-            for low, high in [_wilson(shares, effective, beyond((1 - level) / 2 / of))]
+            Interval((low - q) / keep, (high - q) / keep, level, of_all)
+            for of_all, (low, high) in (
+                (False, _wilson(shares, effective, beyond((1 - level) / 2))),
+                (True, _korn_graubard(shares, few, tail)),
+            )
         )
-        p_values = stats.t.sf((shares - q) / np.sqrt(q * (1 - q) / effective), df)
-    above = effects = None
-    if variance is not None and p_values is not None:
-        above = AboveZero.of(p_values, 1 - level)
+    effects = None
+    if variance is not None:
         plain = _plain_variance(shares, n, protocol)
         effects = np.where(plain > 0, variance / np.where(plain > 0, plain, 1.0), 1.0)
+    # What nobody has is reported by chance, and reports fit what made them or not, whomever the people stand for.
+    unweighted = analyse(counts, protocol, level, n=n)
+    fit, bits = unweighted.fit, tallies.bits_of(group, weighted=False)
+    if isinstance(protocol, UnaryEncoding) and bits is not None:
+        ones = np.bincount(bits[0].sum(axis=1, dtype=np.int64), bits[1], protocol.k + 1)
+        fit = fit_of_unary(counts.astype(float), protocol, n, ones.astype(float))
     return WeightedAnalysis(
         counts,
         protocol,
@@ -724,9 +732,10 @@ def _weighted(
         estimates,
         alone,
         together,
-        above,
+        unweighted.above,
         least < LEAST_EXPECTED,
         certificate=certificate,
+        fit=fit,
         design_effects=effects,
         variance=variance,
         degrees_of_freedom=df,
@@ -743,6 +752,9 @@ def _weighted_total(
     variance = weighed.variance_of_all(made, inv)
     variance = np.where(variance > 0, variance, part**2 @ [one.variance_of_inv() for one in analyses])
     spread, df = np.sqrt(variance), weighed.degrees_of_freedom()
+    p_values = by_chance(counts, np.array([one.n for one in analyses]), made)
+    if p_values is None:
+        p_values = stats.t.sf(inv / np.where(spread > 0, spread, 1.0), df)
     alone, together = intervals_of_inv(inv, variance, level, partial(stats.t.isf, df=df))
     pairs = zip(weighed.groups, made.designs, strict=True)
     plain = sum((squared(row, one, inv) for row, one in pairs), np.zeros(1)) / of_groups.sum() / n
@@ -755,7 +767,7 @@ def _weighted_total(
         repaired(inv),
         alone,
         together,
-        AboveZero.of(stats.t.sf(inv / np.where(spread > 0, spread, 1.0), df), 1 - level),
+        AboveZero.of(p_values, 1 - level),
         any(one.few for one in analyses),
         design_effects=np.where(plain > 0, variance / np.where(plain > 0, plain, 1.0), 1.0),
         variance=variance,
@@ -791,3 +803,15 @@ def _wilson(shares: Array, effective: Array, quantile: float) -> tuple[Array, Ar
     centre = (shares + weight / 2) / (1 + weight)
     half = np.sqrt(weight * (shares * (1 - shares) + weight / 4)) / (1 + weight)
     return centre - half, centre + half
+
+
+def _korn_graubard(shares: Array, effective: Array, tail: float) -> tuple[Array, Array]:
+    """Ends of Clopper and Pearson's intervals for the same, with this chance outside at either end: so far out Wilson's,
+    by the normal law, fail. Of so many reports that SciPy's inverse does, they are the same."""
+    seen, others = shares * effective, (1 - shares) * effective
+    low = special.betaincinv(np.where(seen > 0, seen, 1.0), others + 1, tail)
+    high = special.betainccinv(seen + 1, np.where(others > 0, others, 1.0), tail)
+    exact = np.where(seen > 0, low, 0.0), np.where(others > 0, high, 1.0)
+    normal = _wilson(shares, effective, -float(special.ndtri(tail)))
+    first, last = (np.where(effective < _MANY, one, other) for one, other in zip(exact, normal, strict=True))
+    return first, last

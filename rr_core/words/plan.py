@@ -1,17 +1,33 @@
-"""Numbers and targets of a plan in words; numbers are rounded in the direction that keeps the sentence true."""
+"""A plan in words, for the page and for the printed summary: its target, its answer, its price, other protocols, bounds
+and shuffling. Numbers are rounded in the direction that keeps the sentence true."""
 
 from __future__ import annotations
 
 import math
 from typing import NamedTuple
 
+import numpy as np
+
+from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, N_MAX
 from rr_core.metrics import Users
-from rr_core.plan.bounds import BoundKey
+from rr_core.plan import bounds, protocol_choice
+from rr_core.plan.bounds import BoundCurves, BoundKey
+from rr_core.plan.landscape import Plan
+from rr_core.plan.protocol_choice import Protocol
+from rr_core.plan.shuffling import Shuffled
 from rr_core.plan.targets import KindKey, Target
-from rr_core.protocols.laws import Key
+from rr_core.protocols.laws import Blocks, Key
 from rr_core.rounding import number, percent, round_up
+from rr_core.words.phrases import practically_equal, relative_users, table, times
 
 _NO_PROMISE = 0.005  # a chance of being right that rounds to 0%
+_INV_ONLY = "It is about **Inv**, the unbiased estimate; simulate the others below."
+_RANDOMNESS = {
+    "fixed": "The truth is that of the very people who report: only the noise is by chance.",
+    "sampled": "The truth is that of the population that the users are drawn from: who is drawn is by chance, too.",
+}
+_BOUND_POINTS = 61
+_FEW_USERS = 1000  # a sample of more has shares within some 3 points of the population's
 
 
 class KindText(NamedTuple):
@@ -20,10 +36,12 @@ class KindText(NamedTuple):
     Attributes:
         meaning: one sentence for a lay person.
         promised: the event whose probability is the confidence; empty when the target is an average.
+        estimate: which estimate it is about.
     """
 
     meaning: str
     promised: str = ""
+    estimate: str = _INV_ONLY
 
 
 KIND_TEXTS: dict[KindKey, KindText] = {
@@ -44,20 +62,64 @@ KIND_TEXTS: dict[KindKey, KindText] = {
         "A category with this share is found to be present with the given probability, while any empty one "
         "is called present in at most 5% of collections.",
         "a category this large is found",
+        "The test looks at the numbers of reports, whatever the estimate.",
     ),
     "top": KindText(
         "With the given probability, the largest categories come out in their true order and ahead of "
         "all others.",
         "the ranking is right",
+        "No estimate here changes the order that the reports give.",
     ),
 }
-PROTOCOL_NAMES: dict[Key, str] = {
-    "rr": "k-RR",
-    "subset": "Subset selection",
-    "sue": "Symmetric unary encoding (basic RAPPOR)",
-    "oue": "Optimised unary encoding",
-    "olh": "Optimised local hashing",
-    "hr": "Hadamard response",
+
+
+class ProtocolWords(NamedTuple):
+    """What a protocol is called, and what a report of it is.
+
+    Attributes:
+        name: on screen.
+        short: in a corner of a picture, and before the name.
+        brief: within a sentence about a picture.
+        tick: on an axis of Plotly, in two lines.
+        report: what a report is.
+    """
+
+    name: str
+    short: str
+    brief: str
+    tick: str
+    report: str
+
+
+PROTOCOL_WORDS: dict[Key, ProtocolWords] = {
+    "rr": ProtocolWords("k-RR", "k-RR", "k-RR", "k-RR", "one category"),
+    "subset": ProtocolWords(
+        "Subset selection", "SS", "subset selection", "Subset<br>selection", "a set of categories"
+    ),
+    "sue": ProtocolWords(
+        "Symmetric unary encoding (basic RAPPOR)",
+        "SUE",
+        "SUE",
+        "Symmetric<br>unary enc.",
+        "a bit for each category",
+    ),
+    "oue": ProtocolWords(
+        "Optimised unary encoding", "OUE", "OUE", "Optimised<br>unary enc.", "a bit for each category"
+    ),
+    "olh": ProtocolWords(
+        "Optimised local hashing",
+        "OLH",
+        "OLH",
+        "Optimised<br>local hashing",
+        "a hash function and a hashed value",
+    ),
+    "hr": ProtocolWords(
+        "Hadamard response",
+        "HR",
+        "Hadamard response",
+        "Hadamard<br>response",
+        "a column of a table of +1 and −1, in which each category owns a row",
+    ),
 }
 _PAPER = "Lopuhaä-Zwakenberg et al. 2020"
 _PRIOR = (
@@ -67,7 +129,7 @@ _PRIOR = (
 
 def protocol_in_a_sentence(key: Key) -> str:
     """The name of a protocol within a sentence; that of a person keeps its capital."""
-    name = PROTOCOL_NAMES[key]
+    name = PROTOCOL_WORDS[key].name
     return name if key == "hr" else name[0].lower() + name[1:]
 
 
@@ -192,3 +254,300 @@ def number_of_users(n: float) -> str:
     if n <= 1e9:
         return f"{n:,.0f}"
     return f"{number(round_up(n / 1e9, 3))} billion" if n < 1e12 else number(round_up(n, 3))
+
+
+def answer(plan: Plan) -> str:
+    """The answer as markdown."""
+    settings, promised = plan.settings, promise_text(plan.settings.target)
+    if plan.problem:
+        return f"**No answer.** {plan.problem}"
+    if settings.find == "n":
+        are = "is" if plan.n == 1 else "are"
+        return f"**{users_text(plan.n)} {are} enough** at ε = {budget(plan.epsilon)}, so that {promised}."
+    if settings.find == "eps":
+        return f"**ε = {budget(plan.epsilon)} is enough** with {users_text(plan.n)}, so that {promised}."
+    return f"At ε = {budget(plan.epsilon)} and with {users_text(plan.n)}, {achieved_text(settings.target, plan.value)}."
+
+
+def whose_shares(plan: Plan) -> str:
+    """That few users are enough for their own shares only; "" where that is not the answer."""
+    settings = plan.settings
+    if plan.problem or settings.find != "n" or settings.users != "fixed" or plan.n >= _FEW_USERS:
+        return ""
+    return (
+        f"That counts the noise of the reports alone: the shares are those of {users_text(plan.n)}. For the shares of "
+        "the population that they come from, change **For whom?**."
+    )
+
+
+def meaning(plan: Plan) -> str:
+    """What the target means, for which populations it is promised, and for which estimate; as markdown."""
+    settings = plan.settings
+    shares = (
+        "any population at all"
+        if settings.worst_case
+        else "every population alike"
+        if settings.kind in ("share", "smallest") or (settings.kind == "rmse" and settings.users == "fixed")
+        else "the guessed population"
+    )
+    too_many = f" The app itself goes up to {N_MAX:,} users." if plan.n > N_MAX else ""
+    kind = KIND_TEXTS[settings.kind]
+    about = f"{_RANDOMNESS[settings.users]} {kind.estimate}{too_many}"
+    return f"{kind.meaning} This is for K = {plan.k:,} and {shares}. {about}"
+
+
+def price_sentence(plan: Plan) -> str:
+    """The price of one step in a sentence, as markdown."""
+    price = plan.price
+    if price is None:
+        return "No goal that can be asked for is reached here: there is none to keep with more privacy."
+    if price.bits.size < 2:
+        return f"Half of this ε is less than {EPSILON_APP_MIN:g}, the smallest that a plan can have."
+    whole = np.flatnonzero(price.bits == 1)
+    at = int(whole[0]) if whole.size else 1
+    name = step_name(float(price.bits[at]), plan.epsilon)
+    factor = float(price.times[at])
+    cost = (
+        "takes **more than 10¹² users** for the same goal"
+        if not math.isfinite(factor)
+        else "takes no more users for the same goal"
+        if factor == 1
+        else "takes hardly more users for the same goal"
+        if practically_equal(factor)
+        else f"takes **{number(factor)} times the users** for the same goal"
+    )
+    lower = number(round_up(float(price.epsilons[at]), 4), 4)
+    return f"**{_step_in_words(name)}** ({name}, so ε = {lower}) {cost}."
+
+
+def _step_in_words(name: str) -> str:
+    """What a step towards more privacy changes for an onlooker."""
+    if name == "half of ε":
+        return "Halving ε"
+    return (
+        f"Dividing by {name.removeprefix('eᵋ ÷ ')} the factor by which a report may change an onlooker's odds"
+    )
+
+
+def price_rows(plan: Plan) -> list[tuple[str, str, str, str]]:
+    """For each step: name, epsilon, users, and their ratio to those needed at the plan's own; empty without a price."""
+    if plan.price is None:
+        return []
+    price, cells = plan.price, []
+    for bits, epsilon, users, factor in zip(
+        price.bits, price.epsilons, price.users, price.times, strict=True
+    ):
+        reached = math.isfinite(users)
+        cells.append(
+            (
+                step_name(float(bits), plan.epsilon),
+                number(round_up(float(epsilon), 4), 4) if bits else budget(plan.epsilon),
+                number_of_users(float(users)) if reached else "more than 10¹²",
+                _times_text(float(factor)) if bits and math.isfinite(factor) else "–",
+            )
+        )
+    return cells
+
+
+def price_table(plan: Plan) -> str:
+    """The steps as a markdown table."""
+    return table(("Setting", "ε", "Users needed", "Compared to the first row"), "lrrr", price_rows(plan))
+
+
+def step_name(bits: float, epsilon: float) -> str:
+    """Display name of a step of ``bits`` towards more privacy; each bit halves eᵋ."""
+    if bits == 0:
+        return "ε of the plan"
+    if math.isclose(bits, epsilon / 2 / math.log(2)):
+        return "half of ε"
+    return f"eᵋ ÷ {2**bits:g}"
+
+
+def _times_text(factor: float) -> str:
+    if factor == 1:
+        return "the same"
+    return "hardly more" if practically_equal(factor) else f"{number(factor)} times"
+
+
+def compared_protocols(plan: Plan) -> tuple[Protocol, ...]:
+    """The protocols with their mean errors over all categories."""
+    return protocol_choice.compare(plan.k, plan.epsilon, plan.n, 1 / plan.k, plan.settings.users)
+
+
+def protocol_sentence(plan: Plan) -> str:
+    """Whether another protocol needs fewer users, and up to which K k-RR needs no more than any, as markdown."""
+    rows = compared_protocols(plan)
+    rr, best = rows[0], next(row for row in rows if row.best)
+    name = protocol_in_a_sentence(best.key)
+    factor = number(rr.users_relative, 4)
+    verdict = (
+        "**none of the six protocols below has a smaller error than k-RR**"
+        if rr.best
+        else f"**{name} has the smallest error of the six below**, but k-RR needs less than 0.1% more users"
+        if factor == "1"
+        else f"**{name} has the smallest error of the six below**; k-RR needs "
+        f"**{factor} times its users** for the same error"
+    )
+    where = "Here" if plan.settings.users == "fixed" else "Here, when all shares are equal,"
+    most, least = (
+        math.floor(protocol_choice.single_k(plan.epsilon)),
+        protocol_choice.single_epsilon(plan.k),
+    )
+    from_epsilon = f"from ε = {number(round_up(least, 3))} on" if least > 0 else "at every ε"
+    return (
+        f"{where} {verdict}. At ε = {budget(plan.epsilon)} k-RR is as good as any of them up to K = {most:,}; with "
+        f"K = {plan.k:,} it is so {from_epsilon}."
+    )
+
+
+def protocol_cells(row: Protocol) -> tuple[str, str, str, str]:
+    """Name, RMSE, users relative to the best, and bits as sent and ideally coded."""
+    words = PROTOCOL_WORDS[row.key]
+    name = words.name
+    if words.short != name:
+        name = f"{words.short}: {protocol_in_a_sentence(row.key)}"
+    users = "best" if row.best else relative_users(row.users_relative)
+    return name, percent(row.rmse), users, f"{row.bits:,} ({number(row.coded_bits)})"
+
+
+def protocol_table(compared: tuple[Protocol, ...]) -> str:
+    """The comparison as a markdown table."""
+    rows = []
+    for row in compared:
+        name, *others = protocol_cells(row)
+        rows.append((f"**{name}**" if row.best else name, *others))
+    heads = "Protocol", "RMSE per category", "Users for the same error", "Bits per report (ideally coded)"
+    return table(heads, "lrrr", rows)
+
+
+def protocol_notes(plan: Plan) -> str:
+    """The assumptions of the table of protocols, as markdown."""
+    rows = {row.key: row for row in compared_protocols(plan)}
+    size = rows["subset"].law.subset_size
+    sets = (
+        "Subset selection is best with 1 category per report here: that is k-RR."
+        if size == 1
+        else f"A report of subset selection names {size:,} categories here; a set that holds one's own category is eᵋ "
+        "times as likely as one that does not."
+    )
+    equal = "" if plan.settings.users == "fixed" else ", when all shares are equal"
+    return (
+        f"At ε = {budget(plan.epsilon)} and N = {number_of_users(plan.n)}, over all categories{equal}. {sets} "
+        "Unary encoding sends one bit per category; local hashing a short value, and which hash function was drawn. "
+        f"{_hadamard_note(rows['hr'].law.blocks)}"
+    )
+
+
+def _hadamard_note(blocks: Blocks | None) -> str:
+    """What a report of Hadamard response is, and over what its error is averaged."""
+    assert blocks is not None
+    numbers = f"A report of Hadamard response is one of {blocks.number * blocks.size:,} numbers here"
+    if blocks.together in (0, 1):
+        return f"{numbers}."
+    return (
+        f"{numbers}, in {blocks.number:,} blocks; its error is averaged over all ways to deal out the categories evenly "
+        "among them."
+    )
+
+
+def bound_curves(plan: Plan) -> BoundCurves:
+    """Error and bounds around the plan."""
+    budgets = np.geomspace(EPSILON_APP_MIN, EPSILON_APP_MAX, _BOUND_POINTS)
+    return bounds.against_epsilon(budgets, plan.k, plan.epsilon, plan.n, plan.settings.users)
+
+
+def bounds_sentence(curves: BoundCurves) -> str:
+    """The ratio of Inv's squared error to the bound on unbiased estimates at equal shares, as markdown."""
+    if math.isnan(curves.floor):
+        return (
+            "With so few users the bound at equal shares is not drawn here: a constant answer, 1/K for every category, "
+            "may be nearer to the truth than any unbiased estimate."
+        )
+    ratio = curves.now / curves.floor
+    if curves.is_optimal:
+        return "**Nothing is better here:** no protocol with an unbiased estimate has a smaller error at equal shares."
+    if practically_equal(ratio):
+        return (
+            "At equal shares Inv under k-RR has **hardly more than** the smallest squared error that any protocol with "
+            "an unbiased estimate can have."
+        )
+    return (
+        f"At equal shares Inv under k-RR has **{times(ratio)}** the smallest squared error that any protocol with an "
+        f"unbiased estimate can have: **{times(ratio)} the users** for the same error."
+    )
+
+
+def bounds_table(curves: BoundCurves) -> str:
+    """The bounds with what they assume, as a markdown table."""
+    texts = [(row.kind, bound_text(row.key, curves.users)) for row in curves.bounds]
+    rows = [(text.name, kind, text.assumes, text.source) for kind, text in texts]
+    return (
+        table(("Bound", "Kind", "What it assumes", "Source"), "llll", rows)
+        + "\n\nErrors are total squared errors, the sum over the K categories. A line ends where what it assumes fails, "
+        "and that of a lower bound where it is above 1 − 1/K: the constant answer 1/K has no larger error. "
+        "Where the truth is concentrated, repaired estimates can be below the bound, because they are not unbiased."
+    )
+
+
+def shuffling_sentence(plan: Plan, now: Shuffled) -> str:
+    """The guarantee after shuffling and its condition, as markdown."""
+    condition = (
+        f"Condition: N ≥ 16 ln(2/δ) eᵋ = {now.users_needed:,}; with N = {plan.n:,} it "
+        f"**{'holds' if now.holds else 'does not hold'}**."
+    )
+    if not now.holds:
+        return (
+            "If somebody mixes all reports and removes who sent which, each report hides among the others. The bound "
+            f"used here says nothing yet for so few users. {condition} The local ε = {budget(plan.epsilon)} still holds."
+        )
+    central = number(round_up(now.epsilon, 3))
+    if now.epsilon >= plan.epsilon:
+        return (
+            "If somebody mixes all reports and removes who sent which, each report hides among the others. With so few "
+            f"users the bound used here does not come below the local ε = {budget(plan.epsilon)}. {condition}"
+        )
+    return (
+        "If somebody mixes all reports and removes who sent which, each report hides among the others. To whoever sees "
+        f"only the mixed reports the collection is (ε, δ)-private with **central ε at most {central}** at δ "
+        f"= {number(now.delta)}, rather than {budget(plan.epsilon)}. It is an upper bound (Feldman, McMillan and Talwar "
+        f"2021): the true loss may be smaller. {condition}"
+    )
+
+
+FORMULAS = r"""
+With $m_i = q + (p-q)\theta_i$ the chance that a report names category $i$:
+
+- **RMSE** (Theorem 9, corrected): $\mathrm{RMSE}^2 = \frac1K\sum_i \mathrm{Var}(\mathrm{Inv}_i)$ with
+  $\mathrm{Var}(\mathrm{Inv}_i) = \frac{q(1-q) + \theta_i(p-q)(1-p-q)}{N(p-q)^2}$ for these people. In the sum only
+  $\sum_i\theta_i = 1$ enters, so that the population does not matter. For whom they stand for,
+  $\frac{m_i(1-m_i)}{N(p-q)^2}$.
+- **Largest error:** the number of reports $c_i$ of a category is $\mathrm{Binomial}(N\theta_i, p) +
+  \mathrm{Binomial}(N(1-\theta_i), q)$ for these people, $\mathrm{Binomial}(N, m_i)$ for whom they stand for, and
+  $\Pr(\text{any } |\mathrm{Inv}_i - \theta_i| > t) \le \sum_i \Pr(|c_i - N m_i| > N(p-q)t)$, tail by tail.
+- **One named share:** the same tails, of that category alone: where many users are needed, about
+  $z^2\,\mathrm{Var}(\mathrm{Inv}_i)/t^2$ users, where
+  $\mathrm{Var}$ is that of one user and $z = 1.96$ for 95%.
+- **Told from zero:** a category is called present when $c_i$ is at least the number that
+  $\mathrm{Binomial}(N, q)$ reaches with probability at most $0.05/K$; a share is found when its $c_i$ reaches it with
+  the probability asked for.
+- **Ranking:** $\sum \Pr(c_i \le c_j)$ over the neighbours at the top, and over the last of them with each of the others.
+- **Whole people:** these people's shares are those of whole people. So a named share is worked out with a person more and
+  a person less, and of at least one; the largest error, among up to 100 users, with each share rounded down to whole
+  people and one more for as many as are left; two categories of a ranking with as few whole people between them as $N$
+  allows.
+- **Protocols:** $\frac{q^*(1-q^*)}{N(p^*-q^*)^2} + \theta\,\frac{1-p^*-q^*}{N(p^*-q^*)}$, with $p^*, q^*$ the chances
+  that a report supports a category that is, or is not, its owner's. Subset selection:
+  $p^* = \frac{d e^\varepsilon}{d e^\varepsilon + K - d}$, $q^* = \frac{p^*(d-1) + (1-p^*)d}{K-1}$ with the best $d$, next
+  to $K/(e^\varepsilon + 1)$; it is 1, and k-RR as good, exactly when $K(K-3) \le 2(e^{2\varepsilon} - 1)$.
+  Hadamard response: $\frac{(x+2B)(2+rx)}{Nx^2} + \theta\,\frac{2B(1-r)-rx}{Nx}$ with $x = e^\varepsilon - 1$ and $r$ the
+  chance that two categories share one of the $B$ blocks; a block has $b$ numbers, the smallest power of two
+  $\ge K/B' + 1$ with $B'$ the largest one $< \min(e^\varepsilon, 2K)$, and $B = \lceil K/(b-1) \rceil$.
+  The known rule $K < 3e^\varepsilon + 2$ compares k-RR with unary encoding only, and for a category that hardly anybody
+  has.
+- **Shuffling:** if $\varepsilon \le \ln\frac{N}{16\ln(2/\delta)}$, then
+  $\varepsilon_{\mathrm{central}} \le \ln\!\left(1 + \frac{e^\varepsilon-1}{e^\varepsilon+1}\, s\right)$ with
+  $s = \frac{8\sqrt{e^\varepsilon\ln(4/\delta)}}{\sqrt N} + \frac{8e^\varepsilon}{N}$.
+
+The promises rest on upper bounds of the chance to miss, so that a number of users that is found to be enough stays
+enough when more take part.
+"""

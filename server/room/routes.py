@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib.resources import files
 from ipaddress import IPv6Address, ip_address
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, get_args
 
 from limits import RateLimitItem, parse
 from limits.aio.storage import (
@@ -33,7 +33,6 @@ from rr_core.estimators import inv_p
 from server.room import store
 from server.room.store import Bad, Broken, Closed, Question, Refused, Unknown
 
-T = TypeVar("T")
 What = Literal["report", "guess"]
 
 _LARGEST_BODY = 1024  # bytes

@@ -28,10 +28,11 @@ from rr_core.io import report_sentences as sentences
 from rr_core.io.domain import Collected
 from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
 from rr_core.registry import ESTIMATORS, LABELS, VALID
-from rr_core.reports.analysis import analyse, intervals_outside, outside_interval
+from rr_core.reports.analysis import analyse
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.epsilon_fit import PlausibleEpsilon, Simulations, fit_test, plausible_epsilon
 from rr_core.reports.low_counts import floor
+from rr_core.reports.nearest import COMPARED
 from rr_core.rounding import whole
 from tests.app.analysed import analysed, counts_csv
 from tests.sentences import holds, recomputes
@@ -118,7 +119,17 @@ def of(counts, epsilon: float, number: int = 0, ran: int = SIMULATED) -> Results
     settings = ReportSettings(
         domain=("seen", "size", "listed")[number % 3], swapped=counts.size == 2 and number % 2 == 1
     )
-    read = SimpleNamespace(files=(), dropped=(), merged=0, notes=())
+    read = SimpleNamespace(
+        files=(),
+        dropped=(),
+        merged=0,
+        notes=(),
+        columns=(),
+        category_name="a",
+        count_name=None,
+        layout="counts",
+        sha256="",
+    )
     level, target = (0.9, 0.95, 0.99)[number % 3], ("users", "population")[number // 3 % 2]
     simulated = None
     if ran:
@@ -309,7 +320,7 @@ def test_the_answer_by_every_estimator_with_both_intervals(many):
             *(0, 1),  # 0 to 100%, or 0 and 1
             low,
             high,
-            *([share] if name != "inv" else []),
+            *([share] if name != "inv" and "Inv and by" not in text else []),
             *([found.used.collected.outside_total] if found.used.collected.outside else []),
         )
         assert text.startswith("None of") == (above == 0)
@@ -427,7 +438,7 @@ def noise_of_inv(found: Results) -> float:
     return spread / about.n / (math.expm1(about.epsilon) * q) ** 2
 
 
-@recomputes(sentences.advice, sentences._distances)
+@recomputes(sentences._advice_of_k_rr, sentences._distances)
 def test_which_estimate_to_report_and_how_much_farther_the_others_are(many):
     """Distances, their errors and what is tied: by dense matrices in tests/core/test_reports_analysis.py."""
     told_of = 0
@@ -438,20 +449,19 @@ def test_which_estimate_to_report_and_how_much_farther_the_others_are(many):
         floor_ = about.n * p_and_q(about)[1]
         if verdict:
             names = "the names and ε" if found.used.collected.too_few else "ε"
-            assert first == f"Settle {names} first: under a wrong one no estimate can be trusted."
+            assert first == f"Settle {names} first: until then no estimate can be trusted."
             assert not more
             continue
-        same = {(a, b): np.abs(shares[a] - shares[b]).max() <= 1e-12 for a in ESTIMATORS for b in ESTIMATORS}
+        shown = found.analysis.estimates | shares  # and what else the register has
+        same = {(a, b): np.abs(shown[a] - shown[b]).max() <= 1e-12 for a in shown for b in shown}
         named = [
-            next(k for k in ESTIMATORS if QUANTITIES[k].name == x)
-            for x in re.findall(r"Inv[NP]?|MLE\*", first)
+            next(k for k in COMPARED if QUANTITIES[k].name == x) for x in re.findall(r"Inv[NP]?|MLE\*", first)
         ]
         if all(same.values()):
             negative = bool(is_negative(found.used.collected.counts, about).any())
-            assert named == list(ESTIMATORS)
+            assert named == list(COMPARED)
             assert first.endswith("report any of them.")  # whichever the page shows
             assert first.startswith("Nothing came out negative") == (not negative)
-            assert ("agree to twelve decimals" in first) == negative
             continue
         assert "report any of them" not in first
         first, out, general = first.partition(" out from the noise. ")
@@ -460,7 +470,7 @@ def test_which_estimate_to_report_and_how_much_farther_the_others_are(many):
         tied, best = compared.tied, compared.best
         farther = [name for name in VALID if name not in tied]
         assert not blind or not farther
-        if not above_zero(found).any():
+        if about.k > 2 and not above_zero(found).any():
             assert named == ["inv"]
             assert "no share is larger than chance alone" in first
         else:
@@ -501,7 +511,7 @@ def test_which_estimate_to_report_and_how_much_farther_the_others_are(many):
     assert told_of
 
 
-@recomputes(sentences.intervals, sentences.few_reports, outside_interval)
+@recomputes(sentences.intervals, sentences.few_reports)
 def test_how_to_read_the_intervals(many):
     for number, found in enumerate(analyses(many)):
         about, shares = setting(found), estimates(found)
@@ -517,7 +527,7 @@ def test_how_to_read_the_intervals(many):
         assert bool(few) == (floor_ < (10 if one >= 0.95 else 20))
         if few:
             tells(few[0], floor_)
-        (warning,) = [text for text in told if "the repair moved it" in text] or [""]
+        (warning,) = [text for text in told if "the repair moved them" in text] or [""]
         outside = near = 0
         for i, share in enumerate(shares[name]):
             if about.k > 60 and i % 10:
@@ -529,34 +539,51 @@ def test_how_to_read_the_intervals(many):
             told = [0]
             if warning:
                 tells(warning, lambda number, told=told: told.append(number) is None, about.k)
-                assert f"categories {QUANTITIES[name].name} lies" in warning
+                assert f"shares by {QUANTITIES[name].name} lie" in warning
             assert abs(told[-1] - (outside if name != "inv" else 0)) <= near, (warning, outside)
 
 
-@recomputes(intervals_outside)
-def test_intervals_that_no_share_lies_in_are_counted(many):
-    seen = set()
+@recomputes(sentences.outside)
+def test_shares_and_intervals_where_none_can_be_are_counted(many):
+    """Of one set of reports, and of several groups together, each by its own estimate."""
+    seen, groups = set(), list[tuple[Results, str]]()
     for found in [*analyses(many), of([520, 310, 170], 1.0, 0, 0), of([900, 60, 40], 1.0, 0, 0)]:
-        columns, k = found.columns(), found.used.protocol.k
-        for simultaneous in (False, True):
-            ending = "_all" if simultaneous else ""
-            low, high = (columns[f"inv_{end}{ending}"] for end in ("low", "high"))
-            points = columns[f"inv_low{ending}_cut"] == columns[f"inv_high{ending}_cut"]
-            below, above = int((points & (high < 0)).sum()), int((points & (low > 1)).sum())
-            shares = columns["inv"]
-            beyond = int((((shares < -1e-12) | (shares > 1 + 1e-12)) & (high > 0) & (low < 1)).sum())
-            limits = found.interval(simultaneous=simultaneous)
-            seen.add((below > 0, above > 0, beyond > 0))
-            outside = (0.0, below, k, 1.0, above) if below + above else ()
-            tells(intervals_outside(found.analysis, limits, "inv_p"), *outside)
-            text = intervals_outside(found.analysis, limits, "inv")
-            tells(text, *outside, *((beyond, k, 0.0, 1.0) if beyond else ()))
-            assert (text or "For no") in [
-                *sentences.intervals(found, "inv", simultaneous=simultaneous),
-                "For no",
-            ]
-    assert {one[:2] for one in seen} >= {(False, False), (True, False), (True, True)}
-    assert {one[2] for one in seen} == {False, True}
+        for name in ("inv", "inv_p"):
+            groups = [(found, name), *groups[: len(groups) % 3]]
+            for simultaneous in (False, True):
+                missed = below = above = beyond = k = 0
+                for one, by in groups:
+                    columns, ending = one.columns(), "_all" if simultaneous else ""
+                    low, high = (columns[f"inv_{end}{ending}"] for end in ("low", "high"))
+                    shares, points = (
+                        columns[by],
+                        columns[f"inv_low{ending}_cut"] == columns[f"inv_high{ending}_cut"],
+                    )
+                    missed += int(((shares < low - 1e-12) | (shares > high + 1e-12)).sum())
+                    below, above = (
+                        below + int((points & (high <= 0)).sum()),
+                        above + int((points & (low >= 1)).sum()),
+                    )
+                    beyond += int((((shares < -1e-12) | (shares > 1 + 1e-12)) & (high > 0) & (low < 1)).sum())
+                    k += shares.size
+                told = sentences.outside(
+                    [one.analysis for one, _ in groups], [by for _, by in groups], simultaneous=simultaneous
+                )
+                tells(
+                    " ".join(told),
+                    *((missed, k) if missed else ()),
+                    *((0.0, below, k, 1.0, above) if below + above else ()),
+                    *((beyond, k, 0.0, 1.0) if beyond else ()),
+                )
+                named = len({by for _, by in groups}) == 1
+                assert all(
+                    (f"by {QUANTITIES[name].name} lie outside the interval" in text) == named
+                    for text in told[: bool(missed)]
+                )
+                if len(groups) == 1:
+                    assert {*told} <= {*sentences.intervals(found, name, simultaneous=simultaneous)}
+                seen.add((missed > 0, below > 0, above > 0, beyond > 0, len(groups) > 1))
+    assert all({one[i] for one in seen} == {False, True} for i in range(5))
 
 
 def test_half_a_person_is_rounded_alike_by_the_answer_the_table_and_the_chart():
@@ -591,25 +618,6 @@ def test_reports_that_are_left_out_are_named_unless_names_are_not_wanted():
     assert "“e”" not in sentences.left_out(found, named=False)[0]
 
 
-def test_what_was_assumed_is_said_where_nothing_was_left_out():
-    data = [("reports.csv", counts_csv(list("abcd"), [290, 250, 170, 150]))]
-    for domain, says in (
-        (AllSeen(), "4 categories, those in the files"),
-        (Size(9), "9 categories, as many as were stated"),
-        (read_list("a\nb\nc\nd\ne"), "5 categories, those on the list"),
-    ):
-        for target, whose in (("users", "these people"), ("population", "drawn from at random")):
-            found = analysed(data, domain, epsilon=1.5, target=target)
-            how, among, asked = [one for one in sentences.left_out(found) if one.startswith("Taken as")]
-            assert how == f"Taken as stated: {DESIGNS['k_rr'].name}, ε = 1.5"
-            assert among == f"Taken as all that people could choose from: {says}"
-            assert whose in asked
-            report = html_report.html_report(found, [], "today").decode()
-            assert all(one in report for one in (how, among, asked))
-    of_p = analysed(data, AllSeen(), p=0.7)
-    assert "(from p)" in sentences.left_out(of_p)[0]
-
-
 @pytest.fixture
 def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What `pages._ui.reports.results` writes without a page."""
@@ -640,13 +648,35 @@ def test_how_many_categories_a_table_holds(many, said):
         assert f"people are shares by {QUANTITIES[name].name} times N" in note
 
 
+def test_what_was_assumed_is_said_where_nothing_was_left_out(said):
+    data = [("reports.csv", counts_csv(list("abcd"), [290, 250, 170, 150]))]
+    for domain, says in (
+        (AllSeen(), "4: all of them are in the files"),
+        (Size(9), "9: their number is known"),
+        (read_list("a\nb\nc\nd\ne"), "5: given as a list"),
+    ):
+        for target, whose in (("users", "these people"), ("population", "their population")):
+            found = analysed(data, domain, epsilon=1.5, target=target)
+            said.clear()
+            results.left_out(found)
+            report = html_report.html_report(found, [], "today").decode()
+            for name, told in (
+                ("How they were made", DESIGNS["k_rr"].name),
+                ("ε", "1.5"),
+                ("Categories (K)", says),
+                ("Shares of", whose),
+            ):
+                assert f"- {name}: {told}\n" in said[-1]
+                assert f"<dt>{name}</dt><dd>{told}</dd>" in report
+
+
 @recomputes(results.left_out)
 def test_reports_outside_the_categories_are_counted_and_named(many, said):
     for found in analyses(many):
         said.clear()
         results.left_out(found)
         outside = found.used.collected.outside
-        texts = [text for text in said if "left out" in text]
+        texts = [text for text in said[:-1] if "left out" in text]
         assert bool(texts) == bool(outside)
         if outside:
             tells(
@@ -715,7 +745,7 @@ def test_the_chart_of_estimates_says_the_first_one_and_how_many_are_above_zero(m
         low, high = (min(max(end, 0.0), 1.0) for end in limits(found, top, simultaneous))
         above = int(above_zero(found).sum())
         tells(text, above, about.k, float(shares[name][top]), 0, 1, low, high, found.level)
-        assert text.startswith(f"Filled markers of {LABELS[name]}: ")
+        assert text.startswith(f"Markers of {LABELS[name]} are filled where ")
         assert ("all intervals together are" in text) == simultaneous
 
 

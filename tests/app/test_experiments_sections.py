@@ -313,7 +313,7 @@ def test_one_collection_settles_nothing_and_is_one():
 
 
 def test_never_the_worst_is_told_to_be_false_with_its_numbers_and_the_way_there(monkeypatch):
-    """The means: tests/app/test_experiments_said.py; the link opens that very scenario."""
+    """The means: tests/app/test_experiments_sentences.py; the link opens that very scenario."""
     links = []
     monkeypatch.setattr(map_section.navigation, "link_to", lambda *link: links.append(link))
     page = with_claims(3)

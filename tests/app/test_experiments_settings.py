@@ -21,9 +21,9 @@ from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, Cell, Settings, S
 from rr_core.experiments.run import expected_seconds, run
 from rr_core.parameters import RefusedSettings, parse_numbers
 from rr_core.populations import DISTRIBUTIONS
-from rr_core.scenario import FIELDS
+from rr_core.scenario import NUMBERS
 
-FIELD = {field.name: field for field in FIELDS}
+FIELD = {field.name: field for field in NUMBERS}
 NAMES = {one.parameter for one in PARAMETERS}
 HERE = Scenario("zipf", 40, 1.2, 0.7, 3000, 9)
 COUNTED = Population.from_weights([5, 0, 2, 1])

@@ -194,7 +194,7 @@ def test_a_pick_outlives_epsilon_and_layers_and_nothing_else():
     assert near[1] - near[0] < whole[1] - whole[0]
     checked(page.button_group(key="clouds_where").set_value("edge").run())
     (text,) = [text.value for text in page.markdown if "length of the bias" in text.value]
-    assert len(text.partition("\n\n")[0].splitlines()) == 6
+    assert len(text.partition("\n\n")[0].splitlines()) == 2 + len(ESTIMATORS)
     checked(widget(page, "New draw").click().run())
     assert rows_of(page)["Observed φ"] != before["Observed φ"]
     assert "phi" not in page.query_params

@@ -26,7 +26,7 @@ from rr_core import Scenario, typed
 from rr_core.figures.view import find
 from rr_core.geometry.simplex import parse_reports
 from rr_core.ibu.engine import parse_weights
-from rr_core.scenario import FIELDS
+from rr_core.scenario import NUMBERS
 from tests import EXAMPLES, SAME_EXAMPLES, is_of_libraries
 
 _SECONDS = 2.0
@@ -97,7 +97,7 @@ _BOXES: dict[str, Callable[[str], Any]] = {
     "weights": lambda text: parse_weights(text, 3),
     "names": lambda text: find(text, ["Ann", "Bob", "²"], 3),
     "numbers of categories": lambda text: find(text, None, 3),
-    **{field.name: field.entered for field in FIELDS},
+    **{field.name: field.entered for field in NUMBERS},
 }
 # These search for what they can, and refuse nothing.
 _SEARCHES = ("names", "numbers of categories")
@@ -176,7 +176,7 @@ def test_every_setting_of_every_page_is_tried() -> None:
     makers = ("Binding", "binding_of_choice", "binding_of_parameters", "part_in_link", "Parts")
     files = [_PAGES.parent / "home.py", *_PAGES.rglob("*.py")]
     assert sum(len(_calls(maker, path)) for maker in makers for path in files) == len(_BINDINGS)
-    assert set(link._PARAMETERS) <= set(_PARAMETERS["what all pages carry"])
+    assert set(link._ON_EVERY_PAGE) <= set(_PARAMETERS["what all pages carry"])
     assert set(winner_map.PARAMETERS) <= set(_PARAMETERS["map of main"])
     assert all(_PARAMETERS.values())
 

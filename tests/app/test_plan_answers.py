@@ -10,13 +10,13 @@ from itertools import product
 import numpy as np
 from scipy import stats
 
-from pages._ui.plan import sentences
 from rr_core import zipf
 from rr_core.plan import solve
 from rr_core.plan.landscape import make_plan
 from rr_core.plan.settings import PlanSettings
 from rr_core.plan.targets import Guess
 from rr_core.sampling import whole_users
+from rr_core.words import plan as sentences
 from tests.core.laws import law_of_steps
 from tests.sentences import holds, recomputes
 from tests.sentences.spoken import Down, Up, percents, tells

@@ -13,9 +13,8 @@ from urllib.parse import urlencode
 import numpy as np
 import pytest
 
-from pages._ui.plan import sentences
+from pages._ui.plan.controls import map_ranges
 from pages._ui.plan.sections import map_csv, replicates, simulated_points, summary
-from pages._ui.plan.settings import map_ranges
 from rr_core import Scenario
 from rr_core.metrics import WHOSE
 from rr_core.plan import shuffling
@@ -26,6 +25,7 @@ from rr_core.plan.targets import KINDS, Guess, Target
 from rr_core.populations import zipf
 from rr_core.rounding import round_up
 from rr_core.script import script
+from rr_core.words import plan as sentences
 from rr_core.words.plan import at_least, promise_text
 from tests.app.experiments import values
 from tests.app.opening import charts, checked, opened, widget

@@ -20,7 +20,7 @@ from pages._ui.reports.html_report import html_report
 from rr_core import RandomizedResponse, analyse, rounding
 from rr_core.__main__ import main
 from rr_core.figures.reports import by_group
-from rr_core.figures.style import reading
+from rr_core.figures.style import QUANTITIES, reading
 from rr_core.io import AllSeen, Names, Source, read_reports, report_files, within
 from rr_core.io import report_sentences as sentences
 from rr_core.io.people import read_people
@@ -117,7 +117,6 @@ def test_groups_are_compared():
 
 
 @holds(
-    "Those with most reports; of another one type the name.",
     "No category has that name: type it as it stands in the table.",
 )
 def test_of_very_many_categories_one_with_few_reports_is_typed(monkeypatch):
@@ -125,7 +124,7 @@ def test_of_very_many_categories_one_with_few_reports_is_typed(monkeypatch):
     rows = "".join(f"{'north' if j % 2 else 'south'},{one}\n" for one in answers[:1000] for j in range(4))
     page = in_groups("k_rr", rows="region,answer\n" + rows + "north,c1000\nsouth,c1000\nnorth,c1000\n")
     box = one(page.selectbox, "Share of")
-    assert box.help == "Those with most reports; of another one type the name."
+    assert box.help == "The first of the table; of another one type the name."
     assert (len(box.options), "c1000" in box.options) == (1000, False)
     results, warned = held(page), []
     monkeypatch.setattr(shown.st, "warning", warned.append)
@@ -135,6 +134,13 @@ def test_of_very_many_categories_one_with_few_reports_is_typed(monkeypatch):
     assert (shown._picked(results, 7, 3), warned) == (7, [])
     assert shown._picked(results, "c2000", 3) == 3
     assert warned == ["No category has that name: type it as it stands in the table."]
+
+
+def test_weights_that_are_used_are_not_said_to_be_unused():
+    page = given(opened("warner"), ROWS)
+    assert "The weights in the column “weight” were not used" in said(page)
+    one(page.selectbox, "Survey weights (optional)").set_value("weight")
+    assert "were not used" not in said(checked(page.run()))
 
 
 def test_weights_are_those_of_the_population():
@@ -151,11 +157,8 @@ def test_weights_are_those_of_the_population():
     assert not any("were not used" in note for note in used.reports.notes)
     told = "".join(sentences.intervals(held(page), "inv"))
     assert "by linearisation with the weights" in told
-    assert "Student's test of each category" in told
-    share = WEIGHT[ANSWER == "yes"].sum() / WEIGHT.sum()
-    variance = N / (N - 1) * ((WEIGHT * ((ANSWER == "yes") - share)) ** 2).sum() / WEIGHT.sum() ** 2
-    at_zero = used.protocol.q * (1 - used.protocol.q) * variance / (share * (1 - share))
-    p_value = stats.t.sf((share - used.protocol.q) / at_zero**0.5, N - 1)
+    assert "an exact test of each category" in told
+    p_value = stats.binom.sf((ANSWER == "yes").sum() - 1, N, used.protocol.q)
     assert found.above.p_values[used.labels.index("yes")] == pytest.approx(p_value, rel=1e-6)
 
 
@@ -323,7 +326,15 @@ def test_the_file_of_groups_and_the_picture():
     assert "Categories (TXT)" not in offered
 
 
-@recomputes(sentences.groups, sentences.compared_groups, by_group)
+def told_of(survey, rejects=False):
+    """What is said of these groups."""
+    known = {"survey": survey, "used": type("Used", (), {"by": ("wave",)}), "rejects_epsilon": rejects}
+    return sentences.groups(type("Results", (), {**known, "analysis": survey.analyses[0]}))
+
+
+@recomputes(
+    sentences.groups, sentences.compared_groups, sentences._unfit, by_group, of="^(?!Of the groups by)"
+)
 def test_what_is_said_of_groups_is_that_of_their_numbers(many):
     rng, seen = np.random.default_rng(8), set()
     channel = Channel.warner(0.8)
@@ -334,8 +345,8 @@ def test_what_is_said_of_groups_is_that_of_their_numbers(many):
         yes = rng.binomial(sizes, chances)
         names = tuple(f"group {chr(97 + j)}" for j in range(g))
         survey = analyse_groups(np.stack([sizes - yes, yes], axis=1), channel, ("no", "yes"), names)
-        used = type("Used", (), {"by": ("wave",)})
-        text = " ".join(sentences.groups(type("Results", (), {"survey": survey, "used": used})))
+        said = told_of(survey)
+        text = " ".join(line for line in said if "hardly come" not in line)
         few = [name for name, found in zip(names, survey.analyses, strict=True) if found.few]
         p_told = Up(survey.alike) if survey.alike >= 0.001 else 0.001
         told = [g, p_told, *([survey.alike_by_chance] if survey.alike_by_chance else [])]
@@ -349,8 +360,18 @@ def test_what_is_said_of_groups_is_that_of_their_numbers(many):
         )
         assert np.isnan(sentences.group_columns(survey, 1, first)["Difference, points"][first])
         assert all(name in text for name in few[:5])
-        shares = [float(found.estimates["mle"][1]) for found in survey.analyses]
+        wrong = [
+            name for name, found in zip(names, survey.analyses, strict=True) if found.fit.p_value <= 0.05
+        ]
+        (unfit,) = [line for line in said if "hardly come" in line] or [""]
+        assert [name for name in names if f"“{name}”" in unfit] == wrong[:5]
+        shares = [float(found.estimates["inv"][1]) for found in survey.analyses]
         tells(reading(by_group(survey, 1)), max(shares), min(shares))
+        shown = sentences.group_columns(survey, 1, first)
+        gaps = shown["Inv %"] - shown["Inv %"][first]  # the differences are those of the shares beside them
+        np.testing.assert_allclose(
+            np.delete(shown["Difference, points"], first), np.delete(gaps, first), atol=1e-9
+        )
     assert len(seen) == 4
     no_inv = analyse_groups([[6, 4], [3, 7]], Channel.warner(0.5), ("no", "yes"), names[:2])
     assert sentences.compared_groups(no_inv, (1, 0)) == "The share of “yes”."
@@ -358,7 +379,7 @@ def test_what_is_said_of_groups_is_that_of_their_numbers(many):
     few_of_kind = analyse_groups(
         np.full((7, 4), 2), Channel(np.full((4, 4), 0.1) + 0.6 * np.eye(4)), "abcd", "ghijklm"
     )
-    text = " ".join(sentences.groups(type("Results", (), {"survey": few_of_kind, "used": used})))
+    text = " ".join(told_of(few_of_kind))
     assert (
         "With few reports of some kind, so that intervals are rough: “g”, “h”, “i”, “j”, “k” and 2 more."
         in text
@@ -367,11 +388,33 @@ def test_what_is_said_of_groups_is_that_of_their_numbers(many):
     chances = RandomizedResponse(5002, 2.0)
     counts = np.stack([rng.multinomial(n, np.full(5002, 1 / 5002)) for n in sizes])
     many_kinds = analyse_groups(counts, chances, [f"c{j}" for j in range(5002)], tuple("ghijklmn"))
-    text = " ".join(sentences.groups(type("Results", (), {"survey": many_kinds, "used": used})))
+    text = " ".join(told_of(many_kinds))
     smallest = {name: n / (np.exp(2.0) + 5001) for n, name in sorted(zip(sizes, "ghijklmn", strict=True))}
     named = ", ".join(f"{smallest[name]:.3g} in “{name}”" for name in [*smallest][:5])
     assert smallest["k"] > 10 > smallest["g"]  # k and m are large enough
     assert f"expected of a category that nobody has (N·q): {named} and 1 more." in text
+
+
+@recomputes(sentences.groups, of="^Of the groups by")
+def test_each_group_has_its_own_estimate_to_report():
+    """Where one stands out in one group alone, its InvP and the others' Inv."""
+    counts, faint = (
+        np.array([[900, 600, 600], [34, 33, 32], [30, 33, 31], [990, 600, 600]]),
+        RandomizedResponse(3, 0.3),
+    )
+    survey = analyse_groups(counts, faint, "abc", ("north", "east", "south", "west"))
+    leads = [found.leading for found in survey.analyses]
+    assert (leads[1], leads[2], leads[0] == leads[3]) == ("inv", "inv", True)
+    (line,) = [text for text in told_of(survey) if "by themselves" in text]
+    first = QUANTITIES[leads[0]].name
+    assert line == (
+        f"Of the groups by themselves, report {first} in “north”, “west”; Inv in “east”, “south”, where no share is "
+        "larger than chance alone could make it."
+    )
+    assert survey.columns()["estimate"].tolist()[::3] == leads
+    assert not any("by themselves" in text for text in told_of(survey, rejects=True))
+    alike = analyse_groups(counts[[0, 3]], faint, "abc", ("north", "west"))
+    assert not any("by themselves" in text for text in told_of(alike))
 
 
 @recomputes(sentences._fit_by_group, sentences.compared_groups)
@@ -772,3 +815,14 @@ def test_numbers_differ_by_group_in_every_design(made, tmp_path):
     assert survey.alike == pytest.approx(wanted.alike, rel=1e-6)
     assert len(used.of_groups) == len(columns)
     same_files(held(page), tmp_path, rows)
+
+
+def test_with_weights_the_largest_share_comes_first_not_the_most_reported():
+    rows = "answer,weight\n" + "a,1\n" * 60 + "b,9\n" * 50 + "c,1\n" * 40
+    results = held(in_groups("k_rr", (), "weight", rows=rows))
+    assert [results.used.labels[i] for i in results.order] == ["b", "a", "c"]
+    assert "“b”, has a share of" in sentences.answer(results)
+    assert "most reported" not in html_report(results, [], "now").decode()
+    results = held(in_groups("k_rr", (), rows=rows))
+    assert [results.used.labels[i] for i in results.order] == ["a", "b", "c"]
+    assert "The most reported, “a”, has" in sentences.answer(results)

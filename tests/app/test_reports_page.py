@@ -428,6 +428,12 @@ def test_another_file_starts_from_its_own_columns():
     assert one(checked(page.run()).multiselect, "Compare groups (optional)").value == []
     page = give(page, ("third.csv", "answer,n\nyes,70\nno,30\n"))
     assert "100 reports, in the column “answer”, counted by “n”." in said(page)
+    # Of two columns of names the first was taken, and its counts were those of the groups.
+    page = give(page, ("crossed.csv", "sex,choice,n\nf,yes,70\nf,no,30\nm,yes,40\nm,no,60\n"))
+    assert one(page.selectbox, "Category column").value is None
+    assert "Several columns may hold the categories" in said(page)
+    one(page.selectbox, "Category column").set_value(1)
+    assert "200 reports, in the column “choice”, counted by “n”." in said(checked(page.run()))
     # The first one again, under another name.
     page = give(page, ("fourth.csv", first))
     assert one(page.selectbox, "Report column").value is None

@@ -45,12 +45,13 @@ from rr_core.protocols.settings import (
     write_channel,
 )
 from rr_core.recompute.pages import PAGES
+from rr_core.registry import ESTIMATORS
 from rr_core.report_distribution import negatives
 from rr_core.script import script
 from tests.app.opening import ROOT
 from tests.app.scripts import all_printed, printed
 
-COLUMNS = ("category", "true", "observed", "inv", "inv_n", "inv_p", "mle_star")
+COLUMNS = ("category", "true", "observed", *ESTIMATORS)
 NAMES = ["plain", "=1+1", 'say "hi", twice', "<b>bold</b>", "naïve 👩‍👧", "-5", "@cmd"]
 
 

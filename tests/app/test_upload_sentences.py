@@ -109,7 +109,8 @@ def test_names_with_too_few_reports_are_those_that_noise_hardly_leaves_so_few(ma
         rows = {**{f"c{chr(97 + j)}": int(c) for j, c in enumerate(counts)}, **strange}
         if rng.random() < 0.3:  # more than one category's noise in all
             rows |= {f"many {chr(97 + j)}": int(counts.min() // 6) for j in range(8)}
-        reports = of_counts(rows)
+        in_table = bool(rng.random() < 0.3)
+        reports = of_counts(rows) if in_table else of_people(rows)
         found = odd_names(reports, AllSeen(), partial(RandomizedResponse, epsilon=epsilon))
         few = [odd for odd in found.names if odd.reason == "too few reports"]
         said.clear()
@@ -123,6 +124,7 @@ def test_names_with_too_few_reports_are_those_that_noise_hardly_leaves_so_few(ma
         named = [odd.reports for odd in few[:5]] + ([len(few) - 5] if len(few) > 5 else [])
         tells(text, expected if alone else found.level, *named, *([round(1 / STRAY_CHANCE)] if alone else []))
         assert ("in less than one of 1,000 collections" in text) == alone
+        assert ("in a table of counts, so they are counted" in text) == in_table
         if alone:  # any of the names, in a collection in which all of them are categories
             q = RandomizedResponse(len(kept), epsilon).q
             chance = stats.binom.cdf(max(odd.reports for odd in few), sum(kept.values()), q)
@@ -137,6 +139,11 @@ def test_names_with_too_few_reports_are_those_that_noise_hardly_leaves_so_few(ma
     names.decide(odd_names(reports, AllSeen()), reports, k_is_known=False)
     tells(next(text for text in said if "several answers" in text), 30, 20, 0, 1)
     assert names._chip(Odd("x", 1, "no answer", None, True)) == "x (1 report): no answer"
+
+
+def of_people(rows: dict[str, int]):
+    text = "category\n" + "".join(f"{name}\n" * count for name, count in rows.items())
+    return read_reports([Source("a.csv", text.encode())])
 
 
 def of_counts(rows: dict[str, int]):

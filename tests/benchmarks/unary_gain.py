@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from rr_core.protocols import UnaryEncoding, inv_p_unary, mle
-from rr_core.protocols.measured import Gain
+from rr_core.protocols.unary_estimation import Gain
 
 PATH = Path(__file__).parents[2] / "rr_core" / "data" / "unary_gain.csv"
 CATEGORIES, EPSILONS, USERS_PER_CATEGORY = (10, 50), (0.5, 1.0, 2.0, 3.0, 4.0), (3, 10, 30, 100, 1000)

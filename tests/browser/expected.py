@@ -6,6 +6,7 @@ from functools import cache
 
 from rr_core import Scenario
 from rr_core.comparison import compare
+from rr_core.registry import ESTIMATORS
 from rr_core.rounding import number, percent
 from rr_core.scenario import Draw
 
@@ -22,7 +23,7 @@ SIDEBAR = {
     "Users N": "100,000",
     "Exact N": "100,000",
 }
-ORDER = ("inv", "inv_n", "inv_p", "mle_star")
+ORDER = tuple(ESTIMATORS)
 
 
 @cache

@@ -9,9 +9,6 @@ from rr_core import (
     RandomizedResponse,
     ibu,
     ibu_path,
-    inv,
-    inv_n,
-    inv_p,
     inv_variance,
     mle_star,
     negative_log_likelihood,
@@ -20,10 +17,10 @@ from rr_core import (
     total_variation,
     update_factors,
 )
+from rr_core.registry import ESTIMATORS
 
-ESTIMATORS = [inv, inv_n, inv_p, mle_star, lambda histogram, mechanism: ibu(histogram, mechanism, 5)]
-NAMES = ["inv", "inv_n", "inv_p", "mle_star", "ibu"]
-every_estimator = pytest.mark.parametrize("estimate", ESTIMATORS, ids=NAMES)
+EVERY = {**ESTIMATORS, "ibu": lambda histogram, mechanism: ibu(histogram, mechanism, 5)}
+every_estimator = pytest.mark.parametrize("estimate", EVERY.values(), ids=EVERY)
 
 MECHANISM = RandomizedResponse(6, 1.2)
 LONG = 2500  # beyond the switch to distinct values row by row

@@ -16,7 +16,7 @@ from rr_core import RandomizedResponse
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.protocols.channel_estimation import inv_channel
 from rr_core.reports.analysis import ByGroup
-from rr_core.reports.by_group import Stated, designs_of
+from rr_core.reports.by_group import Stated, by_chance, designs_of
 from rr_core.reports.designs import DESIGNS, Unclear, unary_encoding
 from rr_core.reports.survey import Sample, Tallies, analyse_groups
 from tests.core.test_survey import TABLE
@@ -289,3 +289,37 @@ def test_chances_that_tell_nothing_are_refused_and_one_design_is_one():
     alike = Stated(("p",), ((("70%",),), (("0.7",),)))
     one = designs_of(["north", "south"], alike, lambda texts: warner(rr_core.typed.chance(texts[0])))
     assert isinstance(one, Channel)
+
+
+@pytest.mark.parametrize("unary", [False, True])
+def test_a_category_that_nobody_has_is_reported_no_more_often_than_by_chance(unary):
+    """Against the sum of independent binomials, one for each group, convolved."""
+    rng = np.random.default_rng(12)
+    for _ in range(40):
+        people = rng.integers(1, 60, int(rng.integers(2, 5)))
+        epsilons = rng.uniform(0.2, 5, people.size)
+        made = ByGroup([(UnaryEncoding if unary else RandomizedResponse)(4, float(one)) for one in epsilons])
+        law, mean = np.ones(1), 0.0
+        for n, one in zip(people.tolist(), made.designs, strict=True):
+            law, mean = np.convolve(law, stats.binom.pmf(np.arange(n + 1), n, one.q)), mean + n * one.q
+        tails = law[::-1].cumsum()[::-1]
+        counts = np.arange(people.sum() + 1)
+        told = by_chance(counts, people, made)
+        assert (tails <= told + 1e-12)[counts >= mean + 1].all()
+        assert told[counts <= mean].min(initial=1.0) > 0.2
+        alike = ByGroup([made.designs[0]] * people.size)
+        one = stats.binom.sf(counts - 1, people.sum(), made.designs[0].q)
+        np.testing.assert_allclose(by_chance(counts, people, alike), one, atol=1e-12)
+    assert by_chance(counts, people, ByGroup([Channel.warner(0.7), Channel.warner(0.8)])) is None
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_of_very_many_categories_few_that_nobody_has_are_called_above_zero(weighted):
+    rng, k, many, called = np.random.default_rng(13), 300, 200, 0
+    made, groups = ByGroup([RandomizedResponse(k, one) for one in (1.0, 2.0)]), np.repeat([0, 1], 300)
+    for _ in range(many):
+        reports = np.concatenate([one.randomize(np.zeros(300, dtype=np.int64), rng) for one in made.designs])
+        sample = Sample(reports, groups, rng.lognormal(0, 0.7, 600) if weighted else None)
+        found = analyse_groups(sample, made, [f"c{j}" for j in range(k)], ("one", "two")).together
+        called += found.above.above[1:].any()
+    assert called <= many * 0.05 + 5 * (many * 0.05 * 0.95) ** 0.5

@@ -1,22 +1,42 @@
-"""compare() works on the profile of one draw; here it is held against the public functions on all k entries."""
+"""compare() works on the profile of one draw; here it is held against the public functions on all k entries, and the
+numbers of one scenario in a line against plain sums and the exact chance of a negative."""
 
+import itertools
+import math
 from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
 
 from rr_core import (
+    Population,
     RandomizedResponse,
     Scenario,
+    comparison,
+    inv,
     max_error,
     negative_log_likelihood,
     optimality_gap,
+    sampling,
     squared_error,
     total_variation,
 )
-from rr_core.comparison import METRICS, RANKED, compare, measure, ranks
+from rr_core.comparison import (
+    METRICS,
+    RANKED,
+    EmptyShare,
+    compare,
+    empty_negative_share,
+    expected_negatives,
+    measure,
+    noise_summary,
+    ranks,
+)
 from rr_core.registry import ESTIMATORS, RULES, VALID
+from rr_core.report_distribution import negative_chance, report_band
+from rr_core.scenario import Draw
 from tests.core import exact
+from tests.sentences import holds
 
 SCENARIOS = {
     "k = 2": Scenario("zipf", 2, 1.0, 0.5, 40, 3),
@@ -191,3 +211,204 @@ def test_zeroed_names_the_categories_set_to_zero():
         assert result.zeroed(name, 12).tolist() == every
         assert result.zeroed(name, 2).tolist() == every[:2]
         assert len(every) == result.zeros[name] > 2
+
+
+def draw_of(true_counts, counts, epsilon=1.0, seed=1):
+    """A draw with these very users and reports."""
+    true_counts, counts = np.array(true_counts), np.array(counts)
+    scenario = Scenario("upload", true_counts.size, epsilon=epsilon, n=int(true_counts.sum()), seed=seed)
+    return Draw(scenario, Population.from_weights(true_counts), true_counts, counts)
+
+
+def test_noise_by_hand():
+    found = noise_summary(draw_of([60, 30, 10, 0], [45, 28, 12, 15], math.log(3)))
+    assert found.truthful == pytest.approx(0.5)
+    assert found.moved == pytest.approx((15 + 2 + 2 + 15) / 2 / 100)
+    assert found.largest_change == -15
+    # Expected 36.7, 26.7, 20, 16.7 with bands of about +-9, +-8, +-8 and +-7 reports: 12 is at its edge.
+    band = report_band([60, 30, 10, 0], 100, RandomizedResponse(4, math.log(3)))
+    inside = [low <= c <= high for c, low, high in zip([45, 28, 12, 15], band.low, band.high, strict=True)]
+    assert found.inside_band == np.mean(inside)
+
+
+def test_the_largest_change_keeps_its_sign_and_type():
+    assert noise_summary(draw_of([50, 50], [48, 52])).largest_change == -2
+    assert noise_summary(draw_of([40, 60, 0], [35, 55, 10])).largest_change == 10
+    assert type(noise_summary(draw_of([40, 60, 0], [35, 55, 10])).largest_change) is int
+
+
+def test_the_band_counts_its_own_limits_as_inside():
+    users = [70, 30]
+    band = report_band(users, 100, RandomizedResponse(2, 1.0))
+    for first, inside in ((band.low[0], 1), (band.high[0], 1), (band.low[0] - 1, 0), (band.high[0] + 1, 0)):
+        found = noise_summary(draw_of(users, [int(first), 100 - int(first)]))
+        assert found.inside_band == inside
+
+
+@pytest.mark.parametrize("scenario", [Scenario(k=2000, n=10**6), Scenario("zipf", 3000, 1.3, 4.0, 20_000, 2)])
+def test_about_95_of_a_hundred_categories_are_inside_their_band(scenario):
+    """At least 95% in expectation, and more where reports are few and whole numbers leave no closer range."""
+    draw = scenario.draw()
+    share = noise_summary(draw).inside_band
+    assert share > 0.95 - 4 * math.sqrt(0.05 * 0.95 / scenario.k)
+    assert share < 1
+    expected = draw.mechanism.expected(draw.theta) * scenario.n
+    band = report_band(draw.true_counts, scenario.n, draw.mechanism)
+    assert ((band.low <= expected) & (expected <= band.high)).mean() > 0.99
+    assert share == np.mean((draw.counts >= band.low) & (draw.counts <= band.high))
+
+
+def test_no_noise_to_speak_of():
+    found = noise_summary(Scenario("zipf", 5, 1.0, 20.0, 1000, 1).draw())
+    assert (found.moved, found.largest_change, found.inside_band) == (0.0, 0, 1.0)
+    assert found.truthful == pytest.approx(1)
+
+
+def agrees(found, n, mechanism):
+    """Within four standard errors of the exact chance: looks at one draw are nearly independent."""
+    chance = float(negative_chance(n, mechanism))
+    return abs(found.share - chance) < 4 * math.sqrt(chance * (1 - chance) / found.looks)
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        Scenario("zipf", 30, 3.0, 1.0, 60, 1),
+        Scenario("zipf", 500, 1.3, 1.0, 1000, 2),
+        Scenario("dominant", 1000, 0.0, 3.0, 300, 3),
+        Scenario("zipf", 100, 5.0, 0.1, 10**6, 4),
+        Scenario("zipf", 5, 5.0, 2.0, 10, 5),
+    ],
+)
+def test_empty_categories_go_negative_as_often_as_the_law_says(scenario):
+    draw = scenario.draw()
+    found, empty = empty_negative_share(draw), int((draw.true_counts == 0).sum())
+    assert empty > 0
+    assert not found.emptied
+    assert found.looks == empty * min(1000, 300_000 // scenario.k)
+    assert agrees(found, scenario.n, draw.mechanism)
+
+
+@pytest.mark.parametrize(
+    "users",
+    [[40, 25, 10, 5], [500, 500], [7, 7, 7, 7, 7], [3, 9, 3], [1, 10**9 - 1]],
+    ids=["unequal", "two equal", "all equal", "two rarest", "a billion"],
+)
+def test_where_all_are_in_use_the_rarest_is_emptied_and_its_users_stay(users, monkeypatch):
+    draw, seen = draw_of(users, users), []
+    whole = sampling.noisy_histogram
+    monkeypatch.setattr(sampling, "noisy_histogram", lambda *args: seen.append(args[0]) or whole(*args))
+    found = empty_negative_share(draw)
+    (truth,) = seen
+    assert (truth == truth[0]).all()
+    assert truth[0].sum() == sum(users)
+    assert sorted(truth[0])[:2] == [0, sorted(users)[1] if len(users) > 2 else sum(users)]
+    assert max(truth[0]) == (max(users) + min(users))
+    assert found.emptied
+    assert found.looks == 1000
+    assert agrees(found, sum(users), draw.mechanism)
+    np.testing.assert_array_equal(draw.true_counts, users)
+
+
+def test_an_inv_of_zero_is_not_negative_in_the_observed_share_either():
+    """k = 3, eps = log 6, N = 8: N q is one report. Inv is zero there, a rounding below it in doubles."""
+    draw = draw_of([8, 0, 0], [8, 0, 0], math.log(6))
+    assert abs(inv([1, 7, 0], draw.mechanism)[0]) < 1e-16
+    assert agrees(empty_negative_share(draw), 8, draw.mechanism)
+
+
+def test_the_observed_share_is_deterministic_and_depends_on_the_seed():
+    first, again = (empty_negative_share(Scenario("zipf", 30, 3.0, 1.0, 60, 1).draw()) for _ in range(2))
+    assert first == again
+    same_users = [draw_of([50, 10, 0, 0], [30, 10, 10, 10], seed=seed) for seed in (1, 2)]
+    assert empty_negative_share(same_users[0]) != empty_negative_share(same_users[1])
+
+
+def test_many_categories_are_looked_at_in_fewer_draws(monkeypatch):
+    monkeypatch.setattr(comparison, "_CELLS", 1000)
+    draw = Scenario("zipf", 400, 1.3, 1.0, 200, 1).draw()
+    empty = int((draw.true_counts == 0).sum())
+    assert empty_negative_share(draw).looks == 2 * empty
+    monkeypatch.setattr(comparison, "_CELLS", 1)
+    assert empty_negative_share(draw).looks == empty
+
+
+def test_the_standard_error_of_a_share():
+    share = EmptyShare(30, 120, False)
+    assert share.share == 0.25
+    assert share.standard_error(0.3) == pytest.approx(math.sqrt(0.3 * 0.7 / 120))
+    # One look shows all or nothing, which says nothing of how sure it is.
+    assert EmptyShare(0, 1, True).standard_error(0.5) == EmptyShare(1, 1, True).standard_error(0.5) == 0.5
+
+
+@pytest.mark.parametrize(
+    "scenario", [Scenario(), Scenario("zipf", 40, 2.0, 1.0, 300, 2), Scenario(k=6, epsilon=6.0, n=50)]
+)
+@pytest.mark.parametrize("times", [1, 10])
+def test_expected_negatives_are_the_average_over_collections(scenario, times):
+    """Within four standard errors of what 4,000 collections of these users show, or of ten times as many."""
+    draw, rng = scenario.draw(), np.random.default_rng(9)
+    users = draw.true_counts * times
+    reports = draw.mechanism.randomize_histogram(np.broadcast_to(users, (4000, scenario.k)), rng)
+    below = reports * (math.exp(scenario.epsilon) + scenario.k - 1) < scenario.n * times * (1 - 1e-12)
+    found = expected_negatives(draw, times)
+    assert found.n == scenario.n * times
+    for of, expected, kind in (
+        (found.of_held, found.held, users > 0),
+        (found.of_empty, found.empty, users == 0),
+    ):
+        assert of == kind.sum()
+        seen = below[:, kind].sum(axis=1)
+        assert abs(seen.mean() - expected) <= 4 * seen.std() / math.sqrt(4000) + 1e-3
+
+
+@holds(
+    "**Try:** set **Zipf**, **Categories K** 1,000, **Zipf exponent s** 5, **Privacy ε** 5: nobody has most of the categories.",  # noqa: E501
+)
+def test_in_the_setting_to_try_the_row_of_the_held_falls_and_the_dial_brings_more_of_them():
+    """Zipf with s = 5, K = 1,000 and epsilon = 5: whatever N, nobody has most of the categories; with 100 times the users
+    in the same shares fewer negatives of held categories are to expect. With N drawn anew more categories are held, and
+    more of them negative, so that the dial does not show it."""
+    found = [
+        [expected_negatives(Scenario("zipf", 1000, 5.0, 5.0, n, 5).draw(), times) for times in (1, 10, 100)]
+        for n in (2000, 10**5, 10**7, 10**9)
+    ]
+    assert all(row[0].of_empty > 900 for row in found)
+    assert all(row[0].held > row[1].held > row[2].held for row in found)
+    firsts = [row[0] for row in found]
+    for fewer, more in itertools.pairwise(firsts):
+        assert more.of_held > fewer.of_held
+        assert more.held > fewer.held
+
+
+@holds(
+    "± one standard error, at most: looks at several categories of one collection share its reports.",
+)
+@pytest.mark.parametrize(
+    ("k", "epsilon", "n"), [(3, 0.5, 10), (4, 1.0, 8), (4, 0.1, 12), (5, 2.0, 6), (3, 8.0, 20)]
+)
+def test_looks_at_one_collection_vary_less_than_independent_ones(k, epsilon, n):
+    """All users in one category, every histogram of the others enumerated: the exact spread of the share below N q."""
+    q = 1 / (math.exp(epsilon) + k - 1)
+    mean = square = 0.0
+    for counts in itertools.product(range(n + 1), repeat=k - 1):
+        rest = n - sum(counts)
+        if rest >= 0:
+            ways = math.factorial(n) / math.prod(map(math.factorial, (*counts, rest)))
+            chance = ways * q ** (n - rest) * (1 - (k - 1) * q) ** rest
+            share = np.mean([count < n * q for count in counts])
+            mean, square = mean + chance * share, square + chance * share**2
+    told = EmptyShare(0, k - 1, False).standard_error(mean)
+    assert math.sqrt(square - mean**2) < told
+    assert mean == pytest.approx(float(negative_chance(n, RandomizedResponse(k, epsilon))))
+
+
+@holds(
+    "A category that **somebody has** expects more reports than that, and with more and more users its chance of getting fewer tends to zero, though it may rise on the way.",  # noqa: E501
+)
+def test_more_users_may_at_first_make_more_negatives_of_held_categories():
+    draw = Scenario("zipf", 1000, 0.0, 0.01, 900, 3).draw()
+    held = [expected_negatives(draw, times).held for times in (1, 10, 100, 10**10, 10**11, 10**12)]
+    assert held[0] < held[1] < held[2]
+    assert held[2] > held[3] > held[4] > held[5]
+    assert held[5] < 1e-6 * held[0]

@@ -27,7 +27,7 @@ from rr_core.experiments.grid import (
 from rr_core.experiments.ranking import standing
 from rr_core.experiments.run import SweepResult, run
 from rr_core.populations import Population, zipf
-from rr_core.registry import VALID
+from rr_core.registry import ESTIMATORS, VALID
 
 SETTINGS = Settings(12, metrics=("mse", "tv", "nll"), bias=False)
 CELLS = over(s=(0.01, 2.5), k=(5, 20), epsilon=(1.0, 2.0), n=(1000, 50, 200))
@@ -66,7 +66,7 @@ def test_rows_are_populations_times_k_and_columns_the_third_axis(result):
     for row in drawn.rows:
         for epsilon, panel in zip((1.0, 2.0), row.panels, strict=True):
             np.testing.assert_array_equal(panel.x, [50, 200, 1000])
-            assert list(panel.curves) == ["inv", "inv_n", "inv_p", "mle_star"]
+            assert list(panel.curves) == list(ESTIMATORS)
             for e, line in enumerate(panel.curves.values()):
                 mine = [at(result, row.cell.s, row.cell.k, epsilon, n) for n in (50, 200, 1000)]
                 np.testing.assert_array_equal(line.mean, [c.mean[0, e] for c in mine])

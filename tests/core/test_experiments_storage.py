@@ -23,6 +23,7 @@ from rr_core.experiments.storage import (
     stored_settings,
     versions,
 )
+from rr_core.registry import ESTIMATORS
 from tests.benchmarks.record import STORED_CELLS, save_stored
 from tests.sentences import holds
 
@@ -81,10 +82,10 @@ def test_the_columns_say_what_they_are():
     settings = Settings(9)
     result = run(Sweep(CELLS, settings), populations={UPLOAD.key: UPLOAD})
     columns = storage.to_columns(result)
-    assert {len(values) for values in columns.values()} == {len(CELLS) * 4}
-    assert columns["estimator"][:5].tolist() == ["inv", "inv_n", "inv_p", "mle_star", "inv"]
+    assert {len(values) for values in columns.values()} == {len(CELLS) * len(ESTIMATORS)}
+    assert columns["estimator"][: len(ESTIMATORS) + 1].tolist() == [*ESTIMATORS, "inv"]
     assert columns["dist"][-1] == UPLOAD.key
-    row = 4 + 2  # second cell, InvP
+    row = len(ESTIMATORS) + 2  # second cell, InvP
     cell = result.cells[1]
     assert (columns["k"][row], columns["n"][row], columns["seeds"][row]) == (6, 100, 9)
     assert (columns["epsilon"][row], columns["s"][row]) == (3.0, 0.01)
@@ -152,7 +153,7 @@ def test_numbers_that_no_sweep_gives_are_refused(column, value, allowed):
     result = run(Sweep(CELLS[:2], Settings(2)))
     columns = storage.to_columns(result)
     changed = columns[column].astype(object)
-    changed[4:] = value
+    changed[len(ESTIMATORS) :] = value
     with pytest.raises(ValueError, match=allowed):
         storage.from_columns(columns | {column: changed}, storage.metadata(result))
     inv = np.where(columns["estimator"] == "inv", np.nan, columns["nll_best"])
@@ -174,13 +175,13 @@ def test_what_does_not_fit_is_said():
     with pytest.raises(ValueError, match="table must have the column mse_q50, and 0 more are missing"):
         storage.from_columns({name: values for name, values in columns.items() if name != "mse_q50"}, about)
     with pytest.raises(
-        ValueError, match="table must have one row for each of inv, inv_n, inv_p, mle_star in zipf"
+        ValueError, match=f"table must have one row for each of {', '.join(ESTIMATORS)} in zipf"
     ):
         storage.from_columns({name: values[:-1] for name, values in columns.items()}, about)
-    with pytest.raises(ValueError, match="one row for each of inv, inv_n, inv_p, mle_star in zipf"):
+    with pytest.raises(ValueError, match=f"one row for each of {', '.join(ESTIMATORS)} in zipf"):
         storage.from_columns({name: np.append(values, values[-1]) for name, values in columns.items()}, about)
     with pytest.raises(ValueError, match="table must have rows for 2 cells, as many as were done, got 1"):
-        storage.from_columns({name: values[:4] for name, values in columns.items()}, about)
+        storage.from_columns({name: values[: len(ESTIMATORS)] for name, values in columns.items()}, about)
     with pytest.raises(
         ValueError, match=r"rows for cells of the sweep alone, got zipf k=6 s=0\.01 epsilon=3\.0"
     ):

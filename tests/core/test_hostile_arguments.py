@@ -53,7 +53,7 @@ from rr_core.reports.intervals import Interval, extremes
 from rr_core.reports.low_counts import floor, strays
 from rr_core.reports.survey import analyse_groups
 from tests import EXAMPLES, SAME_EXAMPLES, is_of_libraries
-from tests.core import found
+from tests.core import public_names
 
 SECONDS = 2.0
 NUMBERS = [0, -0.0, 1, 2, 3, -1, 0.5, 1.0, 0.999, float("nan"), float("inf"), -float("inf"), 5e-324, 1e-320, 1e-12,
@@ -473,9 +473,9 @@ OWN: dict[str, dict[str, Any]] = {
     "geometry.push_down.push_down": {},
     "geometry.push_down.push_down, equalize": {"histogram": SMALL_COUNTS, "equalize": True},
     "geometry.push_down.push_down_candidates": {"most": USERS},
-    "law.report_distribution": {"t": FEW, "n": FEW},
-    "law.report_band": {"true_counts": SMALL_COUNTS, "n": Usually(200, few)},
-    **{f"law.{name}": {"n": COUNTS} for name in ("negative_chance", "most_negative")},
+    "report_distribution.report_distribution": {"t": FEW, "n": FEW},
+    "report_distribution.report_band": {"true_counts": SMALL_COUNTS, "n": Usually(200, few)},
+    **{f"report_distribution.{name}": {"n": COUNTS} for name in ("negative_chance", "most_negative")},
     "confidence_sequence.anytime_intervals": {"tightest_at": USERS},
     "reports.intervals.inv_interval": {"simultaneous": YES_OR_NO},
     "reports.epsilon_fit.fit_test": {"replicates": 5},
@@ -544,8 +544,8 @@ def derived(name: str) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     made: dict[str, Any] = {}
     own, (name, *_) = OWN.get(name, {}), name.split(",")
     function = FOUND[name]
-    for one in found.parameters(function):
-        of_type = [value for key, value in BY_TYPE.items() if key in found.words(one)]
+    for one in public_names.parameters(function):
+        of_type = [value for key, value in BY_TYPE.items() if key in public_names.words(one)]
         if one.name in own:
             made[one.name] = own[one.name]
         elif of_type:
@@ -553,7 +553,7 @@ def derived(name: str) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         elif one.name in BY_NAME:
             made[one.name] = BY_NAME[one.name]
         else:
-            left_out = one.default is not one.empty and not found.words(one) & found.GIVEN
+            left_out = one.default is not one.empty and not public_names.words(one) & public_names.GIVEN
             assert left_out, f"{name} takes {one.name}: give it a line in BY_NAME, or the function one in OWN"
     if "self" in inspect.signature(function).parameters:
         owner, method = name.split(".")[-2:]
@@ -565,7 +565,7 @@ def derived(name: str) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     return call, tuple(made.values())
 
 
-FOUND = found.public_functions()
+FOUND = public_names.public_functions()
 WITH_ENTRY = {name.partition(",")[0] for name in (*SPECIAL, *OWN)}
 CALLS = SPECIAL | {
     name: derived(name) for name in (*OWN, *(one for one in FOUND if one not in WITH_ENTRY | INSIDE))
@@ -671,7 +671,7 @@ def test_an_answer_or_a_sentence(data: st.DataObject) -> None:
 SIGNED = {
     "experiments.grid.Settings", "experiments.ranking.standing",
     "geometry.push_down.PushDown.collinearity_at", "ibu.costs.affordable_iterations",
-    "ibu.costs.records_per_decade", "ibu.path.IBUPath.estimate", "law.negatives",
+    "ibu.costs.records_per_decade", "ibu.path.IBUPath.estimate", "report_distribution.negatives",
     "mechanism.RandomizedResponse.expected", "metrics.inv_variance", "metrics.max_error",
     "metrics.negative_log_likelihood", "metrics.squared_error", "metrics.total_variation",
     "optimality.optimality_gap", "optimality.update_factors", "plan.landscape.price_per_bit",

@@ -1,4 +1,5 @@
-"""The maximum of the likelihood from the bits of unary encoding: against enumeration, rationals, channels, SciPy."""
+"""The maximum of the likelihood from the bits of unary encoding: against enumeration, rationals, channels, SciPy; and
+what it gains over InvP, measured again in small."""
 
 from __future__ import annotations
 
@@ -22,7 +23,9 @@ from rr_core.protocols import (
     unary_estimation,
     update_factors_unary,
 )
+from rr_core.protocols.unary_estimation import mle_gains
 from tests import LENGTHY
+from tests.benchmarks.unary_gain import CATEGORIES, EPSILONS, USERS_PER_CATEGORY, squared_errors
 from tests.core.test_protocols_unary import chance_of_report, encoding, exact_chances
 
 # Errors of logarithms and sums.
@@ -196,29 +199,6 @@ def test_at_a_huge_epsilon_it_is_the_shares_of_the_ones():
 
 
 @pytest.mark.parametrize("large", [False, True])
-def test_progress_is_called_after_every_step_and_may_stop(monkeypatch, large):
-    made, rng = UnaryEncoding(6, 1.0), np.random.default_rng(9)
-    bits = made.randomize(rng.choice(6, 500), rng)
-    if large:
-        by_passes(monkeypatch)
-    calls: list[tuple[float, int]] = []
-    found = mle_unary(bits, made, 1e-9, lambda gap, steps: calls.append((gap, steps)))
-    assert calls[-1] == (found.gap, found.iterations)
-    gaps = [gap for gap, _ in calls]
-    assert gaps == sorted(gaps, reverse=True)
-
-    class StoppedError(Exception):
-        pass
-
-    def stop(gap: float, steps: int) -> None:
-        if steps == 2:
-            raise StoppedError
-
-    with pytest.raises(StoppedError):
-        mle_unary(bits, made, 1e-9, stop)
-
-
-@pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("counted_bits", [0, 64])
 def test_counts_are_as_good_as_repeated_reports(monkeypatch, large, counted_bits):
     monkeypatch.setattr(unary_estimation, "_COUNTED_BITS", counted_bits)
@@ -265,3 +245,41 @@ def test_a_thousand_categories_and_434_195_reports(optimized):
     found = mle(bits, made, 1e-6)
     assert found.gap <= 1e-6
     assert found.gap == pytest.approx(optimality_gap_unary(bits, found.theta, made), abs=1e-12)
+
+
+def test_every_setting_is_in_the_table_once():
+    settings = [(gain.encoding, gain.k, gain.epsilon, gain.n // gain.k) for gain in mle_gains()]
+    assert settings == list(itertools.product(("sue", "oue"), CATEGORIES, EPSILONS, USERS_PER_CATEGORY))
+
+
+def test_ratios_are_those_of_the_errors():
+    for gain in mle_gains():
+        assert gain.ratio == pytest.approx(gain.mse_mle / gain.mse_inv_p, abs=1e-4)
+        assert 0 < gain.error < 0.011
+        assert gain.replicates >= 400
+
+
+def test_what_the_table_shows():
+    """As the docstring of `mle_gains` has it."""
+    for gain in mle_gains():
+        if gain.epsilon == 0.5:
+            assert abs(gain.ratio - 1) <= 0.0205
+        if gain.epsilon == 4 and gain.n >= 10 * gain.k:
+            assert 0.545 <= gain.ratio <= 0.875
+            assert gain.ratio + 4 * gain.error < 1
+        if gain.ratio - 4 * gain.error > 1.025:
+            assert (gain.encoding, gain.n) == ("sue", 3 * gain.k)
+    worst = max(mle_gains(), key=lambda gain: gain.ratio)
+    assert worst.ratio == pytest.approx(1.05, abs=0.005)
+    assert worst.ratio - 4 * worst.error > 1
+
+
+@pytest.mark.parametrize("setting", [gain for gain in mle_gains() if gain.n <= 500][::4], ids=str)
+def test_the_gain_measured_again(setting):
+    """Other replicates, fewer: within five standard errors of the difference."""
+    protocol, replicates = UnaryEncoding(setting.k, setting.epsilon, setting.encoding == "oue"), 60
+    errors = squared_errors(protocol, setting.n, replicates, 2)
+    inv_p, maximum = errors.mean(axis=0)
+    rest = errors[:, 1] - setting.ratio * errors[:, 0]
+    error = np.hypot(rest.std(ddof=1) / np.sqrt(replicates) / inv_p, setting.error)
+    assert abs(maximum / inv_p - setting.ratio) < 5 * error

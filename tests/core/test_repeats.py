@@ -116,7 +116,7 @@ def test_errors_and_ranks_are_those_of_measuring_each_collection_by_hand(target)
 def test_every_collection_has_a_best_and_a_worst_or_is_a_tie(scenario):
     result = last(scenario.draw(), 60)
     for metric in RANKED:
-        assert result.errors[metric].shape == (60, 4)
+        assert result.errors[metric].shape == (60, len(ESTIMATORS))
         for tally in (result.best, result.worst):
             assert sum(tally[metric].values()) + result.tied[metric] == pytest.approx(60)
     if scenario.k == 2:

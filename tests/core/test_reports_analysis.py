@@ -15,7 +15,7 @@ from rr_core.profile import profile, table_size
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.reports.analysis import analyse
 from rr_core.reports.intervals import above_zero, inv_interval
-from rr_core.reports.nearest import NOISE_FRACTION, STANDARD_ERRORS, _EstimatesByCount, nearest
+from rr_core.reports.nearest import COMPARED, NOISE_FRACTION, STANDARD_ERRORS, _EstimatesByCount, nearest
 from rr_core.sampling import whole_users
 from tests.core import exact
 from tests.sentences import holds
@@ -105,7 +105,7 @@ def test_it_is_steins_estimate_with_dense_matrices(counts, users):
     found = nearest(counts, mechanism, users)
     # But for what whole numbers add at the edge, which the enumeration below is about.
     edge = _EstimatesByCount.of(np.array([counts]), mechanism, users).edge
-    for name in ESTIMATORS:
+    for name in COMPARED:
         if name not in found.same:
             value, error = by_hand(counts, mechanism, name, found.best, users)
             smooth = found.differences[name] - 2 * (edge[name] - edge[found.best])

@@ -12,6 +12,7 @@ from rr_core.reports.designs import (
     MOST_DRAWS,
     Missing,
     Unclear,
+    by_number,
     check_two,
     kuk,
     likely_yes,
@@ -59,6 +60,23 @@ def test_kuks_mean_number_of_red_cards(p, p2, draws):
     found = of_yes_and_no(DESIGNS["kuk"], labels[::-1], counts[::-1], [p, p2, draws], None)
     assert (found.truths, found.reports) == (("no", "yes"), labels)
     assert found.counts.tolist() == counts.tolist()
+
+
+def test_red_cards_may_be_written_as_decimals():
+    """“4.0” was no number of red cards."""
+    design, values = DESIGNS["kuk"], [0.8, 0.2, 4]
+    whole = of_yes_and_no(design, ("0", "1", "4"), np.array([5, 6, 7]), values, None)
+    for labels in (("0.0", "1.0", "4.0"), ("0.000e+00", "1.000e+00", "4.000e+00")):
+        labels, counts, in_order = by_number(labels, np.array([5, 6, 7]))
+        found = of_yes_and_no(design, labels, counts, values, None)
+        assert (in_order, found.counts.tolist()) == (True, whole.counts.tolist())
+    assert of_yes_and_no(design, ("1", "1.0"), np.array([5, 6]), values, None).counts.tolist() == [
+        0,
+        11,
+        0,
+        0,
+        0,
+    ]
 
 
 def test_one_card_of_kuk_is_warners_design_and_decks_that_are_alike_tell_nothing():
@@ -159,6 +177,10 @@ def test_yes_is_known_in_several_languages_and_never_guessed():
         None,
         None,
     ]
+    # As pandas writes bits beside an empty cell, and what is left of True, 1, False and 0 when they are put together.
+    assert likely_yes(("0.0", "1.0")) == "1.0"
+    assert likely_yes(("1", "False")) == "1"
+    assert likely_yes(("1.0", "2.0")) is None
     check_two(DESIGNS["warner"], YES_NO)
 
 

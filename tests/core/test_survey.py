@@ -13,6 +13,7 @@ from scipy import stats
 from rr_core import RandomizedResponse, inv
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.protocols.channel_estimation import inv_channel
+from rr_core.reports.intervals import inv_interval
 from rr_core.reports.survey import Sample, Tallies, analyse_groups
 
 TABLE = Channel([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]])
@@ -342,3 +343,71 @@ def test_what_cannot_be_analysed_is_refused():
     assert alike.alike is None
     with pytest.raises(ValueError, match="tell the truths apart"):
         alike.difference(0, 1)
+
+
+FAINT = {
+    "k-RR": RandomizedResponse(3, 0.3),
+    "table": Channel([[0.4, 0.3, 0.3], [0.3, 0.4, 0.3], [0.3, 0.3, 0.4]]),
+    "unary": UnaryEncoding(3, 0.3),
+}
+
+
+@pytest.mark.parametrize("name", FAINT)
+@pytest.mark.parametrize(("n", "drowned"), [(3, True), (30_000, False)])
+def test_the_estimate_to_report_and_the_fit_are_those_of_equal_weights(name, n, drowned):
+    """Where no share stands out Inv is reported, and reports that do not fit are seen, whomever the people stand for."""
+    protocol, rng = FAINT[name], np.random.default_rng(8)
+    reports = protocol.randomize(np.zeros(n, int), rng)
+    alone, weighted = (
+        analyse_groups(Sample(reports, weights=weights), protocol, NAMES).analyses[0]
+        for weights in (None, rng.uniform(0.9, 1.1, n))
+    )
+    assert (alone.drowned, weighted.drowned) == (drowned, drowned)
+    assert (weighted.leading == "inv") == (alone.leading == "inv") == drowned
+    assert weighted.fit == alone.fit
+    assert (alone.fit is None) == (name == "k-RR")
+
+
+def test_of_two_categories_the_cut_inv_is_reported_however_few_there_are():
+    found = analyse_groups(Sample(np.array([0, 0, 1])), RandomizedResponse(2, 0.5), ("no", "yes")).analyses[0]
+    assert not found.above.above.any()
+    assert (found.drowned, found.leading) == (False, "inv_p")
+
+
+def test_with_weights_too_no_category_is_called_above_zero_that_nobody_has():
+    """Where few reports are expected of each: in no more than 5% of collections, and 5 standard errors."""
+    mechanism, rng, n, many = RandomizedResponse(300, 1.0), np.random.default_rng(6), 600, 300
+    called = 0
+    for _ in range(many):
+        reports = mechanism.randomize(np.zeros(n, dtype=np.int64), rng)
+        sample = Sample(reports, weights=rng.lognormal(0, 0.7, n))
+        found = analyse_groups(sample, mechanism, [f"c{j}" for j in range(300)]).analyses[0]
+        called += found.above.above[1:].any()
+    assert called <= many * 0.05 + 5 * math.sqrt(many * 0.05 * 0.95)
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.7])
+def test_intervals_of_all_categories_at_once_hold_all_truths_as_often_as_they_say(spread):
+    """Of 300 categories where 4 reports are expected of each; Wilson's so far out did in half of the collections."""
+    mechanism, rng, n, many = RandomizedResponse(300, 1.0), np.random.default_rng(9), 1200, 150
+    truth, held = np.zeros(300), 0
+    truth[:5] = 0.2
+    for _ in range(many):
+        reports = mechanism.randomize(rng.choice(300, n, p=truth), rng)
+        sample = Sample(reports, weights=np.exp(spread * rng.standard_normal(n)))
+        limits = analyse_groups(sample, mechanism, [f"c{j}" for j in range(300)]).analyses[0].simultaneous
+        held += ((limits.low <= truth + 1e-12) & (truth <= limits.high + 1e-12)).all()
+    assert held >= many * 0.95 - 4 * math.sqrt(many * 0.95 * 0.05)
+
+
+@pytest.mark.parametrize("n", [20, 10**9])
+def test_with_equal_weights_intervals_of_all_at_once_are_those_of_the_counts(n):
+    mechanism, counts = RandomizedResponse(3, 1.0), np.array([[n // 2, n // 4, n - n // 2 - n // 4]])
+    tallies = Tallies(counts, counts.astype(float), counts.astype(float))
+    found = analyse_groups(tallies, mechanism, NAMES).analyses[0].simultaneous
+    plain = inv_interval(counts[0], mechanism, users="sampled", simultaneous=True)
+    wide = plain.high - plain.low
+    # Student's quantiles, and the variance with n - 1, make them a little wider.
+    assert (found.low <= plain.low + 1e-3 * wide).all()
+    assert (found.high >= plain.high - 1e-3 * wide).all()
+    np.testing.assert_allclose(found.high - found.low, wide, rtol=0.25 if n == 20 else 1e-3)

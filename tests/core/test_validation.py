@@ -15,11 +15,12 @@ from rr_core.plan.protocol_choice import compare, flip_k, flip_k_of_mean, single
 from rr_core.populations import Population
 from rr_core.protocols import HadamardResponse, SubsetSelection, UnaryEncoding, laws
 from rr_core.protocols.over_time import Longitudinal
+from rr_core.registry import ESTIMATORS
 from rr_core.sampling import multinomial
 
 MECHANISM = RandomizedResponse(3, 1.0)
 ON_HISTOGRAMS = {
-    **{name: getattr(rr_core, name) for name in ("inv", "inv_n", "inv_p", "mle_star", "collinearity")},
+    **{name: getattr(rr_core, name) for name in (*ESTIMATORS, "collinearity")},
     "ibu": lambda histogram, mechanism: ibu(histogram, mechanism, 3),
     "optimality_gap": lambda histogram, mechanism: rr_core.optimality_gap(
         histogram, [0.2, 0.3, 0.5], mechanism
@@ -258,7 +259,7 @@ HUGE = {
 def test_sums_beyond_the_largest_numbers_are_no_trouble(histogram):
     """Whatever the unit of the counts, four equal ones have equal shares, and these are optimal."""
     mechanism = RandomizedResponse(4, 1.0)
-    for name in ("inv", "inv_n", "inv_p", "mle_star"):
+    for name in ESTIMATORS:
         np.testing.assert_allclose(getattr(rr_core, name)(histogram, mechanism), 0.25, rtol=1e-15)
     np.testing.assert_allclose(ibu(histogram, mechanism, 3), 0.25, rtol=1e-15)
     assert abs(rr_core.optimality_gap(histogram, [0.25] * 4, mechanism)) < 1e-15

@@ -17,7 +17,7 @@ import rr_core.figures
 from rr_core import RandomizedResponse
 from rr_core.figures import noisy_histogram
 from rr_core.figures.style import QUANTITIES, for_a_room, reading
-from rr_core.registry import ESTIMATORS
+from rr_core.registry import ESTIMATORS, VALID
 from tests.figures.samples import FIGURES, OF_CATEGORIES, SIZES, by_name, spec, top, view
 
 MOST_POINTS = 6000
@@ -130,7 +130,12 @@ def test_quantities_differ_in_colour_marker_and_dash():
     estimates = [QUANTITIES[name] for name in ESTIMATORS]
     assert len({q.symbol for q in estimates}) == len({q.dash for q in estimates}) == len(estimates)
     assert QUANTITIES["observed"].colour == "#56B4E9"
-    assert [q.colour for q in estimates] == ["#D55E00", "#E69F00", "#0072B2", "#009E73"]
+    assert [QUANTITIES[name].colour for name in ("inv", *VALID)] == [
+        "#D55E00",
+        "#E69F00",
+        "#0072B2",
+        "#009E73",
+    ]
     assert QUANTITIES["ibu"].colour == "#CC79A7"
 
 
@@ -138,7 +143,7 @@ def lines_of(figure):
     return {trace.name: trace.line for trace in figure.data if trace.type == "scatter" and trace.line.width}
 
 
-@pytest.mark.parametrize("name", ["inv", "inv_n", "inv_p", "mle_star"])
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_an_estimator_looks_the_same_as_bar_and_as_line(name):
     quantity = QUANTITIES[name]
     bar = next(t for t in by_name("estimates", 12).data if t.name == quantity.name)

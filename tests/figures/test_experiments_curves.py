@@ -13,12 +13,12 @@ from rr_core.experiments.grid import POINT, Settings, Sweep, over
 from rr_core.experiments.run import SweepResult, run
 from rr_core.figures.experiments_curves import MOST_COLUMNS, MOST_ROWS, curves_reading, paper_figure
 from rr_core.figures.style import QUANTITIES, reading
+from rr_core.registry import ESTIMATORS
 from rr_core.rounding import number
 from tests.figures.samples import values
 from tests.figures.test_every_figure import check
 
 SETTINGS = Settings(6, metrics=("mse", "tv", "nll"), bias=False)
-ESTIMATORS = ("inv", "inv_n", "inv_p", "mle_star")
 
 
 @cache

@@ -118,15 +118,17 @@ def test_pictures_are_the_shares_and_the_estimates_at_every_moment(scenario):
         note = first.frames[i].layout.annotations[0].text
         assert note.startswith(f"<b>{seen.n[i]:,}</b> of {scenario.n:,} reports<br>")
         assert note.endswith(percent(reports.distance[i]))
-        for trace, name in zip(second.frames[i].data[:4], ESTIMATORS, strict=True):
+        for trace, name in zip(second.frames[i].data[: len(ESTIMATORS)], ESTIMATORS, strict=True):
             np.testing.assert_allclose(values(trace), seen.estimates[name][i], rtol=1e-6, atol=1e-12)
     np.testing.assert_allclose(values(named(first, "Reports")), reports.shares[0], rtol=1e-6)
     np.testing.assert_allclose(values(named(first, "Truth")), view.pick(draw.theta), rtol=1e-6)
     expected = view.pick(draw.mechanism.expected(draw.theta))
     np.testing.assert_allclose(values(named(first, "Expected")), expected, rtol=1e-6)
     end = view.pick(mle_star(draw.counts, draw.mechanism))
-    np.testing.assert_allclose(values(second.frames[-1].data[3]), end, rtol=1e-6, atol=1e-12)
-    for figure, traces in ((first, (1, 0, 2)), (second, (1, 2, 3, 4, 0))):
+    np.testing.assert_allclose(
+        values(second.frames[-1].data[list(ESTIMATORS).index("mle_star")]), end, rtol=1e-6, atol=1e-12
+    )
+    for figure, traces in ((first, (1, 0, 2)), (second, (*range(1, len(ESTIMATORS) + 1), 0))):
         for frame in figure.frames:  # all of them: Plotly takes off the screen what a frame does not name
             assert frame.traces == traces
             assert len(frame.data) == len(traces)

@@ -109,7 +109,7 @@ def test_curves_are_the_simulation_with_two_standard_errors(along, metric):
     wanted = float(result.mean[metric]["inv"][1])
     figure = error_curves(result, metric, exact if metric == "rmse" else None, result.points[1], wanted)
     check(figure)
-    for name in VALID if metric == "rmse" else ESTIMATORS:
+    for name in [one for one in ESTIMATORS if metric != "rmse" or one != "inv"]:
         line = named(figure, QUANTITIES[name].name)
         np.testing.assert_array_equal(values(line, "x"), result.points)
         np.testing.assert_array_equal(values(line), result.mean[metric][name])

@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from pages._ui.plan import sentences
 from rr_core.figures import plan_curves, plan_map
 from rr_core.figures.plan_curves import PROTOCOLS
 from rr_core.figures.style import QUANTITIES, reading
@@ -15,11 +14,12 @@ from rr_core.plan import protocol_choice, solve
 from rr_core.plan.landscape import SimulatedCurve
 from rr_core.plan.targets import Guess, Target
 from rr_core.registry import VALID
+from rr_core.words import plan as sentences
 from rr_core.words.phrases import METRIC_NAMES
 from tests.app.test_plan_answers import Asked, rmse
-from tests.app.test_plan_sentences import errors_of_protocols, places
 from tests.sentences import recomputes
 from tests.sentences.spoken import Down, Up, numbers, tells
+from tests.words.test_plan import errors_of_protocols, places
 
 
 def named_best(errors):

@@ -10,8 +10,8 @@ from rr_core.figures.style import reading
 from rr_core.figures.unary import gain_map, one_report, unary_estimates
 from rr_core.figures.view import bars, natural_order
 from rr_core.protocols.collection import collect_unary, one_person
-from rr_core.protocols.measured import mle_gains
 from rr_core.protocols.unary import UnaryEncoding
+from rr_core.protocols.unary_estimation import mle_gains
 from tests.figures.test_every_figure import check
 
 NAMES = {"inv_n": "InvN", "inv_p": "InvP", "mle": "MLE"}

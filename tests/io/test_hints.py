@@ -34,8 +34,8 @@ def table(header: str, *columns: object) -> bytes:
     return f"{header}\n{body}".encode()
 
 
-def read_text(text: str):
-    return read_reports([Source("a.csv", text.encode())])
+def read_text(text: str, **options):
+    return read_reports([Source("a.csv", text.encode())], **options)
 
 
 HEADERS = [
@@ -309,6 +309,8 @@ def test_a_column_with_one_value_in_all_rows_is_not_the_answer_beside_one_that_v
         ("name,{}", "Person {i},{a}"),
         ("KEY,{},meta-instanceID", "uuid:{i},{a},uuid:{i}"),
         ("day,{}", "2024-01-{day},{a}"),
+        ("Submission Date,{}", '"Mar {day}, 2026",{a}'),
+        ("Fecha,{}", "{day} marzo 2026 10:{day},{a}"),
         ("Start time,{},end", "3/{day}/2024 10:{day}:00 AM,{a},10:{day}"),
         ("Name,{}", ",{a}"),
         ("Email,Name,{}", "anonymous,,{a}"),
@@ -335,6 +337,46 @@ def test_reports_that_are_all_different_are_the_reports_still():
     rows = "".join(f"site{i}.org,{('win', 'mac')[i % 2]}\n" for i in range(60))
     assert read_text(f"report,platform\n{rows}").category_name == "report"
     assert read_text(f"item,platform\n{rows}").category_name == "item"
+
+
+def test_numbers_called_value_are_no_reports_beside_a_column_of_answers():
+    """As pandas' melt writes a cross table: each count was a report."""
+    found = read_text("answer,region,value\nyes,N,140\nno,N,260\nyes,S,150\nno,S,250\n")
+    assert found.category_name == "answer"
+    assert any("the numbers in the column “value” were not taken for counts" in note for note in found.notes)
+
+
+def test_names_and_counts_are_found_beside_the_names_of_rows():
+    """The numbers of the rows were the names; and years above a table its first row."""
+    found = read_text('"","red","Freq"\n"1","0",120\n"2","1",330\n"3","2",210\n')
+    assert (found.category_name, found.labels.tolist(), found.counts.tolist()) == (
+        "red",
+        ["0", "1", "2"],
+        [120, 330, 210],
+    )
+    for first in ("category", ""):
+        found = read_text(f"{first},2024,2025\nBus,80,81\nCar,100,110\n", count="2025")
+        assert found.counts.tolist() == [81, 110]
+    found = read_text("Verkehrsmittel;Anzahl;Prozent\nBus;80;40\nRad;120;60\n")
+    assert (found.count_name, found.counts.tolist()) == ("Anzahl", [80, 120])
+
+
+def test_a_word_for_counts_is_not_always_one():
+    """N was a count beside S, a column called freq one of words; and n_children came before count."""
+    text = "answer,N,S\nDaily,150,160\nWeekly,140,120\nMonthly,110,130\n"
+    with pytest.raises(UnreadableFile, match=r"the column of counts \(“N”, “S”"):
+        read_text(text)
+    assert read_text(text.replace("S", "se")).count_name == "N"
+    read = read_text("t,freq\n" + "2026-03-01,Daily\n2026-03-02,Rarely\n2026-03-03,Daily;Rarely\n" * 9)
+    assert (read.category_name, read.layout) == ("freq", "values")
+    read = read_text("n_children,count\n0,310\n1,260\n2,240\n3+,190\n")
+    assert (read.count_name, read.labels.tolist()) == ("count", ["0", "1", "2", "3+"])
+
+
+def test_a_name_behind_a_remarks_mark_is_no_remark():
+    """As NumPy writes a header: the first column was called “# bus”."""
+    for text in ("# bus,car\n1,0\n0,1\n1,1\n", "# answers of spring\n# bus,car\n1,0\n0,1\n1,1\n"):
+        assert inspect_reports(Source("a.csv", text.encode())).columns == ("bus", "car")
 
 
 def test_shares_of_groups_are_refused_still():

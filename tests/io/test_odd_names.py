@@ -101,10 +101,20 @@ def test_a_file_with_odd_names_is_put_back_to_its_true_categories():
 
 
 def test_what_may_be_an_answer_is_named_and_counted_unless_noise_alone_brings_more():
-    for name in ("none", "?", "Nan", "Nil", "Na", "Null"):
+    for name in ("none", "?", "Nan", "Nil", "Na", "Null", "-99", "NS/NC", "Sans réponse"):
         assert not found(rows(COUNTS | {name: 300}))[name].by_default
         assert not found(rows(COUNTS | {name: 300}), epsilon=1.0)[name].by_default
         assert found(rows(COUNTS | {name: 3}), epsilon=1.0)[name].by_default
+
+
+def test_a_row_of_a_table_is_a_category_however_few_reports_it_has():
+    """A table of counts whose rows lie below the noise was cut to the others."""
+    few = {"d": 20, "e": 15}
+    assert all(one.by_default for one in found(rows(COUNTS | few), epsilon=1.0).values())
+    odd = found(table(COUNTS | few), epsilon=1.0)
+    assert {(one.reason, one.by_default) for one in odd.values()} == {("too few reports", False)}
+    for name in ("Missing", "System", "No answer"):  # below the rows of those who answered
+        assert found(table(COUNTS | {name: 3}), epsilon=1.0)[name].by_default
 
 
 def test_a_total_is_left_out_of_a_table_of_counts_only():
@@ -425,3 +435,63 @@ def test_named_subtotals_beside_a_total_are_left_out(rows: str) -> None:
     assert {*found.left_out} == {"Subtotal public", "Subtotal private", "Total"}
     alone = read_reports([Source("a.csv", b"Mode,Count\nbus,21\nSubtotal public,30\n")])
     assert odd_names(alone, AllSeen()).names == ()
+
+
+@pytest.mark.parametrize(
+    "lists",
+    [
+        {"a;b": 200, "b;a": 3},
+        {"a, b": 200},
+        {"a;": 100, "b;": 100, "a;b;": 90},
+        {"a + b": 120, "a / c": 60},
+        {"a b": 120, "a c": 60, "b c": 3},  # Kobo's select_multiple
+    ],
+)
+def test_lists_of_answers_are_left_out_together(lists: dict[str, int]) -> None:
+    """Those with few reports were left out, and the others counted; not all marks between answers were known."""
+    odd = found(rows({"a": 300, "b": 250, "c": 240} | lists), epsilon=1.0)
+    several = {name for name, one in odd.items() if one.reason == "several answers"}
+    assert several == {name for name in lists if name.strip("; ") not in "abc"}
+    assert all(odd[name].by_default for name in several)
+
+
+def test_a_name_of_two_words_is_no_list() -> None:
+    assert found(rows({"New": 300, "York": 250, "New York": 240}), epsilon=1.0) == {}
+    assert found(rows({"Yes, once": 300, "Yes, twice": 250, "No": 240}), epsilon=1.0) == {}
+
+
+@pytest.mark.parametrize("total", ["", "Total,600\n"])
+def test_a_name_above_others_that_has_their_sum_is_their_total(total: str) -> None:
+    """Everybody was counted three times: in the group, alone, and in the total."""
+    text = "mode,n\nMotorised,370\n  Bus,160\n  Car,210\nActive,230\n  Bike,90\n  Walk,140\n"
+    odd = odd_names(a_table(text + total), AllSeen(), of(1.5)).default_decisions()
+    assert {*odd.left_out} == {"Motorised", "Active"} | ({"Total"} if total else set())
+    other = a_table("mode,n\nMotorised,370\nBus,160\nCar,210\nActive,231\nBike,90\nWalk,140\n")
+    assert odd_names(other, AllSeen()).names == ()
+
+
+@pytest.mark.parametrize(
+    "name", ["Valid total", "Total population", "Total respondents", "Base: all respondents"]
+)
+def test_a_total_may_say_of_whom(name: str) -> None:
+    """Beside another total it was counted, and all names beside them had too few reports."""
+    text = f"answer,n\na,137\nb,91\nc,41\n{name},269\nMissing,12\nTotal,281\n"
+    odd = odd_names(a_table(text), AllSeen(), of(2.0)).default_decisions()
+    assert {*odd.left_out} >= {name, "Total"}
+    assert not {*odd.left_out} & {"a", "b", "c"}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Don't know it", "Don’t know it"),
+        ("2-3 times", "2 – 3 times"),
+        ("he/she", "he / she"),
+        ("Often", "Often."),
+    ],
+)
+def test_a_name_with_other_marks_may_be_the_same(one: str, other: str) -> None:
+    """They were two categories, and nothing said so."""
+    odd = found(rows({"a": 300, one: 250, other: 240}), epsilon=1.0)[other]
+    assert (odd.twin, odd.reason, odd.by_default) == (one, "nearly the same", False)
+    assert difference(one, other) == "marks, or blanks around them"

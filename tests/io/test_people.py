@@ -30,6 +30,36 @@ def test_columns_of_groups_are_crossed_and_rows_without_a_value_left_out():
     assert found.notes == ("1 row left out: no value in the column “town, sex”.",)
 
 
+def test_names_of_groups_that_stand_once_above_empty_cells_are_refused():
+    """As a spreadsheet saves merged cells: all but the first row of each group were left out."""
+    for text, options in (
+        (
+            "region,answer,n\nNorth,yes,140\n,no,260\nSouth,yes,150\n,no,250\n",
+            {"layout": "counts", "count": "n"},
+        ),
+        ("region,answer\nNorth,yes\n,no\n,yes\nSouth,yes\n,no\n", {}),
+    ):
+        with pytest.raises(
+            UnreadableFile, match=r"“region” each name stands in one row only, and [23] rows have"
+        ):
+            people(text, ["region"], **options)
+    assert people("region,answer\nNorth,yes\n,no\nNorth,no\nSouth,no\n", ["region"]).groups == (
+        "North",
+        "South",
+    )
+
+
+def test_groups_that_may_be_one_are_told():
+    """They were two groups, and nothing said so."""
+    found = people("answer,town\nyes,Oslo\nno,oslo\nno,Rome\nyes,OSLO\n", ["town"])
+    assert len(found.groups) == 4
+    assert len(found.notes) == 1
+    assert found.notes[0].startswith(
+        "Counted as different groups: “Oslo” and “oslo”; “Oslo” and “OSLO”. Write"
+    )
+    assert people("answer,town\nyes,Oslo\nno,Rome\n", ["town"]).notes == ()
+
+
 def test_names_are_decided_on_as_for_everybody():
     rows = "answer,town\nyes,A\nYES,A\nNA,A\nno,B\n"
     found = people(rows, ["town"], names=Names(("NA",), (("YES", "yes"),)))

@@ -422,6 +422,23 @@ def test_the_year_of_a_source_below_a_table_is_no_count(below: str, columns: str
     assert kept.counts.tolist() == [21, 2024]
 
 
+@pytest.mark.parametrize(
+    "below", ["End of export\n", "(5 rows)\n", "*** End of report ***\n", "Generated 2026-03-01,\n"]
+)
+def test_a_last_line_that_ends_a_table_needs_no_blank_line(below):
+    """It was refused as a row with too few fields."""
+    read = read_reports([Source("a.csv", f"mode,n\nbus,21\ncar,30\n{below}".encode())])
+    assert dict(zip(read.labels.tolist(), read.counts.tolist(), strict=True)) == {"bus": 21, "car": 30}
+    assert read.notes[0].startswith("Below the table: “")
+    for row in ("not sure\n", "Ended,3\n", "End of term,3\n"):
+        text = f"mode,n\nbus,21\ncar,30\n{row}".encode()
+        if "," in row:
+            assert read_reports([Source("a.csv", text)]).counts.tolist() == [21, 30, 3]
+        else:
+            with pytest.raises(UnreadableFile, match="1 field"):
+                read_reports([Source("a.csv", text)])
+
+
 @pytest.mark.parametrize("below", ["\n72 responses\n", "\nEnd of export\n", "Source: Town hall, 2024\n"])
 def test_a_remark_below_a_single_column_is_no_report(below: str) -> None:
     rows = "bus\ncar\nbike\n" * 9

@@ -132,7 +132,6 @@ PRINTED = {
     "psql": " answer | count \n--------+-------\n no     |   360\n yes    |   640\n(2 rows)\n\n",
     "MySQL": "+--------+----------+\n| answer | COUNT(*) |\n+--------+----------+\n| no     |      360 |\n"
     "| yes    |      640 |\n+--------+----------+\n2 rows in set (0.00 sec)\n",
-    "SQLite, list": "no|360\nyes|640\n",
     "SQLite, columns": "answer  count(*)\n------  --------\nno      360     \nyes     640     \n",
     "Markdown": "| answer | count |\n|---|---:|\n| no | 360 |\n| yes | 640 |\n",
     "pandas": "    answer    n\n0      yes  640\n1       no  360\n",
@@ -158,6 +157,45 @@ def test_a_printed_table_is_no_column_of_reports(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "yes - 412\nno - 588\n",
+        "412 yes\n588 no\n",
+        "yes (n=412)\nno (n=588)\n",
+        "yes: 412 (41%)\nno: 588 (59%)\n",
+        "- yes: 412\n- no: 588\n",
+        "answer\nbus 21\ncar 30\ntrain 19\n",
+        "Never 137\n2-3 times 76\nWeekly 41\n",
+    ],
+)
+def test_a_count_in_the_cell_of_its_name_is_named(text: str) -> None:
+    """Each line was a report."""
+    assert "number in one cell" in complaint(text) or "a table as a program" in complaint(text)
+
+
+def test_a_comma_between_thousands_is_none_between_columns() -> None:
+    """“yes: 1” had 234 reports."""
+    for text in ("yes: 1,234\nno: 2,345\n", "Never 1,234\nOnce 2,345\nOften 3,456\n"):
+        assert "If that is one number, write it without the comma" in complaint(text)
+    for text in ("ward 1,234\nward 2,345\nward 3,456\n", "Never 1,234\nOnce 2,34\nOften 3,456\n"):
+        assert read_reports([Source("a.csv", text.encode())]).layout == "counts"
+
+
+@pytest.mark.parametrize("text", ["no|360\nyes|640\n", "answer|n\nno|360\nyes|640\n"])
+def test_bars_between_columns_are_read(text: str) -> None:
+    """As SQLite writes them; they were refused as those of a printed table."""
+    read = read_reports([Source("a.csv", text.encode())])
+    assert dict(zip(read.labels.tolist(), read.counts.tolist(), strict=True)) == {"no": 360, "yes": 640}
+
+
+def test_numbers_with_blanks_between_them_are_columns() -> None:
+    """As NumPy's savetxt writes them: each line was a report."""
+    text = "0.000e+00 1.370e+02\n1.000e+00 9.100e+01\n2.000e+00 7.600e+01\n"
+    read = read_reports([Source("a.txt", text.encode())])
+    assert (read.layout, read.counts.tolist()) == ("counts", [137, 91, 76])
+
+
+@pytest.mark.parametrize(
     "text", ["{'yes': 640, 'no': 360}", "Counter({'yes': 640, 'no': 360})", "[('yes', 640)]"]
 )
 def test_a_line_of_python_is_no_header(text: str) -> None:
@@ -170,6 +208,8 @@ def test_a_line_of_python_is_no_header(text: str) -> None:
         ["ab 12", "cd 34"],
         ["-", "--", "---", "+", "----"],
         ["10:00", "11:30"],
+        ["room 1", "room 2", "room 3"],
+        ["COVID-19", "HIV-2", "HPV-16"],
         ["x.org?id=5", "x.org?id=6"],
         ["a|b", "a|c"],
     ],
@@ -197,10 +237,18 @@ def test_files_of_different_shape() -> None:
         ),
         ("report\nred\nblue\n", "red\nblue\n", "its column 1 is called “red”, and in “a.csv” “report”."),
         ("a,1\nb,2\n", "a\nb\n", "it has 1 column, and “a.csv” has 2."),
-        (GOOD, "", "The file is empty."),
         ("a,1\nb,2\n", "category,count\na,1\n", "Line 1: the count “count” is not a number."),
     ):
         assert complaint(first, second).startswith(f"“b.csv”: {words}")
+
+
+def test_an_empty_file_among_others_is_skipped() -> None:
+    """As Spark writes the parts of a table without headers that have no rows: all of them were refused."""
+    read = read_reports(
+        [Source("a.csv", b"red\nblue\n" * 9), Source("b.csv", b""), Source("c.csv", b"red\n" * 3)]
+    )
+    assert dict(zip(read.labels.tolist(), read.counts.tolist(), strict=True)) == {"red": 12, "blue": 9}
+    assert "“b.csv” has no rows, and was skipped." in read.notes
 
 
 def test_columns_in_another_order_are_seen_without_a_header() -> None:
@@ -246,6 +294,7 @@ def test_names_that_are_there_once_beside_numbers_are_refused() -> None:
     [
         (",2026,\nanswer,men,women\nNever,120,140\nOften,80,60\nDaily,30,20\n", 2),
         ("Survey,,\nQ1,region,n\nanswer,where,people\nNever,Oslo,120\nOften,Oslo,80\nNever,Rome,13\n", 3),
+        ("answer,North,,South,\n,n,%,n,%\nyes,140,0.35,150,0.375\nno,260,0.65,250,0.625\n", 2),
         ("Q1,Q2\nHow often?,Where?\n" + "Never,Oslo\nOften,Rome\nOften,Oslo\n" * 20, 2),
     ],
 )
@@ -269,3 +318,41 @@ def test_several_header_rows_are_named(text, number):
 )
 def test_one_header_row_is_one(text):
     assert header_rows([line.split(",") for line in text.splitlines()]) == 0
+
+
+def test_counts_without_names_below_a_name_are_refused():
+    """As a spreadsheet saves merged cells: their people were left out, told as rows."""
+    text = "answer,region,n\nyes,North,140\n,South,150\nno,North,260\n,South,250\n"
+    assert complaint(text).startswith("The column “answer” has no name in 2 of 4 rows with counts")
+    assert read_reports([Source("a.csv", b"answer,n\nyes,140\nno,260\n,400\n")]).total == 400
+
+
+def test_names_stand_in_the_column_that_is_filled():
+    """SPSS writes "Valid" once beside all names, and of these the first was read, as “Valid”."""
+    text = ",,Frequency,Percent\nValid,Never,137,33.3\n,Once,91,22.1\n,Weekly,172,41.7\n,Total,400,97.1\n"
+    read = read_reports([Source("a.csv", f"{text}Missing,System,12,2.9\nTotal,,412,100.0\n".encode())])
+    assert dict(zip(read.labels.tolist(), read.counts.tolist(), strict=True)) == {
+        "Never": 137,
+        "Once": 91,
+        "Weekly": 172,
+        "Total": 400,
+        "System": 12,
+    }
+
+
+def test_what_is_laid_sideways_without_names_is_named() -> None:
+    """It was asked which of the columns holds the reports."""
+    for text in ("0,1,2,3\n254,293,146,99\n", "1;2;3\n254;293;146\n"):
+        assert "The counts are laid sideways, below" in complaint(text)
+    assert "The file has one line, of 7 cells" in complaint("1,1,2,3,4,1,3\n")
+    with pytest.raises(UnreadableFile, match=r"one line, of 5 cells"):
+        inspect_reports(Source("a.csv", b"yes,no,no,yes,no\n"), has_header=False)
+
+
+def test_an_empty_cell_of_a_pivot_table_may_have_no_count() -> None:
+    """Excel counts none of the empty cells it names; the line was asked to be deleted."""
+    read = read_reports(
+        [Source("a.csv", b"Row Labels,Count of answer\nyes,137\nno,91\n(blank),\nGrand Total,228\n")]
+    )
+    assert dict(zip(read.labels.tolist(), read.counts.tolist(), strict=True))["(blank)"] == 0
+    assert complaint("answer,n\nyes,137\nno,91\nmaybe,\n").startswith("Line 4 has no count.")

@@ -116,6 +116,41 @@ def test_what_is_empty_around_a_table_is_skipped(make: Callable[..., bytes]) -> 
     assert "Survey of 2024" in read(make(titled)).notes[0]
 
 
+@pytest.mark.parametrize("above", [0, 3])
+def test_a_cell_merged_over_rows_is_that_of_each(above: int) -> None:
+    """The rows below the first were left out, and of each group only its first answer was counted."""
+    rows = [
+        [None, "region", "answer", "n"],
+        [None, "North", "yes", 140],
+        [None, None, "no", 260],
+        [None, "South", "yes", 150],
+        [None, None, "no", 250],
+        [None, "once more", None, 12],
+        [None, None, "no", None],
+    ]
+    merges = [("B", 2, 3), ("B", 4, 5), ("C", 5, 6), ("D", 6, 7)]
+    cells = "".join(f'<mergeCell ref="{c}{a + above}:{c}{b + above}"/>' for c, a, b in merges)
+    parts = excel_parts({"Sheet1": excel_rows(rows, above)})
+    name = "xl/worksheets/sheet1.xml"
+    parts[name] = parts[name].replace(
+        b"</sheetData>", b"</sheetData><mergeCells>" + cells.encode() + b"</mergeCells>"
+    )
+    # A number that is merged may be that of its rows together: it is not repeated.
+    lines = read_sheet(zipped(parts)).data.decode().splitlines()
+    assert lines == [
+        "region\tanswer\tn",
+        "North\tyes\t140",
+        "North\tno\t260",
+        "South\tyes\t150",
+        "South\tno\t250",
+        "once more\tno\t12",
+        "\tno\t",
+    ]
+    assert read_sheet(zipped(parts)).notes == (
+        "Merged cells, as that with “North”, were read as that in each of their rows.",
+    )
+
+
 def test_the_first_sheet_with_a_table_is_read_and_the_others_are_named() -> None:
     for make in (xlsx, ods):
         reports = read(make([["Only a title"]], [], ANSWERS, TABLE))
@@ -246,6 +281,11 @@ REFUSED: dict[str, tuple[bytes, str]] = {
 def test_what_is_no_table_gets_one_plain_sentence(name: str) -> None:
     data, words = REFUSED[name]
     assert refused(data, name).startswith(words)
+
+
+def test_a_damaged_workbook_gets_the_same_sentence_whoever_finds_it() -> None:
+    by_the_packing, by_the_content = (refused(REFUSED[name][0], name) for name in ("zeros.xlsx", "zeros.xls"))
+    assert by_the_packing == by_the_content
 
 
 def test_text_that_a_program_calls_xls_is_read() -> None:

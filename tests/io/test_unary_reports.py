@@ -356,6 +356,31 @@ def test_a_header_of_years_above_bits_that_is_stated_is_read() -> None:
     assert read_unary(source, **read.reports.reading).support.tolist() == [2, 1, 0]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0 1 0 0\n1 1 0 0\n0 0 0 1\n0 1 0 0\n",
+        "[0, 1, 0, 0]\n[1, 1, 0, 0]\n[0, 0, 0, 1]\n[0, 1, 0, 0]\n",
+    ],
+)
+def test_bits_as_programs_print_them_are_read(text: str) -> None:
+    """Of the lists the first and the last bit were left out; those with blanks were refused."""
+    assert read_unary(Source("a.txt", text.encode())).support.tolist() == [1, 3, 0, 1]
+
+
 def test_blanks_between_bits_are_said_to_be_the_trouble() -> None:
     with pytest.raises(UnreadableFile, match="have blanks between them: write them without, like 0110"):
-        read_unary(Source("a.txt", b"0 1 0 0\n1 1 0 0\n0 0 0 1\n0 1 0 0\n"))
+        read_unary(Source("a.txt", b"bits\n0 1 0 0\n1 1 0 0\n0 0 0 1\n0 1 0 0\n"))
+
+
+def test_a_total_among_the_ones_is_no_category() -> None:
+    """It was one, and had a share of 158%."""
+    for name in ("Total respondents", "Total", "Gesamt", "N"):
+        read = read_unary(Source("a.csv", f"category,ones\na,268\nb,198\nc,147\n{name},500\n".encode()))
+        assert (read.labels, read.support.tolist()) == (("a", "b", "c"), [268, 198, 147])
+        assert read.reports.notes == (f"“{name}” (500) is a total and no category: it was left out.",)
+    assert read_unary(Source("a.csv", b"category,ones\nall,100\nsome,198\nnone,147\n")).support.tolist() == [
+        100,
+        198,
+        147,
+    ]

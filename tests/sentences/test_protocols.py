@@ -26,16 +26,16 @@ from rr_core.protocols import Channel, HadamardResponse, PosteriorSummary, Unary
 from rr_core.protocols.channel_estimation import inv_channel
 from rr_core.protocols.collection import collect_unary, one_person
 from rr_core.protocols.hadamard import inv_hadamard
-from rr_core.protocols.measured import mle_gains
 from rr_core.protocols.over_time import SCHEMES, Longitudinal
 from rr_core.protocols.posterior import DRAWS, prior_errors
 from rr_core.protocols.settings import DESIGNS, ENCODINGS, ChannelSettings
+from rr_core.protocols.unary_estimation import mle_gains
 from rr_core.scenario import Scenario
 from tests.app.opening import charts, checked, opened
-from tests.app.test_plan_sentences import errors_of_protocols
 from tests.sentences import holds, recomputes
 from tests.sentences.source import ROOT
 from tests.sentences.spoken import Down, Up, percents, random_scenarios, tells, value
+from tests.words.test_plan import errors_of_protocols
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 TINY = 5e-15  # distances below it are rounding

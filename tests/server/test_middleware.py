@@ -3,9 +3,11 @@ answer."""
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import os
 import random
+import re
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -80,6 +82,19 @@ def server(monkeypatch):
     monkeypatch.setattr(middleware, "_PATIENCE", 0.3)
     monkeypatch.setattr(middleware, "_LOOK", 0.02)
     return Server(Gate(200 * MEGABYTE, 10 * MEGABYTE))
+
+
+def test_the_first_lines_name_every_status_of_a_refusal():
+    sent = {413}  # by Streamlit
+    for name in ("middleware.py", "room/routes.py"):
+        tree = ast.parse((ROOT / "server" / name).read_text(encoding="utf-8"))
+        sent |= {
+            node.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, int)
+        }
+    said = {int(number) for number in re.findall(r"\b(1008|[45]\d\d)\b", f"{middleware.__doc__}")}
+    assert said == {one for one in sent if one == 1008 or 400 <= one < 600}
 
 
 def test_a_body_that_finds_no_room_is_refused_and_a_small_one_let_in(server):

@@ -334,15 +334,14 @@ def expected_time(sweep: Sweep, done: SweepResult | None = None) -> str:
     return f"{work}: about {seconds} in {processes}."
 
 
-# Tables of this app that are not made up.
-_REAL = tuple(key for key in TABLES if key != "exam")
+_FOR_FIGURE_3 = tuple(key for key, table in TABLES.items() if table.is_real)
 _HISTOGRAMS = (
     "**Figure 3 is about real histograms: give it yours.** The paper's are "
     "[Kosarak](http://fimi.uantwerpen.be/data/), the first page of each visitor of a news site (41,270 categories), and "
     "the columns PUMA and PINCP of "
     "[ACSIncome](https://github.com/socialfoundations/folktables), a census sample. Make a table with a **category** "
     "and a **count** per row, or with one person per row, and choose it here. It is run at its full K. No file at hand? "
-    f"Choose one of these as **Distribution** in the sidebar: {', '.join(TABLES[key].name for key in _REAL)}."
+    f"Choose one of these as **Distribution** in the sidebar: {', '.join(TABLES[key].name for key in _FOR_FIGURE_3)}."
 )
 
 
@@ -382,7 +381,7 @@ def _histogram_sweep(scenario: Scenario) -> Sweep | None:
     held = session_files.uploaded()
     if held is not None:
         population, about = held.population, f"your file **{markdown(held.file_name)}**"
-    elif scenario.dist in _REAL:
+    elif scenario.dist in _FOR_FIGURE_3:
         population = build(scenario.dist, scenario.k, scenario.s)
         about = f"**{TABLES[scenario.dist].name}**, chosen in the sidebar"
     else:

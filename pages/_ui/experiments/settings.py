@@ -26,7 +26,7 @@ from rr_core.metrics import WHOSE, Users
 from rr_core.parameters import Choice, Number, NumberList, Parameter, RefusedSettings, Several, parse_numbers
 from rr_core.populations import SHAPES, TABLES, UPLOAD, Population
 from rr_core.registry import ESTIMATORS, VALID
-from rr_core.scenario import FIELDS, Scenario
+from rr_core.scenario import NUMBERS, Scenario
 from rr_core.words.phrases import duration
 
 MAIN, HISTOGRAM, OWN = "main", "3", "own"
@@ -67,7 +67,7 @@ ERRORS = Several("metrics", "met", "errors", METRICS)
 POPULATION_NAMES = (*(name for name in SHAPES if name != "zipf"), *TABLES, POINT, UPLOAD)
 _CLUSTER = "A cluster takes more; the README shows how."
 
-_OF_SCENARIO = {field.name: field for field in FIELDS}
+_OF_SCENARIO = {field.name: field for field in NUMBERS}
 _EXPONENTS = replace(_OF_SCENARIO["s"], label="Zipf exponents")
 _FIGURE3_SEEDS = 20
 

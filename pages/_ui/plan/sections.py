@@ -17,8 +17,7 @@ from pages._ui import chart, downloads, link, long_run, session_files, widgets
 from pages._ui.draw_results import DrawResults
 from pages._ui.frame import Page
 from pages._ui.link import binding_of_parameters
-from pages._ui.plan import sentences
-from pages._ui.plan.settings import plan_landscape, population_guess, target_frontier
+from pages._ui.plan.controls import plan_landscape, population_guess, target_frontier
 from pages._ui.reports.designs import encoding_choice, entry
 from rr_core._validate import Array
 from rr_core.figures import plan_curves
@@ -45,6 +44,7 @@ from rr_core.plan.targets import Target
 from rr_core.populations import DISTRIBUTIONS, UPLOAD
 from rr_core.reports.designs import DESIGNS, OF_ONE_SHARE, Missing, Parameter, Unclear
 from rr_core.rounding import number, percent
+from rr_core.words import plan as sentences
 from rr_core.words.phrases import METRIC_NAMES, capital
 from rr_core.words.plan import at_least, at_most, budget, number_of_users, promise_text
 

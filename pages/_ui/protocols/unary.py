@@ -17,8 +17,8 @@ from rr_core.plain_text import markdown
 from rr_core.protocols import settings
 from rr_core.protocols.collection import MOST_BITS, OnePerson, UnaryCollection, collect_unary, one_person
 from rr_core.protocols.laws import support as bits_of
-from rr_core.protocols.measured import mle_gains
 from rr_core.protocols.unary import UnaryEncoding
+from rr_core.protocols.unary_estimation import mle_gains
 from rr_core.rounding import counted, number, percent
 from rr_core.scenario import Draw, Scenario
 from rr_core.streams import Stream

@@ -14,7 +14,7 @@ from rr_core.reports.analysis import ByGroup, Collecting
 from rr_core.reports.by_group import Stated, Varied, designs_of, read_table
 from rr_core.reports.designs import DESIGNS, ENCODINGS, Missing, Parameter, made_of, numbers_of
 
-_HOW = {"same": "Same for all groups", "column": "A column of the file", "table": "A small table"}
+_HOW = {"same": "Yes", "column": "No: see a column", "table": "No: I type them"}
 Vary = Callable[[Sequence[Parameter]], Varied | None]
 
 

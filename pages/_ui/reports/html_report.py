@@ -101,7 +101,7 @@ def template() -> Template:
 
 def _order(results: Results) -> str:
     """Which categories come first."""
-    return "most reported" if results.used.k_rr else "most frequent"
+    return "most reported" if results.used.by_reports else "most frequent"
 
 
 def _table_note(results: Results, name: str, held: int, simultaneous: bool) -> str:

@@ -16,8 +16,8 @@ from rr_core.rounding import number
 _MOST_NAMES = 50  # in a control; the rest is one choice
 _MOST_SAID = 5
 _LISTS = (
-    " Each is a category if people chose among such lists. If not, leave them out; or give a column of 0 and 1 for each "
-    "answer, as unary encoding has them."
+    " A category is one answer: they are left out, unless you say below that people chose among such lists. If they "
+    "ticked boxes, give a column of 0 and 1 for each answer, as unary encoding has them."
 )
 
 
@@ -42,7 +42,7 @@ def decide(odd: OddNames, reports: Reports, *, k_is_known: bool, counted: str = 
             f"**{len(odd.names):,} {'name looks' if len(odd.names) == 1 else 'names look'} odd.** "
             + ("Choose below what is done with such names." if k_is_known else changes)
         )
-        for sentence in _too_few(none, odd.level):
+        for sentence in _too_few(none, odd.level, in_table=reports.layout == "counts"):
             st.markdown(markdown(sentence, 1000))
         for reason in (
             "several answers",
@@ -91,8 +91,8 @@ def _chip(odd: Odd, counted: str = "report") -> str:
     return f"{plain(odd.label, 30)} ({counted}) as {plain(odd.twin, 30)}: differ in {differ}"
 
 
-def _too_few(odd: Sequence[Odd], level: float | None) -> list[str]:
-    """Sentences about the names with fewer reports than noise alone would give them."""
+def _too_few(odd: Sequence[Odd], level: float | None, *, in_table: bool) -> list[str]:
+    """Sentences about the names with fewer reports than noise alone would give them; ``in_table`` of counts."""
     few = [(one.label, one.reports) for one in odd if _is_too_few(one)]
     if not few or level is None:
         return []
@@ -101,6 +101,11 @@ def _too_few(odd: Sequence[Odd], level: float | None) -> list[str]:
         return [
             f"{noise} With the stated noise a category gets so few in less than one of 1,000 collections: these are "
             "taken for names that people could not choose. If they could, the stated noise is hardly right."
+        ]
+    if in_table:
+        return [
+            f"{noise} They stand in a table of counts, so they are counted: then the stated noise is hardly right. Leave "
+            "them out if people could not choose them."
         ]
     return [
         f"{noise} Together these are more than one category's noise: perhaps the noise was weaker than stated, so they "

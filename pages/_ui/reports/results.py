@@ -4,6 +4,7 @@ was left out, how well intervals and test do, and the files to download."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,6 @@ from rr_core.io import report_sentences as sentences
 from rr_core.io.report_results import ReportsInUse, Results
 from rr_core.plain_text import markdown, plain
 from rr_core.protocols import Channel
-from rr_core.reports.analysis import intervals_outside, outside_interval
 from rr_core.reports.epsilon_fit import REJECTION_LEVEL
 from rr_core.reports.intervals import EXTREME_CHANCE
 from rr_core.reports.low_counts import Floor, floor
@@ -145,7 +145,7 @@ def search_box(results: Results) -> None:
         max_chars=LONGEST_SEARCH,
     )
     if wanted and not _search_hits(results, wanted).size:
-        st.caption("No category has such a name: the most reported ones are shown.")
+        st.caption("No category has such a name: the first ones are shown.")
 
 
 def chart_size(results: Results, order: NDArray[np.intp]) -> None:
@@ -191,7 +191,7 @@ def _chart_categories(results: Results, chosen: NDArray[np.intp]) -> Bars:
             title = f"The first {most} of {chosen.size:,} chosen categories"
         return bars(chosen, labels, title, most)
     title = "The largest shares first"
-    if results.used.k_rr:
+    if results.used.by_reports:
         title = "The most reported categories"
     elif results.used.about is not None:
         title = "Truths"
@@ -222,14 +222,13 @@ def estimates_chart(results: Results, choice: Shown, order: NDArray[np.intp]) ->
         chart.show(figure, "your_reports")
     for warning in sentences.few_reports(results):
         st.info(warning)
-    if points := intervals_outside(results.analysis, interval, choice.estimator):
-        st.caption(points)
-    if warning := outside_interval(results.analysis, interval, choice.estimator):
-        st.warning(markdown(warning, 600))
-    for caveat in sentences.luck(results, simultaneous=choice.simultaneous):
-        st.caption(caveat)
+    scope = choice.simultaneous
+    notes = sentences.outside([results.analysis], [choice.estimator], simultaneous=scope)
+    notes += sentences.luck(results, simultaneous=scope)
     if choice.estimator != "inv" and interval is not None:
-        st.caption(markdown(sentences.no_own_interval(results), 600))
+        notes.append(sentences.no_own_interval(results))
+    if notes:
+        st.caption(markdown(" ".join(notes), 1000))
     return figure
 
 
@@ -291,9 +290,12 @@ def _on_screen(columns: Mapping[str, NDArray[Any]]) -> pa.Table:
 
 def _certificate(results: Results) -> None:
     if results.analysis.certificate is not None:
+        beyond = results.analysis.n * results.analysis.certificate
+        times = "1.001" if beyond < log(1.001) else odds(beyond)
+        likely = f"than {times} times as likely" if beyond else "likely"
         st.caption(
-            "MLE is found in steps, which end with a certificate: no shares make all these reports together more than "
-            f"{odds(results.analysis.n * results.analysis.certificate)} times as likely."
+            "MLE is found in steps, which end with a certificate: no other shares make all these reports together more "
+            f"{likely}."
         )
 
 
@@ -366,7 +368,7 @@ def groups(results: Results, choice: Shown) -> tuple[list[go.Figure], sentences.
             key=f"reports_group_category_{results.used.key}",
             width=260,
             accept_new_options=more,
-            help="Those with most reports; of another one type the name." if more else None,
+            help="The first of the table; of another one type the name." if more else None,
         )
         first = st.selectbox(
             "Difference from",
@@ -393,7 +395,7 @@ def groups(results: Results, choice: Shown) -> tuple[list[go.Figure], sentences.
         },
     )
     if sentences.P_VALUE in columns:
-        st.caption(f"{sentences.SCOPES[choice.simultaneous]} {sentences.DIFFERENCES}")
+        st.caption(f"{sentences.SCOPES[choice.simultaneous]}{sentences.DIFFERENCES}")
     return [figure], (category, first)
 
 
@@ -409,7 +411,7 @@ def _picked(results: Results, picked: int | str, usual: int) -> int:
 
 def left_out(results: Results) -> None:
     """What of the files was left out of the analysis, counted and named, and what was assumed."""
-    reports, collected = results.used.reports, results.used.collected
+    collected = results.used.collected
     if collected.outside:
         few = ", ".join(markdown(label, 30) for label, _ in collected.outside[:5])
         few += f" and {len(collected.outside) - 5:,} more" if len(collected.outside) > 5 else ""
@@ -428,12 +430,9 @@ def left_out(results: Results) -> None:
             )
             st.info(f"{sentences.outside_domain(results)}, under {names}: {few}.")
     with st.expander("What was read, left out and assumed"):
-        lines = [f"{file.name}: {sentences.file_read(file)}" for file in reports.files]
-        st.markdown(
-            "\n".join(
-                f"- {markdown(line, 600)}" for line in (*lines, *sentences.left_out(results, named=False))
-            )
-        )
+        lines = [f"{name}: {value}" for name, value in sentences.settings(results)]
+        lines += sentences.left_out(results, named=False)
+        st.markdown("\n".join(f"- {markdown(line, 600)}" for line in lines))
         if collected.outside:
             named = collected.outside[:_MOST_OUTSIDE]
             more = len(collected.outside) - len(named)

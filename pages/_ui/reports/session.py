@@ -32,7 +32,7 @@ from rr_core.protocols.collection import MOST_BITS
 from rr_core.reports.analysis import Analysis
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.epsilon_fit import collections_for, simulations
-from rr_core.reports.survey import Survey, analyse_people
+from rr_core.reports.survey import Survey
 from rr_core.scenario import Draw
 from server import sessions
 
@@ -143,21 +143,17 @@ def results_of(used: ReportsInUse, level: float, target: Target) -> Results:
     ):  # the maximum is not worked out here
         tallies = dataclasses.replace(tallies, rows=None)
     bits = 0 if tallies.rows is None else tallies.rows.reports.size
-    groups = ("",) if used.people is None else used.people.groups
 
-    def analyse() -> tuple[Analysis, Survey | None]:
-        order = used.report_of_category if used.by else None
+    def analyse() -> tuple[Analysis, Survey | None]:  # without the reports, which the session holds already
         with sessions.room(sessions.BYTES_PER_CATEGORY * used.k + 8 * bits):
-            together, survey = analyse_people(
-                tallies, used.protocol, used.labels, groups, level, users, order, by_group=bool(used.by)
-            )
-        return together.analyses[0], survey
+            found = Results.of(used, level, users, tallies)
+        return found.analysis, found.survey
 
     try:
         analysed, survey = state.cached("analysis", (used.key, level, target), analyse)
     except sessions.NoRoom as error:
         st.warning(f"{error}")
-        widgets.stop()
+        widgets.end_run()
     return Results(used, level, target, analysed, long_run.result(_NAME, used.key), survey)
 
 

@@ -221,11 +221,11 @@ def _as_reported(made: ReportsInUse) -> list[str]:
 
 def _beside(
     files: Sequence[state.File], reports: Reports, in_use: ReportsInUse | None
-) -> tuple[Beside, Sequence[str]]:
+) -> tuple[Beside, list[str]]:
     """Widgets for the columns of groups and of weights of one file, which begin with those in use; returns them, and the
     columns that say neither reports nor weights."""
     if len(files) > 1:
-        return NOTHING_BESIDE, ()
+        return NOTHING_BESIDE, []
     before = NOTHING_BESIDE if in_use is None else Beside(in_use.by, in_use.weights, in_use.inverse)
     preview = preview_of(files[0], reports.has_header, sheet=reports.sheet)
     taken = (*reports.columns, reports.category_name, reports.count_name)
@@ -236,7 +236,7 @@ def _beside(
         if numeric and name in others
     ]
     if not others:
-        return NOTHING_BESIDE, ()
+        return NOTHING_BESIDE, []
     with st.container(horizontal=True, vertical_alignment="bottom"):
         by = st.multiselect(
             "Compare groups (optional)",
@@ -353,21 +353,22 @@ def _from_files(files: Sequence[state.File], in_use: ReportsInUse | None, *, una
             [file],
             lambda: partial(read_bit_columns, Source(file.name, file.bytes(), sheet), columns, counted),
         )
-        reports, name = bits.reports, plain(file.name)
-        show_understood(reports, None, "one")
+        reports, name, preview = bits.reports, plain(file.name), None
     else:
         found = _counted(files, sheet, before, "one" if unary else "report")
         if found is None:
             return None
-        reports, name, options = found
+        reports, name, options, preview = found
         if held is not None:
             bits = _bits(reports).noting(held.not_read(reports.category_name))
             reports = bits.reports
-    given = Given(reports, name, bits, read=session.Read(tuple(files), options))
-    if bits is not None and bits.bits is None:
-        return given
-    beside, others = _beside(files, reports, in_use)
-    return given._replace(beside=beside, columns=others)
+    understood, beside, others = st.container(), NOTHING_BESIDE, list[str]()
+    if bits is None or bits.bits is not None:
+        beside, others = _beside(files, reports, in_use)
+    with understood:
+        show_understood(reports, preview, "one" if unary else "report", weighted=beside.weights is not None)
+    read = session.Read(tuple(files), options)
+    return Given(reports, name, bits, read=read, beside=beside, columns=others)
 
 
 def _bits(reports: Reports) -> UnaryReports:
@@ -416,9 +417,9 @@ def _read_before(files: Sequence[state.File], made: str) -> ReportsInUse | None:
 
 def _counted(
     files: Sequence[state.File], sheet: str | None, before: Reports | None, counted: str
-) -> tuple[Reports, str, dict[str, Any]] | None:
-    """Widgets for the columns of the files, and what was understood of them: the reports, their display name and how they
-    were read, None as long as no column is chosen. Widgets begin with what was read ``before``; ``counted`` is what a
+) -> tuple[Reports, str, dict[str, Any], Preview] | None:
+    """Widgets for the columns of the files; the reports, their display name, how they were read and what the first file
+    seemed to be, None as long as no column is chosen. Widgets begin with what was read ``before``; ``counted`` is what a
     table of counts holds the number of.
 
     Raises:
@@ -433,9 +434,7 @@ def _counted(
         options["has_header"] = None  # the reader assumes it, and says so
     # Of N people all may have sent zeros, but a collection has a report.
     options |= {"all_zero": counted == "one"}
-    reports, name = session.reports_of(files, options)
-    show_understood(reports, preview, counted)
-    return reports, name, options
+    return *session.reports_of(files, options), options, preview
 
 
 def _files(made: str) -> tuple[list[state.File], str]:
@@ -577,7 +576,7 @@ def _pick_columns(
             and layout == "values"
             and sum(hint.bits for hint in preview.hints) >= BITS_LEAST
         )
-        unsure = not chosen and counted == "report" and layout == "values" and bool(rivals(preview))
+        unsure = not chosen and counted == "report" and layout == preview.layout and bool(rivals(preview))
         # Of another file, or of one that is read in another way, the choice is another.
         about = f"{first.file_id}_{sheet}_{layout}_{preview.has_header}"
         options["category"] = _column(
@@ -590,7 +589,8 @@ def _pick_columns(
             suggested = preview.count if preview.count is not None else len(preview.columns) - 1
             options["count"] = _column("Count column", suggested, preview, about)
     if unsure and not are_bits and options["category"] is None:
-        st.info("Several columns may hold the reports: choose the one that does.")
+        held = "reports" if layout == "values" else "categories"
+        st.info(f"Several columns may hold the {held}: choose the one that does.")
     if are_bits and not chosen:
         st.warning(
             "Many columns hold nothing but 0 and 1: these look like reports of unary encoding, one column per category. "
@@ -642,7 +642,9 @@ def _column(label: str, suggested: int | None, preview: Preview, about: str) -> 
     return chosen
 
 
-def show_understood(reports: Reports, preview: Preview | None, counted: str = "report") -> None:
+def show_understood(
+    reports: Reports, preview: Preview | None, counted: str = "report", *, weighted: bool = False
+) -> None:
     """Rows, names and reports, what was assumed, and the first rows."""
     of_bits = counted != "report" and all(
         set(label) <= {"0", "1"} and len(label) > 1 for label in reports.labels.tolist()
@@ -670,7 +672,8 @@ def show_understood(reports: Reports, preview: Preview | None, counted: str = "r
     remarks = [] if preview is None else [f"{form(preview)}."]
     remarks += rows_left_out(reports.dropped, reports.merged)
     # That these are reports of unary encoding has been said where ones are counted.
-    remarks += [note for note in reports.notes if counted == "report" or note != OF_BIT_VECTORS]
+    notes = read_again(reports.notes, weighted=True) if weighted else reports.notes
+    remarks += [note for note in notes if counted == "report" or note != OF_BIT_VECTORS]
     left.markdown("\n".join(f"- {markdown(remark)}" for remark in remarks))
     if preview is not None:
         columns = [plain(name) or f"column {i}" for i, name in enumerate(preview.columns, 1)]

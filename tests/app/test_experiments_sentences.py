@@ -26,7 +26,7 @@ from rr_core.experiments.protocols import stored
 from rr_core.experiments.run import SweepResult, expected_cell_seconds
 from rr_core.experiments.storage import stored_result
 from rr_core.figures import experiments_curves
-from rr_core.populations import DISTRIBUTIONS, TABLES, UPLOAD
+from rr_core.populations import DISTRIBUTIONS, TABLES, UPLOAD, Table
 from rr_core.words.experiments import paper_says
 from server.sweeps import Job
 from tests.core.exact import histogram_law
@@ -356,12 +356,15 @@ def test_what_may_be_typed_for_a_sweep_is_taken():
 
 
 @recomputes("pages/_ui/experiments/controls.py::<module>")
-def test_the_histograms_at_hand_are_real_and_in_the_sidebar():
+def test_the_histograms_at_hand_are_real_and_in_the_sidebar(monkeypatch):
+    assert all(table.is_real != ("made up" in table.source) for table in TABLES.values())
+    monkeypatch.setitem(
+        TABLES, "pets", Table("Pets", (("Cat", 2), ("Dog", 1)), "Nobody counted them: made up.")
+    )
     text = runpy.run_path(controls.__file__)["_HISTOGRAMS"]
     tells(text.replace("Figure 3", ""), 41_270)
     named = text.rpartition("in the sidebar: ")[2].removesuffix(".").split(", ")
-    assert named == [DISTRIBUTIONS[key] for key in TABLES if "made up" not in TABLES[key].source]
-    assert all("made up" not in name for name in named)
+    assert named == [DISTRIBUTIONS[key] for key, table in TABLES.items() if table.is_real]
 
 
 @recomputes("pages/_ui/experiments/protocols.py::<module>")

@@ -1,10 +1,9 @@
-"""What a person asks the plan, and the plan that is worked out of it: once for a class; about an uploaded population,
-once for its owner."""
+"""The widgets of the plan, their place in the address, and the plan that is worked out of them: once for a class; about
+an uploaded population, once for its owner."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeVar
 
 import numpy as np
 import streamlit as st
@@ -131,7 +130,6 @@ def _value_input(k: int, settings: PlanSettings) -> None:
     )
 
 
-T = TypeVar("T")
 _WAIT = "Working out the plan…"
 _CELLS = 33  # of the map, each way
 

@@ -12,15 +12,15 @@ import pytest
 
 from pages._ui import film, long_run, reference, sidebar, truth
 from pages._ui.draw_results import DrawResults
+from pages._ui.plan import controls as plan_controls
 from pages._ui.plan import sections
-from pages._ui.plan import settings as plan_settings
 from rr_core import Scenario
 from rr_core.plan.landscape import make_plan
 from rr_core.plan.settings import PlanSettings
 from rr_core.plan.targets import Guess
 from rr_core.scenario import PRESETS
 from tests.app.opening import checked, opened
-from tests.app.test_experiments_said import errors_of_ten
+from tests.app.test_experiments_sentences import errors_of_ten
 from tests.sentences import holds, recomputes
 from tests.sentences.drawn import drawn, said, texts
 from tests.sentences.spoken import numbers, tells
@@ -196,7 +196,7 @@ def test_as_many_collections_are_simulated_as_is_said(many, monkeypatch):
             assert (np.diff(points) > 0).all()
 
 
-@recomputes(plan_settings.controls, plan_settings._value_input)
+@recomputes(plan_controls.controls, plan_controls._value_input)
 def test_the_controls_of_a_plan_say_what_is_promised_and_what_may_be_typed():
     promised = {
         "max": "no category is further off",
@@ -208,7 +208,7 @@ def test_the_controls_of_a_plan_say_what_is_promised_and_what_may_be_typed():
         for find in ("n", "eps", "value"):
             for k in (2, 3, 50, 51, 52, 1_500_000):
                 asked = replace(PlanSettings().of_kind(kind), find=find).fitted(k)
-                elements = drawn(plan_settings.controls, k, asked)
+                elements = drawn(plan_controls.controls, k, asked)
                 text = said(elements, "Of what is promised")
                 asks = kind != "rmse" and not (find == "value" and kind == "top")
                 assert text == (f"Of what is promised: {promised[kind]}." if asks else "")

@@ -15,8 +15,8 @@ import rr_core
 # Arguments that anybody may hand over, and those checked before: with one of them a function is not for others.
 GIVEN = {"ArrayLike", "int", "float", "Users"}
 CHECKED = {"Array", "Counts", "NDArray", "Rows", "Bits", "Profile"}
-# What these two rooms take are bytes and results, which have their own properties (tests/io, tests/figures).
-_ROOMS_APART = {"io", "figures"}
+# What these three rooms take are bytes and results, which have their own properties (tests/io, words and figures).
+_ROOMS_APART = {"io", "words", "figures"}
 
 
 def words(parameter: inspect.Parameter) -> set[str]:
