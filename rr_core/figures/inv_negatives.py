@@ -23,10 +23,10 @@ from rr_core.figures.style import (
     share_format,
 )
 from rr_core.figures.view import Bars, Curve, View
+from rr_core.law import below_zero, negative_chance
 from rr_core.limits import N_MAX, N_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import variance_at
-from rr_core.report_distribution import below_zero, negative_chance
 from rr_core.rounding import counted, number, percent
 from rr_core.words.phrases import table
 
