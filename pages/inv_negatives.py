@@ -5,7 +5,7 @@ import streamlit as st
 from pages._ui import chart, downloads, figure_controls, guidance, truth
 from pages._ui.frame import Parts, open_page
 from rr_core.figures.inv_negatives import chance_against_users, inv_with_negatives, more_users
-from rr_core.report_distribution import negative_chance, negatives
+from rr_core.law import negative_chance, negatives
 from rr_core.rounding import percent
 
 PARTS = Parts(

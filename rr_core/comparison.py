@@ -18,6 +18,7 @@ from scipy import special
 
 from rr_core import _validate
 from rr_core._validate import Array
+from rr_core.law import most_negative, negative_chances, report_band
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import (
     max_error,
@@ -28,7 +29,6 @@ from rr_core.metrics import (
 from rr_core.optimality import level_gap, loss_above
 from rr_core.profile import profile, table_size
 from rr_core.registry import RULES, VALID
-from rr_core.report_distribution import most_negative, negative_chances, report_band
 from rr_core.scenario import Draw
 from rr_core.simulate import Collector
 from rr_core.streams import Stream

@@ -13,8 +13,8 @@ from scipy import special
 from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.comparison import RANKED, Ranks, Target, exceeds_chance, measure, ranks, rounding, truth_of
+from rr_core.law import most_negative
 from rr_core.registry import ESTIMATORS, VALID
-from rr_core.report_distribution import most_negative
 from rr_core.scenario import Draw
 from rr_core.simulate import Block, rows_per_step, simulate
 

@@ -16,11 +16,11 @@ from rr_core.estimators import MLESearch
 from rr_core.figures.film import Frame, film
 from rr_core.figures.style import QUANTITIES, RANKS, SHARE, axis, bar_trace, figure, line_trace, share_format
 from rr_core.figures.view import Bars, Curve, View, bars
+from rr_core.law import below_zero
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import total_variation, variance_at
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.repeats import FEWEST, Repeats, largest_lead_of_chance
-from rr_core.report_distribution import below_zero
 from rr_core.rounding import counted, number, percent
 from rr_core.words.phrases import METRIC_NAMES, listed
 

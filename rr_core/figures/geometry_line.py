@@ -22,6 +22,8 @@ _LARGEST_SUPPORT_FIRST = ("inv_n", "mle_star", "inv_p")
 _SMALLEST_SUPPORT_FIRST = ("inv_p", "mle_star", "inv_n")  # as in PushDown.positive
 _LINEAR_UP_TO = 60  # categories; beyond, the axis is logarithmic
 _BINS = 30
+_FEW = 7  # reports: each has its tick
+_NEVER_OFF = 1e-6  # off the line by rounding alone
 
 
 def repairs_plane(alignment: Collinearity) -> go.Figure:
@@ -220,9 +222,13 @@ def push_down_curves(pushed: PushDown, index: int) -> go.Figure:
         *_support_starts(pushed, relative),
     ]
     top = _top(relative)
-    x = axis("Reports of the category", tickformat=",d", nticks=7, anchor="y2")
+    # No tick between whole reports, none above a line that is nowhere left: their labels would be rounded to false ones.
+    few = {"dtick": 1} if counts[-1] < _FEW else {"nticks": 7}
+    x = axis("Reports of the category", tickformat=",d", anchor="y2", **few)
     shared = {"tickformat": ".3~%", "nticks": 4}
     y = axis("Off the line", domain=[0.56, 1], range=[-0.06 * top, 1.15 * top], **shared)
+    if not np.any(relative > _NEVER_OFF):
+        y["tickvals"] = [0]
     y2 = axis("Position", domain=[0, 0.42], range=[-0.04, 1.04], **shared)
     return figure(traces, x, y, _push_down_reading(pushed), yaxis2=y2, height=420, margin={"t": 64})
 
@@ -267,7 +273,7 @@ def _current(count: int, value: float, y_axis: str) -> dict[str, Any]:
         "now",
         np.array([count]),
         np.array([value]),
-        f"now: {count:,} reports",
+        f"now: {counted(int(count), 'report')}",
         yaxis=y_axis,
         marker=MLE.marker(14, line={"width": 2, "color": GREY.colour}),
         showlegend=y_axis == "y",
@@ -298,4 +304,4 @@ def _support_starts(pushed: PushDown, relative: Array) -> list[dict[str, Any]]:
 
 def _top(relative: Array) -> float:
     """The largest distance drawn, at least large enough that rounding errors do not fill the panel."""
-    return max(float(np.nanmax(relative, initial=0.0)), 1e-6)
+    return max(float(np.nanmax(relative, initial=0.0)), _NEVER_OFF)

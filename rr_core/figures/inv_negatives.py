@@ -23,15 +23,18 @@ from rr_core.figures.style import (
     share_format,
 )
 from rr_core.figures.view import Bars, Curve, View
+from rr_core.law import below_zero, negative_chance
 from rr_core.limits import N_MAX, N_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import variance_at
-from rr_core.report_distribution import below_zero, negative_chance
 from rr_core.rounding import counted, number, percent
 from rr_core.words.phrases import table
 
 INV = QUANTITIES["inv"]
-_BANDS = ((2, 0.22), (1, 0.34))  # width in standard errors, and opacity: apart in the legend too
+_BANDS = ((2, 0.22), (1, 0.34))  # width in standard errors, and opacity
+_AROUND = (
+    "truth ± 1 and ± 2 standard errors"  # one entry of the legend: two greys in it are hard to tell apart
+)
 
 
 def inv_with_negatives(
@@ -80,7 +83,7 @@ def inv_with_negatives(
 def _bands_of_bars(view: Bars, truth: Array, error: Array) -> list[dict[str, Any]]:
     return [
         bar_trace(
-            f"truth ± {counted(width, 'standard error')}",
+            _AROUND,
             view.x,
             2 * width * error,
             "",
@@ -88,6 +91,8 @@ def _bands_of_bars(view: Bars, truth: Array, error: Array) -> list[dict[str, Any
             offset=-0.46,
             width=0.92,
             marker={"color": TRUTH.faded(opacity)},
+            legendgroup=_AROUND,
+            showlegend=width == 2,
         )
         for width, opacity in _BANDS
     ]
@@ -101,17 +106,12 @@ def inv_bars(view: Bars, estimate: Array, width: float, offset: float) -> dict[s
 
 
 def _bands_of_curve(view: Curve, truth: Array, error: Array) -> list[dict[str, Any]]:
-    return [
-        trace
-        for width, opacity in _BANDS
-        for trace in band(
-            view,
-            f"truth ± {counted(width, 'standard error')}",
-            truth - width * error,
-            truth + width * error,
-            TRUTH.faded(opacity),
-        )
-    ]
+    traces = []
+    for width, opacity in _BANDS:
+        ends = truth - width * error, truth + width * error
+        upper, lower = band(view, _AROUND, *ends, TRUTH.faded(opacity))
+        traces += [upper, {**lower, "showlegend": width == 2}]
+    return traces
 
 
 def _inv_curve(view: Curve, estimate: Array) -> list[dict[str, Any]]:

@@ -27,8 +27,8 @@ from rr_core.figures.style import (
     whiskers,
 )
 from rr_core.figures.view import Bars, Curve, View
+from rr_core.law import Band, report_band
 from rr_core.mechanism import RandomizedResponse
-from rr_core.report_distribution import Band, report_band
 from rr_core.rounding import number, percent, raised
 from rr_core.words.phrases import odds
 

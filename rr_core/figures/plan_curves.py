@@ -36,41 +36,31 @@ from rr_core.rounding import number, percent, round_up
 from rr_core.words.phrases import METRIC_NAMES, as_small, practically_equal, times
 from rr_core.words.plan import PROTOCOL_WORDS, budget, number_of_users
 
-# The colours of the estimators say which estimator of k-RR it is; protocols have colours of their own.
-_LOOKS: dict[Key, tuple[str, str, str]] = {
-    "rr": ("#E0564A", "circle", "solid"),
-    "subset": ("#B06A1E", "triangle-up", "dashdot"),
-    "sue": ("#7C8420", "square", "dot"),
-    "oue": ("#2F8FBF", "diamond", "solid"),
-    "olh": ("#A65FC0", "x", "dash"),
-    "hr": ("#2A8F8A", "star", "longdash"),
-}
-PROTOCOLS = {key: Quantity(PROTOCOL_WORDS[key].short, *look) for key, look in _LOOKS.items()}
+# Colour, symbol, dash and width. The colours of the estimators say which one of k-RR it is; protocols have their own.
 # OLH lies on OUE almost everywhere, and subset selection on k-RR while K is small: a thin broken line on a wide one shows
 # both.
-_PROTOCOL_WIDTHS: dict[Key, float] = {"rr": 4.5, "subset": 2, "sue": 2.5, "oue": 5.5, "olh": 2, "hr": 2.5}
+_LOOKS: dict[Key, tuple[str, str, str, float]] = {
+    "rr": ("#E0564A", "circle", "solid", 4.5),
+    "subset": ("#B06A1E", "triangle-up", "dashdot", 2),
+    "sue": ("#7C8420", "square", "dot", 2.5),
+    "oue": ("#2F8FBF", "diamond", "solid", 5.5),
+    "olh": ("#A65FC0", "x", "dash", 2),
+    "hr": ("#2A8F8A", "star", "longdash", 2.5),
+}
+PROTOCOLS = {key: Quantity(PROTOCOL_WORDS[key].short, *look) for key, (*look, _) in _LOOKS.items()}
 _ROUNDING = 1e-9  # relative: below, two errors differ by rounding alone
 # Enough digits for powers of ten far below one per cent.
 _SMALL_SHARE = ",.9~%"
 _WIDE_EPSILON_TICKS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30)
 _INV = QUANTITIES["inv"]
-# Colour, dash and width of each row of `bounds.table`.
-_BOUND_LOOKS = {
-    "equal": ("#2F8FBF", "solid", 3.0),
-    "theorem": ("#A65FC0", "dash", 2.5),
-    "limit": ("#7C8420", "dot", 2.0),
-    "known": ("#2A8F8A", "longdashdot", 2.0),
-    "attainable": ("#B06A1E", "longdash", 2.0),
-    "binary": ("#777777", "dot", 5.0),
-}
-# Short enough for a corner of the picture on a telephone.
-_BOUND_LABELS = {
-    "equal": "≥ equal shares",
-    "theorem": "≥ Theorem 4.5",
-    "limit": "≥ K/(Nε²)",
-    "known": "≥ K/(64Nε²)",
-    "attainable": "≈ 4K/(Nε²)",
-    "binary": "exact, K = 2",
+# Label, colour, dash and width of each row of `bounds.table`; a label fits in a corner of the picture on a telephone.
+_BOUND_LINES = {
+    "equal": ("≥ equal shares", "#2F8FBF", "solid", 3.0),
+    "theorem": ("≥ Theorem 4.5", "#A65FC0", "dash", 2.5),
+    "limit": ("≥ K/(Nε²)", "#7C8420", "dot", 2.0),
+    "known": ("≥ K/(64Nε²)", "#2A8F8A", "longdashdot", 2.0),
+    "attainable": ("≈ 4K/(Nε²)", "#B06A1E", "longdash", 2.0),
+    "binary": ("exact, K = 2", "#777777", "dot", 5.0),
 }
 _OF_ZEROS = [-6.0, -3.0]  # powers of ten, for errors that are all zero
 # MLE* often lies on InvP: a small marker on a large one shows both.
@@ -149,7 +139,7 @@ def _rmse_figure(curves: RmseCurves, x: dict[str, Any], symbol: str, reads: str)
             curves.x,
             curves.rmse[key].astype(np.float32),
             f"{look.name}, {symbol} = %{{x:.4~g}}<br>RMSE: %{{y:.4~%}}",
-            line=look.line(_PROTOCOL_WIDTHS[key]),
+            line=look.line(_LOOKS[key][-1]),
         )
         for key, look in ((key, PROTOCOLS[key]) for key in curves.rmse)
     ]
@@ -199,11 +189,8 @@ def error_and_bounds(curves: BoundCurves) -> go.Figure:
     rows = {row.key: np.where(row.valid, row.value, np.nan) for row in curves.bounds if row.valid.any()}
     # Theorem 4.5 falls by thirty powers of ten at large epsilon: it may leave the picture, what is close may not.
     span = log_range([curves.inv, *(values for key, values in rows.items() if key != "theorem")])
-    traces = [_bound_line("k-RR, Inv", curves.epsilons, curves.inv, (_INV.colour, "solid", 3.5))]
-    traces += [
-        _bound_line(_BOUND_LABELS[key], curves.epsilons, values, _BOUND_LOOKS[key])
-        for key, values in rows.items()
-    ]
+    traces = [_bound_line(curves.epsilons, curves.inv, "k-RR, Inv", _INV.colour, "solid", 3.5)]
+    traces += [_bound_line(curves.epsilons, values, *_BOUND_LINES[key]) for key, values in rows.items()]
     foot = span[0] if curves.epsilon_here >= 1 else sum(span) / 2  # not through the legend
     traces.append(
         vertical_line(f"ε = {number(curves.epsilon_here)}", curves.epsilon_here, [foot, span[1]], "dash")
@@ -238,8 +225,7 @@ def _bounds_reading(curves: BoundCurves) -> str:
     return f"{error}, {more} the least that any protocol with an unbiased estimate can have."
 
 
-def _bound_line(name: str, x: np.ndarray, y: np.ndarray, look: tuple[str, str, float]) -> dict[str, Any]:
-    colour, dash, width = look
+def _bound_line(x: Array, y: Array, name: str, colour: str, dash: str, width: float) -> dict[str, Any]:
     return line_trace(
         name,
         x.astype(np.float32),

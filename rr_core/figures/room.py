@@ -30,10 +30,10 @@ from rr_core.figures.style import (
     whiskers,
 )
 from rr_core.figures.view import Bars, natural_order
+from rr_core.law import below_zero
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
 from rr_core.registry import ESTIMATORS, VALID
-from rr_core.report_distribution import below_zero
 from rr_core.rounding import between, counted, number, percent
 from rr_core.sampling import noisy_histogram, one_collection, whole_users
 from rr_core.streams import Stream

@@ -420,10 +420,11 @@ def suggest(table: Described) -> ColumnChoice:
     if width < 2:
         return ColumnChoice("values", filled[0] if filled else 0, None)
     numbers = [i for i in filled if table.numeric[i]]
-    # With two columns the name is enough: if its numbers are bad, the error tells where.
+    # With two columns the name is enough, unless words come again there: if its numbers are bad, the error tells where.
+    by_name = numbers if width > 2 else [i for i in filled if table.numeric[i] or not table.hints[i].repeats]
     named = [
         i
-        for i in count_columns(table, filled if width == 2 else numbers)
+        for i in count_columns(table, by_name)
         if not (_may_be_of_a_row(table, i) and table.hints[likely_category(table, i)].repeats)
     ]
     count = named[0] if named else numbers[-1] if width == 2 and numbers else None
@@ -488,8 +489,20 @@ def is_weight_name(name: str) -> bool:
 def count_columns(table: Described, columns: Iterable[int]) -> list[int]:
     """Those of the columns that are called count or similar and do not number the rows; what is surely a count comes
     before populations and totals, and these before shares."""
-    named = [i for i in columns if is_count_name(table.columns[i]) and not _numbers_rows(table, i)]
-    return sorted(named, key=lambda i: _remoteness(table.columns[i]))
+    named = [
+        i
+        for i in columns
+        if is_count_name(table.columns[i]) and not (_numbers_rows(table, i) or _is_a_letter(table, i))
+    ]
+    return sorted(named, key=lambda i: (_remoteness(table.columns[i]), _is_loose(table.columns[i])))
+
+
+def _is_a_letter(table: Described, index: int) -> bool:
+    """Whether the name of a column of numbers is a capital beside others, as N beside S and W: groups, not numbers."""
+    letters = [
+        name for name, number in zip(table.columns, table.numeric, strict=True) if number and len(name) == 1
+    ]
+    return table.columns[index] in letters and len(letters) > 1 and "".join(letters).isupper()
 
 
 def sure_counts(table: Described, columns: Iterable[int]) -> list[int]:

@@ -331,7 +331,8 @@ def advice(results: Results) -> list[str]:
         ]
     if all(float(np.abs(shares["inv"] - other).max()) <= analysis.close for other in shares.values()):
         why = "Nothing came out negative, so " if shares["inv"].min() >= 0 else ""  # else by rounding alone
-        return [f"{why}{_listed(shares, 'and')} are the same: report any of them."]
+        which = "either" if len(shares) == 2 else "any of them"
+        return [f"{why}{_listed(shares, 'and')} are the same: report {which}."]
     if analysis.drowned:
         repaired = _listed([name for name in shares if name != "inv"], "and")
         return [

@@ -80,7 +80,7 @@ _PRINTED = (
 )
 # A count that is typed behind a name, or before it: "bus 21", "yes - 412", "yes (n=412)", "412 yes".
 _BESIDE = re.compile(
-    r"(?=.*[^\W\d_])(?P<name>.*?\S)(?P<mark>\s*[:=(]|\s*\(n\s*=|\s[-\u2013\u2014]|\s)\s*(?P<number>\d[\d.,']*)\)?"
+    r"(?=.*[^\W\d_])(?P<name>.*?\S)(?P<mark>\s*[:=(]|\s*\(n\s*=|\s[-\u2013\u2014]|\s)\s*(?P<number>\d[\d.,']*)\)?(\s*\([^()]*%\))?"
     r"|(?P<first>\d+)\s+(?P<last>[^\W\d].*)"
 )
 _CUT = re.compile(r"\s*\d{3}\s*")  # the end of a number that a comma between thousands cut

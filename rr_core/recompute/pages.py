@@ -13,6 +13,7 @@ from rr_core import parameters
 from rr_core.comparison import compare, estimates_table
 from rr_core.ibu import Start, ibu_path, log_spaced
 from rr_core.ibu.costs import records_per_decade
+from rr_core.law import negative_chance, negatives
 from rr_core.plan import bounds, protocol_choice, shuffling
 from rr_core.plan.landscape import make_plan
 from rr_core.plan.settings import PlanSettings
@@ -32,7 +33,6 @@ from rr_core.protocols.settings import (
     read_channel,
 )
 from rr_core.recompute.result import Recomputed, same_file
-from rr_core.report_distribution import negative_chance, negatives
 from rr_core.scenario import Draw, Scenario
 from rr_core.streams import Stream
 

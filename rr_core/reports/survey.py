@@ -11,8 +11,9 @@ under sampling with replacement of primary units from strata,
 with z_hc the sum over unit c, those outside the group counted as 0 (S. L. Lohr, Sampling: Design and Analysis, 2nd
 edition 2010, sections 9.1, 9.3 and 14.2). The noise of the design is in it: a report is drawn anew for each person, as
 the person is. The truth meant is that of the population. For k-RR, where a share of the reports alone determines an
-estimate, its interval is Wilson's with the effective number of reports, n_eff = s (1 - s)/Var(s). Quantiles are those of
-Student's t with (units - strata) degrees of freedom, of the units and strata that have people of the group; those of
+estimate, its interval is Wilson's with the effective number of reports, n_eff = s (1 - s)/Var(s); those of all at once
+are Clopper and Pearson's (E. L. Korn and B. I. Graubard, Survey Methodology 24, 1998), with Kish's number at most.
+Quantiles are Student's t's with (units - strata) degrees of freedom, of those that have people of the group; those of
 differences are Welch's. Groups in the same primary units vary together: the variance of their difference is that of the
 difference of their z_hc. A stratum of one unit has no variance of its own: its sum is set against 0, the mean of all.
 The tests against zero and of fit are those without weights: a category that nobody has is reported by chance alone,
@@ -37,7 +38,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse, stats
+from scipy import sparse, special, stats
 
 from rr_core import _validate
 from rr_core._validate import Array
@@ -64,17 +65,17 @@ from rr_core.reports.analysis import (
     Collecting,
     Rows,
     analyse,
-    fit_of_bits,
     intervals_of_inv,
 )
 from rr_core.reports.by_group import added_up, alike_designs, by_chance, repaired, squared, total
 from rr_core.reports.intervals import AboveZero, Interval, holm
-from rr_core.reports.protocol_fit import LEAST_EXPECTED
+from rr_core.reports.protocol_fit import LEAST_EXPECTED, fit_of_unary
 from rr_core.rounding import p_of_file
 
 MOST_GROUPS = 200
 _MOST_OF_UNITS = 50_000_000  # numbers that are held: primary units times reports
 _LARGEST = 1e100  # sum of weights
+_MANY = 1e8  # effective reports, from which on SciPy 1.17's inverse of the incomplete beta function fails
 
 
 @dataclass(frozen=True, eq=False)
@@ -703,10 +704,14 @@ def _weighted(
         variance = of_reports / keep**2
         some = of_reports > 0
         effective = np.where(some, shares * (1 - shares) / np.where(some, of_reports, 1.0), kish)
+        tail = (1 - level) / 2 / protocol.k
+        few = np.minimum(effective, kish) * (float(special.ndtri(tail)) / beyond(tail)) ** 2
         alone, together = (
-            Interval((low - q) / keep, (high - q) / keep, level, of > 1)
-            for of in (1, protocol.k)
-            for low, high in [_wilson(shares, effective, beyond((1 - level) / 2 / of))]
+            Interval((low - q) / keep, (high - q) / keep, level, of_all)
+            for of_all, (low, high) in (
+                (False, _wilson(shares, effective, beyond((1 - level) / 2))),
+                (True, _korn_graubard(shares, few, tail)),
+            )
         )
     effects = None
     if variance is not None:
@@ -714,9 +719,10 @@ def _weighted(
         effects = np.where(plain > 0, variance / np.where(plain > 0, plain, 1.0), 1.0)
     # What nobody has is reported by chance, and reports fit what made them or not, whomever the people stand for.
     unweighted = analyse(counts, protocol, level, n=n)
-    fit = unweighted.fit
-    if isinstance(protocol, UnaryEncoding):
-        fit = fit_of_bits(counts.astype(float), protocol, n, tallies.bits_of(group, weighted=False))
+    fit, bits = unweighted.fit, tallies.bits_of(group, weighted=False)
+    if isinstance(protocol, UnaryEncoding) and bits is not None:
+        ones = np.bincount(bits[0].sum(axis=1, dtype=np.int64), bits[1], protocol.k + 1)
+        fit = fit_of_unary(counts.astype(float), protocol, n, ones.astype(float))
     return WeightedAnalysis(
         counts,
         protocol,
@@ -797,3 +803,15 @@ def _wilson(shares: Array, effective: Array, quantile: float) -> tuple[Array, Ar
     centre = (shares + weight / 2) / (1 + weight)
     half = np.sqrt(weight * (shares * (1 - shares) + weight / 4)) / (1 + weight)
     return centre - half, centre + half
+
+
+def _korn_graubard(shares: Array, effective: Array, tail: float) -> tuple[Array, Array]:
+    """Ends of Clopper and Pearson's intervals for the same, with this chance outside at either end: so far out Wilson's,
+    by the normal law, fail. Of so many reports that SciPy's inverse does, they are the same."""
+    seen, others = shares * effective, (1 - shares) * effective
+    low = special.betaincinv(np.where(seen > 0, seen, 1.0), others + 1, tail)
+    high = special.betainccinv(seen + 1, np.where(others > 0, others, 1.0), tail)
+    exact = np.where(seen > 0, low, 0.0), np.where(others > 0, high, 1.0)
+    normal = _wilson(shares, effective, -float(special.ndtri(tail)))
+    first, last = (np.where(effective < _MANY, one, other) for one, other in zip(exact, normal, strict=True))
+    return first, last

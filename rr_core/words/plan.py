@@ -22,13 +22,6 @@ from rr_core.words.phrases import practically_equal, relative_users, table, time
 
 _NO_PROMISE = 0.005  # a chance of being right that rounds to 0%
 _INV_ONLY = "It is about **Inv**, the unbiased estimate; simulate the others below."
-_ESTIMATE = {
-    "rmse": _INV_ONLY,
-    "max": _INV_ONLY,
-    "share": _INV_ONLY,
-    "smallest": "The test looks at the numbers of reports, whatever the estimate.",
-    "top": "No estimate here changes the order that the reports give.",
-}
 _RANDOMNESS = {
     "fixed": "The truth is that of the very people who report: only the noise is by chance.",
     "sampled": "The truth is that of the population that the users are drawn from: who is drawn is by chance, too.",
@@ -43,10 +36,12 @@ class KindText(NamedTuple):
     Attributes:
         meaning: one sentence for a lay person.
         promised: the event whose probability is the confidence; empty when the target is an average.
+        estimate: which estimate it is about.
     """
 
     meaning: str
     promised: str = ""
+    estimate: str = _INV_ONLY
 
 
 KIND_TEXTS: dict[KindKey, KindText] = {
@@ -67,11 +62,13 @@ KIND_TEXTS: dict[KindKey, KindText] = {
         "A category with this share is found to be present with the given probability, while any empty one "
         "is called present in at most 5% of collections.",
         "a category this large is found",
+        "The test looks at the numbers of reports, whatever the estimate.",
     ),
     "top": KindText(
         "With the given probability, the largest categories come out in their true order and ahead of "
         "all others.",
         "the ranking is right",
+        "No estimate here changes the order that the reports give.",
     ),
 }
 
@@ -294,8 +291,9 @@ def meaning(plan: Plan) -> str:
         else "the guessed population"
     )
     too_many = f" The app itself goes up to {N_MAX:,} users." if plan.n > N_MAX else ""
-    about = f"{_RANDOMNESS[settings.users]} {_ESTIMATE[settings.kind]}{too_many}"
-    return f"{KIND_TEXTS[settings.kind].meaning} This is for K = {plan.k:,} and {shares}. {about}"
+    kind = KIND_TEXTS[settings.kind]
+    about = f"{_RANDOMNESS[settings.users]} {kind.estimate}{too_many}"
+    return f"{kind.meaning} This is for K = {plan.k:,} and {shares}. {about}"
 
 
 def price_sentence(plan: Plan) -> str:

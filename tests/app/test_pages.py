@@ -17,9 +17,9 @@ from rr_core import PRESETS, RandomizedResponse, Scenario, inv
 from rr_core.comparison import EmptyShare, compare, noise_summary
 from rr_core.experiments.grid import MAIN_GRID
 from rr_core.experiments.storage import stored_result
+from rr_core.law import negative_chance, negatives
 from rr_core.privacy import answer, posterior_of_reports
 from rr_core.registry import REGISTRY
-from rr_core.report_distribution import negative_chance, negatives
 from rr_core.rounding import percent
 from rr_core.scenario import FIRST
 from rr_core.streams import Stream

@@ -227,3 +227,11 @@ def test_the_chances_beside_the_seed_say_that_they_are_those_of_k_rr(query):
     """Other chances on this page are called p and q, too, and no report of Warner's is made with these."""
     (said,) = [one.value for one in opened("protocols", query).caption if "eᵋ = " in one.value]
     assert said.startswith("k-RR: p = ")
+
+
+def test_the_reports_through_a_table_of_k_rr_are_drawn_anew():
+    draw = Scenario().draw()
+    shown = channel._shown(DrawResults(draw), ChannelSettings("k_rr"), None)
+    assert "with reports drawn anew" in channel._WHAT["k_rr"]
+    assert (shown.collected.true_counts == draw.true_counts).all()
+    assert (shown.collected.counts != draw.counts).any()

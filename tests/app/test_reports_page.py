@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages._ui.reports import k_rr, session
+from pages._ui.reports import k_rr, session, upload
 from rr_core import RandomizedResponse
 from rr_core.io import Listed, Size
 from rr_core.io.report_results import ReportSettings
@@ -20,7 +20,7 @@ from tests.app.opening import ROOT, charts, checked
 from tests.app.reports import SEEN, answered, give, one, opened, press, said
 from tests.io.test_odd_names import COUNTS as ILL_COUNTS
 from tests.io.test_odd_names import ODD
-from tests.sentences import holds
+from tests.sentences import holds, recomputes
 
 LABELS = ["bus", "car", "train", "bicycle", "on foot", "<b>other</b>"]
 USERS = np.array([900, 2100, 700, 300, 0, 0])
@@ -413,6 +413,7 @@ def test_privacy_beyond_the_range_of_epsilon_is_told(kind, typed, k, sentence):
     assert str(told.value) == sentence
 
 
+@recomputes(upload._pick_columns, of="^Several columns")
 def test_another_file_starts_from_its_own_columns():
     """The column that was chosen of the first file stayed chosen, though in the second one of that name holds others."""
     first = "town,q1,q2\n" + "Oslo,yes,a\nRome,no,b\nOslo,no,a\n" * 40
@@ -428,6 +429,12 @@ def test_another_file_starts_from_its_own_columns():
     assert one(checked(page.run()).multiselect, "Compare groups (optional)").value == []
     page = give(page, ("third.csv", "answer,n\nyes,70\nno,30\n"))
     assert "100 reports, in the column “answer”, counted by “n”." in said(page)
+    # Of two columns of names the first was taken, and its counts were those of the groups.
+    page = give(page, ("crossed.csv", "sex,choice,n\nf,yes,70\nf,no,30\nm,yes,40\nm,no,60\n"))
+    assert one(page.selectbox, "Category column").value is None
+    assert "Several columns may hold the categories" in said(page)
+    one(page.selectbox, "Category column").set_value(1)
+    assert "200 reports, in the column “choice”, counted by “n”." in said(checked(page.run()))
     # The first one again, under another name.
     page = give(page, ("fourth.csv", first))
     assert one(page.selectbox, "Report column").value is None

@@ -33,6 +33,7 @@ from rr_core.figures.view import bars, natural_order
 from rr_core.ibu import Start
 from rr_core.io import read_distribution
 from rr_core.io.channel_file import read_matrix
+from rr_core.law import negatives
 from rr_core.plain_text import csv_cell
 from rr_core.protocols import UnaryEncoding
 from rr_core.protocols.settings import (
@@ -46,7 +47,6 @@ from rr_core.protocols.settings import (
 )
 from rr_core.recompute.pages import PAGES
 from rr_core.registry import ESTIMATORS
-from rr_core.report_distribution import negatives
 from rr_core.script import script
 from tests.app.opening import ROOT
 from tests.app.scripts import all_printed, printed

@@ -32,8 +32,8 @@ from rr_core.comparison import (
     noise_summary,
     ranks,
 )
+from rr_core.law import negative_chance, report_band
 from rr_core.registry import ESTIMATORS, RULES, VALID
-from rr_core.report_distribution import negative_chance, report_band
 from rr_core.scenario import Draw
 from tests.core import exact
 from tests.sentences import holds

@@ -10,7 +10,7 @@ import pytest
 from scipy import integrate, special, stats
 
 from rr_core import RandomizedResponse, inv, mle_star
-from rr_core.report_distribution import report_variance
+from rr_core.law import report_variance
 from tests.core import exact as rational
 from tests.core.misprints import STORED, stored
 from tests.sentences import holds

@@ -32,6 +32,7 @@ from rr_core.ibu import ibu_paths
 from rr_core.ibu.convergence import first_reached, settling_times
 from rr_core.ibu.costs import compare_costs
 from rr_core.ibu.engine import Start
+from rr_core.law import negatives, report_band, report_distribution
 from rr_core.plan import bounds, protocol_choice, shuffling
 from rr_core.plan.landscape import simulate_curve
 from rr_core.plan.one_share import Goal, people_needed
@@ -59,7 +60,6 @@ from rr_core.protocols import (
 from rr_core.protocols.collection import one_person
 from rr_core.protocols.posterior import LARGEST_EXACT_N, distance_to_mle
 from rr_core.repeats import repeat
-from rr_core.report_distribution import negatives, report_band, report_distribution
 from rr_core.reports import inv_interval, plausible_epsilon
 from rr_core.reports.analysis import analyse as analyse_one
 from rr_core.reports.intervals import too_few_reports

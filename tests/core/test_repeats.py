@@ -16,9 +16,9 @@ from rr_core import (
     total_variation,
 )
 from rr_core.comparison import RANKED, ranks
+from rr_core.law import negative_chance
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.repeats import repeat
-from rr_core.report_distribution import negative_chance
 
 TARGETS = ("users", "population")
 SOME_TIES = Scenario("zipf", 5, 0.5, 2.0, 120, 3)  # negatives in part of the collections

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rr_core import RandomizedResponse, inv, inv_variance
+from rr_core.law import report_distribution
 from rr_core.protocols import Channel
-from rr_core.report_distribution import report_distribution
 from rr_core.reports.analysis import analyse
 from rr_core.reports.epsilon_fit import fit_test, plausible_epsilon
 from rr_core.reports.intervals import (

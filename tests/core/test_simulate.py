@@ -14,10 +14,10 @@ from scipy import stats
 from rr_core import Population, RandomizedResponse, sampling
 from rr_core.experiments.cell import cell_collector
 from rr_core.experiments.grid import POINT, Cell, Settings
+from rr_core.law import report_distribution, report_variance
 from rr_core.populations import TABLES, zipf
 from rr_core.profile import shared_profile
 from rr_core.registry import ESTIMATORS, RULES
-from rr_core.report_distribution import report_distribution, report_variance
 from rr_core.sampling import poisson, poissonised_multinomial, whole_users
 from rr_core.simulate import simulate
 from tests.core.laws import chi_square_p

@@ -38,9 +38,9 @@ from rr_core.figures.noisy_histogram import (
 )
 from rr_core.figures.style import reading
 from rr_core.figures.view import bars, curve, natural_order, rank_order
+from rr_core.law import negative_chance
 from rr_core.privacy import answer, posterior_of_reports
 from rr_core.registry import VALID
-from rr_core.report_distribution import negative_chance
 from rr_core.rounding import percent
 from rr_core.scenario import Draw
 from rr_core.streams import Stream

@@ -109,6 +109,16 @@ def test_numbers_have_no_letters_of_units(path):
     assert not re.search(r"[.~\d]s[\"}]", path.read_text("utf-8"))
 
 
+@pytest.mark.parametrize("k", [12, 10_000])
+def test_the_grey_bands_have_one_entry_in_the_legend(k):
+    shown = [
+        trace.name
+        for trace in by_name("inv", k).data
+        if trace.showlegend is not False and "truth" in trace.name
+    ]
+    assert shown == ["truth ± 1 and ± 2 standard errors"]
+
+
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
 def test_colours_of_quantities_stand_in_one_place(path):
     colours = set(re.findall(r"#[0-9A-F]{6}", path.read_text("utf-8").upper()))

@@ -184,6 +184,14 @@ def test_pushed_down_is_valid_at_every_end(k, level):
         check(repairs_plane(found.collinearity_at(now)))
 
 
+def test_few_reports_have_a_tick_each_and_a_line_that_is_never_left_one_at_zero():
+    figure = push_down_curves(
+        push_down(np.array([4, 3, 3]), 1, RandomizedResponse(3, 12.0), equalize=False), 0
+    )
+    assert figure.layout.xaxis.dtick == 1
+    assert figure.layout.yaxis.tickvals == (0,)
+
+
 def test_pushed_down_draws_the_distance_and_marks_where_each_begins_to_keep():
     draw = drawn(12)
     category = int(push_down_candidates(draw.counts, draw.mechanism)[0])

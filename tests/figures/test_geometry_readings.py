@@ -441,6 +441,7 @@ def test_what_each_repair_does_to_the_two_bars_that_stay(many):
             stretch = float(np.ptp(m[both]) / np.ptp(raw[both]))
             lowered = stretch * raw[both].max() - m.max()
             told_parts = re.search(r"of (\S+) reports about the two, (\S+) \(eᵋ", text).groups()
+            assert told_parts[0] != told_parts[1]
             tells(" ".join(told_parts), math.exp(mechanism.epsilon) + 1, math.exp(mechanism.epsilon) - 1)
             if np.ptp(raw[both]) > 1e-4 * total:  # the slope of two bars that are nearly equal is rounding
                 assert 1 / total - 1e-9 < stretch < 1 + 1e-9

@@ -361,6 +361,18 @@ def test_names_and_counts_are_found_beside_the_names_of_rows():
     assert (found.count_name, found.counts.tolist()) == ("Anzahl", [80, 120])
 
 
+def test_a_word_for_counts_is_not_always_one():
+    """N was a count beside S, a column called freq one of words; and n_children came before count."""
+    text = "answer,N,S\nDaily,150,160\nWeekly,140,120\nMonthly,110,130\n"
+    with pytest.raises(UnreadableFile, match=r"the column of counts \(“N”, “S”"):
+        read_text(text)
+    assert read_text(text.replace("S", "se")).count_name == "N"
+    read = read_text("t,freq\n" + "2026-03-01,Daily\n2026-03-02,Rarely\n2026-03-03,Daily;Rarely\n" * 9)
+    assert (read.category_name, read.layout) == ("freq", "values")
+    read = read_text("n_children,count\n0,310\n1,260\n2,240\n3+,190\n")
+    assert (read.count_name, read.labels.tolist()) == ("count", ["0", "1", "2", "3+"])
+
+
 def test_a_name_behind_a_remarks_mark_is_no_remark():
     """As NumPy writes a header: the first column was called “# bus”."""
     for text in ("# bus,car\n1,0\n0,1\n1,1\n", "# answers of spring\n# bus,car\n1,0\n0,1\n1,1\n"):

@@ -162,6 +162,7 @@ def test_a_printed_table_is_no_column_of_reports(text: str) -> None:
         "yes - 412\nno - 588\n",
         "412 yes\n588 no\n",
         "yes (n=412)\nno (n=588)\n",
+        "yes: 412 (41%)\nno: 588 (59%)\n",
         "- yes: 412\n- no: 588\n",
         "answer\nbus 21\ncar 30\ntrain 19\n",
         "Never 137\n2-3 times 76\nWeekly 41\n",

@@ -43,19 +43,14 @@ MAP_LABELS = {
     "k-n": "K and N",
     "s-n": "s and N",
 }
-AXIS_LABELS: dict[FixedName, str] = {
-    "population": "Population",
-    "k": "Categories K",
-    "epsilon": "Privacy ε",
-    "n": "Users N",
+# Of an axis that a map holds fixed: its label, and its parameter in a link.
+_FIXED: dict[FixedName, tuple[str, str]] = {
+    "population": ("Population", "at_s"),
+    "k": ("Categories K", "at_k"),
+    "epsilon": ("Privacy ε", "at_eps"),
+    "n": ("Users N", "at_n"),
 }
-_FIXED_PARAMETERS: dict[FixedName, str] = {
-    "population": "at_s",
-    "k": "at_k",
-    "epsilon": "at_eps",
-    "n": "at_n",
-}
-PARAMETERS = ("map", "metric", *_FIXED_PARAMETERS.values())
+PARAMETERS = ("map", "metric", *(name for _, name in _FIXED.values()))
 
 
 @dataclass(frozen=True)
@@ -84,15 +79,13 @@ def to_query(selection: MapSelection, taken: tuple[FixedAxis, ...]) -> dict[str,
     """The map's query parameters; None for a parameter that the link does not need."""
     query: dict[str, str | None] = dict.fromkeys(PARAMETERS)
     query |= {"map": selection.key, "metric": selection.metric}
-    return query | {
-        _FIXED_PARAMETERS[one.axis]: value_in_link(one.value) for one in taken if len(one.options) > 1
-    }
+    return query | {_FIXED[one.axis][1]: value_in_link(one.value) for one in taken if len(one.options) > 1}
 
 
 def from_query(query: Mapping[str, str], sweep: Sweep) -> tuple[MapSelection, tuple[str, ...]]:
     """The selection of a link for a sweep that has a map, and one plain sentence for each value that the
     sweep does not have."""
-    at = {axis: _parse_value(axis, query[name]) for axis, name in _FIXED_PARAMETERS.items() if name in query}
+    at = {axis: _parse_value(axis, query[name]) for axis, (_, name) in _FIXED.items() if name in query}
     offered, metrics = map_kinds(sweep.cells), sweep.settings.metrics
     choices = (
         Choice("key", "map", "map", {key: MAP_LABELS[key] for key in offered}, _NOT_IN_MAP),
@@ -108,8 +101,8 @@ def from_query(query: Mapping[str, str], sweep: Sweep) -> tuple[MapSelection, tu
     populations = population_names(sweep)
     return selection, notes + tuple(
         _NOT_IN_MAP.format(
-            label=AXIS_LABELS[one.axis],
-            text=typed.shorten(query[_FIXED_PARAMETERS[one.axis]]),
+            label=_FIXED[one.axis][0],
+            text=typed.shorten(query[_FIXED[one.axis][1]]),
             used=value_in_words(one.axis, one.value, populations),
         )
         for one in fixed_axes(sweep.cells, selection.key, selection.fixed)
@@ -340,7 +333,7 @@ def _widgets(view: SweepView, selection: MapSelection, taken: tuple[FixedAxis, .
     for one in taken:
         if len(one.options) > 1:
             st.selectbox(
-                AXIS_LABELS[one.axis],
+                _FIXED[one.axis][0],
                 one.options,
                 format_func=partial(value_in_words, one.axis, populations=names),
                 **_bound(view, one.axis, one.value, partial(selection.with_fixed, one.axis)),

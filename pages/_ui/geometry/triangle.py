@@ -338,14 +338,15 @@ def _worked_line(result: ThreeEstimates) -> str:
     parts = math.expm1(mechanism.epsilon)
     divisor = (parts * total + 2) / (parts + 2)
     lowered = (total / divisor - 1) / 2
+    digits = max(3, len(f"{parts:.0f}"))  # so that the two numbers of reports differ
     bars = " + ".join(percent(share) for share in sorted(inv[both].tolist(), reverse=True))
     alone = (repaired["inv_p"] > 0).sum() == 1
     return (
         f"Two bars of Inv stay: {bars} ≈ {percent(total, 4)}. **InvN** divides by that; **InvP** takes "
         f"{_points(taken)} from {'one and drops the other' if alone else 'both'}; **MLE\\*** divides by "
         f"{percent(divisor, 4)}, then takes {_points(lowered)}. **Why {percent(divisor, 4)}?** The weighted mean "
-        f"of {percent(total, 4)} and InvP's 100%: of {number(parts + 2)} reports about the two, {number(parts)} (eᵋ − 1) "
-        "tell the truth, divided as by InvN; 2 are by chance, left as by InvP. "
+        f"of {percent(total, 4)} and InvP's 100%: of {number(parts + 2, digits)} reports about the two, "
+        f"{number(parts, digits)} (eᵋ − 1) tell the truth, divided as by InvN; 2 are by chance, left as by InvP. "
         + (
             "All three lie on the edge where the third share is zero."
             if alone

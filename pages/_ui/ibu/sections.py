@@ -281,16 +281,15 @@ def _stopped(runs: RunComparison, length: int) -> None:
         long_run.stopped(int(runs.iterations[-1]), length, "iterations")
 
 
-_METHODS: dict[Method, str] = {
-    "mle_star": "MLE*, from the counts",
-    "ibu_levels": "IBU on levels",
-    "ibu_categories": "IBU category by category, as in the supplement's listing",
-    "ibu_matrix": "IBU by the channel matrix, eq. (4)",
-}
-_NOTES: dict[Method, str] = {
-    "ibu_levels": "Categories with the same count are worked on as one.",
-    "ibu_categories": "Each iteration passes over all K categories.",
-    "ibu_matrix": "Each iteration passes twice over K² entries.",
+# What a way is called, and what an iteration of it is.
+_METHODS: dict[Method, tuple[str, str]] = {
+    "mle_star": ("MLE*, from the counts", ""),
+    "ibu_levels": ("IBU on levels", "Categories with the same count are worked on as one."),
+    "ibu_categories": (
+        "IBU category by category, as in the supplement's listing",
+        "Each iteration passes over all K categories.",
+    ),
+    "ibu_matrix": ("IBU by the channel matrix, eq. (4)", "Each iteration passes twice over K² entries."),
 }
 
 
@@ -332,8 +331,8 @@ def _cost_table(costs: list[Cost], k: int) -> str:
         total += " (extrapolated)" if cost.extrapolated else ""
         times = None if cost is costs[0] else cost.ratio_to(costs[0])
         compared = "–" if times is None else f"{number(times)} times as long"
-        rows.append((_METHODS[cost.method], iterations, each, total, compared))
-    notes = " ".join(f"{_METHODS[cost.method]}: {_cost_note(cost, k)}" for cost in costs[1:])
+        rows.append((_METHODS[cost.method][0], iterations, each, total, compared))
+    notes = " ".join(f"{_METHODS[cost.method][0]}: {_cost_note(cost, k)}" for cost in costs[1:])
     heads = "Way", "Iterations", "Each", "In all", "Compared to MLE*"
     return starred(f"{table(heads, 'lrrrr', rows)}\n\n{notes}")
 
@@ -343,4 +342,4 @@ def _cost_note(cost: Cost, k: int) -> str:
         size = number(8 * k * k / 1e9, 2)
         return f"Not run: the matrix has K² = {k * k:,} entries, {size} GB; beyond K = {LARGEST_MATRIX:,}."
     more = cost.needed is not None and not cost.needed.reached
-    return _NOTES[cost.method] + (" It needs more than these to the tolerance." if more else "")
+    return _METHODS[cost.method][1] + (" It needs more than these to the tolerance." if more else "")

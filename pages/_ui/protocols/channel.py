@@ -65,7 +65,7 @@ _WHAT = {
     "forced": "A die tells some people to give a fixed answer, whatever the truth. The others tell the truth.",
     "errors": "No privacy is meant: a clerk takes some people for their neighbour. The estimates correct that too, where "
     "the table tells the categories apart.",
-    "k_rr": "The mechanism of the other pages, written as a table; ε is the sidebar's.",
+    "k_rr": "The mechanism of the other pages, written as a table, with reports drawn anew; ε is the sidebar's.",
     "own": "One row for each truth: the chances of its reports. Each row sums to 1.",
 }
 _LONGEST_TEXT, _LONGEST_SENTENCE, _LONGEST_CORNER = 400, 600, 14

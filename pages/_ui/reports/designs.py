@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from pages._ui import session_files as state
+from pages._ui import session_files
 from pages._ui.reports import k_rr, names
 from pages._ui.reports.by_group import Vary, forced_numbers
 from rr_core import typed
@@ -99,7 +99,7 @@ def _without_odd_names(reports: Reports, counted: str) -> tuple[Collected, Names
     if len(reports.labels) < 2:
         return within(reports, AllSeen()) if counted != "report" else _alone(reports), AS_WRITTEN
     with sessions.room(sessions.BYTES_PER_CATEGORY * len(reports.labels)):
-        odd = state.cached(
+        odd = session_files.cached(
             "odd", (k_rr.key_of(reports), counted), lambda: odd_names(reports, AllSeen(), None)
         )
         chosen = names.decide(odd, reports, k_is_known=counted != "report", counted=counted)
@@ -201,7 +201,7 @@ def _table(
 ) -> Entered:
     typed_here = st.container()  # a file takes its place
     st.file_uploader("or a file", key="design_table_file")
-    files = state.chosen_files("design_table_file")
+    files = session_files.chosen_files("design_table_file")
     text = typed_here.text_area(
         "A row for each truth, a column for each report",
         before.get(_TABLE, ""),
@@ -214,7 +214,7 @@ def _table(
     )
     if files:
         file = files[0]
-        read = state.read_once(
+        read = session_files.read_once(
             "table", file.file_id, [file], lambda: partial(read_matrix_file, file.bytes(), file.name)
         )
     elif text.strip():

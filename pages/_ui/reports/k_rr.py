@@ -11,7 +11,7 @@ from typing import get_args
 
 import streamlit as st
 
-from pages._ui import session_files as state
+from pages._ui import session_files
 from pages._ui.reports import names
 from pages._ui.reports.by_group import Vary
 from rr_core.io import (
@@ -138,7 +138,7 @@ def _list(before: str) -> str:
     """Widget for the list of categories; returns the pasted text, or the name of the file that holds the
     list."""
     st.file_uploader("A file with all categories", key="reports_list_file", help=TEMPORARY)
-    file = next(iter(state.chosen_files("reports_list_file")), None)
+    file = next(iter(session_files.chosen_files("reports_list_file")), None)
     st.session_state["_reports_list"] = file
     return st.text_area(
         "or all categories here, one per line",
@@ -214,7 +214,7 @@ def odd_names_of(reports: Reports, settings: ReportSettings) -> OddNames:
         with _room_for(reports):
             return odd_names(reports, domain, _mechanism_for(settings))
 
-    return state.cached("odd", about, find)
+    return session_files.cached("odd", about, find)
 
 
 def collected(reports: Reports, settings: ReportSettings) -> Collected:
@@ -234,7 +234,7 @@ def collected(reports: Reports, settings: ReportSettings) -> Collected:
         with _room_for(reports):
             return within(reports, domain, settings.names)
 
-    return state.cached("collected", about, count)
+    return session_files.cached("collected", about, count)
 
 
 def _is_inverted(settings: ReportSettings, k: int) -> bool:
@@ -297,7 +297,7 @@ def key_of(reports: Reports) -> Hashable:
 
 
 def _list_key(settings: ReportSettings) -> Hashable:
-    file: state.File | None = st.session_state.get("_reports_list")
+    file: session_files.File | None = st.session_state.get("_reports_list")
     return None if settings.domain != "listed" else file.file_id if file else settings.listed
 
 
@@ -308,12 +308,12 @@ def _domain(settings: ReportSettings) -> Domain | None:
     if settings.domain == "size" and settings.size is not None:
         return Size(settings.size)
     if settings.domain == "listed":
-        file: state.File | None = st.session_state.get("_reports_list")
+        file: session_files.File | None = st.session_state.get("_reports_list")
 
         def job() -> Callable[[], Listed]:
             return partial(read_list, Source(file.name, file.bytes()) if file else settings.listed)
 
-        return state.read_once("list", _list_key(settings), [file] if file else [], job)
+        return session_files.read_once("list", _list_key(settings), [file] if file else [], job)
     return None
 
 

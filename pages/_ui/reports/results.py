@@ -13,8 +13,7 @@ import pyarrow as pa
 import streamlit as st
 from numpy.typing import NDArray
 
-from pages._ui import chart, figure_controls
-from pages._ui import session_files as state
+from pages._ui import chart, figure_controls, session_files
 from pages._ui.downloads import button
 from pages._ui.reports.html_report import html_report
 from rr_core.comparison import Target
@@ -111,7 +110,7 @@ def level_and_target(used: ReportsInUse) -> tuple[float, Target]:
 def estimator_and_scope(results: Results) -> Shown:
     """Widgets for the estimator and for the kind of interval; returns the choice."""
     # What it starts with stays, so that no choice is lost when the level or the target changes.
-    leading: str = state.cached("estimator", results.used.key, lambda: results.analysis.leading)
+    leading: str = session_files.cached("estimator", results.used.key, lambda: results.analysis.leading)
     name = st.segmented_control(
         "Estimator",
         list(results.analysis.estimates),
@@ -178,7 +177,9 @@ def table_order(results: Results) -> NDArray[np.intp]:
 
 def _search_hits(results: Results, wanted: str) -> NDArray[np.intp]:
     used = results.used
-    return state.cached("found", (used.key, wanted), lambda: find(wanted, used.labels, used.k, MOST_ROWS))
+    return session_files.cached(
+        "found", (used.key, wanted), lambda: find(wanted, used.labels, used.k, MOST_ROWS)
+    )
 
 
 def _chart_categories(results: Results, chosen: NDArray[np.intp]) -> Bars:
@@ -331,7 +332,7 @@ def epsilon_fit(results: Results) -> list[go.Figure]:
         (st.success if tested else st.info)(markdown(verdict))
     figures, mechanism = list[go.Figure](), results.used.k_rr
     if mechanism is not None:
-        compared: Floor = state.cached(
+        compared: Floor = session_files.cached(
             "floor", results.used.key, lambda: floor(results.used.collected.counts, mechanism)
         )
         figures.append(reports_floor(compared))

@@ -16,8 +16,7 @@ import numpy as np
 import pyarrow as pa
 import streamlit as st
 
-from pages._ui import link, long_run, widgets
-from pages._ui import session_files as state
+from pages._ui import link, long_run, session_files, widgets
 from pages._ui.draw_results import draw_results
 from pages._ui.link import Binding, binding_of_choice
 from rr_core.comparison import Target
@@ -40,7 +39,7 @@ from server import sessions
 class Read(NamedTuple):
     """The files that reports were read from, and how, which `reports_of` is told."""
 
-    files: tuple[state.File, ...] = ()
+    files: tuple[session_files.File, ...] = ()
     options: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -64,7 +63,7 @@ LOST = (
 
 
 def _are_here() -> bool:
-    return in_use() is not None or state.has_files("reports_files")
+    return in_use() is not None or session_files.has_files("reports_files")
 
 
 # Whether this session has reports, kept in the address: so that a page that lost them can say so.
@@ -79,7 +78,9 @@ HERE = Binding(
 def read_from() -> Read:
     """The files of the reports in use, none if they were typed or the server let go of the files."""
     read: Read | None = sessions.held().get("reports_read")
-    return read if read is not None and in_use() is not None and state.are_held(read.files) else NOT_READ
+    return (
+        read if read is not None and in_use() is not None and session_files.are_held(read.files) else NOT_READ
+    )
 
 
 def were_lost() -> bool:
@@ -101,10 +102,10 @@ def use(made: ReportsInUse, name: str, read: Read = NOT_READ) -> None:
     key = before.key + 1 if before else 1
     used = dataclasses.replace(made, collected=collected, name=name, key=key)
     for step in ("reports", "unary", "odd", "collected", "list", "people"):
-        state.forget(step)
+        session_files.forget(step)
     sessions.held().put("reports_used", used)
     sessions.held().put("reports_read", read)
-    state.forget_files(read.files)
+    session_files.forget_files(read.files)
     MADE.change(made.settings.design)
     close_panel()
     if used.k_rr is not None:
@@ -150,7 +151,7 @@ def results_of(used: ReportsInUse, level: float, target: Target) -> Results:
         return found.analysis, found.survey
 
     try:
-        analysed, survey = state.cached("analysis", (used.key, level, target), analyse)
+        analysed, survey = session_files.cached("analysis", (used.key, level, target), analyse)
     except sessions.NoRoom as error:
         st.warning(f"{error}")
         widgets.end_run()
@@ -183,7 +184,7 @@ def run_simulations(results: Results) -> None:
     )
 
 
-def reports_of(files: Sequence[state.File], options: Mapping[str, Any]) -> tuple[Reports, str]:
+def reports_of(files: Sequence[session_files.File], options: Mapping[str, Any]) -> tuple[Reports, str]:
     """The reports in the files with their display name.
 
     Raises:
@@ -200,7 +201,7 @@ def reports_of(files: Sequence[state.File], options: Mapping[str, Any]) -> tuple
         sheet = how.pop("sheet")
         return partial(read_reports, [Source(one.name, one.bytes(), sheet) for one in files], **how)
 
-    reports = state.read_once("reports", about, files, job, "Reading the files")
+    reports = session_files.read_once("reports", about, files, job, "Reading the files")
     names = ", ".join(plain(file.name) for file in files[:_MOST_NAMED])
     return reports, names + (f" and {len(files) - _MOST_NAMED} more" if len(files) > _MOST_NAMED else "")
 

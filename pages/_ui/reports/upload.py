@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 import streamlit as st
 
-from pages._ui import link
-from pages._ui import session_files as state
+from pages._ui import link, session_files
 from pages._ui.downloads import button
 from pages._ui.reports import by_group, designs, session
 from pages._ui.reports.session import MADE
@@ -162,7 +161,7 @@ def _with_people(made: ReportsInUse, given: Given) -> ReportsInUse:
     stated = () if made.settings.varied is None else made.settings.varied.columns
     if given.read.files:
         file, sheet = given.read.files[0], given.reports.sheet
-        people: People = state.read_once(
+        people: People = session_files.read_once(
             "people",
             (file.file_id, sheet, beside, names, tuple(labels), made.unary is None, stated),
             [file],
@@ -220,7 +219,7 @@ def _as_reported(made: ReportsInUse) -> list[str]:
 
 
 def _beside(
-    files: Sequence[state.File], reports: Reports, in_use: ReportsInUse | None
+    files: Sequence[session_files.File], reports: Reports, in_use: ReportsInUse | None
 ) -> tuple[Beside, list[str]]:
     """Widgets for the columns of groups and of weights of one file, which begin with those in use; returns them, and the
     columns that say neither reports nor weights."""
@@ -325,13 +324,15 @@ def _given(made: str) -> Given | None:
     if used is not None:
         return _again(used) if (used.unary is None) == (made != "unary") else None
     if not session.was_let_go():  # which the panel has said
-        state.say_if_let_go()
+        session_files.say_if_let_go()
     if session.were_lost():
         st.warning(session.LOST, icon=":material/info:")
     return None
 
 
-def _from_files(files: Sequence[state.File], in_use: ReportsInUse | None, *, unary: bool) -> Given | None:
+def _from_files(
+    files: Sequence[session_files.File], in_use: ReportsInUse | None, *, unary: bool
+) -> Given | None:
     """Widgets for what the files hold, of unary encoding bits or the ones of each category; None as long as no column is
     chosen.
 
@@ -347,7 +348,7 @@ def _from_files(files: Sequence[state.File], in_use: ReportsInUse | None, *, una
     held = bits_in(preview_of(file, None, sheet=sheet)) if unary else None
     columns, counted = ((), None) if held is None else _bit_columns(held, file, before)
     if columns:
-        bits = state.read_once(
+        bits = session_files.read_once(
             "unary",
             (file.file_id, sheet, columns, counted),
             [file],
@@ -393,12 +394,14 @@ def _again(used: ReportsInUse) -> Given:
     return Given(used.reports, used.name, used.unary, used.name == _TYPED, beside=beside, columns=columns)
 
 
-def _largest(files: Sequence[state.File]) -> state.File:
+def _largest(files: Sequence[session_files.File]) -> session_files.File:
     """The file that shows what all are like: a part of a folder may be empty."""
     return max(files, key=lambda file: file.size)
 
 
-def _sheet(files: Sequence[state.File], before: ReportsInUse | None) -> tuple[str | None, Reports | None]:
+def _sheet(
+    files: Sequence[session_files.File], before: ReportsInUse | None
+) -> tuple[str | None, Reports | None]:
     """Widget for the sheet of workbooks; returns it, and what was read of it before."""
     first, read = _largest(files), None if before is None else before.reports
     held = None if read is None else read.sheet
@@ -406,7 +409,7 @@ def _sheet(files: Sequence[state.File], before: ReportsInUse | None) -> tuple[st
     return sheet, read if sheet == held else None
 
 
-def _read_before(files: Sequence[state.File], made: str) -> ReportsInUse | None:
+def _read_before(files: Sequence[session_files.File], made: str) -> ReportsInUse | None:
     """The reports in use where they come from these files and are bits as well, or no bits either: with their columns
     the widgets begin."""
     used = session.in_use()
@@ -416,7 +419,7 @@ def _read_before(files: Sequence[state.File], made: str) -> ReportsInUse | None:
 
 
 def _counted(
-    files: Sequence[state.File], sheet: str | None, before: Reports | None, counted: str
+    files: Sequence[session_files.File], sheet: str | None, before: Reports | None, counted: str
 ) -> tuple[Reports, str, dict[str, Any], Preview] | None:
     """Widgets for the columns of the files; the reports, their display name, how they were read and what the first file
     seemed to be, None as long as no column is chosen. Widgets begin with what was read ``before``; ``counted`` is what a
@@ -437,7 +440,7 @@ def _counted(
     return *session.reports_of(files, options), options, preview
 
 
-def _files(made: str) -> tuple[list[state.File], str]:
+def _files(made: str) -> tuple[list[session_files.File], str]:
     """Widgets for files and typed counts, and for the simulated reports of k-RR; returns the files, and what was
     typed."""
     left, right = st.columns([3, 2])
@@ -449,7 +452,7 @@ def _files(made: str) -> tuple[list[state.File], str]:
         else "One file: CSV, TSV, TXT, Excel, OpenDocument, SPSS, Stata, SAS or Parquet, also in GZIP or ZIP; up to "
         "200 MB."
     )
-    files, text, used = state.chosen_files("reports_files"), "", session.in_use()
+    files, text, used = session_files.chosen_files("reports_files"), "", session.in_use()
     if used is not None and session.read_from().files and not files:
         left.caption(f"In use: **{markdown(used.name, 300)}**. Another choice takes its place.")
     if made != "unary":
@@ -475,7 +478,7 @@ def _files(made: str) -> tuple[list[state.File], str]:
 
 
 def _bit_columns(
-    held: BitColumns, file: state.File, before: Reports | None
+    held: BitColumns, file: session_files.File, before: Reports | None
 ) -> tuple[tuple[str, ...], str | None]:
     """Widgets for the columns of 0 and 1 that are categories, and for the one that says how often each row occurred
     (None: once); no columns where the reports are in another form."""
@@ -538,7 +541,7 @@ def _show_problem(problem: str) -> None:
 
 
 def _pick_columns(
-    first: state.File, sheet: str | None, counted: str, before: Reports | None
+    first: session_files.File, sheet: str | None, counted: str, before: Reports | None
 ) -> tuple[dict[str, Any], Preview]:
     """Options for `read_reports` and the sheet, by looking at the first file, and what that seems to be. Widgets begin
     with what was read ``before``.
@@ -576,7 +579,7 @@ def _pick_columns(
             and layout == "values"
             and sum(hint.bits for hint in preview.hints) >= BITS_LEAST
         )
-        unsure = not chosen and counted == "report" and layout == "values" and bool(rivals(preview))
+        unsure = not chosen and counted == "report" and layout == preview.layout and bool(rivals(preview))
         # Of another file, or of one that is read in another way, the choice is another.
         about = f"{first.file_id}_{sheet}_{layout}_{preview.has_header}"
         options["category"] = _column(
@@ -589,7 +592,8 @@ def _pick_columns(
             suggested = preview.count if preview.count is not None else len(preview.columns) - 1
             options["count"] = _column("Count column", suggested, preview, about)
     if unsure and not are_bits and options["category"] is None:
-        st.info("Several columns may hold the reports: choose the one that does.")
+        held = "reports" if layout == "values" else "categories"
+        st.info(f"Several columns may hold the {held}: choose the one that does.")
     if are_bits and not chosen:
         st.warning(
             "Many columns hold nothing but 0 and 1: these look like reports of unary encoding, one column per category. "
@@ -608,14 +612,14 @@ def _as_before(preview: Preview, before: Reports) -> Preview:
 
 
 def preview_of(
-    file: state.File, has_header: bool | None, counted: str = "report", sheet: str | None = None
+    file: session_files.File, has_header: bool | None, counted: str = "report", sheet: str | None = None
 ) -> Preview:
     """What the file seems to be; where ones are ``counted``, with the column of bit strings, or of ones, suggested.
 
     Raises:
         UnreadableFile: when it is no table.
     """
-    preview = state.read_once(
+    preview = session_files.read_once(
         f"preview_{has_header}",
         (file.file_id, sheet),
         [file],

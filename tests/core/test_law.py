@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from rr_core import RandomizedResponse, inv
-from rr_core.report_distribution import (
+from rr_core.law import (
     below_zero,
     most_negative,
     negative_chance,
