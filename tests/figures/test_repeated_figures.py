@@ -21,7 +21,7 @@ from rr_core.figures.estimators import (
     wins,
 )
 from rr_core.figures.style import QUANTITIES, reading
-from rr_core.registry import ESTIMATORS
+from rr_core.registry import ESTIMATORS, VALID
 from rr_core.repeats import largest_lead_of_chance, repeat
 from rr_core.words.phrases import METRIC_NAMES
 from tests.figures.samples import named, repeats
@@ -54,6 +54,7 @@ def last(scenario, times):
     return result
 
 
+OF_VALID = [list(ESTIMATORS).index(name) for name in VALID]
 NAMES = {QUANTITIES[name].name: i for i, name in enumerate(ESTIMATORS)}
 
 
@@ -83,18 +84,18 @@ def named_means(metric, results):
         assert text.startswith(METRIC_NAMES[metric].title)
         assert over in text
         if "are equal" in text:
-            assert (np.ptp(errors[:, 1:], axis=1) <= 1e-13).all()
+            assert (np.ptp(errors[:, OF_VALID], axis=1) <= 1e-13).all()
             continue
         head, _, tail = text.rpartition("(")
         for name, shown in zip(("InvN", "InvP", "MLE*"), numbers(tail), strict=True):
             assert reads(shown, errors[:, NAMES[name]].mean(), 4)
-        least = errors[:, 1:].mean(axis=0).argmin() + 1
+        least = errors[:, OF_VALID].mean(axis=0).argmin() + OF_VALID[0]
         if result.done < 10 and metric != "above":
             assert f"{over} cannot tell whose" in head
             continue
         excess = {i: errors[:, i] - errors[:, least] for i in (1, 2, 3)}
         clear, unclear = (
-            {i for i, above in excess.items() if is_clear(metric, above, errors[:, 1:].max(), far)}
+            {i for i, above in excess.items() if is_clear(metric, above, errors[:, OF_VALID].max(), far)}
             for far in (1e-13, 1e-15)  # a share is off by at most 1e-14
         )
         assert metric != "above" or "cannot tell" not in head  # MLE* has the smallest by definition
@@ -122,8 +123,8 @@ def test_a_most_frequent_winner_is_named_only_beyond_chance(many):
 def named_winners(metric, results):
     for result in results:
         text, done = reading(wins(result, metric)), result.done
-        errors = result.errors[metric][:, 1:]
-        slack = rounding(metric, {one: of_all[:, 1:] for one, of_all in result.errors.items()})
+        errors = result.errors[metric][:, OF_VALID]
+        slack = rounding(metric, {one: of_all[:, OF_VALID] for one, of_all in result.errors.items()})
         best = errors <= errors.min(axis=1, keepdims=True) + slack
         apart = ~best.all(axis=1)
         if "equal in all" in text:
@@ -192,7 +193,7 @@ def test_bias_and_variance_are_said_as_they_are(many):
         shown = numbers(text)
         assert min(shown) >= 0
         expected = []
-        for name in ESTIMATORS:
+        for name in ("inv", *VALID):
             expected += [max(result.bias2(name), 0.0), spread[name]]
         for one, true in zip(shown, expected, strict=True):
             assert reads(one, true) or abs(one - true) < 1e-12
@@ -233,7 +234,7 @@ def test_what_the_advice_costs_is_told_where_another_mean_is_surely_smaller(many
 def costs_told(metric, results):
     told = 0
     for result in results:
-        text, means = cost_of_the_advice(result, metric), result.errors[metric][:, 1:].mean(axis=0)
+        text, means = cost_of_the_advice(result, metric), result.errors[metric][:, OF_VALID].mean(axis=0)
         if text:
             told += 1
             assert NAMES["InvP"] == 2
