@@ -86,8 +86,8 @@ def error_table(result: Comparison, draw: Draw) -> None:
     )
     st.markdown(
         f"{table(_ROWS['tv'], _ROWS['max'], _ROWS['above'])}\n\n{'' if truth.hidden() else marks}"
-        "**Fit:** 0.01 short makes a report 1% less likely than under MLE\\*, on average. Inv can fit better than "
-        "MLE\\*: with negatives it is no distribution. One draw does not decide: **Repeat it**."
+        "**Fit:** 0.01 short makes a report 1% less likely than under MLE\\*, on average. Inv, which may be "
+        "negative, can fit better. One draw decides little: **Repeat it**."
     )
     with st.expander("Other errors, how to read them, and the certificate of MLE\\*"):
         st.markdown(
