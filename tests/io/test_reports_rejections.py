@@ -203,9 +203,26 @@ def test_a_line_of_python_is_no_header(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "yes 268\nno 332\n",
+        "x Freq\nyes 268\nno 332\n",
+        "x Freq\nno 332\nmaybe 9\nyes 268\n",
+        "Ja 12\nNein 40",
+    ],
+)
+def test_yes_and_no_with_a_number_each_are_no_answers(text: str) -> None:
+    """Two reports, of which Warner's design asked which one means yes."""
+    said = complaint(text)
+    assert "a name and a number in one cell" in said
+    assert "Freq" not in said
+
+
+@pytest.mark.parametrize(
     "names",
     [
         ["ab 12", "cd 34"],
+        ["other", "ab 12", "cd 34"],
         ["-", "--", "---", "+", "----"],
         ["10:00", "11:30"],
         ["room 1", "room 2", "room 3"],
