@@ -356,15 +356,23 @@ def test_a_header_of_years_above_bits_that_is_stated_is_read() -> None:
     assert read_unary(source, **read.reports.reading).support.tolist() == [2, 1, 0]
 
 
+def saved(form: str, mark: str) -> str:
+    """Bits as `numpy.savetxt` writes them."""
+    out = io.StringIO()
+    np.savetxt(out, [[0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 0, 1], [0, 1, 0, 0]], fmt=form, delimiter=mark)
+    return out.getvalue()
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "0 1 0 0\n1 1 0 0\n0 0 0 1\n0 1 0 0\n",
         "[0, 1, 0, 0]\n[1, 1, 0, 0]\n[0, 0, 0, 1]\n[0, 1, 0, 0]\n",
+        *(saved(form, mark) for form in ("%.18e", "%.1f", "%.3e") for mark in " ,"),
     ],
 )
 def test_bits_as_programs_print_them_are_read(text: str) -> None:
-    """Of the lists the first and the last bit were left out; those with blanks were refused."""
+    """Of the lists the first and the last bit were left out; those with blanks, or as NumPy saves them, were refused."""
     assert read_unary(Source("a.txt", text.encode())).support.tolist() == [1, 3, 0, 1]
 
 
