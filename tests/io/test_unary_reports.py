@@ -392,3 +392,32 @@ def test_a_total_among_the_ones_is_no_category() -> None:
         198,
         147,
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "id,submitdate,lang,a[1],a[2],a[3]\n1,2026-03-01,en,Y,,\n2,2026-03-02,en,Y,Y,\n3,2026-03-02,en,Y,,\n",
+            "The column “a[1]” holds “Y” and empty cells, where unary encoding has 1 and 0: write 1 for “Y” and 0 in "
+            "empty cells, in every such column.",
+        ),
+        (
+            "Record ID,sex,A,B\n1,m,Unchecked,Checked\n2,w,Checked,Checked\n3,w,Unchecked,Unchecked\n",
+            "The column “A” holds “Unchecked” and “Checked”, where unary encoding has 1 and 0: write 1 for yes and 0 for "
+            "no, in every such column.",
+        ),
+    ],
+)
+def test_words_in_place_of_bits_are_named_with_their_column(text: str, said: str) -> None:
+    """The column “submitdate” was named, or that it holds no bit strings."""
+    with pytest.raises(UnreadableFile) as caught:
+        read_unary(Source("a.csv", text.encode()))
+    assert str(caught.value) == said
+
+
+@pytest.mark.parametrize("text", ["sex,town\nm,Oslo\nw,Rome\n", "a,b\nx,\n,y\n"])
+def test_other_words_are_not_taken_for_them(text: str) -> None:
+    with pytest.raises(UnreadableFile) as caught:
+        read_unary(Source("a.csv", text.encode()))
+    assert "in every such column" not in str(caught.value)
