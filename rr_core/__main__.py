@@ -444,6 +444,8 @@ def _columns(asked: argparse.Namespace, sources: Sequence[Source]) -> dict[str, 
             _one_column(asked, preview)
         beside = [i for i, name in enumerate(preview.columns) if name in _beside(asked)]
         if preview.category in beside:  # which says of whom
+            if preview.count is None and (cross := counts_beside(preview, preview.category)):
+                raise Unclear(cross)
             options["category"] = likely_category(preview, preview.count, beside)
         return options
     # Whom a person belongs to, or stands for, is no number of reports.

@@ -423,6 +423,21 @@ def test_names_that_are_there_once_beside_numbers_are_no_reports(tmp_path, capsy
     assert (status, [row["reports"] for row in rows]) == (0, ["250", "150"])
 
 
+@pytest.mark.parametrize(
+    ("header", "design"),
+    [("Never,Once,Weekly", "--epsilon 2"), ("no,yes", "--epsilon 2"), ("no,yes", "--p 0.7")],
+)
+def test_a_cross_table_is_refused_with_its_groups_as_without(header, design, tmp_path, capsys):
+    """By region it was two reports, whose answers were the numbers of its first column."""
+    file = tmp_path / "cross.csv"
+    rows = [["region", *header.split(",")], ["North", "201", "150", "120"], ["South", "188", "141", "131"]]
+    file.write_text("".join(",".join(row[: len(rows[0])]) + "\n" for row in rows))
+    words = (file, "--design", "k_rr" if "eps" in design else "warner", *design.split())
+    _, without, _ = run(capsys, *words)
+    assert "In a cross table each is a group" in without
+    assert run(capsys, *words, "--by", "region") == ([], without, 2)
+
+
 def test_a_third_answer_is_named_and_can_be_left_out(tmp_path, capsys):
     file, words = tmp_path / "three.csv", ("--design", "warner", "--p", "0.7")
     file.write_text("answer\n" + "yes\nno\nno\nunsure\n" * 20)

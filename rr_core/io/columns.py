@@ -228,7 +228,12 @@ class ColumnChoice:
 
 HEADER_SWITCH = "“First row is a header”"
 """What a person sets where the first line was read otherwise than meant."""
-ONES, ZEROS = {"1", "true", "1.0"}, {"0", "false", "0.0"}  # as programs write bits, in small letters
+_DECIMALS = range(19)  # of floating numbers, of which NumPy writes 18
+ONES, ZEROS = (
+    {word, *(f"{bit:.{digits}{form}}" for digits in _DECIMALS for form in "ef")}
+    for bit, word in ((1, "true"), (0, "false"))
+)
+"""As programs write bits, in small letters: 1, 1.0 and 1.000000000000000000e+00."""
 
 
 def looks_numeric(cell: str) -> bool:

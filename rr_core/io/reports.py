@@ -84,7 +84,7 @@ _BESIDE = re.compile(
     r"|(?P<first>\d+)\s+(?P<last>[^\W\d].*)"
 )
 _CUT = re.compile(r"\s*\d{3}\s*")  # the end of a number that a comma between thousands cut
-_FEWEST_TYPED = 3  # of two names like "room 12" nobody can tell
+_FEWEST_TYPED = 3  # of two names like "room 12", unless one says yes, nobody can tell
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+", re.ASCII)  # 0,234 is a share
 _LAST = re.compile(rf",\s+({_THOUSANDS.pattern})$", re.ASCII)  # "yes,640,360" may be two numbers
 _LIKE = "write one answer and its number in each line, like: yes, 640."
@@ -261,10 +261,13 @@ def _refuse_printed(names: Any, most: int) -> None:
             "These are lines of a table as a program prints it, with blanks, bars or other marks between its columns: "
             "export it as CSV, or write a comma between each name and its count."
         )
-    if most == 1 and _have_numbers(first.to_pylist()):
+    lines = first.to_pylist()
+    if len(lines) > MIN_SIDEWAYS and not _BESIDE.fullmatch(lines[0]):  # what heads them
+        lines = lines[1:]
+    if most == 1 and _have_numbers(lines):
         raise UnreadableFile(
-            f"Each line has a name and a number in one cell, as {quote(first[0].as_py())}: write a comma between each "
-            "name and its count."
+            f"Each line has a name and a number in one cell, as {quote(lines[0])}: write a comma between each name and "
+            "its count."
         )
 
 
@@ -289,7 +292,8 @@ def _have_numbers(names: Sequence[str], *, of_names: bool = True) -> bool:
     if not of_names:
         return True
     marked = all(one["first"] or one["mark"].strip() for one in found)
-    few = len(found) < _FEWEST_TYPED and not marked
+    yes = any(one["name"] and one["name"].casefold() in WORDS["yes"] for one in found)
+    few = len(found) < _FEWEST_TYPED and not (marked or yes)
     return not few and not is_serial([one["number"] or one["first"] for one in found])
 
 

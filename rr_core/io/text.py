@@ -55,6 +55,9 @@ _SURVEY_MONKEY = {"response", "open-ended response"}
 # Blank lines behind which another table is looked for, and lines and bytes of it that are looked at.
 _MOST_BREAKS, _MOST_NEXT, _NEXT_BYTES = 100, 5, 4096
 _IN_BRACKETS = re.compile(rb"\s*(\w+\()?[{\[(]")
+_R_CODE = re.compile(
+    rb'\s*(structure\((list|c)\(|c\((\d+L?|"[^"]*"), )'
+)  # as dput prints a table, or a column
 _SOURCE = re.compile(r'"?(sources?|quellen?|notes?)\s*:.*\b(19|20)\d\d\b"?[\s.,;|"]*', re.IGNORECASE)
 # One cell below a table of several columns, where it is no row that lacks its count.
 _END = re.compile(
@@ -264,12 +267,16 @@ def open_text(
 
     Raises:
         NoRows: nothing below the header.
-        UnreadableFile: more than MAX_COLUMNS columns, an endless first line.
+        UnreadableFile: more than MAX_COLUMNS columns, an endless first line, code of R.
     """
     whole, notes = data, list[str]()
     data, said = _below_remarks(data, notes)
     above += whole.count(b"\n", 0, len(whole) - len(data))
     del whole
+    if _R_CODE.match(data):
+        raise UnreadableFile(
+            'This is code of R, as dput prints it, and no table: save the table in R by write.csv(x, "answers.csv").'
+        )
     if b"\\" in data and _ESCAPED.search(data):  # to look for one byte is ten times faster
         data = data.replace(b"\\\\", b"\x00").replace(b'\\"', b'""').replace(b"\x00", b"\\")
         notes.append("Quotation marks behind a backslash were read as parts of their text.")

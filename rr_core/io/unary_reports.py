@@ -27,6 +27,7 @@ from rr_core.io.columns import (
     find,
     is_count_name,
     likely_category,
+    looks_numeric,
     sure_counts,
 )
 from rr_core.io.decoding import UnreadableFile, quote
@@ -101,6 +102,7 @@ class BitColumns:
         count: that one of them which is called so, None where there is none.
         choice: the layout and columns where the reports are not in columns of 0 and 1.
         strings: names of all columns of bit strings.
+        in_words: a sentence where columns hold two words, or one and empty cells, in place of 1 and 0; else "".
     """
 
     columns: tuple[str, ...]
@@ -109,6 +111,7 @@ class BitColumns:
     count: str | None
     choice: ColumnChoice
     strings: tuple[str, ...]
+    in_words: str
 
     def not_read(self, category: str) -> tuple[str, ...]:
         """A sentence where other columns than ``category`` hold bit strings."""
@@ -146,6 +149,30 @@ def bits_in(preview: Preview, apart: Sequence[str] = ()) -> BitColumns:
         count=None if count is None else names[count],
         choice=_choice(preview, strings, counts),
         strings=tuple(names[i] for i in strings),
+        in_words=_in_words(preview, width),
+    )
+
+
+def _in_words(preview: Preview, width: Sequence[int]) -> str:
+    """The sentence of `BitColumns`: two or more columns hold nothing but the same pair, one of them both."""
+    words = [i for i in width if not preview.numeric[i]]
+    cells = {i: dict.fromkeys(row[i].strip() for row in preview.sample if i < len(row)) for i in words}
+    held = {i: {*found} for i, found in cells.items() if any(found)}
+    alike = [
+        [i for i, found in held.items() if found <= pair]
+        for pair in held.values()
+        if len(pair) == 2 and not any(map(looks_numeric, pair)) and not pair & (ONES | ZEROS)
+    ]
+    columns = max(alike, key=len, default=[])
+    if len(columns) < _FEWEST:
+        return ""
+    one, *others = filter(None, dict.fromkeys(cell for i in columns for cell in cells[i]))
+    other, mend = "empty cells", f"1 for {quote(one)} and 0 in empty cells"
+    if others:
+        other, mend = quote(others[0]), "1 for yes and 0 for no"
+    return (
+        f"The column {quote(preview.columns[columns[0]])} holds {quote(one)} and {other}, where unary encoding has 1 and "
+        f"0: write {mend}, in every such column."
     )
 
 
@@ -249,7 +276,7 @@ def read_unary(
         has_header=has_header,
         all_zero=True,
     )
-    read = unary_of(reports)
+    read = unary_of(reports, found.in_words)
     return read.noting(found.not_read(reports.category_name))
 
 
@@ -276,8 +303,9 @@ def read_bit_columns(
     return _from_columns(table, [find(table, name) for name in columns], counted, source)
 
 
-def unary_of(reports: Reports) -> UnaryReports:
-    """The bits in a column of bit strings, or the number of ones in a table of counts.
+def unary_of(reports: Reports, in_words: str = "") -> UnaryReports:
+    """The bits in a column of bit strings, or the number of ones in a table of counts; ``in_words``, as `BitColumns` has
+    it, is what a file is refused with that has none.
 
     Raises:
         UnreadableFile: one plain sentence; `OneBit` for a column of 0 and 1.
@@ -300,7 +328,8 @@ def unary_of(reports: Reports) -> UnaryReports:
                 "like 0110, or with a comma in place of each blank."
             )
         raise UnreadableFile(
-            f"The column {quote(reports.category_name)} does not hold bit strings like 0110: choose the column that "
+            in_words
+            or f"The column {quote(reports.category_name)} does not hold bit strings like 0110: choose the column that "
             "does, or a category and its number of ones in each row, or a file with a column of 0 and 1 for each "
             "category."
         )

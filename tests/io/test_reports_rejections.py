@@ -203,9 +203,43 @@ def test_a_line_of_python_is_no_header(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        'structure(list(answer = c("yes", "no", "no")), class = "data.frame", row.names = c(NA, \n-3L))\n',
+        'structure(list(answer = c("yes", "no")), class = "data.frame", row.names = c(NA, -2L))\n',
+        'structure(c(1L, 2L, 1L), levels = c("no", "yes"), class = "factor")\n',
+        'c("yes", "no", "no")\n',
+        "c(1L, 0L, 1L, \n0L, 1L)\n",
+    ],
+)
+def test_code_of_r_is_named(text: str) -> None:
+    """Its lines were said to have 73 fields and 1, or to be a header with nothing below it."""
+    assert "This is code of R, as dput prints it, and no table" in complaint(text)
+    for names in ("structure(old)\nc(1)\n", "c(1)\nstructure(old)\n"):
+        assert read_reports([Source("a.txt", names.encode() * 3)]).counts.tolist() == [3, 3]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "yes 268\nno 332\n",
+        "x Freq\nyes 268\nno 332\n",
+        "x Freq\nno 332\nmaybe 9\nyes 268\n",
+        "Ja 12\nNein 40",
+    ],
+)
+def test_yes_and_no_with_a_number_each_are_no_answers(text: str) -> None:
+    """Two reports, of which Warner's design asked which one means yes."""
+    said = complaint(text)
+    assert "a name and a number in one cell" in said
+    assert "Freq" not in said
+
+
+@pytest.mark.parametrize(
     "names",
     [
         ["ab 12", "cd 34"],
+        ["other", "ab 12", "cd 34"],
         ["-", "--", "---", "+", "----"],
         ["10:00", "11:30"],
         ["room 1", "room 2", "room 3"],

@@ -356,15 +356,23 @@ def test_a_header_of_years_above_bits_that_is_stated_is_read() -> None:
     assert read_unary(source, **read.reports.reading).support.tolist() == [2, 1, 0]
 
 
+def saved(form: str, mark: str) -> str:
+    """Bits as `numpy.savetxt` writes them."""
+    out = io.StringIO()
+    np.savetxt(out, [[0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 0, 1], [0, 1, 0, 0]], fmt=form, delimiter=mark)
+    return out.getvalue()
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "0 1 0 0\n1 1 0 0\n0 0 0 1\n0 1 0 0\n",
         "[0, 1, 0, 0]\n[1, 1, 0, 0]\n[0, 0, 0, 1]\n[0, 1, 0, 0]\n",
+        *(saved(form, mark) for form in ("%.18e", "%.1f", "%.3e") for mark in " ,"),
     ],
 )
 def test_bits_as_programs_print_them_are_read(text: str) -> None:
-    """Of the lists the first and the last bit were left out; those with blanks were refused."""
+    """Of the lists the first and the last bit were left out; those with blanks, or as NumPy saves them, were refused."""
     assert read_unary(Source("a.txt", text.encode())).support.tolist() == [1, 3, 0, 1]
 
 
@@ -384,3 +392,32 @@ def test_a_total_among_the_ones_is_no_category() -> None:
         198,
         147,
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "id,submitdate,lang,a[1],a[2],a[3]\n1,2026-03-01,en,Y,,\n2,2026-03-02,en,Y,Y,\n3,2026-03-02,en,Y,,\n",
+            "The column “a[1]” holds “Y” and empty cells, where unary encoding has 1 and 0: write 1 for “Y” and 0 in "
+            "empty cells, in every such column.",
+        ),
+        (
+            "Record ID,sex,A,B\n1,m,Unchecked,Checked\n2,w,Checked,Checked\n3,w,Unchecked,Unchecked\n",
+            "The column “A” holds “Unchecked” and “Checked”, where unary encoding has 1 and 0: write 1 for yes and 0 for "
+            "no, in every such column.",
+        ),
+    ],
+)
+def test_words_in_place_of_bits_are_named_with_their_column(text: str, said: str) -> None:
+    """The column “submitdate” was named, or that it holds no bit strings."""
+    with pytest.raises(UnreadableFile) as caught:
+        read_unary(Source("a.csv", text.encode()))
+    assert str(caught.value) == said
+
+
+@pytest.mark.parametrize("text", ["sex,town\nm,Oslo\nw,Rome\n", "a,b\nx,\n,y\n"])
+def test_other_words_are_not_taken_for_them(text: str) -> None:
+    with pytest.raises(UnreadableFile) as caught:
+        read_unary(Source("a.csv", text.encode()))
+    assert "in every such column" not in str(caught.value)

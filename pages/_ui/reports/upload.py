@@ -361,7 +361,7 @@ def _from_files(
             return None
         reports, name, options, preview = found
         if held is not None:
-            bits = _bits(reports).noting(held.not_read(reports.category_name))
+            bits = _bits(reports, held.in_words).noting(held.not_read(reports.category_name))
             reports = bits.reports
     understood, beside, others = st.container(), NOTHING_BESIDE, list[str]()
     if bits is None or bits.bits is not None:
@@ -372,10 +372,10 @@ def _from_files(
     return Given(reports, name, bits, read=read, beside=beside, columns=others)
 
 
-def _bits(reports: Reports) -> UnaryReports:
-    """The same as bits; of one bit for each person the way out is a button."""
+def _bits(reports: Reports, in_words: str) -> UnaryReports:
+    """The same as bits, as `unary_of` has it; of one bit for each person the way out is a button."""
     try:
-        return unary_of(reports)
+        return unary_of(reports, in_words)
     except OneBit:
         st.button("Go on with Warner's two questions", on_click=MADE.change, args=("warner",))
         raise
