@@ -208,8 +208,6 @@ def test_a_line_of_python_is_no_header(text: str) -> None:
         'structure(list(answer = c("yes", "no", "no")), class = "data.frame", row.names = c(NA, \n-3L))\n',
         'structure(list(answer = c("yes", "no")), class = "data.frame", row.names = c(NA, -2L))\n',
         'structure(c(1L, 2L, 1L), levels = c("no", "yes"), class = "factor")\n',
-        'c("yes", "no", "no")\n',
-        "c(1L, 0L, 1L, \n0L, 1L)\n",
     ],
 )
 def test_code_of_r_is_named(text: str) -> None:
