@@ -146,7 +146,10 @@ class TextTable(Table):
         """How Arrow is to read the columns at `indices`."""
         names = [str(i) for i in range(len(self.columns))]
         return {
-            "read_options": arrow_csv.ReadOptions(column_names=names, block_size=_BLOCK),
+            # One block needs no threads, which a short script would have to end.
+            "read_options": arrow_csv.ReadOptions(
+                use_threads=len(self.data) > _BLOCK, block_size=_BLOCK, column_names=names
+            ),
             "parse_options": arrow_csv.ParseOptions(
                 delimiter=ragged.delimiter,
                 quote_char='"' if self._quoting else False,
