@@ -55,9 +55,8 @@ _SURVEY_MONKEY = {"response", "open-ended response"}
 # Blank lines behind which another table is looked for, and lines and bytes of it that are looked at.
 _MOST_BREAKS, _MOST_NEXT, _NEXT_BYTES = 100, 5, 4096
 _IN_BRACKETS = re.compile(rb"\s*(\w+\()?[{\[(]")
-_R_CODE = re.compile(
-    rb"\s*structure\((list|c)\("
-)  # as dput prints a table; c("a", "b") is a list of categories, too
+# A table as R's dput prints it; c("a", "b") is a list of categories, too.
+_R_CODE = re.compile(rb"\s*structure\((list|c)\(")
 _SOURCE = re.compile(r'"?(sources?|quellen?|notes?)\s*:.*\b(19|20)\d\d\b"?[\s.,;|"]*', re.IGNORECASE)
 # One cell below a table of several columns, where it is no row that lacks its count.
 _END = re.compile(

@@ -366,7 +366,7 @@ def _of_unary(
         "inv_p": inv_p_unary(ones, protocol, n),
     }
     variance = protocol.inv_variance(estimates["inv_p"], n, users=users)
-    certificate = of_each = None
+    certificate = None
     if bits is not None:
         if not isinstance(bits, tuple) or len(bits) != 2:
             raise ValueError(
@@ -374,11 +374,9 @@ def _of_unary(
             )
         best = mle_unary(bits[0], protocol, counts=bits[1])
         estimates["mle"], certificate = best.theta, max(best.gap, 0.0)
-        per_report = np.sum(bits[0], axis=1, dtype=np.int64)
-        of_each = np.bincount(per_report, np.asarray(bits[1], dtype=float), protocol.k + 1).astype(float)
     # Of a category that nobody has, the ones are Binomial(N, q) exactly.
     above = AboveZero.of(upper_tail(ones.astype(float), n, protocol.q), 1 - level)
-    fit = fit_of_unary(ones, protocol, n, of_each)
+    fit = fit_of_unary(ones, protocol, n, None if bits is None else (bits[0], np.asarray(bits[1])))
     few = n * protocol.q < LEAST_EXPECTED
     interval, together = intervals_of_inv(estimates["inv"], variance, level)
     return Analysis(

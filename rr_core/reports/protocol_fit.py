@@ -22,16 +22,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special, stats
 
 from rr_core import sampling
 from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
 from rr_core.protocols.channel import Channel
-from rr_core.protocols.unary import UnaryEncoding
+from rr_core.protocols.unary import Bits, UnaryEncoding
 from rr_core.reports.epsilon_fit import REJECTION_LEVEL, fit_test
 from rr_core.reports.intervals import fit_of_two
 from rr_core.streams import Stream, generator
@@ -133,7 +134,7 @@ def _as_k_rr(matrix: Array) -> RandomizedResponse | None:
 
 
 def fit_of_unary(
-    support: Array, protocol: UnaryEncoding, n: int, ones_of_reports: Array | None = None
+    support: Array, protocol: UnaryEncoding, n: int, bits: tuple[Bits, NDArray[Any]] | None = None
 ) -> Fit:
     """The test of unary encoding.
 
@@ -141,12 +142,14 @@ def fit_of_unary(
         support: (k,) ones of each category.
         protocol: the encoding.
         n: number of reports.
-        ones_of_reports: (k + 1,) how many reports have 0, 1, ... k ones; None where that is not known.
+        bits: (r, k) the reports and (r,) how often each occurred; None where they are not known.
     """
     chances = _chances_of_sums(support, protocol, n)
-    if ones_of_reports is not None:
-        chances += _chances_of_each(ones_of_reports, protocol)
-    return Fit(min(1.0, len(chances) * min(chances)), "sums" if ones_of_reports is None else "bits")
+    if bits is not None:
+        per_report = np.sum(bits[0], axis=1, dtype=np.int64)
+        reports = np.bincount(per_report, bits[1].astype(float), protocol.k + 1).astype(float)
+        chances += _chances_of_each(reports, protocol)
+    return Fit(min(1.0, len(chances) * min(chances)), "sums" if bits is None else "bits")
 
 
 def _chances_of_sums(support: Array, protocol: UnaryEncoding, n: int) -> list[float]:

@@ -719,10 +719,9 @@ def _weighted(
         effects = np.where(plain > 0, variance / np.where(plain > 0, plain, 1.0), 1.0)
     # What nobody has is reported by chance, and reports fit what made them or not, whomever the people stand for.
     unweighted = analyse(counts, protocol, level, n=n)
-    fit, bits = unweighted.fit, tallies.bits_of(group, weighted=False)
-    if isinstance(protocol, UnaryEncoding) and bits is not None:
-        ones = np.bincount(bits[0].sum(axis=1, dtype=np.int64), bits[1], protocol.k + 1)
-        fit = fit_of_unary(counts.astype(float), protocol, n, ones.astype(float))
+    fit = unweighted.fit
+    if isinstance(protocol, UnaryEncoding):
+        fit = fit_of_unary(counts.astype(float), protocol, n, tallies.bits_of(group, weighted=False))
     return WeightedAnalysis(
         counts,
         protocol,
