@@ -22,7 +22,7 @@ from rr_core.metrics import total_variation, variance_at
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.repeats import FEWEST, Repeats, largest_lead_of_chance
 from rr_core.rounding import counted, number, percent
-from rr_core.words.phrases import METRIC_NAMES, listed
+from rr_core.words.phrases import METRIC_NAMES, listed, practically_equal
 
 _HALF_BAR = 0.41  # of the way from one category to the next
 TRUTH, INV = QUANTITIES["truth"], QUANTITIES["inv"]
@@ -291,12 +291,12 @@ def _mean_reading(result: Repeats, metric: str) -> str:
 
 def cost_of_the_advice(result: Repeats, metric: str) -> str:
     """How many times the smallest mean error that of InvP is, which is advised where a few categories stand out; "" where
-    InvP's is the smallest, or where these collections cannot tell."""
+    InvP's is the smallest or less than 0.5% above it, or where these collections cannot tell."""
     means = dict(zip(ESTIMATORS, result.errors[metric].mean(axis=0).tolist(), strict=True))
     least = min(means[name] for name in VALID)
     if metric == "above" or result.tied[metric] == result.done or not 0 < least < means["inv_p"]:
         return ""
-    if "inv_p" in result.least_mean(metric):
+    if "inv_p" in result.least_mean(metric) or practically_equal(means["inv_p"] / least):
         return ""
     best = QUANTITIES[min(VALID, key=means.__getitem__)].name
     return (

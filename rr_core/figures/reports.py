@@ -94,7 +94,7 @@ def with_intervals(
         f"Markers of {ESTIMATES[chosen].name} are filled where the share is larger than chance alone would make it: "
         f"{int(above.sum()):,} of {above.size:,}. The first one shown is {share}; the interval of "
         f"Inv{', cut at 0 and 1,' if not outside else ''} is {between(float(shown.low[first]), float(shown.high[first]))}"
-        f"{outside}; {scope} meant to hold the truth in {interval.level:.0%} of "
+        f"{outside}; {scope} meant to hold the truth in {percent(interval.level)} of "
         "collections."
     )
     more: dict[str, Any] = {}
