@@ -111,7 +111,8 @@ class Reports:
     """Collected reports, counted.
 
     Attributes:
-        labels: (m,) distinct str, dtype object, read-only, in order of first appearance over all files.
+        labels: (m,) distinct str, dtype object, read-only, in order of first appearance over all files; those that a file
+            declares in its order.
         counts: (m,) read-only int64: reports of each label. 0 only where a table of counts says so.
         total: number of reports N, 0 to 2^53.
         rows: rows that were used; the others are in `dropped`.

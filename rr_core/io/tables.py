@@ -82,8 +82,8 @@ def _rows(number: int) -> str:
 
 @dataclass(frozen=True)
 class Counted:
-    """Distinct names, in order of first appearance, with the number of rows and of people of each; and the rows that were
-    left out. Of a file the names are those that are not blank, not yet cleaned."""
+    """Distinct names, in order of first appearance or of the file's own list, with the number of rows and of people of
+    each; and the rows that were left out. Of a file the names are those that are not blank, not yet cleaned."""
 
     names: Any
     rows: Counts
@@ -157,8 +157,8 @@ def number_columns(
 def count_values(
     table: Table, category: int, tell: Tell = lambda _: None, *, declared: bool = False
 ) -> Counted:
-    """How many rows hold each value of a column; with `declared` also the categories without a row that the file
-    declares for it, after the others.
+    """How many rows hold each value of a column; with `declared` the categories that the file declares for it
+    come first, in its order, also those without a row.
 
     Raises:
         UnreadableFile: a broken line, or far more values than categories can be used.
@@ -193,19 +193,21 @@ def _declared_missing(table: Table, column: int) -> tuple[str, ...]:
 
 
 def _with_declared(counted: Counted, listed: Any) -> Counted:
-    """Also the listed categories, with no rows."""
-    unused = pc.unique(pc.filter(listed, pc.invert(pc.is_in(listed, counted.names))))
-    unused = pc.filter(unused, pa.array(has_name(unused)))
-    if not len(unused):
-        return counted
-    names, none = pa.concat_arrays([counted.names, unused]), np.zeros(len(unused), dtype=np.int64)
-    shown = ", ".join(quote(name) for name in unused[:3].to_pylist()) + (", …" if len(unused) > 3 else "")
-    note = (
-        f"The file declares {len(names):,} categories, of which {shown} {'has' if len(unused) == 1 else 'have'}"
-        " no report: a category that people could choose counts all the same."
-    )
-    rows, people = (np.concatenate([part, none]) for part in (counted.rows, counted.people))
-    return Counted(names, rows, people, counted.dropped, (*counted.notes, note))
+    """In the order of the listed categories, of which those without rows have 0; then the others."""
+    listed = pc.unique(pc.filter(listed, pa.array(has_name(listed))))
+    unused = pc.filter(listed, pc.invert(pc.is_in(listed, counted.names)))
+    others = pc.filter(counted.names, pc.invert(pc.is_in(counted.names, listed)))
+    names = pa.concat_arrays([listed, others])
+    places = pc.fill_null(pc.index_in(names, counted.names), -1).to_numpy(zero_copy_only=False)
+    rows, people = (np.append(part, 0)[places] for part in (counted.rows, counted.people))
+    notes = counted.notes
+    if len(unused):
+        shown = ", ".join(quote(name) for name in unused[:3].to_pylist()) + (", …" if len(unused) > 3 else "")
+        notes += (
+            f"The file declares {len(names):,} categories, of which {shown} {'has' if len(unused) == 1 else 'have'}"
+            " no report: a category that people could choose counts all the same.",
+        )
+    return Counted(names, rows, people, counted.dropped, notes)
 
 
 class Distinct:
