@@ -43,6 +43,7 @@ from rr_core.io.columns import (
     is_share_name,
     is_weight_name,
     refuse_sideways,
+    refuse_summary,
     suggest_reports,
     unused_numbers,
     words_of,
@@ -76,12 +77,12 @@ _RULE = (
 )
 _PRINTED = (
     r"\S(\s{2,}|\s*[|\x{2502}\x{2506}]\s*|:\s+)[0-9][0-9.,' ]*(\s*[|\x{2502}\x{2506}].*)?$"
-    r"|^[^=/?]+=\s*[0-9]+$|^[0-9]+(\s+[0-9]+)+$|^[({]['\"]"
+    r"|^[^=/?]+=\s*[0-9]+$|^[0-9.]+(\s+[0-9.]+)+$|^[({]['\"]|^[0-9]+\s{2,}\S"
 )
 # A count that is typed behind a name, or before it: "bus 21", "yes - 412", "yes (n=412)", "412 yes".
 _BESIDE = re.compile(
     r"(?=.*[^\W\d_])(?P<name>.*?\S)(?P<mark>\s*[:=(]|\s*\(n\s*=|\s[-\u2013\u2014]|\s)\s*(?P<number>\d[\d.,']*)\)?(\s*\([^()]*%\))?"
-    r"|(?P<first>\d+)\s+(?P<last>[^\W\d].*)"
+    r"|(?P<first>\d+)\s+(?P<last>[^\W\d].*|\d+(-|\u2013|\+).*)"
 )
 _CUT = re.compile(r"\s*\d{3}\s*")  # the end of a number that a comma between thousands cut
 _FEWEST_TYPED = 3  # of two names like "room 12", unless one says yes, nobody can tell
@@ -474,6 +475,7 @@ def read_reports(
                 empty.append((source.name, error))
                 continue
             if shape is None:
+                refuse_summary(table)
                 if layout is None:
                     refuse_sideways(table)
                 choice = pick(table, layout, category, count)
@@ -664,7 +666,7 @@ def _sum_counts(table: Table, category: int, count: int, tell: Tell) -> Counted:
             "counts, as where cells are merged: write the name in every row."
         )
     counted = Counted(names, rows, add_up(codes, people, k), notes=(*parsed.notes, *notes))
-    return with_names(table, counted, named, blank, int(np.argmin(kept)))
+    return with_names(table, counted, named & (rows > 0), blank, int(np.argmin(kept)))
 
 
 def check_total(people: Counts) -> None:

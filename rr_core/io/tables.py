@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rr_core.io.columns import WORDS, Columns, Table
+from rr_core.io.columns import WORDS, Columns, Table, heads_rows
 from rr_core.io.decoding import (
     Decoded,
     UnreadableFile,
@@ -345,16 +345,27 @@ def totals_of_groups(
 
     Args:
         codes, amounts: (n,) the category of each row, -1 for none, and its number.
+
+    So are those that SPSS calls missing, in the column without a name that heads them.
     """
     left_out, notes = codes < 0, list[str]()
     nameless = left_out.copy()
+    if heads := [i for i in range(min(category, count)) if heads_rows(table, i)]:
+        ((names, groups),), _ = number_columns(table, heads[:1])
+        words = [(one or "").strip().casefold() for one in to_text(names).to_pylist()]
+        filled = np.array([bool(word) for word in words])[groups]
+        block = groups[np.maximum.accumulate(np.where(filled, np.arange(len(groups)), 0))]
+        left_out |= np.array([word in WORDS["block_of_missing"] for word in words])[block]
+        if (left_out & ~nameless).any():
+            about = quote(to_text(names)[int(block[left_out & ~nameless][0])].as_py())
+            notes.append(f"The rows of {about} hold no answers, and were left out.")
     columns = [
         i
         for i, hint in enumerate(table.hints)
         if i not in (category, count) and hint.again and not (table.numeric[i] or hint.bits)
     ][:_MOST_GROUPINGS]
     if not columns or len(table.data) > _WITH_GROUPS:
-        return left_out & ~nameless, ()
+        return left_out & ~nameless, tuple(notes)
     for column in columns:
         try:
             ((names, groups),), _ = number_columns(table, [column])
