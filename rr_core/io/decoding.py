@@ -85,6 +85,8 @@ _KANA, _HIRAGANA, _MOSTLY_KANA = re.compile("[ぁ-んァ-ヶ]"), re.compile("[�
 # Within a word of small letters, marks and capitals that are letters in encodings other than Windows-1252.
 _NO_LETTER = re.compile("(?<=[a-zß-ÿ])([ŠŽŒŸ]|[‚ƒ„†‡ˆ‰‹˜›¡¢£¤¥¦§¨¬¯°±²³¶¸¹¼½¾¿](?=[a-zß-ÿ]))")
 _OF_ALL_HIGH = 0.1
+# Letters in whose place Czech, Hungarian and Turkish have another.
+_TELLING: Any = re.compile("|".join("ãåæèêìïðñòõøùûýþ").encode())
 _OF_A_WORD, _LONGEST_WORD = rb'[^\s,;|"]*', 40
 # The bytes on which Latin-1 (control characters) and Windows-1252 (quotes, the euro sign) differ.
 _C1 = bytes(range(0x80, 0xA0))
@@ -512,7 +514,7 @@ def _unknown_encoding() -> UnreadableFile:
 
 def encoding_note(text: bytes, encoding: str) -> tuple[str, ...]:
     """A sentence where the encoding was guessed by the letters, with the first word that shows whether it was right."""
-    found = None if encoding.startswith("UTF") else _HIGH.search(text)
+    found = None if encoding.startswith("UTF") else _TELLING.search(text) or _HIGH.search(text)
     if found is None:
         return ()
     at = found.start()

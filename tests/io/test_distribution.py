@@ -192,6 +192,12 @@ def test_cyrillic_letters_of_windows_are_read() -> None:
     assert read("Никогда,2\nРаз,3\n").notes == ()
 
 
+def test_the_word_that_is_shown_is_one_that_tells() -> None:
+    """It was “válasz”, which is right in either encoding."""
+    (note,) = read_distribution("válasz,count\nnem,2\ngyőr,3\n".encode("cp1250"), "a.csv").notes
+    assert "as in “gyõr”. If that is wrong, save it again in UTF-8." in note
+
+
 @pytest.mark.parametrize("mark", [",", "|"])
 def test_japanese_of_windows_is_read(mark: str) -> None:
     """It was refused; its letters have bytes of ASCII in them, as those of bars."""
