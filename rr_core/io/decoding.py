@@ -92,6 +92,10 @@ _OF_A_WORD, _LONGEST_WORD = rb'[^\s,;|"]*', 40
 _C1 = bytes(range(0x80, 0xA0))
 
 
+Tell = Callable[[float], object]
+"""Told the part of a table, 0 to 1, that was read."""
+
+
 class UnreadableFile(ValueError):
     """A file from which no distribution can be made.
 
@@ -164,8 +168,8 @@ class Decoded:
     sheets: tuple[str, ...] = ()
 
 
-def unpack(data: bytes, name: str) -> Decoded:
-    """Check the size and the name, decompress, and tell what the bytes really are.
+def unpack(data: bytes, name: str, tell: Tell = lambda _: None) -> Decoded:
+    """Check the size and the name, decompress, and find what the bytes really are; `tell` as in `unzipped`.
 
     Raises:
         UnreadableFile: too large, before or after decompression; wrong extension; empty; a damaged archive, or one of
@@ -179,7 +183,7 @@ def unpack(data: bytes, name: str) -> Decoded:
         data, compression = gunzip(data), "gzip"
     kind = _kind(data, extension)
     if kind is None and compression is None:
-        data, extension, notes = _unzip(data)
+        data, extension, notes = _unzip(data, tell)
         compression, kind = "zip", _kind(data, extension)
     if not data or data.isspace():
         raise NoRows("The file is empty. Upload a table with one line per category, or one value per line.")
@@ -286,18 +290,21 @@ def _kind(data: bytes, extension: str) -> Kind | None:
     return None
 
 
-def unzipped(data: bytes, wanted: Callable[[str], bool], what: str) -> dict[str, bytes]:
+def unzipped(
+    data: bytes, wanted: Callable[[str], bool], what: str, tell: Tell = lambda _: None
+) -> dict[str, bytes]:
     """The members of a ZIP archive whose names are wanted, at most MAX_UNPACKED_BYTES together, counted while they
-    unpack: what the archive says of their sizes is not relied on. `what` names the archive.
+    unpack: what the archive says of their sizes is not relied on. `what` names the archive; `tell` is told the part that
+    is done.
 
     Raises:
         UnreadableFile: damaged, encrypted, too large, or compressed in an uncommon way.
     """
     members, size = dict[str, bytes](), 0
     with _zipped(data, what) as archive, faults_as(DAMAGED.format(what=what)):
-        for about in archive.infolist():
-            if about.is_dir() or not wanted(about.filename):
-                continue
+        chosen = [about for about in archive.infolist() if not about.is_dir() and wanted(about.filename)]
+        stated = sum(about.file_size for about in chosen)
+        for about in chosen:
             if about.flag_bits & _ZIP_ENCRYPTED:
                 raise UnreadableFile(
                     f"The {what} is protected by a password. Unpack it and upload the table without one."
@@ -310,6 +317,7 @@ def unzipped(data: bytes, wanted: Callable[[str], bool], what: str) -> dict[str,
                         raise UnreadableFile(
                             f"The {what} unpacks to more than {megabytes(MAX_UNPACKED_BYTES)}. {COUNT_FIRST}"
                         )
+                    tell(min(1, size / max(1, stated)))
             members[about.filename] = unpacked.getvalue()
     return members
 
@@ -325,7 +333,7 @@ def _zipped(data: bytes, what: str) -> zipfile.ZipFile:
         return archive
 
 
-def _unzip(data: bytes) -> tuple[bytes, str, tuple[str, ...]]:
+def _unzip(data: bytes, tell: Tell) -> tuple[bytes, str, tuple[str, ...]]:
     """The only table in a ZIP archive, the extension of its name, and a note on what else there is.
 
     Raises:
@@ -348,7 +356,7 @@ def _unzip(data: bytes) -> tuple[bytes, str, tuple[str, ...]]:
         for name in names
         if name != table
     ]
-    members = unzipped(data, table.__eq__, "ZIP archive")
+    members = unzipped(data, table.__eq__, "ZIP archive", tell)
     return members[table], _extension(_file(table)), tuple(notes[:3])
 
 

@@ -48,7 +48,7 @@ from rr_core.io.columns import (
     unused_numbers,
     words_of,
 )
-from rr_core.io.decoding import NoRows, UnreadableFile, megabytes, quote
+from rr_core.io.decoding import NoRows, Tell, UnreadableFile, megabytes, quote
 from rr_core.io.distribution import Preview, inspect
 from rr_core.io.labels import Codes, Labels, as_objects, clean, factorize
 from rr_core.io.parquet import to_text
@@ -56,7 +56,6 @@ from rr_core.io.tables import (
     Counted,
     Counts,
     Dropped,
-    Tell,
     add_up,
     check_size,
     count_values,
@@ -79,9 +78,10 @@ _PRINTED = (
     r"\S(\s{2,}|\s*[|\x{2502}\x{2506}]\s*|:\s+)[0-9][0-9.,' ]*(\s*[|\x{2502}\x{2506}].*)?$"
     r"|^[^=/?]+=\s*[0-9]+$|^[0-9.]+(\s+[0-9.]+)+$|^[({]['\"]|^[0-9]+\s{2,}\S"
 )
-# A count that is typed behind a name, or before it: "bus 21", "yes - 412", "yes (n=412)", "412 yes".
+# A count that is typed behind a name, or before it: "bus 21", "yes - 412", "yes (n=412)", "yes: 412 people", "412 yes".
 _BESIDE = re.compile(
     r"(?=.*[^\W\d_])(?P<name>.*?\S)(?P<mark>\s*[:=(]|\s*\(n\s*=|\s[-\u2013\u2014]|\s)\s*(?P<number>\d[\d.,']*)\)?(\s*\([^()]*%\))?"
+    rf"(\s+({'|'.join(WORDS['of_total'])}))?"
     r"|(?P<first>\d+)\s+(?P<last>[^\W\d].*|\d+(-|\u2013|\+).*)"
 )
 _CUT = re.compile(r"\s*\d{3}\s*")  # the end of a number that a comma between thousands cut
@@ -268,8 +268,8 @@ def _refuse_printed(names: Any, most: int) -> None:
         lines = lines[1:]
     if most == 1 and _have_numbers(lines):
         raise UnreadableFile(
-            f"Each line has a name and a number in one cell, as {quote(lines[0])}: write a comma between each name and "
-            "its count."
+            f"Each line has a name and a number in one cell, as {quote(lines[0])}: give the counts a column of their "
+            "own, behind a comma where the table is a text."
         )
 
 
@@ -463,12 +463,12 @@ def read_reports(
     for source, start, end in zip(ordered, parts, parts[1:], strict=False):
         with _naming(source.name if len(files) > 1 else None):
             opened = start + _OPENING * (end - start)
-            if progress is not None:
-                progress(start)
+            opening = _part(progress, start, opened)
+            opening(0)
             data = source.data if isinstance(source.data, bytes) else bytes(source.data)
             header = shape.has_header if shape else has_header
             try:
-                table = open_table(data, source.name, header, source.sheet)
+                table = open_table(data, source.name, header, source.sheet, opening)
             except NoRows as error:
                 if len(files) == 1:
                     raise

@@ -5,7 +5,7 @@ Distributions and collected reports are both read from here. Counting holds only
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from rr_core.io.columns import WORDS, Columns, Table, heads_rows
 from rr_core.io.decoding import (
     Decoded,
+    Tell,
     UnreadableFile,
     decode,
     encoding_note,
@@ -32,8 +33,6 @@ from rr_core.limits import HELD_ROWS_MAX, K_MAX, K_MIN
 from rr_core.plain_text import plain
 
 Counts = npt.NDArray[np.int64]
-Tell = Callable[[float], object]
-"""Told the part of a table, 0 to 1, that was read."""
 
 MIN_CATEGORIES, MAX_CATEGORIES = K_MIN, K_MAX
 
@@ -92,13 +91,14 @@ class Counted:
     notes: tuple[str, ...] = ()
 
 
-def decoded(data: bytes, name: str, sheet: str | None = None) -> Decoded:
-    """Unpack and decode an upload: every reader gets its text from here. `sheet` is as `wanted` of `read_sheet`.
+def decoded(data: bytes, name: str, sheet: str | None = None, tell: Tell = lambda _: None) -> Decoded:
+    """Unpack and decode an upload: every reader gets its text from here. `sheet` is as `wanted` of `read_sheet`; `tell`
+    is told the part of a ZIP archive that is unpacked.
 
     Raises:
         UnreadableFile: as in `unpack`, `decode`, `read_sheet` and `read_statistics`.
     """
-    packed = unpack(data, name)
+    packed = unpack(data, name, tell)
     if packed.kind == "parquet":
         return packed
     if packed.kind == "statistics":
@@ -111,13 +111,16 @@ def decoded(data: bytes, name: str, sheet: str | None = None) -> Decoded:
     return replace(found, compression=packed.compression, notes=packed.notes + found.notes)
 
 
-def open_table(data: bytes, name: str, has_header: bool | None, sheet: str | None = None) -> Table:
-    """The table in an upload. `sheet` is the one of a workbook, None for the first that seems to be a table.
+def open_table(
+    data: bytes, name: str, has_header: bool | None, sheet: str | None = None, tell: Tell = lambda _: None
+) -> Table:
+    """The table in an upload. `sheet` is the one of a workbook, None for the first that seems to be a table; `tell` as in
+    `decoded`.
 
     Raises:
         UnreadableFile: when the file is no table at all.
     """
-    return table_in(decoded(data, name, sheet), has_header)
+    return table_in(decoded(data, name, sheet, tell), has_header)
 
 
 def table_in(found: Decoded, has_header: bool | None) -> Table:

@@ -25,6 +25,7 @@ from rr_core.io import (
     Reports,
     Source,
     UnreadableFile,
+    decoding,
     inspect_reports,
     parquet,
     read_distribution,
@@ -35,6 +36,7 @@ from rr_core.io import (
 from rr_core.io.columns import header_rows
 from rr_core.io.labels import clean
 from tests.io.test_distribution import COUNTS, LABELS, write
+from tests.io.workbook_files import archive
 
 
 def read(*files: str | bytes, name: str = "csv", **options: Any) -> Reports:
@@ -185,6 +187,12 @@ def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     # The compressed file is small: the two others share nearly all of the bar, and each moves it.
     assert sum(0.2 < done < 0.45 for done in heard) > 5
     assert sum(0.7 < done < 0.95 for done in heard) > 5
+    heard.clear()
+    monkeypatch.setattr(decoding, "_CHUNK", 1 << 14)
+    packed = Source("a.zip", archive({"a.csv": reports}))  # of which the bar stood at 0 until it was unpacked
+    assert read_reports([packed], progress=lambda done: bool(heard.append(done))).total == 100_000
+    assert heard == sorted(heard)
+    assert sum(0.02 < done < 0.28 for done in heard) > 5
     heard.clear()
     monkeypatch.setattr(parquet, "_PIECE_ROWS", 10)
     source = Source("a.parquet", to_parquet(["red", "blue"] * 50))
