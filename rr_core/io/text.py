@@ -117,14 +117,13 @@ class TextTable(Table):
         """The file in pieces, and the part of it behind each.
 
         Without quotation marks every line break ends a record: pieces can be cut, and each is parsed by all
-        processors. Otherwise Arrow's own sequence of blocks is slower but right. Neither takes a piece of
-        empty lines.
+        processors. Otherwise, and beyond one block, Arrow's own sequence of blocks is slower but right.
+        Neither takes a piece of empty lines.
         """
         size, start = len(self.data), _EMPTY_LINES.match(self.data).end()
         text = pa.py_buffer(self.data)
-        if b'"' in self.data:
+        if b'"' in self.data and size > _BLOCK:
             records, lines = 0, 1 + self.data.count(b"\n")
-            # Closed, so that no thread of Arrow's is left reading when a script comes to its end.
             with arrow_csv.open_csv(pa.BufferReader(text.slice(start)), **options) as reader:
                 for batch in reader:
                     records += batch.num_rows
@@ -147,7 +146,8 @@ class TextTable(Table):
         """How Arrow is to read the columns at `indices`."""
         names = [str(i) for i in range(len(self.columns))]
         return {
-            # One block needs no threads, which a short script would have to end.
+            # One block is read in this thread: another may still hold what is Python's when a short script
+            # ends, and Arrow then ends the process with an error.
             "read_options": arrow_csv.ReadOptions(
                 use_threads=len(self.data) > _BLOCK, block_size=_BLOCK, column_names=names
             ),

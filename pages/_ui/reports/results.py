@@ -37,8 +37,7 @@ from rr_core.reports.measured import (
     coverage_range,
     credible_coverage_of_large,
 )
-from rr_core.rounding import p_value
-from rr_core.words.phrases import odds
+from rr_core.rounding import odds, p_value
 
 _LEVELS = (0.9, 0.95, 0.99)
 _TARGETS: dict[Target, str] = {"users": "These people", "population": "Their population"}
