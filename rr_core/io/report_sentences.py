@@ -308,9 +308,9 @@ def _plausible(results: Results) -> str:
     if plausible is None:
         return ""
     if plausible.none:
-        return f" No ε up to {number(plausible.low)} was found under which the reports are plausible."
+        return f" No ε up to {number(plausible.low)} was found that fits."
     rough = "" if plausible.finished else " (roughly: the search was stopped)"
-    return f" The reports are plausible under ε of about {number(plausible.low, 4)}{rough}."
+    return f" To fit, ε must be at least about {number(plausible.low, 4)}{rough}."
 
 
 def _empty_categories(results: Results) -> str:

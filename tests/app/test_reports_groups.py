@@ -46,8 +46,8 @@ ROWS = "region,answer,weight\n" + "".join(
 )
 
 
-def in_groups(made="warner", by=("region",), weights=None, rows=ROWS):
-    page = given(opened(made), rows)
+def in_groups(made="warner", by=("region",), weights=None, rows=ROWS, page=None):
+    page = given(opened(made), rows) if page is None else page
     one(page.selectbox, "Report column").set_value(rows.split("\n")[0].split(",").index("answer"))
     checked(page.run())
     if by:
@@ -141,6 +141,39 @@ def test_weights_that_are_used_are_not_said_to_be_unused():
     assert "The weights in the column “weight” were not used" in said(page)
     one(page.selectbox, "Survey weights (optional)").set_value("weight")
     assert "were not used" not in said(checked(page.run()))
+
+
+def test_weights_that_cannot_serve_are_refused_in_words():
+    """The choice of weights vanished where the column held text, and where the table was one of counts."""
+    page = in_groups("k_rr", (), "weight", re.sub(r",[0-9.]+\n", ",high\n", ROWS))
+    assert "Line 2 has “high” in the column “weight”, which is no number, as weights are" in said(page)
+    page = given(opened(), "region,answer,count\nnorth,yes,30\nnorth,no,20\nsouth,yes,5\nsouth,no,45\n")
+    box = one(page.selectbox, "Survey weights (optional)")
+    assert box.disabled
+    assert box.help == "A table of counts has no weights: they need one report per row."
+
+
+@pytest.mark.parametrize("made", ["k_rr", "warner"])
+def test_several_files_have_groups_and_weights(made, tmp_path):
+    """Both choices vanished with a second file."""
+    head, *lines = ROWS.splitlines(keepends=True)
+    parts = {"a.csv": head + "".join(lines[:400]), "b.csv": head + "".join(lines[400:])}
+    page = give(opened(made), *parts.items())
+    page = in_groups(made, ("region",), "weight", page=page)
+    wanted, found = held(in_groups(made, ("region",), "weight")), held(page)
+    np.testing.assert_array_equal(found.survey.reports, wanted.survey.reports)
+    np.testing.assert_allclose(found.analysis.estimates["inv"], wanted.analysis.estimates["inv"])
+    for name, text in parts.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    same_files(found, tmp_path)
+
+
+def test_the_same_people_in_two_files_are_warned_of():
+    page = give(opened(), ("a.csv", ROWS), ("b.csv", re.sub(r",[0-9.]+\n", ",1\n", ROWS)))
+    one(page.selectbox, "Report column").set_value(1)
+    (warning,) = checked(page.run()).warning
+    assert "has each report as often as" in warning.value
+    assert "take one away" in warning.value
 
 
 def test_weights_are_those_of_the_population():
