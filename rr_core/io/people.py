@@ -325,7 +325,8 @@ def _weights(array: Any, table: Table, index: int, before: int) -> npt.NDArray[n
             pc.unique(combined),
             pc.index_in(combined, pc.unique(combined)).to_numpy(zero_copy_only=False),
         )
-        values = numbers.parse(distinct).values.astype(np.float64)[codes]
+        parsed = numbers.parse(distinct)
+        values = (parsed.values / (100 if parsed.percent else 1))[codes]
         wrong = np.isnan(values) & ~np.asarray(pc.is_null(combined).to_numpy(zero_copy_only=False))
         text = pc.cast(combined, pa.large_string())
         for row in np.flatnonzero(wrong)[:1].tolist():

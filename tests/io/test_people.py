@@ -194,6 +194,17 @@ def test_inclusion_probabilities_lie_above_0_up_to_1():
             read_people(source, read, ["no", "yes"], Names(), weights="pi", inverse=True)
 
 
+def test_inclusion_probabilities_may_be_in_percent():
+    """They were refused as none."""
+    found = []
+    for chances in (("50%", "12.5%"), ("0.5", "0.125")):
+        source = Source("a.csv", f"answer,pi\nyes,{chances[0]}\nno,{chances[1]}\n".encode())
+        read = read_reports([source], category="answer", layout="values")
+        people = read_people(source, read, ["no", "yes"], Names(), weights="pi", inverse=True)
+        found.append(people.tallies.weights.tolist())
+    assert found == [[[8.0, 2.0]]] * 2
+
+
 def test_a_group_without_a_report_is_named():
     """It was dropped without a word."""
     source = Source("a.csv", b"town,answer,n\nOslo,yes,5\nOslo,no,7\nRome,yes,0\nRome,no,0\n")
