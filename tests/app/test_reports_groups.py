@@ -187,7 +187,7 @@ def test_the_same_people_in_two_files_are_warned_of():
     page = give(opened(), ("a.csv", ROWS), ("b.csv", re.sub(r",[0-9.]+\n", ",1\n", ROWS)))
     one(page.selectbox, "Report column").set_value(1)
     (warning,) = checked(page.run()).warning
-    assert "has each report as often as" in warning.value
+    assert "has the same number of each report as" in warning.value
     assert "take one away" in warning.value
 
 

@@ -213,7 +213,7 @@ def answer(results: Results, choice: Shown) -> None:
     text = sentences.answer(results, choice.estimator, simultaneous=choice.simultaneous)
     tested = results.epsilon_test is not None and not results.rejects_epsilon
     fit = f" {markdown(sentences.fit(results)[0])}" if tested else ""
-    with st.container(key="answer"):  # which dials.js brings into view
+    with st.container(key=f"answer_{results.used.key}"):  # which dials.js brings into view when it is new
         st.markdown(
             f"**{markdown(sentences.heading(results))}** {markdown(text, 2000)}\n\n"
             f"**{markdown(sentences.advice(results)[0])}**{fit}"
