@@ -384,7 +384,7 @@ def test_a_level_is_told_with_all_its_digits(tmp_path, capsys):
         (["--design", "k_rr", "--epsilon", "often"], "“often” is not a number above 0"),
         (["--design", "k_rr", "--epsilon", "2000"], "ε = 2,000 is too large: it can be up to 700."),
         (["--design", "warner"], "Warner's two questions: say --p"),
-        (["--design", "warner", "--p", "2"], "2 cannot be: a chance lies between 0 and 1"),
+        (["--design", "warner", "--p", "2"], "2 is not between 0 and 1; 2% is written 2% or 0.02"),
         (["--design", "warner", "--p", "0.7", "--yes", "maybe"], "No answer is called “maybe”"),
         (["--design", "crosswise", "--p", "0.2"], "Say it with --yes"),
         (["--design", "unrelated", "--p", "0.7"], "say --prevalence"),

@@ -92,13 +92,14 @@ class Lead {
     this.showTab();
   }
 
-  // So does an answer that was asked for far down, on a telephone.
+  // So does a new answer, which was asked for further down.
   showTop() {
-    const come = !this.answer?.isConnected && document.querySelector('.st-key-answer');
+    const answer = document.querySelector('[class*="st-key-answer_"]')?.className.match(/st-key-answer_\S+/)[0];
+    const come = answer && answer !== this.answer;
     if (location.pathname === this.path && !come) return;
     if (this.path) document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0);
     this.path = location.pathname;
-    this.answer = come || this.answer;
+    this.answer = answer || this.answer;
   }
 
   // A link may open a tab that lies beyond the edge of a narrow screen.

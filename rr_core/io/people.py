@@ -188,7 +188,9 @@ def _people(
         left &= groups >= 0
     if weights is not None:
         _note(notes, sums, left, "missing", f"left out: no weight in the column {quote(weights)}")
-        zero = f"with weight 0 in the column {quote(weights)}: reports that count for nothing in the shares"
+        zero = (
+            f"with weight 0 in the column {quote(weights)}: they are among the reports, but not in the shares"
+        )
         _note(notes, sums, left, "zero", zero)
     left &= sums["people"].to_numpy() > 0
     written = {group_names[group] for group in np.unique(groups[groups >= 0]).tolist()}

@@ -329,7 +329,9 @@ def _notes(read: Sequence[ReadFile], shape: Shape, names: Any, counts: Counts) -
     for file in read:
         before = earlier.setdefault((len(file.counted.names), int(file.counted.people.sum())), [])
         if (like := next((one for one in before if _same_people(one, file)), None)) is not None:
-            notes.append(f"{quote(file.name)} has each report as often as {quote(like.name)}{TWICE}")
+            notes.append(
+                f"{quote(file.name)} has the same number of each report as {quote(like.name)}{TWICE}"
+            )
         before.append(file)
     for file in read[1:]:
         words = {cell.strip().casefold() for cell in file.first_line}

@@ -81,7 +81,7 @@ def test_weights_of_0_are_told():
     found = people("answer,w\nyes,0\nno,1\nyes,2\nno,0\n", weights="w")
     assert found.tallies.counts.tolist() == [[2, 2]]
     assert found.notes == (
-        "2 rows with weight 0 in the column “w”: reports that count for nothing in the shares.",
+        "2 rows with weight 0 in the column “w”: they are among the reports, but not in the shares.",
     )
 
 

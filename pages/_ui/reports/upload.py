@@ -89,6 +89,8 @@ def panel() -> None:
     used = session.in_use()
     if used is None and session.was_let_go():
         st.warning(sessions.LET_GO, icon=":material/info:")
+    # Each in a place of its own, of which the other is emptied at once: what was in a place before stays there until the
+    # run ends, and the form would stand for seconds squeezed into the row of the line.
     if used is not None and not session.is_open():
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.caption(
@@ -97,7 +99,9 @@ def panel() -> None:
                 width="content",
             )
             st.button("Other reports or settings", on_click=session.open_panel)
+        st.empty()
         return
+    st.empty()
     with st.container(border=True):
         _open_panel()
 
