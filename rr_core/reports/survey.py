@@ -72,7 +72,7 @@ from rr_core.reports.analysis import (
     variance_of_channel,
 )
 from rr_core.reports.by_group import added_up, alike_designs, by_chance, repaired, squared, total
-from rr_core.reports.intervals import AboveZero, Interval, holm
+from rr_core.reports.intervals import AboveZero, Interval, clopper_pearson, holm, wilson
 from rr_core.reports.protocol_fit import LEAST_EXPECTED, fit_of_unary
 from rr_core.rounding import p_of_file
 
@@ -80,7 +80,6 @@ MOST_GROUPS = 200
 _MOST_OF_UNITS = 50_000_000  # numbers that are held: primary units times reports
 _LARGEST = 1e100  # sum of weights
 _ENOUGH = 50.0  # expected reports, from which on the variance by linearisation is off by a seventh or less
-_MANY = 1e8  # effective reports, from which on SciPy 1.17's inverse of the incomplete beta function fails
 
 
 @dataclass(frozen=True, eq=False)
@@ -605,24 +604,24 @@ class _Weighed:
         of their Inv, by what ``made`` their reports."""
         sums, squares = 0.0, None if self.stratum_of is not None else 0.0
         for group, (part, shares) in enumerate(zip(parts, self.shares(), strict=True)):
+            if not part.any():
+                continue
             share, total = part / self.groups[group, -1], self.groups[group]
             if made is None:
-                sums = sums + share * _residuals(self.of_units[group], shares, None)
-                more = None if squares is None else _squared(self.squares_of[group], shares, None)
+                of_units, each = self.of_units[group], self.squares_of[group]
+                sums = sums + share * (of_units[:, :-1] - of_units[:, -1:] * shares)
+                more = each[:, :-1] * (1 - 2 * shares) + each[:, -1:] * shares**2
             else:
                 inv = added_up(total, made[group], np.zeros(1)) / total[-1]
                 sums = sums + share * added_up(self.of_units[group], made[group], inv)
-                more = None if squares is None else squared(self.squares_of[group], made[group], inv)
-            squares = None if squares is None or more is None else squares + share**2 * more
+                more = squared(self.squares_of[group], made[group], inv)
+            squares = None if squares is None else squares + share**2 * more
         return self._between_units(np.asarray(sums), None if squares is None else np.asarray(squares))
 
-    def variance(self, group: int, added: Array | None = None) -> Array:
-        """Variance of the shares of the reports of a group, (m,), or of ``added`` (m, k) summed over them, (k,)."""
-        total = self.groups[group, -1]
-        shares = self.groups[group, :-1] / total
-        sums = _residuals(self.of_units[group], shares, added)
-        squared = None if self.stratum_of is not None else _squared(self.squares_of[group], shares, added)
-        return np.asarray(self._between_units(sums, squared) / total**2)
+    def variance(self, group: int, made: Collecting | None = None) -> Array:
+        """(m,) variance of the shares of the reports of a group, or (k,) of its Inv, by what ``made`` them."""
+        g = len(self.groups)
+        return self.variance_of_sum(np.eye(g)[:, [group]], None if made is None else [made] * g)
 
     def variance_of_all(self, made: ByGroup, inv: Array) -> Array:
         """(k,) variance of ``inv``, that of all people whose groups have these designs."""
@@ -656,21 +655,6 @@ def _check_weights(totals: Array) -> None:
         )
 
 
-def _residuals(sums: Array, shares: Array, added: Array | None) -> Array:
-    """Sums over rows of weights (r, m + 1) of what each report adds less its mean: (r, m), or (r, k) for ``added``
-    (m, k), where each person has one report."""
-    if added is None:
-        return np.asarray(sums[:, :-1] - sums[:, -1:] * shares)
-    return np.asarray(sums[:, :-1] @ (added - shares @ added))
-
-
-def _squared(squares: Array, shares: Array, added: Array | None) -> Array:
-    """The same of the squares of each person's."""
-    if added is None:
-        return np.asarray(squares[:, :-1] * (1 - 2 * shares) + squares[:, -1:] * shares**2)
-    return np.asarray(squares[:, :-1] @ (added - shares @ added) ** 2)
-
-
 def _weighted(weighed: _Weighed, group: int, unweighted: Analysis, tallies: Tallies) -> WeightedAnalysis:
     """The analysis of a weighted group, from that of its people without their weights."""
     counts, n, level, protocol = unweighted.counts, unweighted.n, unweighted.level, unweighted.protocol
@@ -691,7 +675,7 @@ def _weighted(weighed: _Weighed, group: int, unweighted: Analysis, tallies: Tall
         if protocol.identified:
             by_inv = inv_channel(weights, protocol)
             estimates = {"inv": by_inv, "mle": best.theta}
-            variance = weighed.variance(group, inv_channel(np.eye(protocol.m), protocol))
+            variance = weighed.variance(group, protocol)
             by_design = variance_of_channel(best.theta, kish, protocol, "sampled")
             variance = np.where(variance > 0, variance, by_design)
             spread = np.maximum(variance, by_design) if least < _ENOUGH else variance
@@ -712,8 +696,8 @@ def _weighted(weighed: _Weighed, group: int, unweighted: Analysis, tallies: Tall
         alone, together = (
             Interval((low - q) / keep, (high - q) / keep, level, of_all)
             for of_all, (low, high) in (
-                (False, _wilson(shares, effective, beyond((1 - level) / 2))),
-                (True, _korn_graubard(shares, few, tail)),
+                (False, wilson(shares, effective, beyond((1 - level) / 2))),
+                (True, clopper_pearson(shares * few, few, 2 * tail)),
             )
         )
     effects = None
@@ -795,23 +779,3 @@ def _plain_variance(shares: Array, n: int, protocol: Collecting) -> Array:
         return shares * (1 - shares) / n / protocol.keep**2
     added = inv_channel(np.eye(protocol.m), protocol)
     return np.maximum(shares @ added**2 - (shares @ added) ** 2, 0.0) / n
-
-
-def _wilson(shares: Array, effective: Array, quantile: float) -> tuple[Array, Array]:
-    """Ends of Wilson's intervals for shares of so many reports each."""
-    weight = quantile**2 / effective
-    centre = (shares + weight / 2) / (1 + weight)
-    half = np.sqrt(weight * (shares * (1 - shares) + weight / 4)) / (1 + weight)
-    return centre - half, centre + half
-
-
-def _korn_graubard(shares: Array, effective: Array, tail: float) -> tuple[Array, Array]:
-    """Ends of Clopper and Pearson's intervals for the same, with this chance outside at either end: so far out Wilson's,
-    by the normal law, fail. Of so many reports that SciPy's inverse does, they are the same."""
-    seen, others = shares * effective, (1 - shares) * effective
-    low = special.betaincinv(np.where(seen > 0, seen, 1.0), others + 1, tail)
-    high = special.betainccinv(seen + 1, np.where(others > 0, others, 1.0), tail)
-    exact = np.where(seen > 0, low, 0.0), np.where(others > 0, high, 1.0)
-    normal = _wilson(shares, effective, -float(special.ndtri(tail)))
-    first, last = (np.where(effective < _MANY, one, other) for one, other in zip(exact, normal, strict=True))
-    return first, last
