@@ -94,7 +94,7 @@ def with_intervals(
         f"Markers of {ESTIMATES[chosen].name} are filled where the share is larger than chance alone would make it: "
         f"{int(above.sum()):,} of {above.size:,}. The first one shown is {share}; the interval of "
         f"Inv{', cut at 0 and 1,' if not outside else ''} is {between(float(shown.low[first]), float(shown.high[first]))}"
-        f"{outside}; {scope} meant to hold the truth in {interval.level:.0%} of "
+        f"{outside}; {scope} meant to hold the truth in {percent(interval.level)} of "
         "collections."
     )
     more: dict[str, Any] = {}
@@ -158,20 +158,22 @@ def _without_inv(share: str) -> str:
 
 
 def without_the_largest(view: Bars, estimate: Array, interval: Interval) -> list[float]:
-    """The range that shows every interval but that of the largest share."""
-    largest = int(view.pick(estimate).argmax())
+    """The range that shows every interval but that of the largest share; at least a hundredth of that share."""
+    shares = view.pick(estimate)
+    largest = int(shares.argmax())
     low, high = (np.delete(view.pick(ends), largest) for ends in (interval.low, interval.high))
     bottom, top = min(float(low.min()), 0.0), float(high.max())
-    room = 0.06 * max(top - bottom, 1e-12)
+    room = 0.06 * max(top - bottom, 0.01 * float(shares[largest]), 1e-12)
     return [bottom - room, top + room]
 
 
 def is_dominated(view: Bars, estimate: Array, interval: Interval) -> bool:
-    """Whether one category is so large that the others could not be told apart beside it."""
+    """Whether one category is so large that the others could not be told apart beside it, and would be without it."""
     if view.categories.size < 3:
         return False
-    top = max(without_the_largest(view, estimate, interval)[1], 1e-12)
-    return float(view.pick(estimate).max()) > 5 * top
+    largest = int(view.pick(estimate).argmax())
+    top = float(np.delete(view.pick(interval.high), largest).max())
+    return 0 < 5 * top < float(view.pick(estimate)[largest])
 
 
 def reports_floor(found: Floor) -> go.Figure:

@@ -32,6 +32,7 @@ _DOMAINS = {
 }
 _FROM = {"epsilon": "", "p": " (from p)", "redraw": " (from the chance of a uniform redraw)"}
 _MOST_NAMED = 50
+_DIGITS, _MOST_DIGITS = 6, 16  # of epsilon, p and q; p and q get as many as distinguish them
 _MANY = 50  # categories, above which the largest are so by luck as well
 INTERVAL, P_VALUE = "Interval", "p (Holm)"  # columns
 Compared = tuple[int, int]  # a category, and the group that the others differ from
@@ -62,10 +63,13 @@ def data_and_mechanism(results: Results) -> str:
             f"{f' ({stated})' if stated else ''}, {granted(results)}."
         )
     report = "after the swap of the two answers a report is" if used.settings.swapped else "a report was"
+    digits = _DIGITS
+    while digits < _MOST_DIGITS and number(mechanism.p, digits) == number(mechanism.q, digits):
+        digits += 1
     return (
         f"{n_reports(used.n)}{used.weighted_by} over K = {mechanism.k:,} categories, collected with k-ary randomized "
-        f"response at ε = {number(mechanism.epsilon, 6)}: {report} the truth with probability "
-        f"p = {truthful(mechanism, 6)}, and each other category with q = {number(mechanism.q, 6)}."
+        f"response at ε = {number(mechanism.epsilon, _DIGITS)}: {report} the truth with probability "
+        f"p = {truthful(mechanism, digits)}, and each other category with q = {number(mechanism.q, digits)}."
     )
 
 
@@ -115,7 +119,7 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool | No
         said = " lies wholly outside 0 to 100%, at"
     elif low < 1 and high > 0:
         low, high, said = max(low, 0.0), min(high, 1.0), ", cut at 0 and 1, is"
-    counted = results.target == "users" and inv <= 1 and not drowned
+    counted = results.target == "users" and 0 <= inv <= 1 and not drowned
     whose = f"these {used.n:,} people" if used.n > 1 else "1 person"
     people = f", about {whole(inv * used.n):,.0f} of {whose}" if counted else ""
     fits = "ε that was stated" + (" with these categories" if used.collected.too_few else "")
@@ -431,7 +435,7 @@ def _listed(names: Iterable[str], last: str) -> str:
 
 def intervals(results: Results, name: str, *, simultaneous: bool = False) -> list[str]:
     """How to read the intervals beside an estimate."""
-    used, level = results.used, results.level
+    used, level = results.used, percent(results.level)
     whose = (
         "these very people"
         if results.target == "users"
@@ -442,10 +446,10 @@ def intervals(results: Results, name: str, *, simultaneous: bool = False) -> lis
     if analysis.interval is None or analysis.above is None:
         return ["There are no intervals: this table cannot tell the truths apart."]
     hold = (
-        f"The {level:.0%} intervals of all categories together are meant to hold their shares in {level:.0%} of "
+        f"The {level} intervals of all categories together are meant to hold their shares in {level} of "
         "collections; the columns of the CSV with _all hold them, those without are meant for one category each."
         if simultaneous
-        else f"Each {level:.0%} interval is meant to hold its own share in {level:.0%} of collections, or in more when "
+        else f"Each {level} interval is meant to hold its own share in {level} of collections, or in more when "
         "the share is 0 or 1. The columns with _all of the CSV hold those that are meant for all categories at once."
     )
     lines = [
@@ -453,7 +457,7 @@ def intervals(results: Results, name: str, *, simultaneous: bool = False) -> lis
         f"They are the intervals of Inv, {law}, cut at 0 and 1 unless they lie wholly outside. "
         f"{no_own_interval(results)}",
         f"Above zero: {_tests(results)} of each category, corrected for all {k:,} by Holm's method. With probability "
-        f"{1 - analysis.above.level:.0%} at least, no category that nobody has is called above zero.",
+        f"{level} at least, no category that nobody has is called above zero.",
     ]
     return [*lines, *outside([analysis], [name], simultaneous=simultaneous), *few_reports(results)]
 
@@ -464,10 +468,14 @@ def outside(analyses: Sequence[Analysis], names: Sequence[str], *, simultaneous:
     lows, highs = ([getattr(one, end) for one in limits if one is not None] for end in ("low", "high"))
     if len(lows) < len(analyses):
         return []
-    shares = np.concatenate([one.estimates[name] for one, name in zip(analyses, names, strict=True)])
+    of_each = [one.estimates[name] for one, name in zip(analyses, names, strict=True)]
+    shares = np.concatenate(of_each)
+    moved = np.repeat(
+        [name != "inv" for name in names], [one.size for one in of_each]
+    )  # Inv is repaired by none
     low, high, close = np.concatenate(lows), np.concatenate(highs), analyses[0].close
     k, told = shares.size, list[str]()
-    missed = int(((shares < low - close) | (shares > high + close)).sum())
+    missed = int((moved & ((shares < low - close) | (shares > high + close))).sum())
     below, above = high <= 0, low >= 1  # which are not cut
     cut = int((((shares < -close) | (shares > 1 + close)) & ~below & ~above).sum())
     if missed:
@@ -553,7 +561,7 @@ def settings(results: Results) -> list[tuple[str, str]]:
         name = "p, q after the swap" if used.settings.swapped else "p, q"
         lines.append((name, f"{used.protocol.p!r}, {used.protocol.q!r}"))
     lines += [
-        ("Level of the intervals", f"{results.level:.0%}"),
+        ("Level of the intervals", percent(results.level)),
         ("Shares of", "these people" if results.target == "users" else "their population"),
         ("Rows", "one report each" if read.layout == "values" else "a category and its count"),
         ("Columns", ", ".join(columns)),

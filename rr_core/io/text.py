@@ -67,6 +67,8 @@ _END = re.compile(
 _FEWEST_VALUES = 4  # that show whether values of a single column come again
 _MOST_TITLES = 12  # lines above a table that are looked at
 _FEWEST_NAMED = 2  # rows, with the header, that may be named as R does, or be a table
+# As `uniq -c` writes it: counts that end below one another, and a name behind a blank.
+_COUNT_FIRST: Any = re.compile(rb" *([1-9][0-9]*) (\S[^\t]*)?")
 # For a single column: a separator that the file does not contain.
 _NOT_IN_FILES = "\x1f\x1e\x1d\x1c\x01\x02\x03\x04"
 
@@ -283,6 +285,8 @@ def open_text(
         data = data.replace(b"\\\\", b"\x00").replace(b'\\"', b'""').replace(b"\x00", b"\\")
         notes.append("Quotation marks behind a backslash were read as parts of their text.")
     data = _without_brackets(data, notes)
+    if counted := _with_counts_behind(data, notes):
+        data, has_header, above = counted, True, above - 1
     separator = separator or said or _detect_separator(_head(data))
     data = _empty_leading_lines(data, separator)
     if titles := _titles(data, separator, notes):
@@ -464,9 +468,15 @@ def _without_source(data: bytes, separator: str | None, notes: list[str]) -> byt
 
 def _without_remark(data: bytes, rows: list[list[str]], notes: list[str]) -> bytes:
     """The text of a single column of values that come again without remarks at its end: lines of several words, none of
-    them among the values, below its only blank line."""
+    them among the values, below its only blank line; or one that says that it ends."""
     tail = data[-_NEXT_BYTES:]
-    found = re.search(rb"\n[ \t]*\n\s*(?=\S)", tail)
+    found = re.search(rb"\n[ \t]*\n\s*(?=\S)", tail) or re.search(rb"\n(?=[^\n]+\n*\Z)", tail)
+    if (
+        found
+        and found[0] == b"\n"
+        and not _END.fullmatch(tail[found.end() :].decode(errors="replace").strip())
+    ):
+        return data
     if found is None or b'"' in data:
         return data
     end = len(data) - len(tail) + found.start() + 1
@@ -567,16 +577,45 @@ def _without_brackets(data: bytes, notes: list[str]) -> bytes:
     return b"\n".join(line.rstrip(b", \t") for line in data.translate(None, b"[]").split(b"\n"))
 
 
+def _with_counts_behind(data: bytes, notes: list[str]) -> bytes:
+    """The table, with a header, of lines as `uniq -c` writes them, which may count the header, too; else nothing."""
+    lines = data.strip(b"\n").split(b"\n") if _COUNT_FIRST.match(data) else []
+    found = [one for line in lines if (one := _COUNT_FIRST.fullmatch(line))]
+    rows = {one[2] or b"": one[1] for one in found}
+    aligned = data.startswith(b" ") or any(line.startswith(b" ") for line in lines)
+    if not aligned or not _FEWEST_NAMED <= len(lines) == len(rows) or len({one.end(1) for one in found}) > 1:
+        return b""
+    if is_serial([count.decode() for count in rows.values()]):
+        return b""
+    once = [name for name, count in rows.items() if count == b"1" and is_usual_name(name.decode())]
+    header, mark = b"answer", b"\t"
+    if once:  # the line of the header, which may say that the names are of several columns
+        header, commas = once[0], once[0].count(b",")
+        mark = b"," if commas and all(name.count(b",") == commas for name in rows) else mark
+        del rows[header]
+    most = max(rows, key=lambda name: int(rows[name]))
+    about = f"{int(rows[most]):,} of {quote(most.decode())}"
+    notes.append(f"Each line begins with its count, as uniq -c writes it: {about}.")
+    return b"\n".join([header + mark + b"count", *map(mark.join, rows.items())])
+
+
 def _titles(data: bytes, separator: str | None, notes: list[str]) -> int:
-    """The number of lines with titles above the table: one cell each, and a blank line before a line of several cells."""
+    """The number of lines with titles above the table: one cell each, and a blank line before a line of several cells; or
+    the first of as many cells as there are below, in a line of words above one with a number."""
     lines = _head(data).split("\n")[:_MOST_TITLES]
     if separator is None or any(line.count('"') % 2 for line in lines):
         return 0
-    cells = [[cell for cell in row if cell.strip()] for row in csv.reader(lines, delimiter=separator)]
+    rows = [*csv.reader(lines, delimiter=separator)]
+    cells = [[cell for cell in row if cell.strip()] for row in rows]
     first = next((i for i, row in enumerate(cells) if len(row) > 1), 0)
     titles = [row[0] for row in cells[:first] if row]
-    if not titles or cells[first - 1]:
+    if not titles:
         return 0
+    if cells[first - 1]:
+        wide = len(rows[first - 1]) == len(rows[first]) and rows[first - 1][0].strip()
+        numbers = [any(map(looks_numeric, row)) for row in cells[first : first + 2]]
+        if not wide or numbers != [False, True]:
+            return 0
     notes.append(_skipped("Above", titles))
     return first
 

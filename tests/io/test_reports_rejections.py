@@ -146,6 +146,8 @@ PRINTED = {
     "psql, one column": " answer \n--------\n yes\n no\n yes\n(3 rows)\n",
     "R": "\nyes  no \n640 360 \n",
     "assignments": "yes=640\nno = 360\n",
+    "R, shares": "\n yes   no \n0.64 0.36 \n",
+    "a series": "0    yes\n1     no\n2    yes\n      ... \nName: answer, Length: 900, dtype: object\n",
     "Python": "('yes', 640)\n('no', 360)\n",
 }
 
@@ -166,11 +168,14 @@ def test_a_printed_table_is_no_column_of_reports(text: str) -> None:
         "- yes: 412\n- no: 588\n",
         "answer\nbus 21\ncar 30\ntrain 19\n",
         "Never 137\n2-3 times 76\nWeekly 41\n",
+        "42 18-24\n137 25-34\n7 65+\n",
+        "bus: 21 people\ntram: 34 people\nwalk: 3 people\n",
     ],
 )
 def test_a_count_in_the_cell_of_its_name_is_named(text: str) -> None:
     """Each line was a report."""
-    assert "number in one cell" in complaint(text) or "a table as a program" in complaint(text)
+    said = complaint(text)
+    assert "a table as a program" in said or "give the counts a column of their own, behind a comma" in said
 
 
 def test_a_comma_between_thousands_is_none_between_columns() -> None:
@@ -200,6 +205,19 @@ def test_numbers_with_blanks_between_them_are_columns() -> None:
 )
 def test_a_line_of_python_is_no_header(text: str) -> None:
     assert "one line in brackets" in complaint(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ",answer\ncount,900\nunique,2\ntop,yes\nfreq,640\n",
+        ",age\ncount,900.0\nmean,41.2\nstd,11.5\nmin,18.0\n25%,30\n50%,41\n75%,52\nmax,80\n",
+        ",answer,age\ncount,900,900.0\nunique,2,\ntop,yes,\nfreq,640,\nmean,,41.2\nstd,,11.5\n",
+    ],
+)
+def test_a_summary_of_columns_is_named(text: str) -> None:
+    """Its rows were categories, or a count that is no number."""
+    assert "This is a summary of columns (count, " in complaint(text)
 
 
 @pytest.mark.parametrize(
@@ -368,7 +386,6 @@ def test_names_stand_in_the_column_that_is_filled():
         "Once": 91,
         "Weekly": 172,
         "Total": 400,
-        "System": 12,
     }
 
 

@@ -61,13 +61,11 @@ _DELTAS = tuple(float(f"1e-{digits}") for digits in range(5, 16))
 _SHUFFLING_POINTS = 81
 
 
-_TASKS: dict[Find, str] = {
-    "n": "**Try:** double or halve ε. How many users does the same goal need then?",
-    "eps": "**Try:** take ten times as many users, or a tenth of them. Which ε is enough then?",
-    "value": "**Try:** take ten times as many users, or a tenth of them. How good does it get then?",
+_ASK: dict[Find, str] = {
+    "n": "How many users does the same goal need then?",
+    "eps": "Which ε is enough then?",
+    "value": "How good does it get then?",
 }
-
-
 _ASK_FOR_LESS = "**Try:** ask for less, or choose another goal."
 
 
@@ -85,7 +83,24 @@ def answer(plan: Plan, *, of_survey: bool) -> None:
     if few := sentences.whose_shares(plan):
         st.markdown(few)
     st.markdown("Each point of the map is one survey: that much privacy ε, that many users N.")
-    st.markdown(_ASK_FOR_LESS if plan.problem else _TASKS[plan.settings.find])
+    st.markdown(_ASK_FOR_LESS if plan.problem else _task(plan))
+
+
+def _task(plan: Plan) -> str:
+    """What to try: no more and no fewer users, and no other ε, than the sidebar has."""
+    if plan.settings.find == "n":
+        ways = (
+            ("double", 2 * plan.epsilon <= EPSILON_APP_MAX),
+            ("halve", plan.epsilon / 2 >= EPSILON_APP_MIN),
+        )
+        change = f"{' or '.join(way for way, there in ways if there)} ε"
+    else:
+        ways = (
+            ("ten times as many users", 10 * plan.n <= N_MAX),
+            ("a tenth of the users", plan.n >= 10 * N_MIN),
+        )
+        change = f"take {' or '.join(way for way, there in ways if there)}"
+    return f"**Try:** {change}. {_ASK[plan.settings.find]}"
 
 
 def use(plan: Plan) -> None:
