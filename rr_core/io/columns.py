@@ -463,6 +463,9 @@ def suggest_reports(table: Described) -> ColumnChoice:
     if reports and not any(is_count_name(name) or name in CATEGORY_WORDS for name in others):
         return ColumnChoice("values", reports[0], None)
     choice = suggest(table)
+    if choice.count is not None and is_share_name(table.columns[choice.count]):
+        whole = [i for i in width if table.numeric[i] and i != choice.category and _are_whole(table, i)]
+        choice = replace(choice, count=whole[0] if len(whole) == 1 else choice.count)
     of_numbers = choice.count is not None or table.numeric[choice.category]
     if reports and of_numbers and not table.numeric[reports[0]] and choice.count != reports[0]:
         choice = replace(choice, category=reports[0])  # the other columns say of whom, or how many

@@ -18,7 +18,7 @@ from rr_core.io.decoding import NoRows, UnreadableFile, quote
 from rr_core.io.domain import Names, counted_name
 from rr_core.io.labels import as_objects, clean, factorize, name_order, value_form
 from rr_core.io.parquet import is_number, to_text
-from rr_core.io.reports import Reports, Source, naming
+from rr_core.io.reports import Reports, Source, naming, rows_of_totals
 from rr_core.io.tables import open_table
 from rr_core.io.unary_reports import bits_of_columns, bits_of_strings
 from rr_core.reports.survey import MOST_GROUPS, Sample, Tallies
@@ -117,6 +117,8 @@ def _sums(
     if of_weights and read.count_name is not None:
         raise UnreadableFile("A table of counts has no weights: weights need one report per row.")
     sums, rows, many = list[pa.Table](), 0, len(read.columns)
+    of_counts = read.count_name is not None and not many
+    totals = rows_of_totals(table, indices[0], indices[-1]) if of_counts else None
     for piece in table.pieces(indices):
         if not piece.arrays:
             continue
@@ -138,7 +140,8 @@ def _sums(
         summed |= {"weights": weight, "squares": squares, "missing": missing.astype(np.int64)}
         summed["zero"] = ((weight == 0) & ~missing).astype(np.int64)
         summed["people"] = np.where(missing, 0, summed["people"])
-        sums.append(_add_up(pa.table(summed), keys))
+        own = pa.table(summed)
+        sums.append(_add_up(own if totals is None else own.filter(pa.array(~totals[rows : rows + n])), keys))
         rows += n
     return sums
 
@@ -331,7 +334,8 @@ def _weights(array: Any, table: Table, index: int, before: int, inverse: bool) -
             pc.unique(combined),
             pc.index_in(combined, pc.unique(combined)).to_numpy(zero_copy_only=False),
         )
-        values = numbers.parse(distinct).values.astype(np.float64)[codes]
+        parsed = numbers.parse(distinct)
+        values = (parsed.values / (100 if parsed.percent else 1))[codes]
         wrong = np.isnan(values) & ~np.asarray(pc.is_null(combined).to_numpy(zero_copy_only=False))
         text = pc.cast(combined, pa.large_string())
         for row in np.flatnonzero(wrong)[:1].tolist():

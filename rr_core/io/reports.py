@@ -684,6 +684,15 @@ def _sum_counts(table: Table, category: int, count: int, tell: Tell) -> Counted:
     return with_names(table, counted, named & (rows > 0), blank, int(np.argmin(kept)))
 
 
+def rows_of_totals(table: Table, category: int, count: int) -> npt.NDArray[np.bool_]:
+    """Which rows of a table of counts were left out in its reading, as in `totals_of_groups`."""
+    ((names, codes), (amounts, places)), _ = number_columns(table, [category, count])
+    people = np.where(
+        has_name(to_text(names))[codes], np.nan_to_num(numbers.parse(amounts).values)[places], 0
+    )
+    return totals_of_groups(table, category, count, codes, people)[0]
+
+
 def check_total(people: Counts) -> None:
     """Raise UnreadableFile when the sum of counts, each at most MAX_COUNT, exceeds MAX_COUNT."""
     # The sum of doubles cannot overflow, the sum of integers is exact where it does not.

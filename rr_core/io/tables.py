@@ -5,6 +5,7 @@ Distributions and collected reports are both read from here. Counting holds only
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -381,14 +382,18 @@ def totals_of_groups(
             total_form(pc.utf8_trim_whitespace(text)), pa.array(sorted(TOTALS), pa.large_string())
         )
         words = pc.fill_null(words, False).to_numpy(zero_copy_only=False)
-        ends = {0, len(names) - 1} if len(names) > _FEWEST_SUMMED else set()
-        for group in sorted({*np.flatnonzero(words).tolist(), *ends}):
+        # "All regions"
+        begins = np.array(
+            [re.split(r"\W", (one or "").strip().lower())[0] in TOTALS for one in text.to_pylist()]
+        )
+        ends = {0, len(names) - 1} if len(names) >= _FEWEST_SUMMED else set()
+        for group in sorted({*np.flatnonzero(words | begins).tolist(), *ends}):
             rows = (groups == group) & ~left_out
             own, whole = (np.bincount(codes[some], amounts[some]) for some in (rows, ~left_out))
             own = np.pad(own, (0, len(whole) - len(own)))
             are_sums = np.count_nonzero(own) > 1 and np.allclose(2 * own, whole, rtol=_ROUNDED, atol=0)
             about = f"with {quote(text[group].as_py() or '')} in the column {quote(table.columns[column])}"
-            if words[group] and are_sums:
+            if (words | begins)[group] and are_sums:
                 left_out |= rows
                 notes.append(f"The rows {about} have the sums of the others, and were left out.")
             elif words[group] and rows.any():

@@ -220,6 +220,38 @@ def test_inclusion_probabilities_lie_above_0_up_to_1():
             read_people(source, read, ["no", "yes"], Names(), weights="pi", inverse=True)
 
 
+@pytest.mark.parametrize("whole", ["Total", "All regions"])
+def test_totals_of_groups_are_no_group(whole: str) -> None:
+    """They were said to be left out, but counted once more by group: 1,480 reports for 740."""
+    rows = [("N", "yes", 120), ("N", "no", 200), ("S", "yes", 100), ("S", "no", 150)]
+    rows += [(whole, "yes", 220), (whole, "no", 350)]
+    rows = [
+        (f"{region},{sex}", name, times * n)
+        for sex, times in (("f", 1), ("m", 2), ("Total", 3))
+        for region, name, n in rows
+    ]
+    source = Source(
+        "a.csv", ("region,sex,answer,n\n" + "".join(f"{g},{a},{n}\n" for g, a, n in rows)).encode()
+    )
+    read = read_reports([source], category="answer", count="n")
+    assert (read.total, len(read.notes)) == (1710, 2)
+    for by, groups in ((["region"], ["N", "S"]), (["sex"], ["f", "m"])):
+        found = read_people(source, read, ["no", "yes"], Names(), by)
+        assert (sorted(found.groups), found.tallies.counts.sum()) == (groups, read.total)
+        assert found.notes == ()
+
+
+def test_inclusion_probabilities_may_be_in_percent():
+    """They were refused as none."""
+    found = []
+    for chances in (("50%", "12.5%"), ("0.5", "0.125")):
+        source = Source("a.csv", f"answer,pi\nyes,{chances[0]}\nno,{chances[1]}\n".encode())
+        read = read_reports([source], category="answer", layout="values")
+        people = read_people(source, read, ["no", "yes"], Names(), weights="pi", inverse=True)
+        found.append(people.tallies.weights.tolist())
+    assert found == [[[8.0, 2.0]]] * 2
+
+
 def test_a_group_without_a_report_is_named():
     """It was dropped without a word."""
     source = Source("a.csv", b"town,answer,n\nOslo,yes,5\nOslo,no,7\nRome,yes,0\nRome,no,0\n")

@@ -385,6 +385,27 @@ def test_quotation_marks_behind_a_backslash_belong_to_the_text() -> None:
     assert pairs(read('id,answer\n1,"C:\\"\n2,"C:\\"\n', layout="values", category=1)) == [("C:\\", 2)]
 
 
+@pytest.mark.parametrize("titles", ["Table 2: aids, randomized\nScience; spring\n\n", "Use, by town\n\n"])
+def test_titles_with_commas_are_no_rows(titles: str) -> None:
+    """They were the table, of two columns, and what stood below had no number."""
+    found = read(f"{titles}aid,reports\nnone,410\npills,205\n\nNote: made up, of course.\n")
+    assert pairs(found) == [("none", 410), ("pills", 205)]
+    assert found.notes[0].startswith(f"Above the table: “{titles.split(chr(10))[0]}”")
+
+
+def test_counts_beside_shares_are_the_counts() -> None:
+    """The shares were taken, and refused."""
+    for name in ("Nennungen", "Fälle"):
+        found = read(f"mode;Anteil;{name}\nbus;31,2 %;312\ncar;68,8 %;688\n")
+        assert (found.count_name, pairs(found)) == (name, [("bus", 312), ("car", 688)])
+
+
+def test_the_separator_that_excel_says_may_stand_below_remarks() -> None:
+    """It was the header."""
+    found = read('# exported\nsep=;\nanswer;n\n"yes; once";3\nno;4\n')
+    assert pairs(found) == [("yes; once", 3), ("no", 4)]
+
+
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
 @pytest.mark.parametrize(
     "titles", ["Survey 2024{m}\n{m}\n", "Survey 2024\n\n", '"Survey 2024"{m}\nby hand{m}\n{m}\n{m}\n']

@@ -128,12 +128,24 @@ def test_programming_errors() -> None:
     assert complaint(GOOD, category="town").startswith("There is no column “town”.")
 
 
-PRINTED = {
+@pytest.mark.parametrize("above", ["# exported\n", "# exported\nsep=,\n", "\n# exported\n# twice\n"])
+def test_a_remark_between_rows_is_named(above: str) -> None:
+    """The header was said to have too many fields."""
+    text = f"{above}answer,n\nyes,312\n# inside\nno,255\n# again\n"
+    line = 1 + text[: text.index("# inside")].count("\n")
+    assert (
+        complaint(text) == f"Line {line} (“# inside”) is a remark between the rows of the table: take it out."
+    )
+
+
+DRAWN = {
     "psql": " answer | count \n--------+-------\n no     |   360\n yes    |   640\n(2 rows)\n\n",
     "MySQL": "+--------+----------+\n| answer | COUNT(*) |\n+--------+----------+\n| no     |      360 |\n"
     "| yes    |      640 |\n+--------+----------+\n2 rows in set (0.00 sec)\n",
-    "SQLite, columns": "answer  count(*)\n------  --------\nno      360     \nyes     640     \n",
     "Markdown": "| answer | count |\n|---|---:|\n| no | 360 |\n| yes | 640 |\n",
+}
+PRINTED = {
+    "SQLite, columns": "answer  count(*)\n------  --------\nno      360     \nyes     640     \n",
     "pandas": "    answer    n\n0      yes  640\n1       no  360\n",
     "value_counts": "answer\nyes    640\nno     360\nName: count, dtype: int64\n",
     "polars": "shape: (2, 2)\n┌────────┬───────┐\n│ answer ┆ count │\n│ ---    ┆ ---   │\n│ str    ┆ u32   │\n"
@@ -184,6 +196,15 @@ def test_a_comma_between_thousands_is_none_between_columns() -> None:
         assert "If that is one number, write it without the comma" in complaint(text)
     for text in ("ward 1,234\nward 2,345\nward 3,456\n", "Never 1,234\nOnce 2,34\nOften 3,456\n"):
         assert read_reports([Source("a.csv", text.encode())]).layout == "counts"
+
+
+@pytest.mark.parametrize("text", DRAWN.values(), ids=DRAWN)
+def test_a_table_that_is_drawn_with_bars_is_read(text: str) -> None:
+    """It was refused as a printed one; the line of a bad count is that of the file."""
+    read = read_reports([Source("a.txt", text.encode())])
+    assert dict(zip(read.labels.tolist(), read.counts.tolist(), strict=True)) == {"no": 360, "yes": 640}
+    line = 1 + text[: text.index("360")].count("\n")
+    assert complaint(text.replace("360", "3x0")).startswith(f"Line {line}: the count “3x0” is not a number")
 
 
 @pytest.mark.parametrize("text", ["no|360\nyes|640\n", "answer|n\nno|360\nyes|640\n"])
