@@ -203,8 +203,9 @@ def fit(results: Results) -> list[str]:
         why = f"stopped after {run.done:,} of {run.requested:,}" if run else "not run"
         return [f"Whether {epsilon} fits these reports was not tested: the simulations were {why}."]
     level = (
-        f"A category that nobody has is expected to get N·q = {number(test.floor)} reports; the fewest collected are "
-        f"{test.lowest:,}. The test: {p_is(test.p_value)}, "
+        f"A category that nobody has is expected to get N·q = {number(test.floor)} "
+        f"{'report' if number(test.floor) == '1' else 'reports'}; the fewest collected are {test.lowest:,}. The test: "
+        f"{p_is(test.p_value)}, "
         + ("exact." if test.is_exact else f"from {test.done:,} simulated collections that do fit.")
         + _extreme(test)
     )
