@@ -375,7 +375,7 @@ def _below_remarks(data: bytes, notes: list[str]) -> tuple[bytes, str | None]:
     """The text below its remarks, and the separator that Excel's first line says."""
     said = _SAID.match(data)
     if said is not None:
-        return data[said.end() :], said[1].decode()
+        return _below_remarks(data[said.end() :], notes)[0], said[1].decode()
     if _REMARK.match(data) is None:
         return data, None
     lines = data[:_SAMPLE_BYTES].splitlines(keepends=True)
@@ -388,10 +388,8 @@ def _below_remarks(data: bytes, notes: list[str]) -> tuple[bytes, str | None]:
     ]
     inside = next((i for i, remark in enumerate(is_remark) if remark and i > first), 0)
     if inside and rows and any(mark in rows[0] and mark not in lines[inside] for mark in (b"\t", b";", b",")):
-        raise UnreadableFile(
-            f"Line {inside + 1:,} ({quote(lines[inside].decode(errors='replace'))}) is a remark between the rows of the "
-            "table: take it out."
-        )
+        remark = quote(lines[inside].decode(errors="replace"))
+        raise UnreadableFile(f"{remark} is a remark between the rows of the table: take it out.")
     if first == len(lines) or inside:
         return data, None
     head = b""
