@@ -392,7 +392,7 @@ def test_intervals_in_brackets_are_no_bits() -> None:
     assert pairs(found) == [("[0, 1]", 2), ("[1, 5]", 1)]
 
 
-@pytest.mark.parametrize("start", ["\n", "\n\n", ";\n;"])
+@pytest.mark.parametrize("start", ["\n", "\n\n", ";\n"])
 def test_empty_cells_above_the_only_one_are_no_titles(start: str) -> None:
     """An IndexError where titles above a table are looked for."""
     assert pairs(read(f"{start}0;\n"))[0][0] == "0"
