@@ -325,13 +325,14 @@ def _trimmed(written: int, codes: Codes, cleaned: Labels) -> list[str]:
 
 def _notes(read: Sequence[ReadFile], shape: Shape, names: Any, counts: Counts) -> list[str]:
     notes = [*shape.notes, *dict.fromkeys(note for file in read for note in file.counted.notes)]
-    first_with = {file.sha256: file for file in reversed(read)}
+    earlier = dict[tuple[int, int], list[ReadFile]]()
     for file in read:
-        first = first_with[file.sha256]
-        if first is not file:
+        before = earlier.setdefault((len(file.counted.names), int(file.counted.people.sum())), [])
+        if (like := next((one for one in before if _same_people(one, file)), None)) is not None:
             notes.append(
-                f"{quote(file.name)} holds the same bytes as {quote(first.name)}; the reports of both were counted."
+                f"{quote(file.name)} has the same number of each report as {quote(like.name)}{TWICE}"
             )
+        before.append(file)
     for file in read[1:]:
         words = {cell.strip().casefold() for cell in file.first_line}
         if not shape.has_header and words & _HEADERS:
@@ -356,6 +357,20 @@ def _notes(read: Sequence[ReadFile], shape: Shape, names: Any, counts: Counts) -
     return notes
 
 
+def _same_people(one: ReadFile, other: ReadFile) -> bool:
+    """Whether two files with as many names and reports are the same, or have each of many reports as often, in the same
+    order, as where only weights were mended."""
+    mine, theirs = one.counted, other.counted
+    return one.sha256 == other.sha256 or bool(
+        mine.people.sum() >= _FEWEST_ALIKE
+        and np.array_equal(mine.people, theirs.people)
+        and mine.names.equals(theirs.names)
+    )
+
+
+_FEWEST_ALIKE = 100  # reports, below which two files may be alike by chance
+# A note ends so.
+TWICE = ", and both were counted: if they hold the same people, take one away."
 NOT_READ = "Not read: "  # a note begins so
 _NOT_USED = " were not used: every person counts once."
 
@@ -461,7 +476,7 @@ def read_reports(
     empty: list[tuple[str, UnreadableFile]] = []
     unpacked = 0
     for source, start, end in zip(ordered, parts, parts[1:], strict=False):
-        with _naming(source.name if len(files) > 1 else None):
+        with naming(source.name if len(files) > 1 else None):
             opened = start + _OPENING * (end - start)
             opening = _part(progress, start, opened)
             opening(0)
@@ -696,7 +711,7 @@ def _check_together(size: int, limit: int, words: str) -> None:
 
 
 @contextlib.contextmanager
-def _naming(name: str | None) -> Iterator[None]:
+def naming(name: str | None) -> Iterator[None]:
     """Prefix the sentence of an UnreadableFile with the name of the file, when there are several."""
     try:
         yield

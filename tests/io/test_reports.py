@@ -97,7 +97,20 @@ def test_files_of_different_formats_with_the_same_columns() -> None:
 def test_the_same_bytes_twice_are_noted() -> None:
     found = read("report\nred\nblue\nred\n", "report\nred\n", "report\nred\nblue\nred\n")
     assert found.total == 7
-    assert found.notes == ("“c.csv” holds the same bytes as “a.csv”; the reports of both were counted.",)
+    twice = "and both were counted: if they hold the same people, take one away."
+    assert found.notes == (f"“c.csv” has the same number of each report as “a.csv”, {twice}",)
+
+
+def test_the_same_people_with_other_weights_are_noted() -> None:
+    """A second file in place of one that was refused doubled them without a word."""
+    rows = ["red", "blue", "red", "green"] * 25
+    one, other = ("report,w\n" + "".join(f"{row},{w}\n" for row in rows) for w in ("high", "2"))
+    third = other.replace("green", "blue", 1)
+    found = read(one, third, other)
+    told = [note for note in found.notes if "same number" in note]
+    assert found.total == 300
+    assert len(told) == 1
+    assert told[0].startswith("“c.csv” has the same number of each report as “a.csv”, and both were counted")
 
 
 def test_a_header_is_the_same_for_all_files() -> None:
