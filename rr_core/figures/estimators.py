@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from rr_core._validate import Array
 from rr_core.estimators import MLESearch
@@ -154,7 +154,7 @@ def truth_marks(view: Bars, truth: Array) -> dict[str, Any]:
     return view.marks("Truth", truth, hover("truth", truth), marker=marker)
 
 
-def hover(name: str, shares: Array) -> str:
+def hover(name: str, shares: ArrayLike) -> str:
     return f"{name}: %{{y:{share_format(shares)}}}"
 
 
@@ -386,7 +386,7 @@ def wins(result: Repeats, metric: str) -> go.Figure:
         for label, times in parts.items()
         if times.any()
     ]
-    x = axis("Share of collections", tickformat=".0%", range=[0, 1])
+    x = axis("Share of collections", tickformat=SHARE, range=[0, 1])
     y = axis("Estimator", autorange="reversed")
     return figure(traces, x, y, _wins_reading(result, metric), barmode="stack", height=300)
 

@@ -378,7 +378,7 @@ def _histogram(row: PanelRow, grid: PanelGrid, index: int) -> dict[str, Any]:
         "Population",
         x[: shares.size].astype(np.float32),
         shares.astype(np.float32),
-        "rank %{x:,.0f}<br>share of users: %{y:.3~%}",
+        "rank %{x:,.0f}<br>share of users: %{y:.3~p}",
         xaxis=f"x{grid.of_histograms}",
         yaxis=f"y{grid.of_shares(index)}",
         line={"color": look.colour, "width": 1.5, "shape": "hv"},

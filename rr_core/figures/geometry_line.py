@@ -11,7 +11,18 @@ from numpy.typing import NDArray
 
 from rr_core._validate import Array
 from rr_core.collinearity import Collinearity
-from rr_core.figures.style import COUNT, QUANTITIES, RIM, axis, bar_trace, figure, line_trace, mark_trace
+from rr_core.figures.estimators import hover
+from rr_core.figures.style import (
+    COUNT,
+    QUANTITIES,
+    RIM,
+    SHARE,
+    axis,
+    bar_trace,
+    figure,
+    line_trace,
+    mark_trace,
+)
 from rr_core.geometry.push_down import PushDown
 from rr_core.geometry.replicates import AlignmentCounts
 from rr_core.rounding import counted, number, percent
@@ -155,7 +166,7 @@ def alignment_shares(result: AlignmentCounts) -> go.Figure:
         "",
         shares,
         list(parts),
-        "%{y}: %{x:.2%}",
+        f"%{{y}}: %{{x:{SHARE}}}",
         orientation="h",
         text=[percent(share) for share in shares.tolist()],
         textposition="outside",
@@ -172,7 +183,7 @@ def alignment_shares(result: AlignmentCounts) -> go.Figure:
         f"point; Theorem 2 says so in {percent(result.theorem2 / total)}, the wider rule in "
         f"{percent(result.only_equal_supports / total)} more."
     )
-    x = axis("Share of collections", tickformat=".0%", range=[0, 1.18], tickvals=[0, 0.25, 0.5, 0.75, 1])
+    x = axis("Share of collections", tickformat=SHARE, range=[0, 1.18], tickvals=[0, 0.25, 0.5, 0.75, 1])
     y = axis("Which rule applies", autorange="reversed", type="category", showgrid=False)
     return figure([bars], x, y, reading, height=290, margin={"l": 168, "t": 8}, showlegend=False)
 
@@ -187,7 +198,7 @@ def off_line_histogram(result: AlignmentCounts) -> go.Figure:
         "",
         ((edges[1:] + edges[:-1]) / 2).astype(np.float32),
         counts,
-        "about %{x:.3~%} of the way: %{y:,} collections",
+        "about %{x:.3~p} of the way: %{y:,} collections",
         width=np.diff(edges).astype(np.float32),
         marker={"color": MLE.colour, "line": {"width": 0.5, "color": GREY.colour}},
     )
@@ -200,7 +211,7 @@ def off_line_histogram(result: AlignmentCounts) -> go.Figure:
         if result.unequal_supports == 1
         else f" at the median, and by {percent(float(distances.max()))} at most."
     )
-    x = axis("Distance from the line, as a share of InvP to InvN", tickformat=".3~%", nticks=6)
+    x = axis("Distance from the line, as a share of InvP to InvN", tickformat=SHARE, nticks=6)
     y = axis("Collections", nticks=5, **COUNT)
     return figure([bars], x, y, reading, height=290, bargap=0, showlegend=False, margin={"t": 8})
 
@@ -225,7 +236,7 @@ def push_down_curves(pushed: PushDown, index: int) -> go.Figure:
     # No tick between whole reports, none above a line that is nowhere left: their labels would be rounded to false ones.
     few = {"dtick": 1} if counts[-1] < _FEW else {"nticks": 7}
     x = axis("Reports of the category", tickformat=",d", anchor="y2", **few)
-    shared = {"tickformat": ".3~%", "nticks": 4}
+    shared = {"tickformat": SHARE, "nticks": 4}
     y = axis("Off the line", domain=[0.56, 1], range=[-0.06 * top, 1.15 * top], **shared)
     if not np.any(relative > _NEVER_OFF):
         y["tickvals"] = [0]
@@ -261,7 +272,7 @@ def _push_down_line(name: str, counts: Any, values: Array, y_axis: str) -> dict[
         name,
         counts,
         values.astype(np.float32),
-        "%{x:,} reports<br>" + name + ": %{y:.4~%}",
+        "%{x:,} reports<br>" + hover(name, values),
         yaxis=y_axis,
         line={"color": MLE.colour, "width": 2.5},
         showlegend=False,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rr_core._validate import Array
 from rr_core.figures import geometry_triangle as triangle
+from rr_core.figures.estimators import hover, line
 from rr_core.figures.film import Frame, film
 from rr_core.figures.style import (
     ALL_DIGITS,
@@ -24,6 +25,7 @@ from rr_core.figures.style import (
     figure,
     line_trace,
     mark_trace,
+    share_format,
     upright,
 )
 from rr_core.figures.view import Bars, View
@@ -290,7 +292,8 @@ def animation(path: IBUPath, view: View, answer: str = "") -> go.Figure:
     kept = np.unique(np.append(np.searchsorted(path.iterations, wanted).clip(max=last), 0))
     # In one call: finding the levels of millions of categories is what takes the time.
     on_levels = np.concatenate([path.thetas[kept], path.mle_star[None]])
-    *estimates, best = view.from_levels(on_levels, path.level_of).astype(np.float32)
+    of_all = view.from_levels(on_levels, path.level_of).astype(np.float32)
+    *estimates, best = of_all
     iterations, kind = path.iterations[kept], "scatter" if view.is_curve else "bar"
     frames = [
         Frame(
@@ -314,13 +317,13 @@ def animation(path: IBUPath, view: View, answer: str = "") -> go.Figure:
     if isinstance(view, Bars):
         size = 11 if view.categories.size <= 40 else 6
         traces = [
-            view.marks("MLE*", best, "MLE*: %{y:.4~%}", marker=MLE.marker(size)),
-            view.bars("IBU", estimates[0], "IBU: %{y:.4~%}", marker={"color": IBU.colour}),
+            view.marks("MLE*", best, hover("MLE*", best), marker=MLE.marker(size)),
+            view.bars("IBU", estimates[0], hover("IBU", of_all), marker={"color": IBU.colour}),
         ]
     else:
         traces = [
-            view.line("MLE*", best, "%{y:.4~%}", color=MLE.faded(0.55), width=6),
-            view.line("IBU", estimates[0], "%{y:.4~%}", color=IBU.colour, width=2.5),
+            line(view, "MLE*", best, color=MLE.faded(0.55), width=6),
+            view.line("IBU", estimates[0], f"%{{y:{share_format(of_all)}}}", color=IBU.colour, width=2.5),
         ]
     y = axis("Share of users", tickformat=SHARE, range=[0, 1.05 * highest])
     layout: dict[str, Any] = {"hovermode": view.hovermode, "bargap": 0.25}
@@ -356,7 +359,9 @@ def triangle_path(path: IBUPath, reports: ThreeEstimates, names: Sequence[str]) 
 
 
 def _triangle_trace(path: IBUPath, points: Array, shares: Array, names: Sequence[str]) -> dict[str, Any]:
-    listed = "<br>".join(f"{name}: %{{customdata[{i + 1}]:.4~%}}" for i, name in enumerate(names))
+    listed = "<br>".join(
+        f"{name}: %{{customdata[{i + 1}]:{share_format(shares)}}}" for i, name in enumerate(names)
+    )
     return line_trace(
         "IBU, dots at recorded iterations",
         points[:, 0].astype(np.float32),

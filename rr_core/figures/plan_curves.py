@@ -49,8 +49,6 @@ _LOOKS: dict[Key, tuple[str, str, str, float]] = {
 }
 PROTOCOLS = {key: Quantity(PROTOCOL_WORDS[key].short, *look) for key, (*look, _) in _LOOKS.items()}
 _ROUNDING = 1e-9  # relative: below, two errors differ by rounding alone
-# Enough digits for powers of ten far below one per cent.
-_SMALL_SHARE = ",.9~%"
 _WIDE_EPSILON_TICKS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30)
 _INV = QUANTITIES["inv"]
 # Label, colour, dash and width of each row of `bounds.table`; a label fits in a corner of the picture on a telephone.
@@ -138,7 +136,7 @@ def _rmse_figure(curves: RmseCurves, x: dict[str, Any], symbol: str, reads: str)
             look.name,
             curves.x,
             curves.rmse[key].astype(np.float32),
-            f"{look.name}, {symbol} = %{{x:.4~g}}<br>RMSE: %{{y:.4~%}}",
+            f"{look.name}, {symbol} = %{{x:.4~g}}<br>RMSE: %{{y:.4~p}}",
             line=look.line(_LOOKS[key][-1]),
         )
         for key, look in ((key, PROTOCOLS[key]) for key in curves.rmse)
@@ -163,7 +161,7 @@ def _rmse_figure(curves: RmseCurves, x: dict[str, Any], symbol: str, reads: str)
         f"With {curves.n:,.0f} user{'s' * (curves.n != 1)}{equal}, {names} {have} the smallest {error}, "
         f"{percent(least)}{rival}; {reads}"
     )
-    y = error_axis(error, span, _SMALL_SHARE)
+    y = error_axis(error, span, SHARE)
     return figure(traces, x, y, reading, margin={"t": 78})
 
 
@@ -173,7 +171,7 @@ def _protocols_here(curves: RmseCurves) -> dict[str, Any]:
         "here",
         np.full(len(looks), curves.here),
         np.array(list(curves.rmse_here.values())),
-        "%{text} here<br>RMSE: %{y:.4~%}",
+        "%{text} here<br>RMSE: %{y:.4~p}",
         text=[look.name for look in looks],
         marker={
             "color": [look.colour for look in looks],
@@ -288,7 +286,7 @@ def error_curves(
 def _estimator_line(name: str, x: Array, y: Array, more: str) -> dict[str, Any]:
     look = QUANTITIES[name]
     return line_trace(
-        look.name + more, x, y, f"{look.name}{more}<br>%{{x:.4~g}}: %{{y:.3~%}}", line=look.line(3)
+        look.name + more, x, y, f"{look.name}{more}<br>%{{x:.4~g}}: %{{y:.4~p}}", line=look.line(3)
     )
 
 
@@ -426,7 +424,7 @@ def people_against_share(curve: ShareCurve) -> go.Figure:
         y = {"type": "log", "dtick": 1}
     return figure(
         traces,
-        axis(which + scale, tickformat="~%", **x),
+        axis(which + scale, tickformat=SHARE, **x),
         axis(f"People needed{each}{scale}", **COUNT, **y),
         f"At a share of {percent(curve.share, _DIGITS)} it takes {_people(curve.needed)}{each}. {others(curve)}",
         height=360,

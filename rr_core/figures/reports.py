@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from rr_core._validate import Array
+from rr_core.figures.estimators import hover
 from rr_core.figures.style import (
     COUNT,
     QUANTITIES,
@@ -21,6 +22,7 @@ from rr_core.figures.style import (
     interval_trace,
     line_trace,
     mark_trace,
+    share_format,
 )
 from rr_core.figures.view import Bars
 from rr_core.plain_text import plain
@@ -67,7 +69,7 @@ def with_intervals(
         view.marks(
             ESTIMATES[name].name,
             view.pick(estimates[name]),
-            f"{ESTIMATES[name].name}: %{{y:.4~%}}",
+            hover(ESTIMATES[name].name, estimates[name]),
             x=x[name],
             marker=ESTIMATES[name].marker(8, opacity=0.8),
         )
@@ -82,7 +84,7 @@ def with_intervals(
     ends, interval = interval, interval.cut()
     limits = view.pick(interval.low), view.pick(interval.high)
     width, cap = (2.5, 10) if view.x.size <= 30 else (1.5, 4)
-    words = "the interval of Inv ends at %{y:.4~%}"
+    words = f"the interval of Inv ends at %{{y:{share_format(limits)}}}"
     traces += [
         interval_trace(_INTERVAL, x["inv"], limits, view.names, words, _INV.colour, width, (cap, 2)),
         drawn,
@@ -132,12 +134,12 @@ def by_group(survey: Survey, category: int, *, simultaneous: bool = False) -> go
     limits = survey.intervals(simultaneous=simultaneous)
     if limits:
         low, high = (np.array([getattr(one, end)[category] for one in limits]) for end in ("low", "high"))
-        words = "the interval of Inv ends at %{x:.4~%}"
+        words = f"the interval of Inv ends at %{{x:{share_format((low, high))}}}"
         traces.append(
             interval_trace(_INTERVAL, y, (low, high), names, words, _INV.colour, 2.5, (10, 2), lying=True)
         )
-    hover = f"%{{customdata}}<br>{quantity.name}: %{{x:.4~%}}"
-    traces.append(mark_trace(quantity.name, shares, y, hover, customdata=names, marker=quantity.marker(11)))
+    under = f"%{{customdata}}<br>{quantity.name}: %{{x:{share_format(shares)}}}"
+    traces.append(mark_trace(quantity.name, shares, y, under, customdata=names, marker=quantity.marker(11)))
     most, least = int(shares.argmax()), int(shares.argmin())
     reading = (
         f"By {quantity.name} the share of “{plain(survey.categories[category])}” is largest in “{groups[most]}”, "
@@ -243,7 +245,7 @@ def _chosen(
         quantity.name,
         x,
         values,
-        f"%{{customdata[0]}}<br>{quantity.name}: %{{y:.4~%}}"
+        f"%{{customdata[0]}}<br>{hover(quantity.name, estimate)}"
         + ("" if people is None else " (%{customdata[1]:,.0f} people)"),
         customdata=[[name, number] for name, number in zip(view.names, numbers.tolist(), strict=True)],
         marker={

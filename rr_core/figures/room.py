@@ -27,6 +27,7 @@ from rr_core.figures.style import (
     figure,
     interval_trace,
     mark_trace,
+    share_format,
     whiskers,
 )
 from rr_core.figures.view import Bars, natural_order
@@ -208,7 +209,7 @@ def _beside(asked: Asked, view: Bars) -> list[dict[str, Any]]:
             "Middle guess, and the middle half",
             [-0.42],
             [middle],
-            "middle guess: %{y:.0%}",
+            f"middle guess: %{{y:{SHARE}}}",
             marker=_GUESSED,
             error_y=whiskers([middle - low], [high - middle], thickness=3),
         )
@@ -218,7 +219,8 @@ def _beside(asked: Asked, view: Bars) -> list[dict[str, Any]]:
 
 def _intervals(x: NDArray[Any], low: Array, high: Array, view: Bars) -> dict[str, Any]:
     """Intervals as lines, cut to the shares that there can be."""
-    ends, words = (low.clip(0, 1), high.clip(0, 1)), "the interval ends at %{y:.1%}"
+    ends = low.clip(0, 1), high.clip(0, 1)
+    words = f"the interval ends at %{{y:{share_format(ends)}}}"
     # A colour that stands out from Inv's bars and from both backgrounds.
     return interval_trace("95% interval", x, ends, view.names, words, "#7A7A74", 3, (14, 3))
 

@@ -109,6 +109,12 @@ def test_numbers_have_no_letters_of_units(path):
     assert not re.search(r"[.~\d]s[\"}]", path.read_text("utf-8"))
 
 
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+def test_shares_have_significant_digits_and_no_fixed_decimals(path):
+    # With d3's "%" a share of 0.000001% reads 0%, and ticks of small shares repeat.
+    assert not re.search(r"~%|%\{[xyz]:[^}]*%\}|tickformat=\"[^\"]*%\"", path.read_text("utf-8"))
+
+
 @pytest.mark.parametrize("k", [12, 10_000])
 def test_the_grey_bands_have_one_entry_in_the_legend(k):
     shown = [

@@ -81,6 +81,11 @@ def test_inv_has_its_anytime_intervals_cut_to_shares_and_what_was_thought_before
         text = reading(figure).partition(" comes out at ")[2]
         below = int((inv < -1e-12).sum())
         ends = [] if (low[0], high[0]) == (0, 1) else [float(low[0]), float(high[0])]
+        if low[0] == high[0]:  # beside all shares: as it is, and on which side
+            ends = [
+                *(float(end[0]) for end in anytime_intervals(asked.counts, asked.mechanism)),
+                float(low[0]),
+            ]
         tells(text, float(inv[0]), 0.95, *ends, below)
         expected = ([np.array(asked.hands) / sum(asked.hands)] if asked.hands else []) + (
             [[np.median(asked.guesses) / 100]] if asked.guesses else []
