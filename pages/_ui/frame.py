@@ -114,7 +114,9 @@ _STYLE = """<style>
   [data-testid="stMain"] [data-testid="stVerticalBlock"] {gap: 0.6rem;}
   [data-testid="stMainBlockContainer"] h1 {font-size: 1.5rem; padding: 1.25rem 0 0.6rem;}
   .modebar-container {display: none;}
+  /* Of more than 81 cells none is as wide as its number, which a tap tells. */
   .st-key-channel_table .heatmap-label text {font-size: 9px !important;}
+  .st-key-channel_table :has(> .heatmap-label:nth-of-type(82)) > .heatmap-label {display: none;}
   [data-testid="stMarkdownContainer"] table {font-size: 0.78rem;}
   [data-testid="stMarkdownContainer"] :is(th, td) {padding: 0.25rem 0.3rem;}
 }
