@@ -100,6 +100,9 @@ class Lead {
     if (this.path) document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0);
     this.path = location.pathname;
     this.answer = answer || this.answer;
+    if (!come) return;
+    document.querySelector(`.${answer}`).tabIndex = -1;
+    regain(`.${answer}`);  // the button that asked for it is gone
   }
 
   // A link may open a tab that lies beyond the edge of a narrow screen.

@@ -51,6 +51,7 @@ _STYLE = """<style>
 [data-testid="stCheckbox"] label:has(:focus-visible) {
   outline: 2px solid currentColor !important; outline-offset: -2px;
 }
+[class*="st-key-answer_"] {outline: none;}
 /* What the main figure says is no small print. */
 :is(.st-key-lead, .st-key-estimates) [data-testid="stCaptionContainer"] {opacity: 1; font-size: 1rem; color: inherit;}
 @media (hover: none) {.st-key-film_keys {display: none;}}
@@ -114,7 +115,9 @@ _STYLE = """<style>
   [data-testid="stMain"] [data-testid="stVerticalBlock"] {gap: 0.6rem;}
   [data-testid="stMainBlockContainer"] h1 {font-size: 1.5rem; padding: 1.25rem 0 0.6rem;}
   .modebar-container {display: none;}
+  /* Of more than 81 cells none is as wide as its number, which a tap tells. */
   .st-key-channel_table .heatmap-label text {font-size: 9px !important;}
+  .st-key-channel_table :has(> .heatmap-label:nth-of-type(82)) > .heatmap-label {display: none;}
   [data-testid="stMarkdownContainer"] table {font-size: 0.78rem;}
   [data-testid="stMarkdownContainer"] :is(th, td) {padding: 0.25rem 0.3rem;}
 }
@@ -257,7 +260,7 @@ def _arrive(name: str, settings: Sequence[Binding[Any]] = (), *, shows_scenario:
     st.set_page_config(page_title=f"{question} · Randomized response", page_icon="🎲", layout="wide")
     sessions.prepare()
     st.html(_STYLE + _PRESENTED if link.presenting() else _STYLE)
-    st.title(question)
+    st.title(question, anchor=False)
 
 
 def _show_notes_and_upload() -> None:

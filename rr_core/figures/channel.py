@@ -163,7 +163,7 @@ def channel_table(channel: Channel, truths: Sequence[str], reports: Sequence[str
         "type": "heatmap",
         "z": matrix if max(matrix.shape) <= _MOST_NAMED else matrix.astype(np.float32),
         "zmin": 0.0,
-        "zmax": 1.0,
+        "zmax": 1.0 if small else float(matrix.max()),  # in a large table all chances may be small
         "colorscale": [[0.0, "#F4F9FD"], [0.5, QUANTITIES["observed"].colour], [1.0, "#003B66"]],
         "showscale": not small,
         "colorbar": {

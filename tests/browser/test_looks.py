@@ -185,6 +185,11 @@ def test_names_of_categories_do_not_stand_upright_on_a_phone(open_lab):
     assert "Some-college" in wide
 
 
+# Pairs of numbers in neighbouring cells that lie on one another.
+RUN_INTO = """plot => { const boxes = [...plot.querySelectorAll('.heatmap-label text')].map(
+    text => text.getBoundingClientRect()).filter(box => box.width);
+  return boxes.filter((box, i) => boxes.slice(i + 1).some(
+    other => Math.abs(box.top - other.top) < 3 && box.left < other.right && other.left < box.right)).length }"""
 COUNTS_AT_THE_LEFT = "plot => [...plot.querySelectorAll('.ytick text')].map(one => one.textContent)"
 
 
@@ -210,3 +215,7 @@ def test_all_choices_above_a_figure_of_few_categories_are_seen_on_a_phone(open_l
     lab.open("/protocols?part=time")
     choices = lab.page.locator(".st-key-time_schemes [data-testid='stButtonGroup'] > div")
     assert choices.evaluate("row => row.scrollWidth - row.clientWidth") <= 0
+    for k in (9, 12):  # numbers in cells do not run into one another
+        lab.open(f"/protocols?k={k}")
+        assert lab.page.locator(".st-key-channel_table .heatmap-label:visible").count() in (0, k * k)
+        assert lab.chart("channel_table").evaluate(RUN_INTO) == 0

@@ -119,6 +119,14 @@ def test_a_chance_short_of_all_is_not_called_100_percent():
     assert channel_table(Channel(np.eye(2)), ["a", "b"], ["a", "b"]).data[0].text[0][0] == "100%"
 
 
+def test_the_diagonal_of_a_large_table_is_seen():
+    names = list(map(str, range(100)))
+    cells = channel_table(Channel.k_rr(RandomizedResponse(100, 2.0)), names, names).data[0]
+    assert cells.zmax == cells.z.max() < 0.1
+    assert cells.showscale
+    assert channel_table(Channel.k_rr(RandomizedResponse(3, 2.0)), names[:3], names[:3]).data[0].zmax == 1
+
+
 def test_a_table_that_tells_its_categories_apart_grants_some_epsilon():
     found = collect(Channel([[0.5, 0.5], [0.5 + 1e-13, 0.5 - 1e-13]]), [5, 5], 1)
     privacy, apart, _ = channel_sentences(found, ["a", "b"], ["a", "b"])
