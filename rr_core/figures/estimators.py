@@ -22,7 +22,7 @@ from rr_core.metrics import total_variation, variance_at
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.repeats import FEWEST, Repeats, largest_lead_of_chance
 from rr_core.rounding import counted, number, percent
-from rr_core.words.phrases import METRIC_NAMES, listed
+from rr_core.words.phrases import METRIC_NAMES, listed, practically_equal
 
 _HALF_BAR = 0.41  # of the way from one category to the next
 TRUTH, INV = QUANTITIES["truth"], QUANTITIES["inv"]
@@ -89,10 +89,8 @@ def _reading(by_name: Mapping[str, Array], truth: Array | None, mechanism: Rando
     n, p, mle = (by_name[name] for name in ("inv_n", "inv_p", "mle_star"))
     zeros = {name: int((by_name[name] == 0).sum()) for name in VALID}
     if max(np.abs(p - n).max(), np.abs(mle - n).max()) < _SAME:
-        return (
-            f"Of {len(n):,} categories InvN, InvP and MLE* set the same {zeros['inv_n']:,} to zero, and give the others "
-            "the same shares."
-        )
+        given = "the last one 100%" if zeros["inv_n"] == len(n) - 1 else "the others the same shares"
+        return f"Of {len(n):,} categories InvN, InvP and MLE* set the same {zeros['inv_n']:,} to zero, and give {given}."
     zeroed = (
         f"Of {len(n):,} categories InvN sets {zeros['inv_n']:,} to zero, MLE* {zeros['mle_star']:,} and "
         f"InvP {zeros['inv_p']:,}"
@@ -112,8 +110,9 @@ def nearest(off: Mapping[str, float]) -> str:
     """
     off = {name: round(distance, _PLACES) for name, distance in off.items()}
     order = sorted(off, key=off.__getitem__)
+    n_distances = len(set(off.values()))
     digits = next(
-        (some for some in _DIGITS if len({percent(off[name], some) for name in order}) == len(order)),
+        (some for some in _DIGITS if len({percent(one, some) for one in off.values()}) == n_distances),
         _DIGITS[-1],
     )
     groups: dict[str, list[str]] = {}
@@ -291,12 +290,12 @@ def _mean_reading(result: Repeats, metric: str) -> str:
 
 def cost_of_the_advice(result: Repeats, metric: str) -> str:
     """How many times the smallest mean error that of InvP is, which is advised where a few categories stand out; "" where
-    InvP's is the smallest, or where these collections cannot tell."""
+    InvP's is the smallest or less than 0.5% above it, or where these collections cannot tell."""
     means = dict(zip(ESTIMATORS, result.errors[metric].mean(axis=0).tolist(), strict=True))
     least = min(means[name] for name in VALID)
     if metric == "above" or result.tied[metric] == result.done or not 0 < least < means["inv_p"]:
         return ""
-    if "inv_p" in result.least_mean(metric):
+    if "inv_p" in result.least_mean(metric) or practically_equal(means["inv_p"] / least):
         return ""
     best = QUANTITIES[min(VALID, key=means.__getitem__)].name
     return (

@@ -157,7 +157,7 @@ def alignment_shares(result: AlignmentCounts) -> go.Figure:
         list(parts),
         "%{y}: %{x:.2%}",
         orientation="h",
-        text=[f"{share:.1%}" for share in shares],
+        text=[percent(share) for share in shares.tolist()],
         textposition="outside",
         textfont={"size": 14},
         marker={

@@ -34,6 +34,7 @@ from rr_core.law import below_zero
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
 from rr_core.registry import ESTIMATORS, VALID
+from rr_core.reports.intervals import Interval
 from rr_core.rounding import between, counted, number, percent
 from rr_core.sampling import noisy_histogram, one_collection, whole_users
 from rr_core.streams import Stream
@@ -137,12 +138,14 @@ def _inv(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
     traces = [bars, _intervals(view.x + 0.33, low, high, view), *_beside(asked, view)]
     below = int(below_zero(estimate, asked.mechanism).sum())
     # Of the first answer, which is named before anybody reports: an interval of the largest share would hold less often.
-    ends = np.clip((low[0], high[0]), 0, 1).tolist()
-    sure = (
-        f"with 95% confidence it is {between(*ends)}, whenever one stops counting"
-        if ends != [0.0, 1.0]
-        else "too few to tell, with 95% confidence"
-    )
+    first = Interval(low, high, 0.95, simultaneous=False)
+    if outside := first.wholly(0):
+        sure = f"the 95% interval is {between(float(low[0]), float(high[0]))}{outside}, where no share can be"
+    elif low[0] <= 0 and high[0] >= 1:
+        sure = "too few to tell, with 95% confidence"
+    else:
+        ends = between(max(float(low[0]), 0.0), min(float(high[0]), 1.0))
+        sure = f"with 95% confidence it is {ends}, whenever one stops counting"
     reading = (
         f"The chance taken away, “{view.names[0]}” comes out at {percent(float(estimate[0]))} of those who reported; "
         f"{sure}. Shares below zero: {below}."

@@ -89,8 +89,18 @@ BUTTON = {
 # Minus signs, not hyphens, and as many digits as the axis needs: significant ones, so that a small share is no zero.
 _DIGITS, _ROUNDING = 6, 1e-13
 SHARE = f",.{_DIGITS}~p"
-# Of counts: all digits below a million, then M and B. A logarithmic axis that names 2 and 5 as well needs all digits.
-COUNT: dict[str, Any] = {"exponentformat": "B", "minexponent": 5, "separatethousands": True}
+# Of counts: all digits below a million, then M and B. Plotly writes all ticks of an axis in one unit: those below 1 of it
+# are renamed. A logarithmic axis that names 2 and 5 as well needs all digits.
+COUNT: dict[str, Any] = {
+    "exponentformat": "B",
+    "minexponent": 5,
+    "separatethousands": True,
+    "labelalias": {
+        f"0.{tenth}{unit}": f"{tenth}{instead}"
+        for unit, instead in (("M", "00,000"), ("B", "00M"))
+        for tenth in range(1, 10)
+    },
+}
 ALL_DIGITS = ",~r"
 _FINE, _MOST_TICKS = 1.8, 6  # powers of ten below which ticks are at 2 and 5, too; ticks of a longer axis
 _ROOM = 0.41  # half of the shortest axis of errors or budgets: it has two ticks

@@ -32,7 +32,8 @@ _DOMAINS = {
 }
 _FROM = {"epsilon": "", "p": " (from p)", "redraw": " (from the chance of a uniform redraw)"}
 _MOST_NAMED = 50
-_MANY = 50  # categories, from which on the luck of those at the top is warned of
+_DIGITS, _MOST_DIGITS = 6, 16  # of epsilon, p and q; p and q get as many as distinguish them
+_MANY = 50  # categories, above which the largest are so by luck as well
 INTERVAL, P_VALUE = "Interval", "p (Holm)"  # columns
 Compared = tuple[int, int]  # a category, and the group that the others differ from
 SCOPES = {  # of the intervals of shares in groups: whether they are simultaneous
@@ -58,14 +59,17 @@ def data_and_mechanism(results: Results) -> str:
     if mechanism is None:
         stated = "; ".join(f"{name.lower()}: {plain(value, 400)}" for name, value in used.stated)
         return (
-            f"{n_reports(used.n)} over K = {used.k:,} categories: {DESIGNS[used.settings.design].name}"
+            f"{n_reports(used.n)}{used.weighted_by} over K = {used.k:,} categories: {DESIGNS[used.settings.design].name}"
             f"{f' ({stated})' if stated else ''}, {granted(results)}."
         )
     report = "after the swap of the two answers a report is" if used.settings.swapped else "a report was"
+    digits = _DIGITS
+    while digits < _MOST_DIGITS and number(mechanism.p, digits) == number(mechanism.q, digits):
+        digits += 1
     return (
-        f"{n_reports(used.n)} over K = {mechanism.k:,} categories, collected with k-ary randomized response at "
-        f"ε = {number(mechanism.epsilon, 6)}: {report} the truth with probability p = {truthful(mechanism, 6)}, and "
-        f"each other category with q = {number(mechanism.q, 6)}."
+        f"{n_reports(used.n)}{used.weighted_by} over K = {mechanism.k:,} categories, collected with k-ary randomized "
+        f"response at ε = {number(mechanism.epsilon, _DIGITS)}: {report} the truth with probability p = "
+        f"{truthful(mechanism, digits)}, and each other category with q = {number(mechanism.q, digits)}."
     )
 
 
@@ -86,10 +90,16 @@ def heading(results: Results) -> str:
     """How many reports of what: the number of categories, or the name of a design with a yes and a no."""
     used = results.used
     of = DESIGNS[used.settings.design].name if used.asks_yes_or_no else f"K = {used.k:,}"
-    return f"{n_reports(used.n)}, {of}, {granted(results)}."
+    return f"{n_reports(used.n)}{used.weighted_by}, {of}, {granted(results)}."
 
 
-def answer(results: Results, name: str | None = None, *, simultaneous: bool = False) -> str:
+def are_many(results: Results) -> bool:
+    """Whether there are so many categories that the largest are so by luck as well: then intervals hold for all at once
+    unless others are asked for."""
+    return results.used.about is None and results.used.k > _MANY
+
+
+def answer(results: Results, name: str | None = None, *, simultaneous: bool | None = None) -> str:
     """The result in a few sentences: by Inv, and by the named estimator (by default the leading one)."""
     used, analysis, name = results.used, results.analysis, name or results.analysis.leading
     if analysis.interval is None or analysis.simultaneous is None or analysis.above is None:
@@ -97,9 +107,10 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool = Fa
             "This table cannot tell the truths apart: other shares may explain the reports as well as MLE's. Nothing but "
             "another way of asking mends that."
         )
-    # Of the largest of many, which chance alone could make: an interval made for one does not allow for the choice.
+    # Of the largest, which chance alone could make: an interval made for one does not allow for the choice.
     drowned = not analysis.above.above.any() and used.about is None and not used.asks_yes_or_no
-    limits = analysis.simultaneous if simultaneous or drowned else analysis.interval
+    at_once = drowned or (are_many(results) if simultaneous is None else simultaneous)
+    limits = analysis.simultaneous if at_once else analysis.interval
     top, subject = _subject(results)
     inv, share = (float(analysis.estimates[key][top]) for key in ("inv", name))
     low, high = float(limits.low[top]), float(limits.high[top])
@@ -108,7 +119,7 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool = Fa
         said = " lies wholly outside 0 to 100%, at"
     elif low < 1 and high > 0:
         low, high, said = max(low, 0.0), min(high, 1.0), ", cut at 0 and 1, is"
-    counted = results.target == "users" and inv <= 1 and not drowned
+    counted = results.target == "users" and 0 <= inv <= 1 and not drowned
     whose = f"these {used.n:,} people" if used.n > 1 else "1 person"
     people = f", about {whole(inv * used.n):,.0f} of {whose}" if counted else ""
     fits = "ε that was stated" + (" with these categories" if used.collected.too_few else "")
@@ -129,7 +140,7 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool = Fa
         )
     return (
         f"{above}{subject} has a share of {percent(inv)} by Inv{also}{people}; the {percent(results.level)} interval of "
-        f"Inv{' that holds for all categories at once' if drowned else ''}{said} {between(low, high)}."
+        f"Inv{' that holds for all categories at once' if at_once else ''}{said} {between(low, high)}."
         + given
         + chance
         + (f" But the test of ε rejects the {fits}." if results.rejects_epsilon and used.k_rr else "")
@@ -198,11 +209,15 @@ def fit(results: Results) -> list[str]:
     )
     if test.dropped == 0:
         return [
-            f"Nothing in these reports speaks against {epsilon}: some population explains every count exactly.",
+            f"Nothing in these reports speaks against {epsilon}; too large an ε cannot be seen in them.",
             one_sided,
         ]
     if not results.rejects_epsilon:
-        return [f"The test finds nothing against {epsilon}.", level, one_sided]
+        return [
+            f"The test finds nothing against {epsilon}; too large an ε cannot be seen in the reports.",
+            level,
+            one_sided,
+        ]
     if test.extremes.too_many:
         counts = results.used.collected.counts
         top = plain(results.used.collected.labels[int(counts.argmax())], 60)
@@ -304,9 +319,9 @@ def _plausible(results: Results) -> str:
     if plausible is None:
         return ""
     if plausible.none:
-        return f" No ε up to {number(plausible.low)} was found under which the reports are plausible."
+        return f" No ε up to {number(plausible.low)} was found that fits."
     rough = "" if plausible.finished else " (roughly: the search was stopped)"
-    return f" The reports are plausible under ε of about {number(plausible.low, 4)}{rough}."
+    return f" To fit, ε must be at least about {number(plausible.low, 4)}{rough}."
 
 
 def _empty_categories(results: Results) -> str:
@@ -420,7 +435,7 @@ def _listed(names: Iterable[str], last: str) -> str:
 
 def intervals(results: Results, name: str, *, simultaneous: bool = False) -> list[str]:
     """How to read the intervals beside an estimate."""
-    used, level = results.used, results.level
+    used, level = results.used, percent(results.level)
     whose = (
         "these very people"
         if results.target == "users"
@@ -431,10 +446,10 @@ def intervals(results: Results, name: str, *, simultaneous: bool = False) -> lis
     if analysis.interval is None or analysis.above is None:
         return ["There are no intervals: this table cannot tell the truths apart."]
     hold = (
-        f"The {level:.0%} intervals of all categories together are meant to hold their shares in {level:.0%} of "
+        f"The {level} intervals of all categories together are meant to hold their shares in {level} of "
         "collections; the columns of the CSV with _all hold them, those without are meant for one category each."
         if simultaneous
-        else f"Each {level:.0%} interval is meant to hold its own share in {level:.0%} of collections, or in more when "
+        else f"Each {level} interval is meant to hold its own share in {level} of collections, or in more when "
         "the share is 0 or 1. The columns with _all of the CSV hold those that are meant for all categories at once."
     )
     lines = [
@@ -442,7 +457,7 @@ def intervals(results: Results, name: str, *, simultaneous: bool = False) -> lis
         f"They are the intervals of Inv, {law}, cut at 0 and 1 unless they lie wholly outside. "
         f"{no_own_interval(results)}",
         f"Above zero: {_tests(results)} of each category, corrected for all {k:,} by Holm's method. With probability "
-        f"{1 - analysis.above.level:.0%} at least, no category that nobody has is called above zero.",
+        f"{level} at least, no category that nobody has is called above zero.",
     ]
     return [*lines, *outside([analysis], [name], simultaneous=simultaneous), *few_reports(results)]
 
@@ -453,10 +468,14 @@ def outside(analyses: Sequence[Analysis], names: Sequence[str], *, simultaneous:
     lows, highs = ([getattr(one, end) for one in limits if one is not None] for end in ("low", "high"))
     if len(lows) < len(analyses):
         return []
-    shares = np.concatenate([one.estimates[name] for one, name in zip(analyses, names, strict=True)])
+    of_each = [one.estimates[name] for one, name in zip(analyses, names, strict=True)]
+    shares = np.concatenate(of_each)
+    moved = np.repeat(
+        [name != "inv" for name in names], [one.size for one in of_each]
+    )  # Inv is repaired by none
     low, high, close = np.concatenate(lows), np.concatenate(highs), analyses[0].close
     k, told = shares.size, list[str]()
-    missed = int(((shares < low - close) | (shares > high + close)).sum())
+    missed = int((moved & ((shares < low - close) | (shares > high + close))).sum())
     below, above = high <= 0, low >= 1  # which are not cut
     cut = int((((shares < -close) | (shares > 1 + close)) & ~below & ~above).sum())
     if missed:
@@ -479,12 +498,12 @@ def outside(analyses: Sequence[Analysis], names: Sequence[str], *, simultaneous:
 
 
 def luck(results: Results, *, simultaneous: bool) -> list[str]:
-    """A warning below the chart where the largest of many shares may be so by chance."""
-    if simultaneous or results.used.k <= _MANY:
+    """A warning where the largest of many shares may be so by chance."""
+    if simultaneous or not are_many(results):
         return []
     return [
-        "Among many categories some can come out at the top by luck, and an interval made for one category does not "
-        "allow for that. The intervals that hold for all at once do."
+        "The largest of many come out at the top by luck as well, and an interval made for one category does not allow "
+        "for that: take those that hold for all at once."
     ]
 
 
@@ -542,7 +561,7 @@ def settings(results: Results) -> list[tuple[str, str]]:
         name = "p, q after the swap" if used.settings.swapped else "p, q"
         lines.append((name, f"{used.protocol.p!r}, {used.protocol.q!r}"))
     lines += [
-        ("Level of the intervals", f"{results.level:.0%}"),
+        ("Level of the intervals", percent(results.level)),
         ("Shares of", "these people" if results.target == "users" else "their population"),
         ("Rows", "one report each" if read.layout == "values" else "a category and its count"),
         ("Columns", ", ".join(columns)),
@@ -641,13 +660,13 @@ def _some(texts: Sequence[str], most: int = 5) -> str:
 def group_columns(
     survey: Survey, category: int, first: int, *, simultaneous: bool = False
 ) -> dict[str, NDArray[Any]]:
-    """One category in all groups: people, share by Inv (MLE where there is none), interval (of the category, or of all
+    """One category in all groups: reports, share by Inv (MLE where there is none), interval (of the category, or of all
     those of a group at once), and how it differs from the first group named (nan in the row of that one)."""
     analyses, gaps = survey.analyses, survey.differences(first)
     name = "inv" if "inv" in analyses[0].estimates else "mle"
     columns: dict[str, NDArray[Any]] = {
         "Group": np.array([plain(group, 80) for group in survey.groups], dtype=object),
-        "People": np.array([one.n for one in analyses]),
+        "Reports": np.array([one.n for one in analyses]),
         f"{LABELS[name]} %": np.array([100 * one.estimates[name][category] for one in analyses]),
     }
     limits = survey.intervals(simultaneous=simultaneous)
@@ -687,7 +706,8 @@ def table_columns(
         limits = limits.cut_unless_outside()
         columns[f"{INTERVAL} from %"] = limits.low[rows] * 100
         columns["to %"] = limits.high[rows] * 100
-    columns["People"] = whole(shares[name] * used.n)
+    if results.people is not None:
+        columns["People"] = whole(shares[name] * results.people)
     if analysis.above is not None:
         columns["Above zero?"] = analysis.above.above[rows]
         columns[P_VALUE] = analysis.above.adjusted[rows]

@@ -239,7 +239,7 @@ def test_the_form():
     assert [note.value.count("maybe") for note in page.warning] == [1]
     assert page.session_state["out"] == OwnSweep(epsilons="2,4")
     assert page.caption[0].value.startswith(
-        "2 cells, 100 collections each\\: Zipf s = 1\\.2 · K = 40 · ε = 2, 4 ·"
+        "2 cells, 100 collections each\\: Zipf s = 1\\.2 · K = 40 · ε = 2; 4 · N = 3,000\\."
     )
     assert {box.label: box.placeholder for box in page.text_input} == {
         "Populations": "Zipf s = 1.2 (sidebar)",
@@ -251,7 +251,7 @@ def test_the_form():
     page.button_group(key="exp_own_estimators").set_value(["mle_star", "inv"]).run()
     page.number_input(key="exp_own_seeds").set_value(3).run()
     assert page.session_state["out"] == OwnSweep("", "10-20", "2,4", "", 3, estimators=("inv", "mle_star"))
-    assert "K = 10, 11, …, 20" in page.caption[0].value
+    assert "K = 10; 11; …; 20" in page.caption[0].value
     assert not page.warning
     page.text_input(key="exp_own_ns").set_value("many").run()
     assert page.error[0].value.startswith("Users N\\: “many” cannot be read")

@@ -389,3 +389,22 @@ def test_a_plan_has_any_number_of_categories_whatever_table_the_scenario_has(tab
     assert told not in [caption.value for caption in page.sidebar.caption]
     assert users_in(page) > before
     assert widget(opened("estimators", f"dist={table}"), "Categories K").disabled
+
+
+@pytest.mark.parametrize(
+    ("link", "task"),
+    [
+        ("n=1&find=eps", "take ten times as many users. Which"),
+        ("n=1000000000&find=value", "take a tenth of the users. How"),
+        ("n=30000&find=value", "take ten times as many users or a tenth of the users. How"),
+        ("eps=0.01&find=n", "double ε. How"),
+        ("eps=20&find=n", "halve ε. How"),
+        ("eps=1&find=n", "double or halve ε. How"),
+    ],
+)
+def test_what_is_to_be_tried_is_within_the_controls(link, task):
+    page = opened(
+        "plan", f"k=40&eps=2&target=rmse&value=50&{link}" if "eps" not in link else f"k=40&value=50&{link}"
+    )
+    (text,) = [one.value for one in page.markdown if one.value.startswith("**Try:**")]
+    assert text.startswith(f"**Try:** {task}")

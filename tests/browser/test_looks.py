@@ -185,6 +185,21 @@ def test_names_of_categories_do_not_stand_upright_on_a_phone(open_lab):
     assert "Some-college" in wide
 
 
+COUNTS_AT_THE_LEFT = "plot => [...plot.querySelectorAll('.ytick text')].map(one => one.textContent)"
+
+
+def test_counts_beside_a_figure_have_no_parts_of_millions(open_lab):
+    lab = open_lab()
+    for n, ticks in (
+        (1_000_000_000, ["0", "200M", "400M", "600M", "800M", "1B"]),
+        (1_000_000, ["0", "200,000", "400,000", "600,000", "800,000", "1M"]),
+    ):
+        lab.open(f"/noisy_histogram?k=2&s=5&eps=20&n={n}")
+        shown = lab.chart("noisy_histogram").evaluate(COUNTS_AT_THE_LEFT)
+        assert shown[: len(ticks)] == ticks[: len(shown)]
+        assert len(shown) > 3
+
+
 def test_all_choices_above_a_figure_of_few_categories_are_seen_on_a_phone(open_lab):
     lab = open_lab(viewport=PHONE)
     for page in ("noisy_histogram", "inv_negatives", "estimators", "geometry", "ibu"):

@@ -14,6 +14,11 @@ from rr_core import Scenario
 from rr_core.populations import SHAPES
 
 _NUMBER = re.compile(r"−?\d[\d,]*(?:\.\d+)?(?:·10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)?")
+# One of several, what is no number, a computer's way to write one, and a ratio that says nothing.
+FALSE_FORMS = re.compile(
+    r"(?<![\d,.])1 (?:people|users|reports|categories|collections|cells|settings|iterations|steps|points)\b"
+    r"|\b(?:nan|inf)\b|\d[eE][+-]?\d|(?<![\w.])-\d|(?<![\d,.])1 times\b"
+)
 _LOWERED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 
 
@@ -44,6 +49,7 @@ def tells(text: str, *expected: Any) -> None:
             `Up` or `Down` of it, where it may be rounded to that side alone; a function that says whether the number
             told is right; None for one that is a name.
     """
+    assert not FALSE_FORMS.search(text), text
     found = re.findall(rf"({_NUMBER.pattern})(%?)", text)
     told = [(shown.rstrip(","), 100 if percent else 1) for shown, percent in found]
     assert len(told) == len(expected), f"{len(told)} numbers, {len(expected)} expected: {text}"

@@ -117,9 +117,9 @@ def sweep_in_words(sweep: Sweep, workers: int) -> str:
     sentence."""
     axes = {
         "": [population_name(cell) for cell in sweep.cells],
-        "K": [str(cell.k) for cell in sweep.cells],  # as they are typed: 1,000 would look like two of a list
+        "K": [f"{cell.k:,}" for cell in sweep.cells],
         "ε": [f"{cell.epsilon:.6g}" for cell in sweep.cells],
-        "N": [str(cell.n) for cell in sweep.cells],
+        "N": [f"{cell.n:,}" for cell in sweep.cells],
     }
     parts = [_named(name, list(dict.fromkeys(values))) for name, values in axes.items()]
     many, seeds = len(sweep.cells), sweep.settings.seeds
@@ -134,7 +134,7 @@ def sweep_in_words(sweep: Sweep, workers: int) -> str:
 def _named(name: str, values: list[str]) -> str:
     if len(values) > _MOST_NAMED:
         values = [*values[:2], "…", values[-1]]
-    return f"{name} = {', '.join(values)}" if name else ", ".join(values)
+    return f"{name} = {'; '.join(values)}" if name else ", ".join(values)
 
 
 def _axis_fields(own_sweep: OwnSweep, scenario: Scenario, uploaded: Population | None) -> None:
