@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -174,7 +175,11 @@ def map_kinds(cells: Iterable[Cell]) -> tuple[str, ...]:
     Keys of MAP_KINDS whose two axes take at least two values each with all else fixed; where there is none, keys of
     STRIP_KINDS whose axis x does.
     """
-    cells = tuple(cells)
+    return _kinds(tuple(cells))
+
+
+@lru_cache(16)  # a page asks for those of one sweep more than a dozen times
+def _kinds(cells: tuple[Cell, ...]) -> tuple[str, ...]:
     return tuple(key for key in MAP_KINDS if _map_cells(cells, key)) or tuple(
         key for key in STRIP_KINDS if _strip_cells(cells, key)
     )

@@ -10,13 +10,25 @@ from typing import Any
 
 from streamlit.components.v2 import manifest_scanner
 from streamlit.components.v2.bidi_component.main import _make_trigger_id
-from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.testing.v1.element_tree import Block
 
 from pages._ui import navigation
 
-# The harness looks through all installed packages for components with each page that it opens: most of its time.
+# The harness looks through all installed packages for components with each page that it opens, compiles the page anew in
+# each run, and asks a thousand times a second whether it has ended: most of its time.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
+local_script_runner.ScriptCache = cache(local_script_runner.ScriptCache)
+_end_late = local_script_runner.require_widgets_deltas
+
+
+def _wait(runner: local_script_runner.LocalScriptRunner, seconds: float) -> None:
+    runner._script_thread.join(seconds)
+    if not runner.script_stopped():
+        _end_late(runner, 0)
+
+
+local_script_runner.require_widgets_deltas = _wait
 
 ROOT = Path(__file__).parents[2]
 ABOUT_SCENARIO = (
