@@ -100,6 +100,7 @@ _IN_A_SHELL = (
     ),
     (r"Take what is neither out of the file", "Say --leave-out NAME for what is neither"),
     (r"Count two ways to write one answer together, above", "Say --merge for two ways to write one answer"),
+    (r"take those that hold for all at once", "take inv_low_all and inv_high_all"),
     (r"say so where you are asked how the reports were made", "say --design unary"),
     *(
         (f"{word}hoose “{re.escape(design.name)}”( above)?", f"{say} --design {key}")
@@ -320,7 +321,8 @@ def _said(results: Results, notes: Sequence[str]) -> list[str]:
 
     fit = sentences.fit(results)[:1]
     answer = f"{sentences.heading(results)} {sentences.answer(results)}"
-    said = [answer, sentences.advice(results)[0], *sentences.few_reports(results), *sentences.groups(results)]
+    said = [answer, sentences.advice(results)[0], *sentences.luck(results, simultaneous=False)]
+    said += [*sentences.few_reports(results), *sentences.groups(results)]
     analyses = [results.analysis] if results.survey is None else results.survey.analyses
     outside = sentences.outside(analyses, [one.leading for one in analyses])
     return [*(fit + said if results.rejects_epsilon else said + fit), *notes, *outside]

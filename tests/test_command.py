@@ -338,6 +338,15 @@ def test_it_says_first_what_the_page_says_and_its_json_is_that_of_the_page(count
     assert told == wanted
 
 
+def test_of_many_categories_the_headline_holds_for_all_and_the_table_names_the_columns(tmp_path, capsys):
+    """The table's low and high are for one category each, and nothing said so."""
+    (tmp_path / "a.csv").write_text("category,count\n" + "".join(f"c{i},{90 + i}\n" for i in range(60)))
+    rows, err, _ = run(capsys, tmp_path / "a.csv", "--design", "k_rr", "--epsilon", "2")
+    assert "interval of Inv that holds for all categories at once" in err
+    assert "does not allow for that: take inv_low_all and inv_high_all." in err
+    assert {"inv_low_all", "inv_high_all"} <= rows[0].keys()
+
+
 def test_the_json_of_groups_is_that_of_the_page_too(survey, tmp_path, capsys):
     words = (survey, "--design", "k_rr", "--epsilon", "2", "--column", "answer", "--by", "region")
     rows, err, _ = run(capsys, *words)

@@ -34,7 +34,7 @@ _MOST_HEADERS, _FEWEST_BELOW = (
 _HEADER_WORDS = {word for word in CATEGORY_WORDS | COUNT_WORDS | SHARE_WORDS if len(word) > 1}
 _LONGEST_TITLE = 3  # words of a title with the word "answer" in it, rather than of an answer
 _NUMBER = re.compile(
-    r"[+\-\u2212]?(\d[\d.,' \u00a0\u202f]*|[.,]\d+)([eE][+-]?\d+)?%?|[+-]?(nan|inf(inity)?)",
+    r"[+\-\u2212]?(\d[\d.,' \u00a0\u202f]*|[.,]\d+)([eE][+-]?\d+)?(%|\(\d[\d., ]*%\))?|[+-]?(nan|inf(inity)?)",
     re.ASCII | re.IGNORECASE,
 )
 _OTHER = re.compile(r"others?\b", re.IGNORECASE)
@@ -42,6 +42,7 @@ _RANGE = re.compile(
     r"[\[(]?([<>\u2264\u2265]\s*\d[\d.,]*|\d[\d.,]*\s*([-\u2013\u2014,+]|to)\s*(\d[\d.,]*)?)[\])]?[a-z ]*",
     re.IGNORECASE,
 )  # 18-24, 65+, < 18, [18, 25)
+_COUNT_AND_SHARE = re.compile(r"\s*(n|counts?)\s*\(%\)\s*", re.IGNORECASE)
 _PLAIN_NAME = re.compile(r"[^\W\d_][\w \-]*")
 _UNLIKE_A_NAME = (re.compile(r"\d"), re.compile(r"[./:@]"))
 _SERIAL_LEAST, _MARKED = 8, 0.95
@@ -409,8 +410,8 @@ def column_names(header: Row) -> tuple[str, ...]:
 
 
 def is_share_name(name: str) -> bool:
-    """Whether the name of a column means probabilities."""
-    return bool(words_of(name) & SHARE_WORDS) or "%" in name
+    """Whether the name of a column means probabilities; "n (%)" means counts, with these behind."""
+    return bool(words_of(name) & SHARE_WORDS) or ("%" in name and not _COUNT_AND_SHARE.fullmatch(name))
 
 
 def suggest(table: Described) -> ColumnChoice:

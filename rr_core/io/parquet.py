@@ -119,7 +119,7 @@ def _readable(file: pq.ParquetFile, index: int) -> str:
     if pa.types.is_nested(_storage(file.schema_arrow.types[index])):
         raise UnreadableFile(
             f"The column {quote(name)} holds lists or records, not single values. Save a table with one plain"
-            " column for the category."
+            " column for the category, or, of lists of bits, with a column of 0 and 1 for each."
         )
     return name
 

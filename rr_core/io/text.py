@@ -375,7 +375,7 @@ def _below_remarks(data: bytes, notes: list[str]) -> tuple[bytes, str | None]:
     """The text below its remarks, and the separator that Excel's first line says."""
     said = _SAID.match(data)
     if said is not None:
-        return data[said.end() :], said[1].decode()
+        return _below_remarks(data[said.end() :], notes)[0], said[1].decode()
     if _REMARK.match(data) is None:
         return data, None
     lines = data[:_SAMPLE_BYTES].splitlines(keepends=True)
@@ -383,15 +383,11 @@ def _below_remarks(data: bytes, notes: list[str]) -> tuple[bytes, str | None]:
     first = next((i for i, line in enumerate(lines) if line.strip() and not is_remark[i]), len(lines))
     # Where names begin with # these are no remarks; and one may be the header.
     said = _SAID.match(lines[first]) if first < len(lines) else None
-    rows = [line for line, remark in zip(lines, is_remark, strict=True) if line.strip() and not remark][
-        bool(said) :
-    ]
     inside = next((i for i, remark in enumerate(is_remark) if remark and i > first), 0)
-    if inside and rows and any(mark in rows[0] and mark not in lines[inside] for mark in (b"\t", b";", b",")):
-        raise UnreadableFile(
-            f"Line {inside + 1:,} ({quote(lines[inside].decode(errors='replace'))}) is a remark between the rows of the "
-            "table: take it out."
-        )
+    row = next((line for line in lines[first + bool(said) :] if line.strip()), b"")
+    if inside and any(mark in row and mark not in lines[inside] for mark in (b"\t", b";", b",")):
+        remark = quote(lines[inside].decode(errors="replace"))
+        raise UnreadableFile(f"{remark} is a remark between the rows of the table: take it out.")
     if first == len(lines) or inside:
         return data, None
     head = b""
@@ -487,13 +483,9 @@ def _without_remark(data: bytes, rows: list[list[str]], notes: list[str]) -> byt
     """The text of a single column of values that come again without remarks at its end: lines of several words, none of
     them among the values, below its only blank line; or one that says that it ends."""
     tail = data[-_NEXT_BYTES:]
-    found = re.search(rb"\n[ \t]*\n\s*(?=\S)", tail) or re.search(rb"\n(?=[^\n]+\n*\Z)", tail)
-    if (
-        found
-        and found[0] == b"\n"
-        and not _END.fullmatch(tail[found.end() :].decode(errors="replace").strip())
-    ):
-        return data
+    found = re.search(rb"\n[ \t]*\n\s*(?=\S)", tail)
+    if found is None and _END.fullmatch(tail.rstrip().rpartition(b"\n")[2].decode(errors="replace").strip()):
+        found = re.search(rb"\n(?=[^\n]+\s*\Z)", tail)
     if found is None or b'"' in data:
         return data
     end = len(data) - len(tail) + found.start() + 1
@@ -570,12 +562,8 @@ def _are_separated_by_blanks(rows: list[list[str]], text: str) -> bool:
     widths = {len(row) for row in rows[1:]}
     if len(rows) < _FEWEST_NAMED or len(widths) != 1 or len(rows[1]) < 2:
         return False
-    first = all(map(looks_numeric, rows[0])) or len(rows) > _FEWEST_NAMED
-    if (
-        first
-        and len(rows[0]) == len(rows[1])
-        and all(looks_numeric(cell) for row in rows[1:] for cell in row)
-    ):
+    of_numbers = all(looks_numeric(cell) for row in rows[1:] for cell in row) and len(rows[0]) == len(rows[1])
+    if of_numbers and (all(map(looks_numeric, rows[0])) or len(rows) > _FEWEST_NAMED):
         return True
     quoted = all(line.startswith('"') for line in text.split("\n") if line.strip())
     return len(rows) > _FEWEST_NAMED and (_has_row_names(rows) or (quoted and len(rows[0]) == len(rows[1])))
@@ -593,7 +581,8 @@ def _are_separated_by_bars(text: str) -> bool:
 
 def _without_brackets(data: bytes, notes: list[str]) -> bytes:
     """The text in which lists of bits, as Python prints lists and arrays, are bit strings."""
-    if _BIT_LIST.search(data, 0, _SAMPLE_BYTES) is None:
+    brackets = data.count(b"[", 0, _SAMPLE_BYTES)
+    if not brackets or len(_BIT_LIST.findall(data, 0, _SAMPLE_BYTES)) < brackets:
         return data
     notes.append("Lists of 0 and 1 in brackets were read as bit strings.")
     return bytes(_BIT_LIST.sub(lambda found: found[0].translate(None, b'"[], \t'), data))
@@ -605,17 +594,14 @@ def _without_rules(data: bytes) -> tuple[bytes, int]:
     if len(data) > _SAMPLE_BYTES or b"|" not in data or _TWO_NUMBERS.search(data):
         return b"", 0
     lines = [line.strip() for line in data.split(b"\n")]
-    places = [i for i, line in enumerate(lines) if line and not _DRAWN.fullmatch(line)]
+    rules = {line for line in lines if _DRAWN.fullmatch(line)}
+    places = [i for i, line in enumerate(lines) if line and line not in rules]
     rows = [lines[i].strip(b"|") for i in places]
     bars = {row.count(b"|") for row in rows}
-    if (
-        len(rows) < _FEWEST_NAMED
-        or len(bars) > 1
-        or bars == {0}
-        or not any(map(_DRAWN.fullmatch, filter(None, lines)))
-    ):
-        return b"", 0
-    return b"\n".join(rows), places[1] - 1
+    drawn = (
+        len(rows) >= _FEWEST_NAMED and len(bars) == 1 and any(b"+" in rule or b"|" in rule for rule in rules)
+    )
+    return (b"\n".join(rows), places[1] - 1) if drawn and bars != {0} else (b"", 0)
 
 
 def _with_counts_behind(data: bytes, notes: list[str]) -> bytes:
@@ -658,8 +644,10 @@ def _titles(data: bytes, separator: str | None, notes: list[str]) -> int:
     if heads[behind] and not any(numbers[:behind]) and (uneven or not named):
         first = behind
     titles = [separator.join(row) for row in cells[:first] if row]
-    wide = len(rows[first - 1]) == len(rows[first]) and rows[first - 1][0].strip() and heads[first]
-    if not titles or (cells[first - 1] and not wide):
+    last = rows[first - 1]  # as wide as the table, where no blank line is between them
+    if not titles or (
+        cells[first - 1] and not (len(last) == len(rows[first]) and last[0].strip() and heads[first])
+    ):
         return 0
     notes.append(_skipped("Above", titles))
     return first

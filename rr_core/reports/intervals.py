@@ -192,29 +192,37 @@ def _exact(
     )
 
 
-def clopper_pearson(counts: Array, n: float, alpha: float) -> tuple[Array, Array]:
+def wilson(shares: Array, n: Array | float, quantile: float) -> tuple[Array, Array]:
+    """Ends of Wilson's intervals for shares of so many reports each."""
+    weight = quantile**2 / n
+    centre = (shares + weight / 2) / (1 + weight)
+    half = np.sqrt(weight * (shares * (1 - shares) + weight / 4)) / (1 + weight)
+    return centre - half, centre + half
+
+
+def clopper_pearson(counts: Array, n: Array | float, alpha: float) -> tuple[Array, Array]:
     """The means m with neither binomial tail below alpha/2. Of `_MANY` reports those of the Poisson law where few are of
     one kind; of more than `_MOST_INVERTED` otherwise Wilson's, which are then the same."""
-    others = n - counts
-    if n <= _MOST_INVERTED:
-        low = special.betaincinv(np.maximum(counts, 1), others + 1, alpha / 2)
-        high = special.betainccinv(counts + 1, np.maximum(others, 1), alpha / 2)
-    else:
-        z = -float(special.ndtri(alpha / 2))
-        half = z * np.sqrt(counts * (others / n) + z**2 / 4)
-        low, high = ((counts + z**2 / 2 + side * half) / (n + z**2) for side in (-1, 1))
-    if n >= _MANY:
-        few = min(_FEW, _RARE * n)
-        (first, last), (rest_first, rest_last) = (_poisson(some, alpha, few) for some in (counts, others))
+    others, some = n - counts, np.where(counts > 0, counts, 1.0)
+    low = special.betaincinv(some, others + 1, alpha / 2)
+    high = special.betainccinv(counts + 1, np.where(others > 0, others, 1.0), alpha / 2)
+    if np.max(n) >= _MANY:
+        ends = wilson(counts / n, n, float(special.ndtri(alpha / 2)))
+        low, high = (
+            np.where(np.less_equal(n, _MOST_INVERTED), one, other)
+            for one, other in zip((low, high), ends, strict=True)
+        )
+        few = np.where(np.greater_equal(n, _MANY), np.minimum(_FEW, _RARE * np.asarray(n)), -1.0)
+        (first, last), (rest_first, rest_last) = (_poisson(part, alpha, few) for part in (counts, others))
         low = np.where(counts <= few, first / n, np.where(others <= few, 1 - rest_last / n, low))
         high = np.where(counts <= few, last / n, np.where(others <= few, 1 - rest_first / n, high))
     return np.where(counts == 0, 0.0, low), np.where(counts == n, 1.0, high)
 
 
-def _poisson(counts: Array, alpha: float, most: float) -> tuple[Array, Array]:
+def _poisson(counts: Array, alpha: float, most: Array) -> tuple[Array, Array]:
     """The expected numbers with neither Poisson tail below alpha/2, of counts up to ``most``."""
-    held = np.minimum(counts, most)
-    low = special.gammaincinv(np.maximum(held, 1), alpha / 2)
+    held = np.clip(counts, 0.0, np.maximum(most, 0.0))
+    low = special.gammaincinv(np.where(held > 0, held, 1.0), alpha / 2)
     return np.where(held == 0, 0.0, low), special.gammainccinv(held + 1, alpha / 2)
 
 
@@ -282,7 +290,7 @@ def above_zero(counts: ArrayLike, mechanism: RandomizedResponse, level: float = 
     return AboveZero(p_values[level_of], adjusted[level_of], (adjusted <= level)[level_of], level)
 
 
-def upper_tail(counts: Array, n: int, chance: float) -> Array:
+def upper_tail(counts: Array, n: int, chance: float | Array) -> Array:
     """Pr(Binomial(n, chance) >= count), as an incomplete beta function."""
     tail = special.betainc(np.maximum(counts, 1.0), n - counts + 1.0, chance)
     return np.where(counts == 0, 1.0, tail)

@@ -400,6 +400,26 @@ def test_counts_beside_shares_are_the_counts() -> None:
         assert (found.count_name, pairs(found)) == (name, [("bus", 312), ("car", 688)])
 
 
+def test_intervals_in_brackets_are_no_bits() -> None:
+    found = read('answer\n"[0, 1]"\n"[1, 5]"\n"[0, 1]"\n')
+    assert pairs(found) == [("[0, 1]", 2), ("[1, 5]", 1)]
+
+
+@pytest.mark.parametrize("start", ["\n", "\n\n", ";\n"])
+def test_empty_cells_above_the_only_one_are_no_titles(start: str) -> None:
+    """An IndexError where titles above a table are looked for."""
+    assert pairs(read(f"{start}0;\n"))[0][0] == "0"
+
+
+def test_counts_with_their_shares_behind_are_read() -> None:
+    """They were refused as shares."""
+    assert pairs(read('mode,n (%)\nbus,312 (31.2%)\ncar,"1,438 (68.8 %)"\n')) == [("bus", 312), ("car", 1438)]
+    with pytest.raises(UnreadableFile, match=r"is not a whole number\. Reports are counted people"):
+        read("mode,n (%)\nbus,31.2\ncar,68.8\n")
+    with pytest.raises(UnreadableFile, match="holds shares by its name"):
+        read("mode,respondents (%)\nbus,31\ncar,69\n")
+
+
 def test_the_separator_that_excel_says_may_stand_below_remarks() -> None:
     """It was the header."""
     found = read('# exported\nsep=;\nanswer;n\n"yes; once";3\nno;4\n')
