@@ -94,6 +94,7 @@ class WeightedAnalysis(Analysis):
             expected; else None.
         degrees_of_freedom: primary units less strata, of those that have these people.
         sum_of_weights: of these people: how many of the population they stand for.
+        kish: Kish's number of people, (sum of weights)^2 over the sum of their squares.
     """
 
     design_effects: Array | None = None
@@ -101,6 +102,7 @@ class WeightedAnalysis(Analysis):
     by_design: Array | None = None
     degrees_of_freedom: int = 0
     sum_of_weights: float = math.nan
+    kish: float = math.nan
 
     @property
     def people(self) -> float:
@@ -340,18 +342,25 @@ class Survey:
             raise ValueError("the design must tell the truths apart, and this one does not")
         gap = first.estimates["inv"] - second.estimates["inv"]
         variances = np.array([first.variance_of_inv(), second.variance_of_inv()])
-        variance = variances.sum(axis=0)
+        variance, numbers = variances.sum(axis=0), np.array([[first.n], [second.n]], dtype=float)
         if isinstance(first, WeightedAnalysis) and isinstance(second, WeightedAnalysis):
+            numbers = np.array([[first.kish], [second.kish]])
             of_each = np.array([[first.degrees_of_freedom], [second.degrees_of_freedom]])
             shared = variance**2 / np.where(variance > 0, (variances**2 / of_each).sum(axis=0), 1.0)
             law: Any = stats.t(np.where(variance > 0, shared, of_each.min()))
             if self.variance_of_difference is not None:
                 together = self.variance_of_difference(one, other)
-                variance = np.where(together > 0, together, variance)
+                least = sum((of for of in (first.by_design, second.by_design) if of is not None), np.zeros(1))
+                variance = np.where(together > 0, np.maximum(together, least), variance)
         else:
             law = stats.norm
         spread = np.sqrt(variance)
         half = law.isf((1 - level) / 2) * spread
+        if first.protocol is second.protocol and (first.few or second.few):
+            # A small group without a report of a category has a small variance; if there is no difference, both have one
+            # variance for each person.
+            pooled = (numbers**2 * variances).sum(axis=0) / numbers.sum() * (1 / numbers).sum()
+            spread = np.sqrt(np.maximum(variance, pooled))
         tails = 2 * law.sf(np.abs(gap) / np.where(spread > 0, spread, 1.0))
         p_values = np.where(spread > 0, tails, np.where(gap == 0, 1.0, 0.0))
         return {
@@ -451,8 +460,15 @@ def analyse_groups(
     elif len(groups) > 1:
         weighted = None
         if weighed is not None:
-            of_sum = weighed.variance_of_sum(sizes[:, None] / sizes.sum())
+            part = sizes[:, None] / sizes.sum()
+            of_sum = weighed.variance_of_sum(part)
             of_shares = np.array([weighed.variance(group) for group in range(len(groups))])
+            # As of the analyses: where few reports are expected, at least what as many unweighted people would have.
+            overall = (part * weighed.shares()).sum(axis=0)
+            few = np.array([one.by_design is not None for one in by_weight])[:, None]
+            of_people = overall * (1 - overall) / np.array([[one.kish] for one in by_weight])
+            more = np.where(few, np.maximum(of_people - of_shares, 0.0), 0.0)
+            of_shares, of_sum = of_shares + more, of_sum + (part**2 * more).sum(axis=0)
             weighted = weighed.shares(), of_shares, of_sum, weighed.degrees_of_freedom()
         if isinstance(protocol, UnaryEncoding):
             p_value, simulated = alike_bits(counts, sizes, protocol, weighted)
@@ -729,6 +745,7 @@ def _weighted(weighed: _Weighed, group: int, unweighted: Analysis, tallies: Tall
         fit=fit,
         design_effects=effects,
         sum_of_weights=float(weighed.groups[group, -1]),
+        kish=float(kish),
         variance=variance,
         by_design=by_design if least < _ENOUGH else None,
         degrees_of_freedom=df,
@@ -765,6 +782,7 @@ def _weighted_total(
         variance=variance,
         degrees_of_freedom=df,
         sum_of_weights=float(of_groups.sum()),
+        kish=float(of_groups.sum() ** 2 / weighed.squares[:, -1].sum()),
     )
 
 

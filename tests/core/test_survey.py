@@ -187,6 +187,26 @@ def test_groups_that_are_alike_are_seldom_told_apart(weighted, n, protocol):
     assert low <= stats.binom.ppf(1 - 1e-4, times, 0.06)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("small", [3, 10, 30])
+def test_a_small_group_is_seldom_told_apart(weighted, small):
+    """Beside 1,000 people; most of ten categories are reported by nobody in it, which once was no variance."""
+    rng, times, k = np.random.default_rng(5), 200, 10
+    protocol, names = RandomizedResponse(k, 2.0), [f"c{i}" for i in range(k)]
+    truth = 1 / np.arange(1, k + 1)
+    law = protocol.q + (protocol.p - protocol.q) * truth / truth.sum()
+    groups = (np.arange(1000) < small).astype(int)
+    alike = told_apart = 0
+    for _ in range(times):
+        weights = rng.uniform(0.3, 3, 1000) if weighted else None
+        sample = Sample(rng.choice(k, 1000, p=law), groups, weights)
+        found = analyse_groups(sample, protocol, names, "ab", users="sampled")
+        alike += found.alike <= 0.05
+        told_apart += found.difference(1, 0)["p_holm"].min() <= 0.05
+    most = stats.binom.ppf(1 - 1e-4, times, 0.06)
+    assert (alike <= most, told_apart <= most) == (True, True), (alike, told_apart, most)
+
+
 def test_bits_as_good_as_the_truth_are_compared_as_answers_are():
     """Of two categories at a large epsilon the two bits say the same: the test is that of one answer a person."""
     counts, protocol = np.array([[40, 60], [55, 45], [30, 70]]), UnaryEncoding(2, 80.0)
