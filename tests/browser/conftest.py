@@ -40,9 +40,8 @@ def browser() -> Iterator[Browser]:
         path = chromium.installed(playwright.chromium.executable_path)
         if path is None:
             missing("no Chromium or Chrome was found: apt install chromium, or playwright install chromium")
-        # Tabs of one profile share a process, in which what the page needs is compiled already. What a test runs a few
-        # times is not worth optimizing.
-        flags = [*chromium.flags(), "--process-per-site", "--js-flags=--no-turbofan --no-maglev"]
+        # Tabs of one profile share a process, in which what the page needs is compiled already.
+        flags = [*chromium.flags(), "--process-per-site"]
         started = playwright.chromium.launch(executable_path=path, args=flags)
         yield started
         started.close()
