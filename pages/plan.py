@@ -24,7 +24,7 @@ page = open_page("plan", SETTINGS, sections.SHARE_SETTINGS, PARTS.binding)
 k = page.results.draw.scenario.k
 settings = SETTINGS.current().fitted(k)
 plan = current_plan(page.results, settings)
-sections.answer(plan)
+sections.answer(plan, of_survey=PARTS.binding.current() == "surveys")
 left, right = st.columns([3, 1], gap="small")
 with left:
     place = page.place()

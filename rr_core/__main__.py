@@ -196,17 +196,18 @@ def _analyse(asked: argparse.Namespace) -> None:
     results, notes = _unary(asked) if asked.design == "unary" else _by_reports(asked)
     for note in _said(results, notes):
         print(_in_a_shell(note), file=sys.stderr)
-    if asked.out is not None and asked.out.endswith(".json"):
-        from rr_core.io.report_files import json_file, now
-        from rr_core.io.report_sentences import advice
+    from rr_core.io import report_files
+    from rr_core.io.report_sentences import advice
 
-        Path(asked.out).write_bytes(json_file(results, advice(results)[0], now()))
-        return
-    result = Recomputed({}, results.columns() if results.survey is None else results.survey.table())
-    if asked.out is None:
-        result.write(sys.stdout)
+    if asked.out is not None and asked.out.endswith(".json"):
+        data = report_files.json_file(results, advice(results)[0], report_files.now())
     else:
-        result.save(asked.out)
+        data = (report_files.csv_file if results.survey is None else report_files.groups_file)(results)
+    if asked.out is None:
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+    else:
+        Path(asked.out).write_bytes(data)
 
 
 def _by_reports(asked: argparse.Namespace) -> tuple[Results, list[str]]:

@@ -176,7 +176,7 @@ def mle_star(histogram: ArrayLike, mechanism: RandomizedResponse) -> Array:
     sum_i c_i log(q + (p - q) theta_i), Theorem 1 and eq. (7).
 
     Arguments, shapes and errors as in `inv`. O(k) plus a sort of the distinct values. Its optimality can
-    be checked with `optimality_gap`.
+    be checked with `optimality_gap`. Pages compute all estimates at once, by the rules (`compare`).
 
     >>> mechanism = RandomizedResponse.from_p(4, 0.5)
     >>> mle_star([6, 3, 2, 1], mechanism).round(6).tolist()

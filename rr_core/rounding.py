@@ -13,6 +13,7 @@ from rr_core._validate import Array
 
 _SAME = 1e-12  # between two ends: a difference by rounding alone
 _ALL_DIGITS = 9  # from this power of ten on a number is told as one
+_NEAR_ONE, _THOUSAND, _MILLION = 1.1, 1e3, 1e6
 _RAISED = str.maketrans("0123456789−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
@@ -113,6 +114,37 @@ def p_is(chance: float) -> str:
     """A p-value in a sentence: "p = 0.0342", "p < 0.001"."""
     text = p_value(chance)
     return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
+def factor(ratio: float) -> str:
+    """A ratio of at least 1 that bounds another from above, as text, rounded up; near 1 the excess has three digits."""
+    if ratio < _NEAR_ONE:
+        return f"{1 + round_up(ratio - 1):.15g}"
+    return upper(ratio)
+
+
+def upper(value: float) -> str:
+    """An upper bound as text, rounded up to three digits, or from a thousand to a million to the next whole number."""
+    return f"{math.ceil(value):,}" if _THOUSAND <= value < _MILLION else number(round_up(value))
+
+
+def odds(epsilon: float) -> str:
+    """e^epsilon as text, rounded up: the most by which one report, or several with this ε together, changes odds.
+
+    >>> odds(1), odds(7), odds(700)
+    ('2.72', '1,097', '1.02·10³⁰⁴')
+    """
+    if epsilon < math.log(_NEAR_ONE):
+        return factor(1 + math.expm1(epsilon))
+    if epsilon < math.log(_MILLION):
+        return factor(math.exp(epsilon))
+    power = math.floor(epsilon / math.log(10))  # e^epsilon may be beyond the largest double
+    mantissa = round_up(math.exp(epsilon - power * math.log(10)))
+    return (
+        f"{number(mantissa / 10)}·10{raised(power + 1)}"
+        if mantissa >= 10
+        else f"{number(mantissa)}·10{raised(power)}"
+    )
 
 
 def _rounded(value: float, digits: int, towards: Callable[[float], int], slack: float) -> float:

@@ -1,19 +1,23 @@
 """Where heavy work runs: worker processes, with progress, Stop, limits of time and memory, and a fair queue.
 
 Python runs one thread at a time: what is computed in a worker does not keep other pages waiting, and what swells or
-crashes is a worker. Sweeps have processes and a queue of their own (`server/sweeps.py`); drawing a scenario stays in the
-server (`pages/_ui/draw_results.py`). No Streamlit here: workers import this, too. They are loky's, not
-multiprocessing's: a process of the latter begins by running the main script again, and under Streamlit that is the page.
+crashes is a worker. Sweeps have processes and a queue of their own (`server/sweeps.py`). What moves with the hand stays
+in the server's threads: drawing a scenario and its estimates (`pages/_ui/draw_results.py`), the first part of IBU
+(`pages/_ui/ibu/results.py`), the analysis of reports that were read; where many want that at once, they take turns
+(`server/priority.py`). No Streamlit here: workers import this, too. They are loky's, not multiprocessing's: a process
+of the latter begins by running the main script again, and under Streamlit that is the page.
 
 The way of a Stop:
 
 - Of a run of seconds, drawn by `pages/_ui/long_run.py`: the button withdraws the request, and Streamlit ends the old run
   of the page by what it raises in `look`, which keeps that and returns True. The number of the job goes down the pipe to
   its worker, where ``progress()`` now returns True: the job returns what it has. After 10 seconds its worker is ended
-  (`Lost`). What it returned stays with this session ("Stopped after 60 of 200 collections") and is shared with no other.
+  (`Lost`) and nothing is kept. What it returned stays with this session ("Stopped after 60 of 200 collections") and is
+  shared with no other.
 - Of a sweep, `stop` in `pages/_ui/experiments/runs.py`: the session leaves the sweep, which ends unless another session
   that asked for it has looked in the last 20 seconds. The cells that are complete stay, and Resume goes on from them.
-- Reading a file has none: a new run of the page, with another file or without one, ends its worker; nothing is kept.
+- Reading a file has none: a new run of the page, with another file or without one, ends its worker; nothing is kept. A
+  saved sweep is read to its end.
 """
 
 from __future__ import annotations
@@ -336,7 +340,8 @@ class Pool:
         Args:
             function, args, named: such as can be sent to a process.
             look: called about every 0.05 s while this waits, with the number of jobs ahead, 0 once it is at work, and
-                what it reported since; what this raises ends the job, and True asks it to stop.
+                what it reported since; what this raises ends the job, and True asks it to stop; one that waits gives up
+                its place.
             reports: whether the function has an argument ``progress``, a function that it tells how far it is: once that
                 returns True it is to stop and to return what it has.
             memory: bytes that it may take, 384 MB at least.
@@ -344,7 +349,7 @@ class Pool:
             lane: what kind of job it is.
 
         Raises:
-            Lost: it took more memory or time, or its worker died.
+            Lost: it took more memory or time, its worker died, or it was stopped before it had begun.
         """
         worker, number, memory = self._take(lane, look), next(self._numbers), max(memory, _AT_LEAST)
         call = _Call(number, memory, lane, function, args, named, reports)
@@ -384,7 +389,8 @@ class Pool:
                         return self._idle.pop()
                     self._changed.wait(_BETWEEN_LOOKS)
                     ahead = waiting.index(mine) + 1
-                look(ahead, None)
+                if look(ahead, None):
+                    raise Lost("That was stopped before it had begun.")
         finally:
             with self._changed:
                 waiting.remove(mine)

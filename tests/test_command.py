@@ -38,7 +38,28 @@ def run(capsys, *words: object) -> tuple[list[dict[str, str]], str, int]:
     """Rows of the table, what is said beside it, and the exit status."""
     status = main(["analyse", *map(str, words)])
     out, err = capsys.readouterr()
-    return list(csv.DictReader(io.StringIO(out))), err, status
+    return list(csv.DictReader(io.StringIO(out.removeprefix("\ufeff")))), err, status
+
+
+@pytest.mark.parametrize("by", [(), ("--by", "town")])
+def test_what_is_printed_is_the_file_byte_for_byte(by, tmp_path, capfdbinary):
+    """Standard output had other quotation marks, and True where the file has true."""
+    (tmp_path / "a.csv").write_text("answer,town\n" + "yes,Ås\nno,Ås\nyes,Rome\n" * 20)
+    words = [
+        "analyse",
+        f"{tmp_path / 'a.csv'}",
+        "--column",
+        "answer",
+        "--design",
+        "warner",
+        "--p",
+        "0.7",
+        *by,
+    ]
+    assert main(words) == 0
+    printed = capfdbinary.readouterr().out
+    assert main([*words, "--out", f"{tmp_path / 'out.csv'}"]) == 0
+    assert printed == (tmp_path / "out.csv").read_bytes()
 
 
 def shares(rows: list[dict[str, str]], name: str = "share") -> dict[str, float]:
@@ -363,7 +384,7 @@ def test_a_level_is_told_with_all_its_digits(tmp_path, capsys):
         (["--design", "k_rr", "--epsilon", "often"], "“often” is not a number above 0"),
         (["--design", "k_rr", "--epsilon", "2000"], "ε = 2,000 is too large: it can be up to 700."),
         (["--design", "warner"], "Warner's two questions: say --p"),
-        (["--design", "warner", "--p", "2"], "2 cannot be: a chance lies between 0 and 1"),
+        (["--design", "warner", "--p", "2"], "2 is not between 0 and 1; 2% is written 2% or 0.02"),
         (["--design", "warner", "--p", "0.7", "--yes", "maybe"], "No answer is called “maybe”"),
         (["--design", "crosswise", "--p", "0.2"], "Say it with --yes"),
         (["--design", "unrelated", "--p", "0.7"], "say --prevalence"),

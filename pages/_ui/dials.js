@@ -20,7 +20,14 @@ const fill = full => {
   document.body.classList.toggle('rr-fills', full);
   for (const root of document.querySelectorAll('.rr-dials')) root.dials?.name();
   if (full) document.querySelector('.st-key-foot .rr-range')?.focus();
+  else regain('[data-testid="stSidebar"] .rr-full');
 };
+
+// Whoever goes by keyboard finds the focus again where the page has taken its place away.
+const regain = selector => setTimeout(() => {
+  const at = document.activeElement;
+  if (window.rrByKey && (at === document.body || !at.checkVisibility())) document.querySelector(selector)?.focus();
+}, 100);
 if (!window.rrLeave) {
   window.rrLeave = true;
   // Streamlit frames the page where a key is pressed after a click in it: not for a key of ours.
@@ -29,9 +36,20 @@ if (!window.rrLeave) {
     if (event.key === 'Escape' && isFull()) { unframe(); return fill(false) }
     const lead = window.rrLead, opened = document.querySelector('[data-testid="stPopoverBody"]');
     const wanted = event.key === 'p' || (event.key === 'Escape' && lead?.presenting && !opened);
-    if (!wanted || event.ctrlKey || event.altKey || event.metaKey || event.target.closest(TYPING)) return;
+    if (!wanted || event.ctrlKey || event.altKey || event.metaKey || event.key === 'p' && event.target.closest(TYPING)) return;
     unframe();
     lead?.present();
+  });
+  addEventListener('keydown', () => { window.rrByKey = true }, true);
+  addEventListener('pointerdown', () => { window.rrByKey = false }, true);
+  // The button of a file is off while the file is made, which takes the focus from it.
+  addEventListener('click', event => {
+    const button = event.target.closest?.('[data-testid="stDownloadButton"] button');
+    if (button) new MutationObserver((_, seen) => {
+      if (button.disabled) return;
+      seen.disconnect();
+      if (document.activeElement === document.body) button.focus();
+    }).observe(button, {attributeFilter: ['disabled']});
   });
 }
 
@@ -74,13 +92,14 @@ class Lead {
     this.showTab();
   }
 
-  // So does an answer that was asked for far down, on a telephone.
+  // So does a new answer, which was asked for further down.
   showTop() {
-    const come = !this.answer?.isConnected && document.querySelector('.st-key-answer');
+    const answer = document.querySelector('[class*="st-key-answer_"]')?.className.match(/st-key-answer_\S+/)[0];
+    const come = answer && answer !== this.answer;
     if (location.pathname === this.path && !come) return;
     if (this.path) document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0);
     this.path = location.pathname;
-    this.answer = come || this.answer;
+    this.answer = answer || this.answer;
   }
 
   // A link may open a tab that lies beyond the edge of a narrow screen.
@@ -135,7 +154,11 @@ class Dials {
     }
     this.compact = data.compact;
     window.rrLead ??= new Lead();
+    if (this.compact && data.presenting) regain('.st-key-foot .rr-dial:not(.rr-off) .rr-range, .st-key-present button');
+    if (!this.compact && window.rrLead.presenting) regain('[data-testid="stSidebar"] .rr-full + .rr-full');
     if (!this.compact || data.presenting) Object.assign(window.rrLead, {send: presentable ? send : null, presenting: data.presenting});
+    this.another.disabled = Boolean(data.still);
+    this.another.title = data.still;
     this.name();
     const answered = this.waiting && data.answered >= this.sent;
     this.sent = Math.max(this.sent, data.answered);
@@ -187,9 +210,12 @@ class Dials {
     of.box.addEventListener('keydown', event => {
       if (event.key === 'Enter') this.commit(of);
       if (event.key === 'Escape') { of.typing = false; this.display(of, of.value) }
+      if (!/^(Arrow|Page)(Up|Down)$/.test(event.key)) return;  // the other arrows are for what is typed
+      of.typing ? this.commit(of) : this.key(of, event);
     });
+    of.box.addEventListener('keyup', () => this.release(of));
     of.box.addEventListener('input', () => { of.typing = true });
-    of.box.addEventListener('blur', () => this.commit(of));
+    of.box.addEventListener('blur', () => { this.release(of); this.commit(of) });
     this.rows.set(dial.name, of);
     return row;
   }

@@ -92,7 +92,8 @@ def draw(key: str, *names: str, grey: Mapping[str, str], compact: bool = False, 
     Args:
         key: of the component; the same fields may stand at two places of a page.
         names: of the fields; none where only what the script does for all pages is wanted.
-        grey: why, by name, for each field that nothing on the page depends on: its dial cannot be moved, and says so.
+        grey: why, by name, for each field that nothing on the page depends on: its dial cannot be moved, and says so; of
+            the seed, the button for another draw.
         compact: at the foot of the window, with another draw beside; the button that fills the window with the figure
             has a sign instead of words.
         figure: whether the page has a figure of the scenario, which can fill the window and be presented.
@@ -123,6 +124,7 @@ def draw(key: str, *names: str, grey: Mapping[str, str], compact: bool = False, 
             "compact": compact,
             "figure": figure,
             "presenting": link.presenting(),
+            "still": grey.get("seed", ""),
         },
         on_moved_change=partial(_moved, key),
         on_presents_change=partial(_presents, key),

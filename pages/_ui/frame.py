@@ -46,6 +46,11 @@ _DIALS_AT_THE_FOOT = "dials_at_the_foot"  # key of the dials that a phone shows
 _STYLE = """<style>
 [data-testid="stMainBlockContainer"] {padding-top: 2.6rem; padding-bottom: 3rem;}
 [data-testid="stCaptionContainer"] {opacity: 0.75;}
+/* Streamlit shows by a pale ground, or by the part of a ring that a list of tabs leaves, where the keyboard is. */
+:is([data-testid="stPageLink-NavLink"], [data-testid="stTab"], .modebar-btn):focus-visible,
+[data-testid="stCheckbox"] label:has(:focus-visible) {
+  outline: 2px solid currentColor !important; outline-offset: -2px;
+}
 /* What the main figure says is no small print. */
 :is(.st-key-lead, .st-key-estimates) [data-testid="stCaptionContainer"] {opacity: 1; font-size: 1rem; color: inherit;}
 @media (hover: none) {.st-key-film_keys {display: none;}}

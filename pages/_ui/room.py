@@ -19,8 +19,7 @@ from rr_core.io.text import csv_bytes
 from rr_core.plain_text import csv_columns, markdown
 from rr_core.plan.solve import Unreachable, required_n
 from rr_core.plan.targets import Target
-from rr_core.rounding import counted
-from rr_core.words.phrases import odds
+from rr_core.rounding import counted, odds
 from server.room import SERVED, store
 from server.room.store import Question, Refused, Room
 

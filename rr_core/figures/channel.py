@@ -33,8 +33,8 @@ from rr_core.geometry.simplex import to_plane as triangle_plane
 from rr_core.plain_text import plain
 from rr_core.protocols import Channel, ChannelCollection, InformationBounds, MaximumLikelihood
 from rr_core.protocols.collection import IBURecord
-from rr_core.rounding import counted, number, percent, round_down, round_up
-from rr_core.words.phrases import certificate, factor, odds, off_by
+from rr_core.rounding import counted, factor, number, odds, percent, round_down, round_up
+from rr_core.words.phrases import certificate, off_by
 
 _INV, _MLE, _IBU = QUANTITIES["inv"], replace(QUANTITIES["mle_star"], name="MLE"), QUANTITIES["ibu"]
 _LONGEST_NAME = 14

@@ -89,10 +89,8 @@ def _reading(by_name: Mapping[str, Array], truth: Array | None, mechanism: Rando
     n, p, mle = (by_name[name] for name in ("inv_n", "inv_p", "mle_star"))
     zeros = {name: int((by_name[name] == 0).sum()) for name in VALID}
     if max(np.abs(p - n).max(), np.abs(mle - n).max()) < _SAME:
-        return (
-            f"Of {len(n):,} categories InvN, InvP and MLE* set the same {zeros['inv_n']:,} to zero, and give the others "
-            "the same shares."
-        )
+        given = "the last one 100%" if zeros["inv_n"] == len(n) - 1 else "the others the same shares"
+        return f"Of {len(n):,} categories InvN, InvP and MLE* set the same {zeros['inv_n']:,} to zero, and give {given}."
     zeroed = (
         f"Of {len(n):,} categories InvN sets {zeros['inv_n']:,} to zero, MLE* {zeros['mle_star']:,} and "
         f"InvP {zeros['inv_p']:,}"
@@ -112,8 +110,9 @@ def nearest(off: Mapping[str, float]) -> str:
     """
     off = {name: round(distance, _PLACES) for name, distance in off.items()}
     order = sorted(off, key=off.__getitem__)
+    n_distances = len(set(off.values()))
     digits = next(
-        (some for some in _DIGITS if len({percent(off[name], some) for name in order}) == len(order)),
+        (some for some in _DIGITS if len({percent(one, some) for one in off.values()}) == n_distances),
         _DIGITS[-1],
     )
     groups: dict[str, list[str]] = {}

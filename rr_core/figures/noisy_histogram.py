@@ -1,7 +1,6 @@
 """The noisy histogram with the band an observed bar should fall in; one person's reports: the channel matrix, and
-what an onlooker believes before and after, and what ε says of it (`likelier_truth`, `two_ways`, `epsilon_cost`),
-whose numbers are `odds` of `rr_core/words/phrases.py`: e^ε, rounded up, for it is the most by which one report
-changes odds."""
+what an onlooker believes before and after, and what its page says of ε (`likelier_truth`, `two_ways`,
+`epsilon_cost`)."""
 
 from __future__ import annotations
 
@@ -29,8 +28,7 @@ from rr_core.figures.style import (
 from rr_core.figures.view import Bars, Curve, View
 from rr_core.law import Band, report_band
 from rr_core.mechanism import RandomizedResponse
-from rr_core.rounding import number, percent, raised
-from rr_core.words.phrases import odds
+from rr_core.rounding import number, odds, percent, raised
 
 TRUTH, OBSERVED, EXPECTED = (QUANTITIES[name] for name in ("truth", "observed", "expected"))
 

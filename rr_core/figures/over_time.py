@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rr_core._validate import Array
 from rr_core.figures.style import GRID, SHARE, Quantity, axis, figure, line_trace, log_axis, mark_trace, note
-from rr_core.rounding import counted, number, percent
-from rr_core.words.phrases import upper
+from rr_core.rounding import counted, number, percent, upper
 
 SCHEME_LOOKS = {
     "fresh": Quantity("Fresh noise", "#D6453D", "circle", "solid"),

@@ -455,7 +455,7 @@ def enough(curve: ShareCurve) -> str:
     people = f"**{_people(curve.needed)} {are} enough"
     if goal.kind == "half_width":
         return (
-            f"{people}.** If {share} have it, the 95% interval of their share reaches "
+            f"{people}.** If {share} have it, the 95% interval of their share reaches about "
             f"{points(goal.value)} to either side."
         )
     sure = percent(goal.power, _DIGITS)

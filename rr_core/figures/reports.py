@@ -46,7 +46,7 @@ def with_intervals(
     chosen: str,
     interval: Interval | None,
     above: NDArray[np.bool_] | None,
-    n: int,
+    people: float | None,
     view: Bars,
     zoom: bool = False,
 ) -> go.Figure:
@@ -57,7 +57,7 @@ def with_intervals(
         chosen: the estimator that is drawn large.
         interval: (k,) limits: those of Inv, not cut; they are drawn cut to [0, 1]. None where there is no Inv.
         above: (k,) whether the share is significantly above zero; the others get open markers. None as ``interval``.
-        n: number of reports.
+        people: that the shares are of; None where nobody knows.
         view: which categories.
         zoom: leave the largest share out of the range of the axis, and write it at the edge.
     """
@@ -75,7 +75,7 @@ def with_intervals(
         )
         for name in others
     ]
-    drawn = _chosen(chosen, estimates[chosen], x[chosen], marked, n, view)
+    drawn = _chosen(chosen, estimates[chosen], x[chosen], marked, people, view)
     first = int(view.categories[0])
     share = f"{percent(float(estimates[chosen][first]))} by {ESTIMATES[chosen].name}"
     y = axis("Share of users", tickformat=SHARE)
@@ -160,20 +160,22 @@ def _without_inv(share: str) -> str:
 
 
 def without_the_largest(view: Bars, estimate: Array, interval: Interval) -> list[float]:
-    """The range that shows every interval but that of the largest share."""
-    largest = int(view.pick(estimate).argmax())
+    """The range that shows every interval but that of the largest share; at least a hundredth of that share."""
+    shares = view.pick(estimate)
+    largest = int(shares.argmax())
     low, high = (np.delete(view.pick(ends), largest) for ends in (interval.low, interval.high))
     bottom, top = min(float(low.min()), 0.0), float(high.max())
-    room = 0.06 * max(top - bottom, 1e-12)
+    room = 0.06 * max(top - bottom, 0.01 * float(shares[largest]), 1e-12)
     return [bottom - room, top + room]
 
 
 def is_dominated(view: Bars, estimate: Array, interval: Interval) -> bool:
-    """Whether one category is so large that the others could not be told apart beside it."""
+    """Whether one category is so large that the others could not be told apart beside it, and would be without it."""
     if view.categories.size < 3:
         return False
-    top = max(without_the_largest(view, estimate, interval)[1], 1e-12)
-    return float(view.pick(estimate).max()) > 5 * top
+    largest = int(view.pick(estimate).argmax())
+    top = float(np.delete(view.pick(interval.high), largest).max())
+    return 0 < 5 * top < float(view.pick(estimate)[largest])
 
 
 def reports_floor(found: Floor) -> go.Figure:
@@ -235,17 +237,17 @@ def reports_floor(found: Floor) -> go.Figure:
 
 
 def _chosen(
-    chosen: str, estimate: Array, x: Array, above: NDArray[np.bool_], n: int, view: Bars
+    chosen: str, estimate: Array, x: Array, above: NDArray[np.bool_], people: float | None, view: Bars
 ) -> dict[str, Any]:
     quantity, values = ESTIMATES[chosen], view.pick(estimate)
+    numbers = np.full(values.shape, np.nan) if people is None else whole(values * people)
     return mark_trace(
         quantity.name,
         x,
         values,
-        f"%{{customdata[0]}}<br>{hover(quantity.name, estimate)} (%{{customdata[1]:,.0f}} people)",
-        customdata=[
-            [name, float(people)] for name, people in zip(view.names, whole(values * n), strict=True)
-        ],
+        f"%{{customdata[0]}}<br>{hover(quantity.name, estimate)}"
+        + ("" if people is None else " (%{customdata[1]:,.0f} people)"),
+        customdata=[[name, number] for name, number in zip(view.names, numbers.tolist(), strict=True)],
         marker={
             **quantity.marker(11 if view.x.size <= 60 else 7, line={"color": quantity.colour, "width": 2}),
             "color": np.where(view.pick(above), quantity.colour, "rgba(0,0,0,0)"),

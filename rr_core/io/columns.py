@@ -56,6 +56,7 @@ _TIME = re.compile(
     r"|([^\W\d_]{3,9}\.? \d{1,2},? |\d{1,2}\.?[ -][^\W\d_]{3,9}\.?[ -])\d{4}([T ,]+\d.*)?",  # Mar 01, 2026; 1 mars 2026
 )
 MIN_SIDEWAYS = 2
+_SUMMARIES = ({"count", "mean", "std"}, {"count", "unique", "top", "freq"})  # rows of a summary by pandas
 BITS_LEAST = 3
 """So many columns of 0 and 1 are the bits of unary encoding; fewer may be questions of their own."""
 
@@ -462,6 +463,9 @@ def suggest_reports(table: Described) -> ColumnChoice:
     if reports and not any(is_count_name(name) or name in CATEGORY_WORDS for name in others):
         return ColumnChoice("values", reports[0], None)
     choice = suggest(table)
+    if choice.count is not None and is_share_name(table.columns[choice.count]):
+        whole = [i for i in width if table.numeric[i] and i != choice.category and _are_whole(table, i)]
+        choice = replace(choice, count=whole[0] if len(whole) == 1 else choice.count)
     of_numbers = choice.count is not None or table.numeric[choice.category]
     if reports and of_numbers and not table.numeric[reports[0]] and choice.count != reports[0]:
         choice = replace(choice, category=reports[0])  # the other columns say of whom, or how many
@@ -667,7 +671,7 @@ def likely_category(table: Described, count: int | None, people: Sequence[int] =
     words = [i for i in others if not table.numeric[i]]
     order = [*named, *(i for i in words if i in again), *again]
     good = [i for i in order if not is_no_answer(table, i, among=again if count is None else ())]
-    full = [i for i in words if not _heads_rows(table, i)]
+    full = [i for i in words if not heads_rows(table, i)]
     return next(
         iter([*good, *(i for i in order if not table.hints[i].constant), *order, *full, *words, *others])
     )
@@ -680,14 +684,14 @@ def is_no_answer(table: Described, index: int, among: Sequence[int]) -> bool:
     of_people = hint.differs and (hint.looks_like_ids or not words.isdisjoint(WORDS["name_of_person"]))
     return (
         hint.empty
-        or _heads_rows(table, index)
+        or heads_rows(table, index)
         or hint.constant
         or hint.times
         or (of_people and len(among) > 0)
     )
 
 
-def _heads_rows(table: Described, index: int) -> bool:
+def heads_rows(table: Described, index: int) -> bool:
     """Whether a column without a name has words for several rows each, as SPSS writes "Valid" beside the first name."""
     if table.numeric[index] or table.columns[index] != unnamed(index):
         return False
@@ -733,6 +737,16 @@ def refuse_sideways(table: Table) -> None:
         f"The counts are laid sideways: {_listed(table)} stand beside one another, above one row of numbers. Turn the"
         " table: a line for each category, with its name and its count."
     )
+
+
+def refuse_summary(table: Table) -> None:
+    """Raise UnreadableFile for a summary of columns, as pandas makes it, in place of their values."""
+    for column in zip(*table.sample, strict=False):
+        if any(rows <= {*column} for rows in _SUMMARIES):
+            raise UnreadableFile(
+                f"This is a summary of columns ({', '.join(column[:3])}, …), as describe() of pandas makes it, and not "
+                'what is in them: save the table itself by to_csv("answers.csv").'
+            )
 
 
 def counts_beside(table: Described, category: int) -> str:

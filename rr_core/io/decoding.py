@@ -75,11 +75,25 @@ _CONTROLS = bytes([*range(9), 11, *range(14, 32), 127])
 # Bytes of letters beyond ASCII: of a language in Latin letters they stand alone within words, of others side by side.
 _HIGH: Any = re.compile(rb"[\x80-\xff]+")
 _FEWEST_HIGH, _MOSTLY = 4, 0.7
-# In Russian, Ukrainian or Bulgarian two letters of three are among these; in Greek or KOI8-R read so, fewer than one.
-_OFTEN, _OFTEN_ENOUGH = re.compile("[оеаинтсрвлі]", re.IGNORECASE), 0.45
+# Encodings of Cyrillic letters, and words as people write them: of KOI8-R, whose capitals are the small letters of
+# Windows-1251, those in capitals are not looked for. In Russian, Ukrainian or Bulgarian two letters of three are among
+# these; in Greek, or in another of these encodings, fewer than one.
+_CYRILLIC = {"cp1251": "Windows-1251", "koi8_r": "KOI8-R", "cp866": "DOS 866", "iso8859_5": "ISO 8859-5"}
+_CYRILLIC_WORD = r"\b(?![ъыь])[^\W\d_]?[а-яёіїєґ]+\b"
+_OFTEN, _OFTEN_ENOUGH, _CLEARLY = re.compile("[оеаинтсрвлі]", re.IGNORECASE), 0.5, 0.1
+_KANA, _HIRAGANA, _MOSTLY_KANA = re.compile("[ぁ-んァ-ヶ]"), re.compile("[ぁ-ん]"), 0.3
+# Within a word of small letters, marks and capitals that are letters in encodings other than Windows-1252.
+_NO_LETTER = re.compile("(?<=[a-zß-ÿ])([ŠŽŒŸ]|[‚ƒ„†‡ˆ‰‹˜›¡¢£¤¥¦§¨¬¯°±²³¶¸¹¼½¾¿](?=[a-zß-ÿ]))")
+_OF_ALL_HIGH = 0.1
+# Letters in whose place Czech, Hungarian and Turkish have another.
+_TELLING: Any = re.compile("|".join("ãåæèêìïðñòõøùûýþ").encode())
 _OF_A_WORD, _LONGEST_WORD = rb'[^\s,;|"]*', 40
 # The bytes on which Latin-1 (control characters) and Windows-1252 (quotes, the euro sign) differ.
 _C1 = bytes(range(0x80, 0xA0))
+
+
+Tell = Callable[[float], object]
+"""Told the part of a table, 0 to 1, that was read."""
 
 
 class UnreadableFile(ValueError):
@@ -154,8 +168,8 @@ class Decoded:
     sheets: tuple[str, ...] = ()
 
 
-def unpack(data: bytes, name: str) -> Decoded:
-    """Check the size and the name, decompress, and tell what the bytes really are.
+def unpack(data: bytes, name: str, tell: Tell = lambda _: None) -> Decoded:
+    """Check the size and the name, decompress, and find what the bytes really are; `tell` as in `unzipped`.
 
     Raises:
         UnreadableFile: too large, before or after decompression; wrong extension; empty; a damaged archive, or one of
@@ -169,7 +183,7 @@ def unpack(data: bytes, name: str) -> Decoded:
         data, compression = gunzip(data), "gzip"
     kind = _kind(data, extension)
     if kind is None and compression is None:
-        data, extension, notes = _unzip(data)
+        data, extension, notes = _unzip(data, tell)
         compression, kind = "zip", _kind(data, extension)
     if not data or data.isspace():
         raise NoRows("The file is empty. Upload a table with one line per category, or one value per line.")
@@ -207,9 +221,10 @@ def gunzip(data: bytes, limit: int | None = None) -> bytes:
 def decode(data: bytes) -> tuple[bytes, str]:
     """Text in whatever encoding -> UTF-8 with ``\n`` line ends, and the name of the encoding.
 
-    Tried in this order: byte-order marks, UTF-16 without one (half of its bytes are NUL), UTF-8, Windows-1251 where most
-    letters beyond ASCII stand side by side, Windows-1252 (a superset of Latin-1's printable part, so it is called Latin-1
-    when it makes no difference). The work is done in pieces: a str of 200 MB could take 800 MB.
+    Tried in this order: byte-order marks, UTF-16 without one (half of its bytes are NUL), UTF-8, Shift-JIS where there
+    is kana, encodings of Cyrillic where most letters beyond ASCII stand side by side, Windows-1252 (a superset of
+    Latin-1's printable part, so it is called Latin-1 when it makes no difference). The work is done in pieces: a str of
+    200 MB could take 800 MB.
 
     Raises:
         UnreadableFile: binary data, an unknown encoding, an empty text, a picture or the like.
@@ -275,18 +290,21 @@ def _kind(data: bytes, extension: str) -> Kind | None:
     return None
 
 
-def unzipped(data: bytes, wanted: Callable[[str], bool], what: str) -> dict[str, bytes]:
+def unzipped(
+    data: bytes, wanted: Callable[[str], bool], what: str, tell: Tell = lambda _: None
+) -> dict[str, bytes]:
     """The members of a ZIP archive whose names are wanted, at most MAX_UNPACKED_BYTES together, counted while they
-    unpack: what the archive says of their sizes is not relied on. `what` names the archive.
+    unpack: what the archive says of their sizes is not relied on. `what` names the archive; `tell` is told the part that
+    is done.
 
     Raises:
         UnreadableFile: damaged, encrypted, too large, or compressed in an uncommon way.
     """
     members, size = dict[str, bytes](), 0
     with _zipped(data, what) as archive, faults_as(DAMAGED.format(what=what)):
-        for about in archive.infolist():
-            if about.is_dir() or not wanted(about.filename):
-                continue
+        chosen = [about for about in archive.infolist() if not about.is_dir() and wanted(about.filename)]
+        stated = sum(about.file_size for about in chosen)
+        for about in chosen:
             if about.flag_bits & _ZIP_ENCRYPTED:
                 raise UnreadableFile(
                     f"The {what} is protected by a password. Unpack it and upload the table without one."
@@ -299,6 +317,7 @@ def unzipped(data: bytes, wanted: Callable[[str], bool], what: str) -> dict[str,
                         raise UnreadableFile(
                             f"The {what} unpacks to more than {megabytes(MAX_UNPACKED_BYTES)}. {COUNT_FIRST}"
                         )
+                    tell(min(1, size / max(1, stated)))
             members[about.filename] = unpacked.getvalue()
     return members
 
@@ -314,7 +333,7 @@ def _zipped(data: bytes, what: str) -> zipfile.ZipFile:
         return archive
 
 
-def _unzip(data: bytes) -> tuple[bytes, str, tuple[str, ...]]:
+def _unzip(data: bytes, tell: Tell) -> tuple[bytes, str, tuple[str, ...]]:
     """The only table in a ZIP archive, the extension of its name, and a note on what else there is.
 
     Raises:
@@ -337,7 +356,7 @@ def _unzip(data: bytes) -> tuple[bytes, str, tuple[str, ...]]:
         for name in names
         if name != table
     ]
-    members = unzipped(data, table.__eq__, "ZIP archive")
+    members = unzipped(data, table.__eq__, "ZIP archive", tell)
     return members[table], _extension(_file(table)), tuple(notes[:3])
 
 
@@ -452,10 +471,16 @@ def _decode_bytes(data: bytes) -> tuple[bytes | None, str]:
     # file is one tenth of them, a text holds none.
     if len(head) - len(head.translate(None, _CONTROLS)) > len(head) // 100:
         return None, ""
+    if _is_japanese(head) and (text := _recode(data, "cp932")) is not None:
+        return text, "Shift-JIS"
     if (beyond := _beyond_latin(data)) is not None:
-        if not beyond:
+        text = _recode(data, beyond) if beyond else None
+        if text is None:
             raise _unknown_encoding()
-        return _recode(data, "cp1251"), "Windows-1251"
+        return text, _CYRILLIC[beyond]
+    high = _HIGH.findall(head)
+    if len(_NO_LETTER.findall(head.decode("cp1252", "replace"))) > _OF_ALL_HIGH * len(high):
+        raise _unknown_encoding()
     if all(len(chunk.translate(None, _C1)) == len(chunk) for chunk in _chunks(data)):
         return _recode(data, "latin-1"), "Latin-1"
     text = _recode(data, "cp1252")
@@ -464,27 +489,40 @@ def _decode_bytes(data: bytes) -> tuple[bytes | None, str]:
     return text, "Windows-1252"
 
 
-def _beyond_latin(data: bytes) -> bool | None:
-    """Whether a text whose letters are not Latin is Cyrillic in Windows-1251; None where they are Latin."""
+def _is_japanese(head: bytes) -> bool:
+    """Whether a text is in Shift-JIS: it is where three letters of ten are kana, and some of them hiragana."""
+    letters = re.sub(r"[\x00-\x7f]", "", head.decode("cp932", "ignore"))
+    kana = len(_KANA.findall(letters))
+    return kana >= max(_FEWEST_HIGH, _MOSTLY_KANA * len(letters)) and _HIRAGANA.search(letters) is not None
+
+
+def _beyond_latin(data: bytes) -> str | None:
+    """Of a text whose letters are not Latin, the encoding in which they make Cyrillic words, "" where none does clearly;
+    None where they are Latin."""
     first = _HIGH.search(data)
     runs = _HIGH.findall(data, first.start(), first.start() + _CHUNK) if first else []
     letters = sum(map(len, runs))
     if letters < _FEWEST_HIGH or sum(len(run) for run in runs if len(run) > 1) < _MOSTLY * letters:
         return None
-    words = b" ".join(runs).decode("cp1251", "replace")
-    return len(_OFTEN.findall(words)) >= _OFTEN_ENOUGH * letters
+    often = dict[str, float]()
+    for codec in _CYRILLIC:
+        capitals = r"|\b[А-ЯЁІЇЄҐ]+\b" if codec == "cp1251" else ""
+        words = re.findall(_CYRILLIC_WORD + capitals, b" ".join(runs).decode(codec, "replace"))
+        often[codec] = len(_OFTEN.findall(" ".join(words))) / letters
+    best, next_best = sorted(often, key=lambda codec: -often[codec])[:2]
+    return best if often[best] > max(_OFTEN_ENOUGH, often[next_best] + _CLEARLY) else ""
 
 
 def _unknown_encoding() -> UnreadableFile:
     return UnreadableFile(
-        "The encoding of the text is not known: it is neither UTF-8 nor Windows-1251 or 1252, so letters would be lost. "
-        "Save the table again in the encoding UTF-8 (Excel: “CSV UTF-8”)."
+        "The encoding of the text is not known, so letters would be lost or wrong. Save the table again in the encoding "
+        "UTF-8 (Excel: “CSV UTF-8”)."
     )
 
 
 def encoding_note(text: bytes, encoding: str) -> tuple[str, ...]:
     """A sentence where the encoding was guessed by the letters, with the first word that shows whether it was right."""
-    found = None if encoding.startswith("UTF") else _HIGH.search(text)
+    found = None if encoding.startswith("UTF") else _TELLING.search(text) or _HIGH.search(text)
     if found is None:
         return ()
     at = found.start()

@@ -1,13 +1,14 @@
 """From an uploaded file to a `Preview` (what was understood) and a `Distribution` (what is used).
 
-The way of a byte: the uploader of `pages/_ui/upload.py` leaves it with Streamlit, in the server's memory; once
-somebody looks, `read_once` of `pages/_ui/session_files.py` has a worker (`server/jobs.py`) call `read_distribution`
-here with the file's bytes. `tables.decoded` checks its file's size, decompresses it, and makes UTF-8 text or Parquet
-of what it holds, also of a spreadsheet or a file of SPSS, Stata or SAS, within what one upload may cost;
-`text.open_text` or `parquet.open_parquet` finds separator, header and columns; `columns.choose` says which of them
-are names and counts, unless the person did; `tables` reads these piece by piece and counts values; `labels.clean`
-makes names of cells and `numbers.parse` numbers; and here they become labels with weights. Pressing "Use this
-distribution" makes them a `Population`, held by this session, which every page draws from.
+The way of a byte: past `Gate` of `server/middleware.py` it comes to Streamlit, which keeps it in the server's memory
+for the uploader of `pages/_ui/upload.py`. When that draws the file, `read_once` of `pages/_ui/session_files.py` has a
+worker (`server/jobs.py`) call `inspect` and `read_distribution` here with the file's bytes. `tables.decoded` checks its
+file's size, decompresses it, and makes UTF-8 text or Parquet of what it holds, also of a spreadsheet or a file of SPSS,
+Stata or SAS, within what one upload may cost; `text.open_text` or `parquet.open_parquet` finds separator, header and
+columns; `columns.choose` says which of them are names and counts, unless the person did; `tables` reads these piece by
+piece and counts values; `labels.clean` makes names of cells and `numbers.parse` numbers; and here they become labels
+with weights. Pressing "Use this distribution" (`_use` in `pages/_ui/upload.py`) makes them a `Population`, held by this
+session, which every page draws from (`pages/_ui/draw_results.py`).
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ with them: where K is not known otherwise, each of them counted as a category ch
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -40,6 +41,7 @@ Labels = npt.NDArray[np.object_]
 Mask = npt.NDArray[np.bool_]
 
 _IN_GROUP = re.compile(r"\s*[:/|>,;\u2013\u2014-]\s*(?=\S)")  # between the names of a group and of one of it
+_BETWEEN = r"\s*[;,|+/&]\s*|\s+(?:and|und|et|y|e|och|og|en|i)\s+"  # answers in one cell
 _SUBTOTAL = r"^(sub-?total|sous-total|zwischensumme)\b"
 _MOST_LISTS = 10_000  # names that are looked at
 _FEWEST_LISTS = 3
@@ -221,22 +223,23 @@ def _sums_of_groups(labels: Labels, counts: Counts) -> Mask:
 
 def _several_answers(names: Any) -> Mask:
     """Whether a name is a list of names that are there, too: the boxes that somebody ticked. Of several names with blanks
-    between words three or more must be such lists: "New York" may be none."""
+    between words three or more must be such lists: "New York" may be none. Beside such a list, parts of two others are
+    boxes as well, which nobody ticked alone."""
     found = np.zeros(len(names), dtype=bool)
     bare = pc.replace_substring_regex(names, r"\s*[;,|]\s*$", "")  # Microsoft Forms ends each answer with one
-    for mark, fewest in ((r"\s*[;,|+]\s*|\s+/\s+", 1), (r"\s+", _FEWEST_LISTS)):
-        lists = pc.match_substring_regex(bare, rf"\S({mark})\S")
-        chosen = np.flatnonzero(lists.to_numpy(zero_copy_only=False))[:_MOST_LISTS]
+    for mark, fewest in ((_BETWEEN, 1), (r"\s+", _FEWEST_LISTS)):
+        marked = pc.match_substring_regex(bare, rf"\S({mark})\S")
+        chosen = np.flatnonzero(marked.to_numpy(zero_copy_only=False))[:_MOST_LISTS]
         parts = [re.split(mark, name) for name in bare.take(pa.array(chosen)).to_pylist()]
         listed = pa.array({one for some in parts for one in some}, names.type)
         there = set(pc.filter(bare, pc.is_in(bare, listed)).to_pylist())
-        are = [
-            i
-            for i, some in zip(chosen.tolist(), parts, strict=True)
-            if len({*some}) == len(some) and there.issuperset(some)
+        lists = [
+            (i, {*some}) for i, some in zip(chosen.tolist(), parts, strict=True) if len({*some}) == len(some)
         ]
-        if len(are) >= fewest:
-            found[are] = True
+        if sum(some <= there for _, some in lists) >= fewest:
+            often = Counter(one for _, some in lists for one in some)
+            there |= {one for one in often if often[one] > 1}
+            found[[i for i, some in lists if some <= there]] = True
     return found
 
 

@@ -18,7 +18,7 @@ from rr_core.io.decoding import NoRows, UnreadableFile, quote
 from rr_core.io.domain import Names, counted_name
 from rr_core.io.labels import as_objects, clean, factorize, name_order, value_form
 from rr_core.io.parquet import is_number, to_text
-from rr_core.io.reports import Reports, Source
+from rr_core.io.reports import Reports, Source, naming, rows_of_totals
 from rr_core.io.tables import open_table
 from rr_core.io.unary_reports import bits_of_columns, bits_of_strings
 from rr_core.reports.survey import MOST_GROUPS, Sample, Tallies
@@ -91,11 +91,12 @@ def read_people(
     )
     keyed = tuple(dict.fromkeys((*by, *stated)))
     for one in sources:
-        try:
-            table = open_table(bytes(one.data), one.name, read.has_header, sheet=one.sheet)
-        except NoRows:
-            continue  # a part without rows, which was skipped before
-        sums += _sums(table, read, keys, keyed, weights, inverse)
+        with naming(one.name if len(sources) > 1 else None):
+            try:
+                table = open_table(bytes(one.data), one.name, read.has_header, sheet=one.sheet)
+            except NoRows:
+                continue  # a part without rows, which was skipped before
+            sums += _sums(table, read, keys, keyed, weights, inverse)
     added = _add_up(pa.concat_tables(sums), keys)
     return _people(added, keys, labels, names, by, weights, bits, tuple(map(keyed.index, stated)))
 
@@ -116,6 +117,8 @@ def _sums(
     if of_weights and read.count_name is not None:
         raise UnreadableFile("A table of counts has no weights: weights need one report per row.")
     sums, rows, many = list[pa.Table](), 0, len(read.columns)
+    of_counts = read.count_name is not None and not many
+    totals = rows_of_totals(table, indices[0], indices[-1]) if of_counts else None
     for piece in table.pieces(indices):
         if not piece.arrays:
             continue
@@ -129,20 +132,21 @@ def _sums(
             summed["people"] = np.nan_to_num(numbers.parse(arrays[len(keys)]).values).astype(np.int64)
         weight, missing = np.ones(n), np.zeros(n, dtype=bool)
         if of_weights:
-            weight = _weights(arrays[-1], table, of_weights[0], rows)
+            weight = _weights(arrays[-1], table, of_weights[0], rows, inverse)
             missing = np.isnan(weight)
-            _check(weight[~missing], table.columns[of_weights[0]], inverse)
             weight = np.where(missing, 0.0, 1 / weight if inverse else weight)
         with np.errstate(over="ignore"):  # sums that are too large are refused later
             squares = weight**2
         summed |= {"weights": weight, "squares": squares, "missing": missing.astype(np.int64)}
+        summed["zero"] = ((weight == 0) & ~missing).astype(np.int64)
         summed["people"] = np.where(missing, 0, summed["people"])
-        sums.append(_add_up(pa.table(summed), keys))
+        own = pa.table(summed)
+        sums.append(_add_up(own if totals is None else own.filter(pa.array(~totals[rows : rows + n])), keys))
         rows += n
     return sums
 
 
-_SUMMED = ("rows", "people", "weights", "squares", "missing")
+_SUMMED = ("rows", "people", "weights", "squares", "missing", "zero")
 
 
 def _add_up(table: pa.Table, keys: Sequence[str]) -> pa.Table:
@@ -174,10 +178,20 @@ def _people(
     if by:
         _refuse_merged(sums, keys[1:], by)
         notes += _alike(group_names)
-        _note(notes, sums, left & (groups < 0), "rows", f"no value in the column {quote(', '.join(by))}")
+        _note(
+            notes,
+            sums,
+            left & (groups < 0),
+            "rows",
+            f"left out: no value in the column {quote(', '.join(by))}",
+        )
         left &= groups >= 0
     if weights is not None:
-        _note(notes, sums, left, "missing", f"no weight in the column {quote(weights)}")
+        _note(notes, sums, left, "missing", f"left out: no weight in the column {quote(weights)}")
+        zero = (
+            f"with weight 0 in the column {quote(weights)}: they are among the reports, but not in the shares"
+        )
+        _note(notes, sums, left, "zero", zero)
     left &= sums["people"].to_numpy() > 0
     written = {group_names[group] for group in np.unique(groups[groups >= 0]).tolist()}
     groups, group_names = _seen(groups[left], group_names)
@@ -259,19 +273,10 @@ def _combined(array: Any) -> Any:
     return pa.concat_arrays(combined.chunks) if isinstance(combined, pa.ChunkedArray) else combined
 
 
-def _check(weights: npt.NDArray[np.float64], column: str, inverse: bool) -> None:
-    if weights.size and weights.min() < 0:
-        raise UnreadableFile(f"The column {quote(column)} has weights below zero: choose another column.")
-    if inverse and not ((weights > 0) & (weights <= 1)).all():
-        raise UnreadableFile(
-            f"The column {quote(column)} has no inclusion probabilities, which lie above 0, up to 1: choose another one."
-        )
-
-
 def _note(notes: list[str], sums: pa.Table, among: npt.NDArray[np.bool_], counted: str, why: str) -> None:
     rows = int(sums[counted].to_numpy()[among].sum())
     if rows:
-        notes.append(f"{rows:,} {'row' if rows == 1 else 'rows'} left out: {why}.")
+        notes.append(f"{rows:,} {'row' if rows == 1 else 'rows'} {why}.")
 
 
 def _places(written: npt.NDArray[np.object_], labels: Sequence[str], names: Names) -> npt.NDArray[np.int64]:
@@ -312,9 +317,13 @@ def _seen(
     return place[groups], tuple(name for name, is_there in zip(names, found, strict=True) if is_there)
 
 
-def _weights(array: Any, table: Table, index: int, before: int) -> npt.NDArray[np.float64]:
-    """The numbers of a piece of the column of weights, nan where there is none; ``before`` rows came before it."""
-    combined = array
+def _weights(array: Any, table: Table, index: int, before: int, inverse: bool) -> npt.NDArray[np.float64]:
+    """The numbers of a piece of the column of weights, nan where there is none; ``before`` rows came before it.
+
+    Raises:
+        UnreadableFile: the first text that is no number, or number that is no weight, with its line.
+    """
+    combined, column = array, quote(table.columns[index])
     try:
         if not is_number(combined.type):
             text = pc.utf8_trim_whitespace(pc.cast(combined, pa.large_string()))
@@ -325,12 +334,20 @@ def _weights(array: Any, table: Table, index: int, before: int) -> npt.NDArray[n
             pc.unique(combined),
             pc.index_in(combined, pc.unique(combined)).to_numpy(zero_copy_only=False),
         )
-        values = numbers.parse(distinct).values.astype(np.float64)[codes]
+        parsed = numbers.parse(distinct)
+        values = (parsed.values / (100 if parsed.percent else 1))[codes]
         wrong = np.isnan(values) & ~np.asarray(pc.is_null(combined).to_numpy(zero_copy_only=False))
         text = pc.cast(combined, pa.large_string())
         for row in np.flatnonzero(wrong)[:1].tolist():
             raise UnreadableFile(
                 f"{table.unit.capitalize()} {table.place(before + row):,} has {quote(text[row].as_py())} in the column "
-                f"{quote(table.columns[index])}, where the others have weights: mend it, or leave it empty."
+                f"{column}, which is no number, as weights are: mend it, leave it empty, or choose another column."
             ) from None
+    bad = (values <= 0) | (values > 1) if inverse else values < 0
+    for row in np.flatnonzero(bad)[:1].tolist():
+        range_of = "inclusion probabilities lie above 0, up to 1" if inverse else "weights are not below 0"
+        raise UnreadableFile(
+            f"{table.unit.capitalize()} {table.place(before + row):,} has {values[row]:.12g} in the column {column}, and "
+            f"{range_of}: mend it, leave it empty, or choose another column."
+        )
     return np.where(np.isinf(values), np.nan, values)

@@ -129,6 +129,12 @@ class ReportsInUse:
         return self.protocol if isinstance(self.protocol, RandomizedResponse) else None
 
     @property
+    def weighted_by(self) -> str:
+        """By which column the reports are weighted, in words that follow their number; "" without weights."""
+        inverse = "1 divided by " if self.inverse else ""
+        return f" weighted by {inverse}“{plain(self.weights, 40)}”" if self.weights else ""
+
+    @property
     def by_reports(self) -> bool:
         """Whether a category with more reports has a larger share: k-RR without weights."""
         return self.k_rr is not None and not self.weights
@@ -217,6 +223,13 @@ class Results:
         )
         (found,) = together.analyses
         return cls(used, level, "users" if found.users == "fixed" else "population", found, None, survey)
+
+    @property
+    def people(self) -> float | None:
+        """How many people the shares are of: the reports, or the sum of their weights; None where that is less than the
+        reports, so that weights say proportions only."""
+        people = self.analysis.people
+        return people if people >= self.analysis.n * (1 - 1e-9) else None
 
     @property
     def epsilon_test(self) -> FitTest | None:

@@ -33,7 +33,7 @@ _DOMAINS = {
 _FROM = {"epsilon": "", "p": " (from p)", "redraw": " (from the chance of a uniform redraw)"}
 _MOST_NAMED = 50
 _DIGITS, _MOST_DIGITS = 6, 16  # of epsilon, p and q; p and q get as many as distinguish them
-_MANY = 50  # categories, from which on the luck of those at the top is warned of
+_MANY = 50  # categories, above which the largest are so by luck as well
 INTERVAL, P_VALUE = "Interval", "p (Holm)"  # columns
 Compared = tuple[int, int]  # a category, and the group that the others differ from
 SCOPES = {  # of the intervals of shares in groups: whether they are simultaneous
@@ -59,7 +59,7 @@ def data_and_mechanism(results: Results) -> str:
     if mechanism is None:
         stated = "; ".join(f"{name.lower()}: {plain(value, 400)}" for name, value in used.stated)
         return (
-            f"{n_reports(used.n)} over K = {used.k:,} categories: {DESIGNS[used.settings.design].name}"
+            f"{n_reports(used.n)}{used.weighted_by} over K = {used.k:,} categories: {DESIGNS[used.settings.design].name}"
             f"{f' ({stated})' if stated else ''}, {granted(results)}."
         )
     report = "after the swap of the two answers a report is" if used.settings.swapped else "a report was"
@@ -67,8 +67,8 @@ def data_and_mechanism(results: Results) -> str:
     while digits < _MOST_DIGITS and number(mechanism.p, digits) == number(mechanism.q, digits):
         digits += 1
     return (
-        f"{n_reports(used.n)} over K = {mechanism.k:,} categories, collected with k-ary randomized response at "
-        f"ε = {number(mechanism.epsilon, _DIGITS)}: {report} the truth with probability p = "
+        f"{n_reports(used.n)}{used.weighted_by} over K = {mechanism.k:,} categories, collected with k-ary randomized "
+        f"response at ε = {number(mechanism.epsilon, _DIGITS)}: {report} the truth with probability p = "
         f"{truthful(mechanism, digits)}, and each other category with q = {number(mechanism.q, digits)}."
     )
 
@@ -90,10 +90,16 @@ def heading(results: Results) -> str:
     """How many reports of what: the number of categories, or the name of a design with a yes and a no."""
     used = results.used
     of = DESIGNS[used.settings.design].name if used.asks_yes_or_no else f"K = {used.k:,}"
-    return f"{n_reports(used.n)}, {of}, {granted(results)}."
+    return f"{n_reports(used.n)}{used.weighted_by}, {of}, {granted(results)}."
 
 
-def answer(results: Results, name: str | None = None, *, simultaneous: bool = False) -> str:
+def are_many(results: Results) -> bool:
+    """Whether there are so many categories that the largest are so by luck as well: then intervals hold for all at once
+    unless others are asked for."""
+    return results.used.about is None and results.used.k > _MANY
+
+
+def answer(results: Results, name: str | None = None, *, simultaneous: bool | None = None) -> str:
     """The result in a few sentences: by Inv, and by the named estimator (by default the leading one)."""
     used, analysis, name = results.used, results.analysis, name or results.analysis.leading
     if analysis.interval is None or analysis.simultaneous is None or analysis.above is None:
@@ -101,9 +107,10 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool = Fa
             "This table cannot tell the truths apart: other shares may explain the reports as well as MLE's. Nothing but "
             "another way of asking mends that."
         )
-    # Of the largest of many, which chance alone could make: an interval made for one does not allow for the choice.
+    # Of the largest, which chance alone could make: an interval made for one does not allow for the choice.
     drowned = not analysis.above.above.any() and used.about is None and not used.asks_yes_or_no
-    limits = analysis.simultaneous if simultaneous or drowned else analysis.interval
+    at_once = drowned or (are_many(results) if simultaneous is None else simultaneous)
+    limits = analysis.simultaneous if at_once else analysis.interval
     top, subject = _subject(results)
     inv, share = (float(analysis.estimates[key][top]) for key in ("inv", name))
     low, high = float(limits.low[top]), float(limits.high[top])
@@ -133,7 +140,7 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool = Fa
         )
     return (
         f"{above}{subject} has a share of {percent(inv)} by Inv{also}{people}; the {percent(results.level)} interval of "
-        f"Inv{' that holds for all categories at once' if drowned else ''}{said} {between(low, high)}."
+        f"Inv{' that holds for all categories at once' if at_once else ''}{said} {between(low, high)}."
         + given
         + chance
         + (f" But the test of ε rejects the {fits}." if results.rejects_epsilon and used.k_rr else "")
@@ -202,11 +209,15 @@ def fit(results: Results) -> list[str]:
     )
     if test.dropped == 0:
         return [
-            f"Nothing in these reports speaks against {epsilon}: some population explains every count exactly.",
+            f"Nothing in these reports speaks against {epsilon}; too large an ε cannot be seen in them.",
             one_sided,
         ]
     if not results.rejects_epsilon:
-        return [f"The test finds nothing against {epsilon}.", level, one_sided]
+        return [
+            f"The test finds nothing against {epsilon}; too large an ε cannot be seen in the reports.",
+            level,
+            one_sided,
+        ]
     if test.extremes.too_many:
         counts = results.used.collected.counts
         top = plain(results.used.collected.labels[int(counts.argmax())], 60)
@@ -308,9 +319,9 @@ def _plausible(results: Results) -> str:
     if plausible is None:
         return ""
     if plausible.none:
-        return f" No ε up to {number(plausible.low)} was found under which the reports are plausible."
+        return f" No ε up to {number(plausible.low)} was found that fits."
     rough = "" if plausible.finished else " (roughly: the search was stopped)"
-    return f" The reports are plausible under ε of about {number(plausible.low, 4)}{rough}."
+    return f" To fit, ε must be at least about {number(plausible.low, 4)}{rough}."
 
 
 def _empty_categories(results: Results) -> str:
@@ -487,12 +498,12 @@ def outside(analyses: Sequence[Analysis], names: Sequence[str], *, simultaneous:
 
 
 def luck(results: Results, *, simultaneous: bool) -> list[str]:
-    """A warning below the chart where the largest of many shares may be so by chance."""
-    if simultaneous or results.used.k <= _MANY:
+    """A warning where the largest of many shares may be so by chance."""
+    if simultaneous or not are_many(results):
         return []
     return [
-        "Among many categories some can come out at the top by luck, and an interval made for one category does not "
-        "allow for that. The intervals that hold for all at once do."
+        "The largest of many come out at the top by luck as well, and an interval made for one category does not allow "
+        "for that: take those that hold for all at once."
     ]
 
 
@@ -649,13 +660,13 @@ def _some(texts: Sequence[str], most: int = 5) -> str:
 def group_columns(
     survey: Survey, category: int, first: int, *, simultaneous: bool = False
 ) -> dict[str, NDArray[Any]]:
-    """One category in all groups: people, share by Inv (MLE where there is none), interval (of the category, or of all
+    """One category in all groups: reports, share by Inv (MLE where there is none), interval (of the category, or of all
     those of a group at once), and how it differs from the first group named (nan in the row of that one)."""
     analyses, gaps = survey.analyses, survey.differences(first)
     name = "inv" if "inv" in analyses[0].estimates else "mle"
     columns: dict[str, NDArray[Any]] = {
         "Group": np.array([plain(group, 80) for group in survey.groups], dtype=object),
-        "People": np.array([one.n for one in analyses]),
+        "Reports": np.array([one.n for one in analyses]),
         f"{LABELS[name]} %": np.array([100 * one.estimates[name][category] for one in analyses]),
     }
     limits = survey.intervals(simultaneous=simultaneous)
@@ -695,7 +706,8 @@ def table_columns(
         limits = limits.cut_unless_outside()
         columns[f"{INTERVAL} from %"] = limits.low[rows] * 100
         columns["to %"] = limits.high[rows] * 100
-    columns["People"] = whole(shares[name] * used.n)
+    if results.people is not None:
+        columns["People"] = whole(shares[name] * results.people)
     if analysis.above is not None:
         columns["Above zero?"] = analysis.above.above[rows]
         columns[P_VALUE] = analysis.above.adjusted[rows]

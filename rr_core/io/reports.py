@@ -43,11 +43,12 @@ from rr_core.io.columns import (
     is_share_name,
     is_weight_name,
     refuse_sideways,
+    refuse_summary,
     suggest_reports,
     unused_numbers,
     words_of,
 )
-from rr_core.io.decoding import NoRows, UnreadableFile, megabytes, quote
+from rr_core.io.decoding import NoRows, Tell, UnreadableFile, megabytes, quote
 from rr_core.io.distribution import Preview, inspect
 from rr_core.io.labels import Codes, Labels, as_objects, clean, factorize
 from rr_core.io.parquet import to_text
@@ -55,7 +56,6 @@ from rr_core.io.tables import (
     Counted,
     Counts,
     Dropped,
-    Tell,
     add_up,
     check_size,
     count_values,
@@ -76,12 +76,13 @@ _RULE = (
 )
 _PRINTED = (
     r"\S(\s{2,}|\s*[|\x{2502}\x{2506}]\s*|:\s+)[0-9][0-9.,' ]*(\s*[|\x{2502}\x{2506}].*)?$"
-    r"|^[^=/?]+=\s*[0-9]+$|^[0-9]+(\s+[0-9]+)+$|^[({]['\"]"
+    r"|^[^=/?]+=\s*[0-9]+$|^[0-9.]+(\s+[0-9.]+)+$|^[({]['\"]|^[0-9]+\s{2,}\S"
 )
-# A count that is typed behind a name, or before it: "bus 21", "yes - 412", "yes (n=412)", "412 yes".
+# A count that is typed behind a name, or before it: "bus 21", "yes - 412", "yes (n=412)", "yes: 412 people", "412 yes".
 _BESIDE = re.compile(
     r"(?=.*[^\W\d_])(?P<name>.*?\S)(?P<mark>\s*[:=(]|\s*\(n\s*=|\s[-\u2013\u2014]|\s)\s*(?P<number>\d[\d.,']*)\)?(\s*\([^()]*%\))?"
-    r"|(?P<first>\d+)\s+(?P<last>[^\W\d].*)"
+    rf"(\s+({'|'.join(WORDS['of_total'])}))?"
+    r"|(?P<first>\d+)\s+(?P<last>[^\W\d].*|\d+(-|\u2013|\+).*)"
 )
 _CUT = re.compile(r"\s*\d{3}\s*")  # the end of a number that a comma between thousands cut
 _FEWEST_TYPED = 3  # of two names like "room 12", unless one says yes, nobody can tell
@@ -111,7 +112,8 @@ class Reports:
     """Collected reports, counted.
 
     Attributes:
-        labels: (m,) distinct str, dtype object, read-only, in order of first appearance over all files.
+        labels: (m,) distinct str, dtype object, read-only, in order of first appearance over all files; those that a file
+            declares in its order.
         counts: (m,) read-only int64: reports of each label. 0 only where a table of counts says so.
         total: number of reports N, 0 to 2^53.
         rows: rows that were used; the others are in `dropped`.
@@ -266,8 +268,8 @@ def _refuse_printed(names: Any, most: int) -> None:
         lines = lines[1:]
     if most == 1 and _have_numbers(lines):
         raise UnreadableFile(
-            f"Each line has a name and a number in one cell, as {quote(lines[0])}: write a comma between each name and "
-            "its count."
+            f"Each line has a name and a number in one cell, as {quote(lines[0])}: give the counts a column of their "
+            "own, behind a comma where the table is a text."
         )
 
 
@@ -323,13 +325,14 @@ def _trimmed(written: int, codes: Codes, cleaned: Labels) -> list[str]:
 
 def _notes(read: Sequence[ReadFile], shape: Shape, names: Any, counts: Counts) -> list[str]:
     notes = [*shape.notes, *dict.fromkeys(note for file in read for note in file.counted.notes)]
-    first_with = {file.sha256: file for file in reversed(read)}
+    earlier = dict[tuple[int, int], list[ReadFile]]()
     for file in read:
-        first = first_with[file.sha256]
-        if first is not file:
+        before = earlier.setdefault((len(file.counted.names), int(file.counted.people.sum())), [])
+        if (like := next((one for one in before if _same_people(one, file)), None)) is not None:
             notes.append(
-                f"{quote(file.name)} holds the same bytes as {quote(first.name)}; the reports of both were counted."
+                f"{quote(file.name)} has the same number of each report as {quote(like.name)}{TWICE}"
             )
+        before.append(file)
     for file in read[1:]:
         words = {cell.strip().casefold() for cell in file.first_line}
         if not shape.has_header and words & _HEADERS:
@@ -354,6 +357,20 @@ def _notes(read: Sequence[ReadFile], shape: Shape, names: Any, counts: Counts) -
     return notes
 
 
+def _same_people(one: ReadFile, other: ReadFile) -> bool:
+    """Whether two files with as many names and reports are the same, or have each of many reports as often, in the same
+    order, as where only weights were mended."""
+    mine, theirs = one.counted, other.counted
+    return one.sha256 == other.sha256 or bool(
+        mine.people.sum() >= _FEWEST_ALIKE
+        and np.array_equal(mine.people, theirs.people)
+        and mine.names.equals(theirs.names)
+    )
+
+
+_FEWEST_ALIKE = 100  # reports, below which two files may be alike by chance
+# A note ends so.
+TWICE = ", and both were counted: if they hold the same people, take one away."
 NOT_READ = "Not read: "  # a note begins so
 _NOT_USED = " were not used: every person counts once."
 
@@ -459,20 +476,21 @@ def read_reports(
     empty: list[tuple[str, UnreadableFile]] = []
     unpacked = 0
     for source, start, end in zip(ordered, parts, parts[1:], strict=False):
-        with _naming(source.name if len(files) > 1 else None):
+        with naming(source.name if len(files) > 1 else None):
             opened = start + _OPENING * (end - start)
-            if progress is not None:
-                progress(start)
+            opening = _part(progress, start, opened)
+            opening(0)
             data = source.data if isinstance(source.data, bytes) else bytes(source.data)
             header = shape.has_header if shape else has_header
             try:
-                table = open_table(data, source.name, header, source.sheet)
+                table = open_table(data, source.name, header, source.sheet, opening)
             except NoRows as error:
                 if len(files) == 1:
                     raise
                 empty.append((source.name, error))
                 continue
             if shape is None:
+                refuse_summary(table)
                 if layout is None:
                     refuse_sideways(table)
                 choice = pick(table, layout, category, count)
@@ -663,7 +681,16 @@ def _sum_counts(table: Table, category: int, count: int, tell: Tell) -> Counted:
             "counts, as where cells are merged: write the name in every row."
         )
     counted = Counted(names, rows, add_up(codes, people, k), notes=(*parsed.notes, *notes))
-    return with_names(table, counted, named, blank, int(np.argmin(kept)))
+    return with_names(table, counted, named & (rows > 0), blank, int(np.argmin(kept)))
+
+
+def rows_of_totals(table: Table, category: int, count: int) -> npt.NDArray[np.bool_]:
+    """Which rows of a table of counts were left out in its reading, as in `totals_of_groups`."""
+    ((names, codes), (amounts, places)), _ = number_columns(table, [category, count])
+    people = np.where(
+        has_name(to_text(names))[codes], np.nan_to_num(numbers.parse(amounts).values)[places], 0
+    )
+    return totals_of_groups(table, category, count, codes, people)[0]
 
 
 def check_total(people: Counts) -> None:
@@ -684,7 +711,7 @@ def _check_together(size: int, limit: int, words: str) -> None:
 
 
 @contextlib.contextmanager
-def _naming(name: str | None) -> Iterator[None]:
+def naming(name: str | None) -> Iterator[None]:
     """Prefix the sentence of an UnreadableFile with the name of the file, when there are several."""
     try:
         yield

@@ -163,7 +163,8 @@ def _column(
     distinct = list(dict.fromkeys(values))
     left_out = {value for value in distinct if value is not None and is_missing(value)}
     number = sum(value in left_out for value in values) if left_out else 0
-    names = {value: label for value, label in labels.items() if not is_missing(value)}
+    in_order = sorted(labels.items(), key=lambda pair: (isinstance(pair[0], str), pair[0]))  # of their codes
+    names = {value: label for value, label in in_order if not is_missing(value)}
     kept = [value for value in distinct if value is not None and value == value and value not in left_out]
     if not names and all(isinstance(value, int | float) for value in kept):
         return pa.array(

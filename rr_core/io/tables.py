@@ -5,7 +5,8 @@ Distributions and collected reports are both read from here. Counting holds only
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -14,9 +15,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rr_core.io.columns import WORDS, Columns, Table
+from rr_core.io.columns import WORDS, Columns, Table, heads_rows
 from rr_core.io.decoding import (
     Decoded,
+    Tell,
     UnreadableFile,
     decode,
     encoding_note,
@@ -32,8 +34,6 @@ from rr_core.limits import HELD_ROWS_MAX, K_MAX, K_MIN
 from rr_core.plain_text import plain
 
 Counts = npt.NDArray[np.int64]
-Tell = Callable[[float], object]
-"""Told the part of a table, 0 to 1, that was read."""
 
 MIN_CATEGORIES, MAX_CATEGORIES = K_MIN, K_MAX
 
@@ -82,8 +82,8 @@ def _rows(number: int) -> str:
 
 @dataclass(frozen=True)
 class Counted:
-    """Distinct names, in order of first appearance, with the number of rows and of people of each; and the rows that were
-    left out. Of a file the names are those that are not blank, not yet cleaned."""
+    """Distinct names, in order of first appearance or of the file's own list, with the number of rows and of people of
+    each; and the rows that were left out. Of a file the names are those that are not blank, not yet cleaned."""
 
     names: Any
     rows: Counts
@@ -92,13 +92,14 @@ class Counted:
     notes: tuple[str, ...] = ()
 
 
-def decoded(data: bytes, name: str, sheet: str | None = None) -> Decoded:
-    """Unpack and decode an upload: every reader gets its text from here. `sheet` is as `wanted` of `read_sheet`.
+def decoded(data: bytes, name: str, sheet: str | None = None, tell: Tell = lambda _: None) -> Decoded:
+    """Unpack and decode an upload: every reader gets its text from here. `sheet` is as `wanted` of `read_sheet`; `tell`
+    is told the part of a ZIP archive that is unpacked.
 
     Raises:
         UnreadableFile: as in `unpack`, `decode`, `read_sheet` and `read_statistics`.
     """
-    packed = unpack(data, name)
+    packed = unpack(data, name, tell)
     if packed.kind == "parquet":
         return packed
     if packed.kind == "statistics":
@@ -111,13 +112,16 @@ def decoded(data: bytes, name: str, sheet: str | None = None) -> Decoded:
     return replace(found, compression=packed.compression, notes=packed.notes + found.notes)
 
 
-def open_table(data: bytes, name: str, has_header: bool | None, sheet: str | None = None) -> Table:
-    """The table in an upload. `sheet` is the one of a workbook, None for the first that seems to be a table.
+def open_table(
+    data: bytes, name: str, has_header: bool | None, sheet: str | None = None, tell: Tell = lambda _: None
+) -> Table:
+    """The table in an upload. `sheet` is the one of a workbook, None for the first that seems to be a table; `tell` as in
+    `decoded`.
 
     Raises:
         UnreadableFile: when the file is no table at all.
     """
-    return table_in(decoded(data, name, sheet), has_header)
+    return table_in(decoded(data, name, sheet, tell), has_header)
 
 
 def table_in(found: Decoded, has_header: bool | None) -> Table:
@@ -157,8 +161,8 @@ def number_columns(
 def count_values(
     table: Table, category: int, tell: Tell = lambda _: None, *, declared: bool = False
 ) -> Counted:
-    """How many rows hold each value of a column; with `declared` also the categories without a row that the file
-    declares for it, after the others.
+    """How many rows hold each value of a column; with `declared` the categories that the file declares for it
+    come first, in its order, also those without a row.
 
     Raises:
         UnreadableFile: a broken line, or far more values than categories can be used.
@@ -193,19 +197,21 @@ def _declared_missing(table: Table, column: int) -> tuple[str, ...]:
 
 
 def _with_declared(counted: Counted, listed: Any) -> Counted:
-    """Also the listed categories, with no rows."""
-    unused = pc.unique(pc.filter(listed, pc.invert(pc.is_in(listed, counted.names))))
-    unused = pc.filter(unused, pa.array(has_name(unused)))
-    if not len(unused):
-        return counted
-    names, none = pa.concat_arrays([counted.names, unused]), np.zeros(len(unused), dtype=np.int64)
-    shown = ", ".join(quote(name) for name in unused[:3].to_pylist()) + (", …" if len(unused) > 3 else "")
-    note = (
-        f"The file declares {len(names):,} categories, of which {shown} {'has' if len(unused) == 1 else 'have'}"
-        " no report: a category that people could choose counts all the same."
-    )
-    rows, people = (np.concatenate([part, none]) for part in (counted.rows, counted.people))
-    return Counted(names, rows, people, counted.dropped, (*counted.notes, note))
+    """In the order of the listed categories, of which those without rows have 0; then the others."""
+    listed = pc.unique(pc.filter(listed, pa.array(has_name(listed))))
+    unused = pc.filter(listed, pc.invert(pc.is_in(listed, counted.names)))
+    others = pc.filter(counted.names, pc.invert(pc.is_in(counted.names, listed)))
+    names = pa.concat_arrays([listed, others])
+    places = pc.fill_null(pc.index_in(names, counted.names), -1).to_numpy(zero_copy_only=False)
+    rows, people = (np.append(part, 0)[places] for part in (counted.rows, counted.people))
+    notes = counted.notes
+    if len(unused):
+        shown = ", ".join(quote(name) for name in unused[:3].to_pylist()) + (", …" if len(unused) > 3 else "")
+        notes += (
+            f"The file declares {len(names):,} categories, of which {shown} {'has' if len(unused) == 1 else 'have'}"
+            " no report: a category that people could choose counts all the same.",
+        )
+    return Counted(names, rows, people, counted.dropped, notes)
 
 
 class Distinct:
@@ -343,16 +349,27 @@ def totals_of_groups(
 
     Args:
         codes, amounts: (n,) the category of each row, -1 for none, and its number.
+
+    So are those that SPSS calls missing, in the column without a name that heads them.
     """
     left_out, notes = codes < 0, list[str]()
     nameless = left_out.copy()
+    if heads := [i for i in range(min(category, count)) if heads_rows(table, i)]:
+        ((names, groups),), _ = number_columns(table, heads[:1])
+        words = [(one or "").strip().casefold() for one in to_text(names).to_pylist()]
+        filled = np.array([bool(word) for word in words])[groups]
+        block = groups[np.maximum.accumulate(np.where(filled, np.arange(len(groups)), 0))]
+        left_out |= np.array([word in WORDS["block_of_missing"] for word in words])[block]
+        if (left_out & ~nameless).any():
+            about = quote(to_text(names)[int(block[left_out & ~nameless][0])].as_py())
+            notes.append(f"The rows of {about} hold no answers, and were left out.")
     columns = [
         i
         for i, hint in enumerate(table.hints)
         if i not in (category, count) and hint.again and not (table.numeric[i] or hint.bits)
     ][:_MOST_GROUPINGS]
     if not columns or len(table.data) > _WITH_GROUPS:
-        return left_out & ~nameless, ()
+        return left_out & ~nameless, tuple(notes)
     for column in columns:
         try:
             ((names, groups),), _ = number_columns(table, [column])
@@ -365,14 +382,18 @@ def totals_of_groups(
             total_form(pc.utf8_trim_whitespace(text)), pa.array(sorted(TOTALS), pa.large_string())
         )
         words = pc.fill_null(words, False).to_numpy(zero_copy_only=False)
-        ends = {0, len(names) - 1} if len(names) > _FEWEST_SUMMED else set()
-        for group in sorted({*np.flatnonzero(words).tolist(), *ends}):
+        # "All regions"
+        begins = np.array(
+            [re.split(r"\W", (one or "").strip().lower())[0] in TOTALS for one in text.to_pylist()]
+        )
+        ends = {0, len(names) - 1} if len(names) >= _FEWEST_SUMMED else set()
+        for group in sorted({*np.flatnonzero(words | begins).tolist(), *ends}):
             rows = (groups == group) & ~left_out
             own, whole = (np.bincount(codes[some], amounts[some]) for some in (rows, ~left_out))
             own = np.pad(own, (0, len(whole) - len(own)))
             are_sums = np.count_nonzero(own) > 1 and np.allclose(2 * own, whole, rtol=_ROUNDED, atol=0)
             about = f"with {quote(text[group].as_py() or '')} in the column {quote(table.columns[column])}"
-            if words[group] and are_sums:
+            if (words | begins)[group] and are_sums:
                 left_out |= rows
                 notes.append(f"The rows {about} have the sums of the others, and were left out.")
             elif words[group] and rows.any():

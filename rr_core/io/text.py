@@ -67,6 +67,12 @@ _END = re.compile(
 _FEWEST_VALUES = 4  # that show whether values of a single column come again
 _MOST_TITLES = 12  # lines above a table that are looked at
 _FEWEST_NAMED = 2  # rows, with the header, that may be named as R does, or be a table
+_BIT_LIST: Any = re.compile(rb'"?\[[01](?:[, \t]*[01])+\](?:,(?=\s*(?:\n|\Z)))?"?')
+# Rules of a table that is drawn, and what psql and MySQL say below it; and two numbers between two bars.
+_DRAWN: Any = re.compile(rb"[-+|: =]*--[-+|: =]*|\(\d+ rows?\)|\d+ rows? in set.*")
+_TWO_NUMBERS: Any = re.compile(rb"\d[ \t]{2,}\d")
+# As `uniq -c` writes it: counts that end below one another, and a name behind a blank.
+_COUNT_FIRST: Any = re.compile(rb" *([1-9][0-9]*) (\S[^\t]*)?")
 # For a single column: a separator that the file does not contain.
 _NOT_IN_FILES = "\x1f\x1e\x1d\x1c\x01\x02\x03\x04"
 
@@ -115,14 +121,13 @@ class TextTable(Table):
         """The file in pieces, and the part of it behind each.
 
         Without quotation marks every line break ends a record: pieces can be cut, and each is parsed by all
-        processors. Otherwise Arrow's own sequence of blocks is slower but right. Neither takes a piece of
-        empty lines.
+        processors. Otherwise, and beyond one block, Arrow's own sequence of blocks is slower but right.
+        Neither takes a piece of empty lines.
         """
         size, start = len(self.data), _EMPTY_LINES.match(self.data).end()
         text = pa.py_buffer(self.data)
-        if b'"' in self.data:
+        if b'"' in self.data and size > _BLOCK:
             records, lines = 0, 1 + self.data.count(b"\n")
-            # Closed, so that no thread of Arrow's is left reading when a script comes to its end.
             with arrow_csv.open_csv(pa.BufferReader(text.slice(start)), **options) as reader:
                 for batch in reader:
                     records += batch.num_rows
@@ -145,7 +150,8 @@ class TextTable(Table):
         """How Arrow is to read the columns at `indices`."""
         names = [str(i) for i in range(len(self.columns))]
         return {
-            # One block needs no threads, which a short script would have to end.
+            # One block is read in this thread: another may still hold what is Python's when a short script
+            # ends, and Arrow then ends the process with an error.
             "read_options": arrow_csv.ReadOptions(
                 use_threads=len(self.data) > _BLOCK, block_size=_BLOCK, column_names=names
             ),
@@ -283,6 +289,11 @@ def open_text(
         data = data.replace(b"\\\\", b"\x00").replace(b'\\"', b'""').replace(b"\x00", b"\\")
         notes.append("Quotation marks behind a backslash were read as parts of their text.")
     data = _without_brackets(data, notes)
+    drawn, rules = _without_rules(data)
+    if drawn:
+        data, separator, above = drawn, "|", above + rules
+    if counted := _with_counts_behind(data, notes):
+        data, has_header, above = counted, True, above - 1
     separator = separator or said or _detect_separator(_head(data))
     data = _empty_leading_lines(data, separator)
     if titles := _titles(data, separator, notes):
@@ -371,11 +382,21 @@ def _below_remarks(data: bytes, notes: list[str]) -> tuple[bytes, str | None]:
     is_remark = [_REMARK.match(line) is not None for line in lines]
     first = next((i for i, line in enumerate(lines) if line.strip() and not is_remark[i]), len(lines))
     # Where names begin with # these are no remarks; and one may be the header.
-    if first == len(lines) or any(is_remark[first:]):
+    said = _SAID.match(lines[first]) if first < len(lines) else None
+    rows = [line for line, remark in zip(lines, is_remark, strict=True) if line.strip() and not remark][
+        bool(said) :
+    ]
+    inside = next((i for i, remark in enumerate(is_remark) if remark and i > first), 0)
+    if inside and rows and any(mark in rows[0] and mark not in lines[inside] for mark in (b"\t", b";", b",")):
+        raise UnreadableFile(
+            f"Line {inside + 1:,} ({quote(lines[inside].decode(errors='replace'))}) is a remark between the rows of the "
+            "table: take it out."
+        )
+    if first == len(lines) or inside:
         return data, None
     head = b""
     marks = (one for one in (b"\t", b";", b",") if 0 < lines[first - 1].count(one) == lines[first].count(one))
-    if is_remark[first - 1] and (mark := next(marks, None)):
+    if said is None and is_remark[first - 1] and (mark := next(marks, None)):
         first -= 1
         head = lines[first].lstrip(b"# \t")  # NumPy's mark is no part of the first name
         if any(looks_numeric(cell.decode(errors="replace")) for cell in head.split(mark)):
@@ -385,8 +406,8 @@ def _below_remarks(data: bytes, notes: list[str]) -> tuple[bytes, str | None]:
         return head + data[len(head and lines[0]) :], None
     begin = "One line that begins" if number == 1 else f"{number:,} lines that begin"
     notes.append(f"{begin} with # above the table {'was' if number == 1 else 'were'} skipped.")
-    below = sum(map(len, lines[: first + bool(head)]))
-    return head + data[below:], None
+    below = sum(map(len, lines[: first + bool(head or said)]))
+    return head + data[below:], said[1].decode() if said else None
 
 
 def _first_table(data: bytes, separator: str, rows: list[list[str]], above: int, notes: list[str]) -> bytes:
@@ -464,9 +485,15 @@ def _without_source(data: bytes, separator: str | None, notes: list[str]) -> byt
 
 def _without_remark(data: bytes, rows: list[list[str]], notes: list[str]) -> bytes:
     """The text of a single column of values that come again without remarks at its end: lines of several words, none of
-    them among the values, below its only blank line."""
+    them among the values, below its only blank line; or one that says that it ends."""
     tail = data[-_NEXT_BYTES:]
-    found = re.search(rb"\n[ \t]*\n\s*(?=\S)", tail)
+    found = re.search(rb"\n[ \t]*\n\s*(?=\S)", tail) or re.search(rb"\n(?=[^\n]+\n*\Z)", tail)
+    if (
+        found
+        and found[0] == b"\n"
+        and not _END.fullmatch(tail[found.end() :].decode(errors="replace").strip())
+    ):
+        return data
     if found is None or b'"' in data:
         return data
     end = len(data) - len(tail) + found.start() + 1
@@ -538,12 +565,17 @@ def _detect_separator(text: str) -> str | None:
 
 
 def _are_separated_by_blanks(rows: list[list[str]], text: str) -> bool:
-    """Whether these are rows as R and NumPy write them: of one length, and quoted, numbered or all numbers; names may
-    hold blanks."""
+    """Whether these are rows as R and NumPy write them: of one length, and quoted, numbered or all numbers, below names
+    or none; names may hold blanks."""
     widths = {len(row) for row in rows[1:]}
     if len(rows) < _FEWEST_NAMED or len(widths) != 1 or len(rows[1]) < 2:
         return False
-    if len(rows[0]) == len(rows[1]) and all(looks_numeric(cell) for row in rows for cell in row):
+    first = all(map(looks_numeric, rows[0])) or len(rows) > _FEWEST_NAMED
+    if (
+        first
+        and len(rows[0]) == len(rows[1])
+        and all(looks_numeric(cell) for row in rows[1:] for cell in row)
+    ):
         return True
     quoted = all(line.startswith('"') for line in text.split("\n") if line.strip())
     return len(rows) > _FEWEST_NAMED and (_has_row_names(rows) or (quoted and len(rows[0]) == len(rows[1])))
@@ -560,22 +592,74 @@ def _are_separated_by_bars(text: str) -> bool:
 
 
 def _without_brackets(data: bytes, notes: list[str]) -> bytes:
-    """The text of nothing but bits in brackets, as Python prints lists and arrays, without these."""
-    if not data.lstrip().startswith(b"[") or data.translate(None, b"01 \t\n,[]"):
+    """The text in which lists of bits, as Python prints lists and arrays, are bit strings."""
+    if _BIT_LIST.search(data, 0, _SAMPLE_BYTES) is None:
         return data
-    notes.append("Brackets around the bits of each line were taken away.")
-    return b"\n".join(line.rstrip(b", \t") for line in data.translate(None, b"[]").split(b"\n"))
+    notes.append("Lists of 0 and 1 in brackets were read as bit strings.")
+    return bytes(_BIT_LIST.sub(lambda found: found[0].translate(None, b'"[], \t'), data))
+
+
+def _without_rules(data: bytes) -> tuple[bytes, int]:
+    """A table that is drawn with bars, as psql, MySQL and Markdown do, without its rules, and how many of these stand
+    above its first row; else nothing."""
+    if len(data) > _SAMPLE_BYTES or b"|" not in data or _TWO_NUMBERS.search(data):
+        return b"", 0
+    lines = [line.strip() for line in data.split(b"\n")]
+    places = [i for i, line in enumerate(lines) if line and not _DRAWN.fullmatch(line)]
+    rows = [lines[i].strip(b"|") for i in places]
+    bars = {row.count(b"|") for row in rows}
+    if (
+        len(rows) < _FEWEST_NAMED
+        or len(bars) > 1
+        or bars == {0}
+        or not any(map(_DRAWN.fullmatch, filter(None, lines)))
+    ):
+        return b"", 0
+    return b"\n".join(rows), places[1] - 1
+
+
+def _with_counts_behind(data: bytes, notes: list[str]) -> bytes:
+    """The table, with a header, of lines as `uniq -c` writes them, which may count the header, too; else nothing."""
+    lines = data.strip(b"\n").split(b"\n") if _COUNT_FIRST.match(data) else []
+    found = [one for line in lines if (one := _COUNT_FIRST.fullmatch(line))]
+    rows = {one[2] or b"": one[1] for one in found}
+    aligned = data.startswith(b" ") or any(line.startswith(b" ") for line in lines)
+    if not aligned or not _FEWEST_NAMED <= len(lines) == len(rows) or len({one.end(1) for one in found}) > 1:
+        return b""
+    if is_serial([count.decode() for count in rows.values()]):
+        return b""
+    once = [name for name, count in rows.items() if count == b"1" and is_usual_name(name.decode())]
+    header, mark = b"answer", b"\t"
+    if once:  # the line of the header, which may say that the names are of several columns
+        header, commas = once[0], once[0].count(b",")
+        mark = b"," if commas and all(name.count(b",") == commas for name in rows) else mark
+        del rows[header]
+    most = max(rows, key=lambda name: int(rows[name]))
+    about = f"{int(rows[most]):,} of {quote(most.decode())}"
+    notes.append(f"Each line begins with its count, as uniq -c writes it: {about}.")
+    return b"\n".join([header + mark + b"count", *map(mark.join, rows.items())])
 
 
 def _titles(data: bytes, separator: str | None, notes: list[str]) -> int:
-    """The number of lines with titles above the table: one cell each, and a blank line before a line of several cells."""
+    """The number of lines with titles above the table: one cell each, and a blank line before a line of several cells;
+    lines of words, and a blank line before another one that has a number below it; or the first of as many cells as there
+    are in such a line."""
     lines = _head(data).split("\n")[:_MOST_TITLES]
     if separator is None or any(line.count('"') % 2 for line in lines):
         return 0
-    cells = [[cell for cell in row if cell.strip()] for row in csv.reader(lines, delimiter=separator)]
+    rows = [*csv.reader(lines, delimiter=separator), []]
+    cells = [[cell for cell in row if cell.strip()] for row in rows]
+    numbers = [any(map(looks_numeric, row)) for row in cells]
+    heads = [len(row) > 1 and numbers[i : i + 2] == [False, True] for i, row in enumerate(cells)]
     first = next((i for i, row in enumerate(cells) if len(row) > 1), 0)
-    titles = [row[0] for row in cells[:first] if row]
-    if not titles or cells[first - 1]:
+    behind = next((i for i, row in enumerate(cells) if row and i > first and not cells[i - 1]), 0)
+    uneven = any(len(row) not in (0, len(rows[behind])) for row in rows[:behind])
+    named = any(map(is_usual_name, itertools.chain(*cells[:behind])))
+    if heads[behind] and not any(numbers[:behind]) and (uneven or not named):
+        first = behind
+    titles = [separator.join(row) for row in cells[:first] if row]
+    wide = len(rows[first - 1]) == len(rows[first]) and rows[first - 1][0].strip() and heads[first]
+    if not titles or (cells[first - 1] and not wide):
         return 0
     notes.append(_skipped("Above", titles))
     return first

@@ -37,7 +37,7 @@ from rr_core.metrics import inv_variance, negative_log_likelihood, total_variati
 from rr_core.populations import zipf
 from rr_core.registry import ESTIMATORS
 from rr_core.repeats import Repeats, repeat
-from rr_core.rounding import raised
+from rr_core.rounding import odds, raised
 from rr_core.sampling import whole_users
 from rr_core.scenario import Scenario
 from rr_core.streams import Stream
@@ -57,14 +57,6 @@ def _per_cent(share: float, digits: int = 1) -> str:
 def _wrong(shares: Sequence[float], truth: Sequence[float]) -> str:
     """Of a hundred people, those in a wrong bar."""
     return f"{100 * total_variation(shares, truth):.1f}"
-
-
-def _fold(epsilon: float) -> str:
-    """The most by which odds may change, e^epsilon, in three digits rounded up: 1.65, 148, 22,100."""
-    places = 2 - math.floor(epsilon / math.log(10))
-    most = math.ceil(math.exp(epsilon) * 10.0**places - 1e-9) / 10.0**places
-    text = f"{most:,.{max(0, places)}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _points(difference: float) -> str:
@@ -155,7 +147,7 @@ def coin(seed: int) -> Posed:
         caption = (
             f"At ε = {_at(epsilon)} the coin {leans}; {heads + accidents} of the 100 reports are true. Taking your "
             f"report for your answer is right with chance {guessed}, guessing with 20%. The odds grow from 1:4 to at "
-            f"most {_fold(epsilon)}:4, eᵋ times (e ≈ 2.72)."
+            f"most {odds(epsilon)}:4, eᵋ times (e ≈ 2.72)."
         )
         frames.append(Frame(_at(epsilon), picture, caption))
     picture, heads, accidents = people(fair)
@@ -431,10 +423,10 @@ def repairs(seed: int) -> Posed:
     struck = [i for i, share in enumerate(step.mle_star) if share == 0]
     gone = ", ".join(f"“{_NAMES[i]}” ({step.counts[i]})" for i in struck)
     # Inv of the others' reports, of which the tallest has the most, as if only their answers had been asked for: one
-    # part of them for each answer by chance, and odds - 1 that tell the truth.
+    # part of them for each answer by chance, and e^ε - 1 that tell the truth.
     rest = sum(step.counts) - sum(step.counts[i] for i in struck)
-    odds = math.exp(step.epsilon)
-    parts = odds + 4 - len(struck)
+    e_epsilon = math.exp(step.epsilon)
+    parts = e_epsilon + 4 - len(struck)
     most = max(step.counts[i] for i in struck)
     digits = next(
         digits for digits in range(16) if round(rest / parts, digits) > most
@@ -450,7 +442,7 @@ def repairs(seed: int) -> Posed:
             f"{_points(step.inv[tallest] - step.inv_n[tallest])}; InvP takes {_points(lowered)} from each it keeps. "
             f"MLE* strikes out {gone}: fewer than the {chance} that chance brings each of {5 - len(struck)} answers "
             f"in a survey of the other {rest:,}. Its Inv: {step.counts[tallest]} − {chance}, stretched "
-            f"{parts / (odds - 1):.2f} times, ÷ {rest:,}."
+            f"{parts / (e_epsilon - 1):.2f} times, ÷ {rest:,}."
         )
 
     frames = [
@@ -936,8 +928,8 @@ def price(seed: int) -> Posed:
 
     def spending(often: str, epsilon: float, times: int) -> dict[str, Any]:
         """Budgets add up, and odds multiply: a block for each answer of one person."""
-        odds = f"ε = {times * epsilon:.3g}: odds up to {_fold(times * epsilon)}-fold"
-        return {"name": f"Asked {often}:", "each": _at(epsilon), "times": times, "odds": odds}
+        told = f"ε = {times * epsilon:.3g}: odds up to {odds(times * epsilon)}-fold"
+        return {"name": f"Asked {often}:", "each": _at(epsilon), "times": times, "odds": told}
 
     def after(said: Prediction) -> str:
         doubled = "Half the ε is not twice the people. " if said[0] < 4 else ""

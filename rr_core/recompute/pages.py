@@ -3,6 +3,7 @@ chosen on the page."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,7 +17,8 @@ from rr_core.ibu.costs import records_per_decade
 from rr_core.law import negative_chance, negatives
 from rr_core.plan import bounds, protocol_choice, shuffling
 from rr_core.plan.landscape import make_plan
-from rr_core.plan.settings import PlanSettings
+from rr_core.plan.one_share import share_curve
+from rr_core.plan.settings import SHARE_PARAMETERS, PlanSettings, ShareSettings
 from rr_core.plan.targets import Guess
 from rr_core.populations import UPLOAD, Population
 from rr_core.protocols import Channel, UnaryEncoding, summarise_posterior
@@ -33,6 +35,7 @@ from rr_core.protocols.settings import (
     read_channel,
 )
 from rr_core.recompute.result import Recomputed, same_file
+from rr_core.reports.designs import DESIGNS, Unclear
 from rr_core.scenario import Draw, Scenario
 from rr_core.streams import Stream
 
@@ -152,7 +155,7 @@ def _plan(draw: Draw, query: Mapping[str, str], *, delta: float = 1e-6) -> Recom
     plan = make_plan(settings, k, scenario.epsilon, scenario.n, guess)
     now = shuffling.shuffled(plan.epsilon, plan.n, delta)
     at = bounds.against_epsilon([plan.epsilon], k, plan.epsilon, plan.n, users)
-    numbers = {
+    numbers: dict[str, Any] = {
         **({"no answer": plan.problem} if plan.problem else {}),
         "K": k,
         "epsilon": plan.epsilon,
@@ -166,6 +169,11 @@ def _plan(draw: Draw, query: Mapping[str, str], *, delta: float = 1e-6) -> Recom
     }
     for row in protocol_choice.compare(k, plan.epsilon, plan.n, 1 / k, users):
         numbers[row.key] = {"rmse": row.rmse, "users": row.users_relative, "bits": row.bits}
+    survey, _ = parameters.read(SHARE_PARAMETERS, query, ShareSettings())
+    with contextlib.suppress(Unclear):  # of what is missing or cannot be there is no answer
+        one = share_curve(*survey.understood())
+        name = DESIGNS[survey.design].name
+        numbers[f"one question, {name}"] = {"share": one.share, "people": one.needed}
     price = plan.price
     table: dict[str, Any] = {"bits_less": [], "epsilon_nats": [], "n_users": []}
     if price is not None:

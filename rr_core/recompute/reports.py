@@ -175,7 +175,7 @@ def _channel(
         from rr_core.io import Names, read_reports
         from rr_core.io.people import read_people
 
-        sources, how = _sources(files[:1], reading)
+        sources, how = _sources(files, reading)
         wanted = Names(tuple(left_out), tuple((counted_as or {}).items()))
         read = read_reports(sources, **how)
         people = read_people(sources, read, list(reports), wanted, by, weights, inverse=inverse)

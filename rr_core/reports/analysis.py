@@ -124,6 +124,11 @@ class Analysis:
         return self.protocol.k
 
     @property
+    def people(self) -> float:
+        """How many people the shares are of."""
+        return self.n
+
+    @property
     def epsilon(self) -> float:
         """What the protocol grants, in nats; infinite where it grants none."""
         return self.protocol.epsilon
@@ -166,9 +171,9 @@ class Analysis:
 
         "share" is the estimate to report, and "estimate" the name of its column; "low" and "high" end the interval of
         Inv, cut at 0 and 1 but where it lies wholly outside (nan where there is none).
-        ``people_`` columns are shares times N. ``inv_low`` and ``inv_high`` end the interval of Inv for one category,
-        the same with ``_all`` those that hold for all categories at once; with ``_cut`` they are cut to [0, 1]. The
-        repaired estimates have no intervals of their own.
+        ``people_`` columns are shares times `people`. ``inv_low`` and ``inv_high`` end the interval of Inv for one
+        category, the same with ``_all`` those that hold for all categories at once; with ``_cut`` they are cut to [0, 1].
+        The repaired estimates have no intervals of their own.
         """
         columns: dict[str, NDArray[Any]] = {"share": self.estimates[self.leading][rows]}
         shown = None if self.interval is None else self.interval.cut_unless_outside()
@@ -180,7 +185,9 @@ class Analysis:
             for kind, ends in () if limits is None else (("", limits), ("_cut", limits.cut())):
                 columns[f"inv_low{ending}{kind}"] = ends.low[rows]
                 columns[f"inv_high{ending}{kind}"] = ends.high[rows]
-        columns |= {f"people_{name}": estimate[rows] * self.n for name, estimate in self.estimates.items()}
+        columns |= {
+            f"people_{name}": estimate[rows] * self.people for name, estimate in self.estimates.items()
+        }
         if self.above is not None:
             columns["p_value"] = p_of_file(self.above.p_values[rows])
             columns["p_holm"] = p_of_file(self.above.adjusted[rows])

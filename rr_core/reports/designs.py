@@ -342,8 +342,11 @@ def chance(text: str) -> float:
         value = typed.chance(text)
     except ValueError as problem:
         raise Unclear(f"{problem}.") from None
+    if value >= 1 and "%" in text:
+        raise Unclear(f"{value:.4%} is not between 0% and 100%.".replace(".0000%", "%", 1))
     if value >= 1:
-        raise Unclear(f"{value:.4g} cannot be: a chance lies between 0 and 1.")
+        percent = f"; {value:.4g}% is written {value:.4g}% or {value / 100:.4g}" if value < 100 else ""
+        raise Unclear(f"{value:.4g} is not between 0 and 1{percent}.")
     return value
 
 

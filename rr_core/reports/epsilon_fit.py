@@ -35,6 +35,7 @@ from rr_core.reports.intervals import (
     fit_of_two,
     upper_tail,
 )
+from rr_core.rounding import round_up
 from rr_core.simulate import Collector, Progress, rescaled_reports, simulate
 from rr_core.streams import Stream
 
@@ -47,6 +48,7 @@ _STEP = 1.002  # the smallest plausible epsilon is found to this factor
 _LONG_ROW = 8192  # from so many categories on a block is one collection: its distinct counts are few beside k
 _CATEGORIES_DRAWN = 10**8 + 10**7  # in all collections: some ten seconds
 _TESTS = 14  # of a search, about
+_DIGITS = 4  # of the epsilon that is found
 _ROWS, _CELLS = 64, 100_000  # below, a block is at most so many collections, and so many categories in all
 
 
@@ -126,12 +128,13 @@ class FitTest:
 
 @dataclass(frozen=True)
 class PlausibleEpsilon:
-    """The values of epsilon that the reports do not contradict: from about ``low`` upwards.
+    """The values of epsilon that the reports do not contradict: ``low``, and from about there upwards.
 
     (The p-value need not rise all the way: the statistic jumps where another category is dropped.)
 
     Attributes:
-        low: the smallest one, to 0.2%; without ``above``, EPSILON_APP_MIN when even that is not contradicted.
+        low: the smallest one, to 0.2%, rounded up to four digits, and not rejected by a test of its own; without
+            ``above``, EPSILON_APP_MIN when even that is not contradicted.
         high: infinite.
         level: level of the test; ``low`` is at most the true epsilon with probability 1 - level or so.
         none: even the largest one is contradicted, or there is none above ``above``; ``low`` is then the largest one:
@@ -302,7 +305,8 @@ def plausible_epsilon(
     """The smallest epsilon that `FitTest.rejects` does not reject, by bisection on log epsilon.
 
     The same random streams serve every epsilon, so that the p-value moves little else than with epsilon.
-    About 14 tests: one or two seconds at k = 1,000.
+    About 14 tests, and one with as many collections as `collections_for` has, which is what a person who states the
+    epsilon that was found is told: one or two seconds at k = 1,000.
 
     Args:
         counts: (k,) reports per category, whole numbers with a total of at least 1.
@@ -310,8 +314,8 @@ def plausible_epsilon(
         level: of the test, between 0 and 1.
         above: an epsilon known to be rejected, from 1e-6 to 700; only larger ones are looked at then.
         seed: of the random streams, an integer >= 0.
-        replicates: simulated collections for each epsilon, an integer >= 1; None: 300, or fewer for many categories
-            (`collections_for`).
+        replicates: simulated collections for each epsilon, an integer >= 1; None: 300, or fewer for many categories,
+            and for the last test `collections_for` them.
         progress: called with the collections done so far for all epsilons; True asks to stop.
 
     Raises:
@@ -327,7 +331,9 @@ def plausible_epsilon(
         above = _validate.epsilon(above, "above")
         high = EPSILON_APP_MAX if above < EPSILON_APP_MAX else EPSILON_MAX
     counts = checked_counts(counts, RandomizedResponse(k, high))
-    replicates = collections_for(_TESTS * k, 300) if replicates is None else replicates
+    searching, last = (
+        (collections_for(_TESTS * k, 300), collections_for(k)) if replicates is None else (replicates,) * 2
+    )
     spent, stopped = 0, False
 
     def tell(done: int) -> bool:
@@ -335,13 +341,13 @@ def plausible_epsilon(
         stopped = progress is not None and progress(spent + done)
         return stopped
 
-    def fits(epsilon: float) -> bool:
+    def fits(epsilon: float, replicates: int = searching) -> bool:
         nonlocal spent
         test = fit_test(counts, RandomizedResponse(k, epsilon), replicates, seed=seed, progress=tell)
         spent += test.done
         return not test.rejects(level)
 
-    low = EPSILON_APP_MIN if above is None else above
+    low, largest = EPSILON_APP_MIN if above is None else above, high
     if low >= high or not fits(high):
         return PlausibleEpsilon(high, math.inf, level, True, not stopped)
     if above is None and not stopped and fits(low):
@@ -351,6 +357,13 @@ def plausible_epsilon(
         fine = fits(middle)
         if not stopped:
             low, high = (low, middle) if fine else (middle, high)
+    high, step, fine = min(round_up(high, _DIGITS), largest), _STEP, stopped
+    while not fine:
+        fine = fits(high, last) or stopped
+        if not fine and high == largest:
+            return PlausibleEpsilon(high, math.inf, level, True, True)
+        if not fine:
+            high, step = min(round_up(high * step, _DIGITS), largest), step * step
     return PlausibleEpsilon(high, math.inf, level, False, not stopped)
 
 

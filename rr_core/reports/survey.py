@@ -87,11 +87,18 @@ class WeightedAnalysis(Analysis):
             there is no Inv.
         variance: (k,) variance of Inv; None where there is none.
         degrees_of_freedom: primary units less strata, of those that have these people.
+        sum_of_weights: of these people: how many of the population they stand for.
     """
 
     design_effects: Array | None = None
     variance: Array | None = None
     degrees_of_freedom: int = 0
+    sum_of_weights: float = math.nan
+
+    @property
+    def people(self) -> float:
+        """The sum of the weights."""
+        return self.sum_of_weights
 
     def columns(self, rows: Rows = ALL_ROWS) -> dict[str, NDArray[Any]]:
         """`Analysis.columns`, and "design_effect"."""
@@ -736,6 +743,7 @@ def _weighted(
         certificate=certificate,
         fit=fit,
         design_effects=effects,
+        sum_of_weights=float(weighed.groups[group, -1]),
         variance=variance,
         degrees_of_freedom=df,
     )
@@ -771,6 +779,7 @@ def _weighted_total(
         design_effects=np.where(plain > 0, variance / np.where(plain > 0, plain, 1.0), 1.0),
         variance=variance,
         degrees_of_freedom=df,
+        sum_of_weights=float(of_groups.sum()),
     )
 
 

@@ -15,10 +15,9 @@ from rr_core.experiments.grid import POINT, Cell
 from rr_core.metrics import total_variation
 from rr_core.plain_text import plain
 from rr_core.populations import SHAPES, TABLES
-from rr_core.rounding import number, percent, raised, round_up
+from rr_core.rounding import number, percent, round_up
 
 _ALIKE = 1.005  # a ratio below it is no difference worth a number
-_NEAR_ONE, _THOUSAND, _MILLION = 1.1, 1e3, 1e6
 _PLACES = 14  # of distances, which are the same up to rounding
 _ROUNDING = 1e-12  # of a certificate, which is a difference from 1
 _SAME = 1e-12  # of a ratio: a difference by rounding alone
@@ -135,33 +134,6 @@ def times(ratio: float, digits: int = 3) -> str:
         return "infinitely many times"  # the smaller one is zero
     rounded = float(f"{ratio:.{digits}g}") if ratio < 1000 or digits < 3 else round(ratio)
     return f"{ratio:.3g} times" if rounded < 1.1 else f"{rounded:,.12g} times"
-
-
-def factor(ratio: float) -> str:
-    """A ratio of at least 1 that bounds another from above, as text, rounded up; near 1 the excess has three digits."""
-    if ratio < _NEAR_ONE:
-        return f"{1 + round_up(ratio - 1):.15g}"
-    return upper(ratio)
-
-
-def upper(value: float) -> str:
-    """An upper bound as text, rounded up to three digits, or from a thousand to a million to the next whole number."""
-    return f"{math.ceil(value):,}" if _THOUSAND <= value < _MILLION else number(round_up(value))
-
-
-def odds(epsilon: float) -> str:
-    """e^epsilon as text, rounded up: the most by which a report changes odds. Of any epsilon: 700 gives 1.02·10³⁰⁴."""
-    if epsilon < math.log(_NEAR_ONE):
-        return factor(1 + math.expm1(epsilon))
-    if epsilon < math.log(_MILLION):
-        return factor(math.exp(epsilon))
-    power = math.floor(epsilon / math.log(10))  # e^epsilon may be beyond the largest double
-    mantissa = round_up(math.exp(epsilon - power * math.log(10)))
-    return (
-        f"{number(mantissa / 10)}·10{raised(power + 1)}"
-        if mantissa >= 10
-        else f"{number(mantissa)}·10{raised(power)}"
-    )
 
 
 def certificate(gap: float) -> str:

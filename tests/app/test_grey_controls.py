@@ -20,7 +20,7 @@ from rr_core.plan.targets import KINDS
 from rr_core.populations import TABLES, UPLOAD
 from rr_core.protocols import settings
 from tests import LENGTHY
-from tests.app.opening import ABOUT_SCENARIO, charts, dials, opened, parts_of
+from tests.app.opening import ABOUT_SCENARIO, charts, components, dials, opened, parts_of
 from tests.sentences import holds, recomputes
 from tests.sentences.spoken import tells
 
@@ -30,7 +30,7 @@ MOVES = {
     "k": ("9", "2"),
     "s": ("2.5", "0"),
     "epsilon": ("2", "0.1"),
-    "n": ("500", "300000"),
+    "n": ("500", "300000", "1"),
     "seed": ("8", "9"),
 }
 PARAMETER = {"epsilon": "eps"}
@@ -96,6 +96,8 @@ def grey(page: Any) -> dict[str, str]:
             assert found[name] in said
     (new,) = [one for one in page.sidebar.button if one.label == "New draw"]
     assert new.disabled == ("seed" in found)
+    for _, data in components(page):  # beside the dials at the foot stands New draw as well
+        assert data.get("still", found.get("seed", "")) == found.get("seed", "")
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,9 +15,12 @@ from rr_core.__main__ import main
 from rr_core.figures import plan_curves
 from rr_core.figures.plan_curves import enough, others, people_against_share, points
 from rr_core.figures.style import reading
+from rr_core.plan.landscape import make_plan
 from rr_core.plan.one_share import Goal, share_curve
-from rr_core.plan.settings import GOALS, ShareSettings
+from rr_core.plan.settings import GOALS, PlanSettings, ShareSettings
+from rr_core.plan.targets import Guess
 from rr_core.protocols import Channel
+from rr_core.recompute import recompute
 from rr_core.reports.designs import DESIGNS, OF_ONE_SHARE, Missing, Unclear
 from tests.app.opening import charts, checked, opened, widget
 from tests.figures.test_every_figure import check
@@ -136,6 +140,27 @@ def test_other_shares_are_told_as_well(many):
         assert ("in each group" in reading(figure)) == (goal.kind == "difference")
 
 
+def test_headline_summary_and_script_have_the_survey(monkeypatch):
+    """The page's headline stayed that of k-RR, and no file had the survey's number."""
+    page = view(settings_of("warner", "half_width"))
+    bold = [one.value for one in page.markdown if one.value.startswith("##### ")]
+    assert bold[0] == bold[1]
+    assert "5,987 people are enough" in bold[0]
+    stated = SimpleNamespace(current=lambda: settings_of("warner", "half_width"))
+    monkeypatch.setattr(sections, "SHARE_SETTINGS", stated)
+    monkeypatch.setattr(sections.session_files, "cached", lambda name, about, make: make())
+    plan = make_plan(PlanSettings("rmse"), 12, 1.0, 2000, Guess.of(12, None))
+    paper = sections.summary(plan, "Zipf", 1e-6, "2031-02-03", sections.survey_section())
+    assert "A survey that asks one question: Warner" in paper
+    assert "<b>5,987 people are enough.</b>" in paper
+    assert ": 0.7.)" in paper
+    link = "&".join(f"{name}={text}" for name, text in link_to(settings_of("warner", "half_width")).items())
+    numbers = recompute(f"/plan?{link}").numbers
+    (name,) = [one for one in numbers if one.startswith("one question")]
+    assert numbers[name] == {"share": 0.1, "people": 5987.0}
+    assert not any(one.startswith("one question") for one in recompute("/plan").numbers)
+
+
 def test_points_are_percentage_points():
     assert [points(share) for share in (0.01, 0.03, 0.005)] == ["1 point", "3 points", "0.5 points"]
 
@@ -218,7 +243,9 @@ REFUSED = {
     "--power 0.8 --p 0.5": "nobody can estimate",
     "--power 0.8 --p 0.50000001": "Not even a trillion",
     "--power 0.8 --p x": "“x” is not a number",
-    "--power 1.5": "a chance lies between 0 and 1",
+    "--power 1.5": "1.5 is not between 0 and 1; 1.5% is written 1.5% or 0.015.",
+    "--power 120%": "120% is not between 0% and 100%.",
+    "--half-width 3": "3 is not between 0 and 1; 3% is written 3% or 0.03.",
 }
 
 

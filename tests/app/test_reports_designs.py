@@ -124,7 +124,11 @@ def test_bit_strings_and_the_number_of_ones_alone():
         ),
         ("forced", {"typed": "a, 1"}, "These reports have 1 answer; here there may be 2 to 12."),
         ("table", {"typed": YES_NO, "table": "1\n1"}, "The table has 1 column, the reports have 2 answers."),
-        ("warner", {"typed": YES_NO, "p": "1.5"}, "1.5 cannot be: a chance lies between 0 and 1."),
+        (
+            "warner",
+            {"typed": YES_NO, "p": "1.5"},
+            "1.5 is not between 0 and 1; 1.5% is written 1.5% or 0.015.",
+        ),
         ("warner", {"typed": "yes\nno"}, "Line 1 is “yes”: write one answer and its number in each line"),
         ("table", {"typed": YES_NO, "table": "0.9 0.2\n0.5 0.5"}, "Row 1 sums to 1.1, not to 1"),
         ("table", {"typed": YES_NO, "table": "yes no\n1 0\n1 0"}, "reports cannot come from this table"),
@@ -162,7 +166,7 @@ def test_what_is_still_to_be_entered_is_no_error_until_it_is_to_be_analysed():
     ]
     assert "how often the die asked for it" in analysed(page).error[0].value
     page = entered(page, forced_yes="0", forced_no="2")
-    assert "2 cannot be" in page.error[0].value
+    assert "2 is not between 0 and 1" in page.error[0].value
     assert not page.info
 
 

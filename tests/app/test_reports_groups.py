@@ -46,8 +46,8 @@ ROWS = "region,answer,weight\n" + "".join(
 )
 
 
-def in_groups(made="warner", by=("region",), weights=None, rows=ROWS):
-    page = given(opened(made), rows)
+def in_groups(made="warner", by=("region",), weights=None, rows=ROWS, page=None):
+    page = given(opened(made), rows) if page is None else page
     one(page.selectbox, "Report column").set_value(rows.split("\n")[0].split(",").index("answer"))
     checked(page.run())
     if by:
@@ -79,7 +79,7 @@ def test_groups_are_compared():
     assert "The groups differ more than chance would make them" in said(page)
     assert survey.alike == pytest.approx(stats.chi2_contingency(counts, correction=False).pvalue)
     (table,) = [box.value for box in page.dataframe if "Group" in box.value.columns]
-    assert table["People"].tolist() == counts.sum(axis=1).tolist()
+    assert table["Reports"].tolist() == counts.sum(axis=1).tolist()
     first = one(page.selectbox, "Difference from")
     first.set_value(1)
     checked(page.run())
@@ -143,10 +143,71 @@ def test_weights_that_are_used_are_not_said_to_be_unused():
     assert "were not used" not in said(checked(page.run()))
 
 
+def test_weights_that_cannot_serve_are_refused_in_words():
+    """The choice of weights vanished where the column held text, and where the table was one of counts."""
+    page = in_groups("k_rr", (), "weight", re.sub(r",[0-9.]+\n", ",high\n", ROWS))
+    assert "Line 2 has “high” in the column “weight”, which is no number, as weights are" in said(page)
+    page = given(opened(), "region,answer,count\nnorth,yes,30\nnorth,no,20\nsouth,yes,5\nsouth,no,45\n")
+    box = one(page.selectbox, "Survey weights (optional)")
+    assert box.disabled
+    assert box.help == "A table of counts has no weights: they need one report per row."
+
+
+@pytest.mark.parametrize("made", ["k_rr", "warner"])
+def test_several_files_have_groups_and_weights(made, tmp_path):
+    """Both choices vanished with a second file."""
+    head, *lines = ROWS.splitlines(keepends=True)
+    parts = {"a.csv": head + "".join(lines[:400]), "b.csv": head + "".join(lines[400:])}
+    page = give(opened(made), *parts.items())
+    page = in_groups(made, ("region",), "weight", page=page)
+    wanted, found = held(in_groups(made, ("region",), "weight")), held(page)
+    np.testing.assert_array_equal(found.survey.reports, wanted.survey.reports)
+    np.testing.assert_allclose(found.analysis.estimates["inv"], wanted.analysis.estimates["inv"])
+    for name, text in parts.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    same_files(found, tmp_path)
+
+
+def test_weights_that_say_proportions_only_make_no_people():
+    rows = "region,answer,weight\n" + "".join(
+        f"{a},{b},{c}\n" for a, b, c in zip(REGION, ANSWER, (WEIGHT / WEIGHT.sum()).tolist(), strict=True)
+    )
+    page = in_groups("k_rr", (), "weight", rows)
+    assert not any("People" in box.value.columns for box in page.dataframe)
+
+
+def test_who_has_no_weight_is_told_below_the_headline():
+    page = in_groups("k_rr", (), "weight", ROWS + "west,yes,\nwest,no,0\n")
+    told = [box.value for box in page.caption if "no weight in the column" in box.value]
+    assert len(told) == 1
+    assert "1 row with weight 0 in the column “weight”" in told[0]
+
+
+def test_the_same_people_in_two_files_are_warned_of():
+    page = give(opened(), ("a.csv", ROWS), ("b.csv", re.sub(r",[0-9.]+\n", ",1\n", ROWS)))
+    one(page.selectbox, "Report column").set_value(1)
+    (warning,) = checked(page.run()).warning
+    assert "has the same number of each report as" in warning.value
+    assert "take one away" in warning.value
+
+
 def test_weights_are_those_of_the_population():
     page = in_groups("k_rr", (), "weight")
     used, found, groups = results_of(page)
     assert (used.weights, groups) == ("weight", None)
+    # How many people that is, and by what they are weighted, was nowhere said, or by the number of reports.
+    assert "900 reports weighted by “weight”, K = 2" in said(page)
+    assert "900 reports weighted by “weight” over K = 2" in sentences.data_and_mechanism(held(page))
+    (figure, *_) = charts(page)
+    assert figure["layout"]["xaxis"]["title"]["text"].endswith(", weighted by “weight”")
+    wanted_people = np.array(list(found.estimates["mle_star"])) * WEIGHT.sum()
+    columns = held(page).columns()
+    np.testing.assert_allclose(columns["people_mle_star"], wanted_people)
+    order = held(page).order
+    table = sentences.table_columns(held(page), "mle_star", order, simultaneous=False)
+    assert table["People"].tolist() == np.floor(wanted_people[order] + 0.5).tolist()
+    note = html_report(held(page), [], "today", "mle_star").decode()
+    assert f"times the sum of the weights, {WEIGHT.sum():,.12g}" in note
     wanted = analyse_groups(
         Sample((ANSWER[0] == ANSWER).astype(int) ^ 1, None, WEIGHT), used.protocol, used.labels
     )
@@ -212,7 +273,7 @@ def test_bits_have_groups_and_weights(form, by, weights, tmp_path):
             BITS[name == REGION].sum(axis=0).tolist() for name in survey.groups
         ]
         (table,) = [box.value for box in page.dataframe if "Group" in box.value.columns]
-        assert table["People"].tolist() == [(name == REGION).sum() for name in survey.groups]
+        assert table["Reports"].tolist() == [(name == REGION).sum() for name in survey.groups]
         assert table["Difference, points"].notna().sum() == 2
         assert len(charts(page)) == 2
     if weights == "pi":

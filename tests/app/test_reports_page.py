@@ -52,10 +52,21 @@ def test_answer_table_and_verdict_are_those_of_the_core(finished):
     np.testing.assert_allclose(table["MLE* %"], 100 * found.estimates["mle_star"][order], rtol=1e-15)
     assert list(table["p (Holm)"]) == [p_value(chance) for chance in found.above.adjusted[order].tolist()]
     assert len(charts(finished)) == 2
-    assert "speaks against ε = 2" in text
+    assert "speaks against ε = 2; too large an ε cannot be seen in them." in text
+    assert one(finished.button_group, "Intervals hold for").value == "Each category"
     wrong = said(answered(give(opened(), ("travel.csv", TABLE)), privacy="0.9"))
     assert "The test rejects ε = 0.9" in wrong
-    assert "plausible under ε of" in wrong
+    assert "To fit, ε must be at least about" in wrong
+
+
+def test_of_many_categories_intervals_hold_for_all_at_once():
+    """Of the 20 largest of 5,002 none of the intervals made for one category held its share."""
+    rows = "category,count\n" + "".join(f"c{i},{90 + 7 * (i % 5)}\n" for i in range(51))
+    page = answered(give(opened(), ("many.csv", rows)))
+    assert one(page.button_group, "Intervals hold for").value == "All at once"
+    assert "take those that hold for all at once" not in said(page)
+    one(page.button_group, "Intervals hold for").set_value("Each category")
+    assert "take those that hold for all at once" in said(checked(page.run()))
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.expected import LINK, QUERY
 from tests.browser.lab import (
@@ -93,6 +94,9 @@ def test_keys_pressed_fast_end_on_the_last_value_everywhere(open_lab):
     with lab.rerun():
         lab.page.keyboard.press("Home")
     assert lab.sidebar()["Exact ε"] == lab.query["eps"] == "0.01"
+    with lab.rerun():
+        lab.page.get_by_role("spinbutton", name="Exact ε", exact=True).press("ArrowUp")
+    assert lab.sidebar()["Privacy ε"] == lab.sidebar()["Exact ε"] == lab.query["eps"] == "0.0112"
     lab.type("Exact N", "10^6")
     assert (
         "is not a whole number"
@@ -118,6 +122,7 @@ def test_the_figure_fills_the_window_with_its_dials_and_gives_it_back(open_lab):
     lab.page.keyboard.press("Escape")
     lab.page.wait_for_function("() => document.querySelector('.st-key-lead .main-svg').clientWidth < 1000")
     assert lab.page.get_by_role("button", name="New draw").is_visible()
+    expect(lab.page.get_by_role("button", name="Figure in full window")).to_be_focused()
     lab.must_be_fine()
 
 

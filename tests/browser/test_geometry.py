@@ -84,6 +84,19 @@ def test_clicking_a_point_moves_every_estimate_and_back_takes_it_along(open_lab)
     assert rows(lab)["Observed φ"] == ["66%", "24%", "10%"]
 
 
+def test_the_keyboard_moves_a_share_further_and_further_from_the_example(open_lab):
+    lab = open_lab(LINK.replace("k=3", "k=12").replace("n=200", "n=2000"))
+    assert "An example" in lab.words()
+    lab.page.locator("summary", has_text="Move the reports φ").press("Enter")
+    lab.page.get_by_role("slider", name="Share of reports").first.focus()
+    for _ in range(2):
+        shown = lab.query.get("phi")
+        with lab.rerun():
+            lab.page.keyboard.press("ArrowRight")
+        assert lab.query["phi"] != shown
+    assert "An example" not in lab.words()
+
+
 def test_the_triangle_stays_where_it_is_and_a_click_outside_takes_the_nearest_point(open_lab):
     lab = open_lab(LINK)
     corners = ((1, 0, 0), (0, 1, 0), (0, 0, 1))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from playwright.sync_api import expect
+
 from tests.browser.expected import LINK, QUERY
 from tests.browser.lab import BEGINNINGS, PAGES, PHONE, PROJECTOR, QUESTIONS, SCENARIO_PAGES
 
@@ -65,6 +67,8 @@ def test_a_lecture_by_keyboard_alone(open_lab):
     with lab.rerun():
         lab.page.keyboard.press("p")
     assert lab.query == PRESENTED
+    first = lab.page.locator(".st-key-foot").get_by_role("slider", name="Privacy ε")
+    expect(first).to_be_focused()
     assert lab.page.locator(".js-plotly-plot").count() == 1
     words = [text for text, _ in letters(lab)]
     assert QUESTIONS["Noisy histogram"] in words
@@ -98,12 +102,13 @@ def test_a_lecture_by_keyboard_alone(open_lab):
         lambda url: "/inv_negatives" in url and "truth=hidden" in url and "present=on" in url
     )
     lab.settle()
+    expect(first).to_be_focused()
     assert "Truth" not in [text for text, _ in letters(lab)]
     press_at(lab, "Reveal", "Enter")
     assert "Truth" in [text for text, _ in letters(lab)]
-    with lab.rerun():
-        lab.page.keyboard.press("Escape")
+    press_at(lab, "Exact N", "Escape")
     assert "present" not in lab.query
+    expect(lab.page.get_by_role("button", name="Present")).to_be_focused()
     assert lab.page.get_by_role("button", name="Hide the truth").is_visible()
     lab.back()
     assert lab.query["present"] == "on"

@@ -60,6 +60,18 @@ def say(lab, epsilon: str, domain: str) -> None:
             choice.locator("xpath=ancestor::label").click(delay=80)
 
 
+# The smallest width, in pixels, that the place for files has from now on.
+_WATCH_WIDTH = """() => {
+  window.narrowest = Infinity;
+  const look = () => {
+    const place = document.querySelector('.st-key-reports_files');
+    if (place) window.narrowest = Math.min(window.narrowest, place.getBoundingClientRect().width);
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+
+
 def turn_to(lab, tab: str) -> None:
     """Open a tab, which the page does not hear of."""
     lab.page.get_by_role("tab", name=tab).click(delay=80)
@@ -200,6 +212,23 @@ def test_stopped_simulations_are_kept_and_can_be_run_again(open_lab):
     assert lab.chart("your_reports").count() == 1
     assert lab.page.get_by_test_id("stProgress").count() == 0
     assert lab.page.get_by_role("button", name="Simulate 1,000 collections").count() == 1
+
+
+def test_a_new_answer_is_in_sight_and_the_form_goes_at_once(open_lab):
+    """The form stood faded, in columns one letter wide, as long as ε was tested, and the headline above the window."""
+    rows = "answer\n" + "".join(f"{answer}\n" for answer in ("bus", "car", "train", "bus") * 200)
+    lab = open_lab("/your_reports")
+    give(lab, "rows.csv", rows.encode())
+    say(lab, "1", "All of them are in the files")
+    finish(lab, "Analyse these reports")
+    lab.press("Other reports or settings")
+    say(lab, "0.5", "All of them are in the files")
+    lab.page.get_by_role("button", name="Analyse these reports").scroll_into_view_if_needed()
+    lab.page.evaluate(_WATCH_WIDTH)
+    lab.press("Analyse these reports")
+    assert lab.page.evaluate("window.narrowest") > 250
+    assert lab.page.locator("[class*=st-key-answer]").bounding_box()["y"] >= 0
+    lab.must_be_fine()
 
 
 def test_after_a_result_the_form_opens_as_it_was_and_the_sheet_of_a_workbook_is_chosen(open_lab):

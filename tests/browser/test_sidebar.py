@@ -84,6 +84,7 @@ def test_the_keyboard_alone_and_the_chart_and_script_of_what_it_chose(open_lab):
     assert "Inv below zero" in html
     assert 'src="http' not in html
     script = lab.download("Download script (Python)").decode("utf-8")
+    expect(lab.page.get_by_role("button", name="Download script (Python)")).to_be_focused()
     (query,) = re.findall(r"LINK = '/inv_negatives\?(.*)'", script)
     assert dict(parse_qsl(query)) == QUERY
     compile(script, "inv_negatives.py", "exec")

@@ -247,8 +247,9 @@ INSIDE = {
     "simulate.kept_then_poisson", "simulate.last_of", "simulate.multinomial_reports",
     "simulate.rescaled_reports", "simulate.rows_per_step", "simulate.simulate", "simulate.users_then_noise",
     "streams.generator", "streams.key",
-    "rounding.between", "rounding.counted", "rounding.number", "rounding.p_is", "rounding.p_of_file",
-    "rounding.p_value", "rounding.percent", "rounding.round_down", "rounding.round_up",
+    "rounding.between", "rounding.counted", "rounding.factor", "rounding.number", "rounding.odds", "rounding.p_is",
+    "rounding.p_of_file", "rounding.p_value", "rounding.percent", "rounding.round_down", "rounding.round_up",
+    "rounding.upper",
 }  # fmt: skip
 
 

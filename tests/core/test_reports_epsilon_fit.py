@@ -202,7 +202,7 @@ def test_above_the_largest_epsilon_of_the_app_the_counts_decide(n, above):
 @pytest.mark.parametrize("above", [1e-6, 0.003, 20.0, 50.0, 690.0])
 def test_above_any_epsilon_equal_counts_are_plausible(above):
     found = plausible_epsilon([7, 7, 7], 3, above=above, replicates=20)
-    assert above < found.low <= above * 1.0021
+    assert above < found.low <= above * 1.0032  # rounded up
     assert not found.none
 
 

@@ -68,6 +68,14 @@ def test_zoom_shows_every_interval_but_the_largest():
     (largest,) = figure.layout.annotations
     assert (largest.text, largest.x) == (f"↑ {found.estimates['inv'].max():.1%}", view.x[0])
     assert not is_dominated(view, found.estimates["inv"], found.interval)
+    alone = analyse(np.array([340, 20, 22, 18]), RandomizedResponse(4, 1.0))  # all others end at 0
+    cut, view = alone.interval.cut(), bars(np.arange(4), None, "", 4)
+    assert cut.high[1:].max() == 0
+    assert not is_dominated(view, alone.estimates["inv"], cut)
+    low, high = with_intervals(
+        alone.estimates, "mle_star", cut, alone.above.above, alone.n, view, zoom=True
+    ).layout.yaxis.range
+    assert high - low > 0.001
     single = analyse(np.array([90_000, 310, 300, 305]), RandomizedResponse(4, 5.8))
     assert is_dominated(bars(np.arange(4), None, "", 4), single.estimates["inv"], single.interval)
 

@@ -179,13 +179,32 @@ def test_cyrillic_letters_of_windows_are_read() -> None:
     assert inspect(data, "a.csv").encoding == "Windows-1251"
     assert found.notes[0].startswith("The file is not in UTF-8: it was read as Windows-1251, as in “Ответ”.")
     assert pairs(read_distribution("Да,2\nНЕТ,3\n".encode("cp1251"), "a.csv")) == [("Да", 2), ("НЕТ", 3)]
-    for text, codec in ((CYRILLIC, "koi8-r"), ("Ποτέ;210\nΣυχνά;150\nΚάθε μέρα;9\n", "iso8859-7")):
+    for codec, name in (("koi8-r", "KOI8-R"), ("cp866", "DOS 866"), ("iso8859-5", "ISO 8859-5")):
+        found = read_distribution(CYRILLIC.encode(codec), "a.csv")
+        assert pairs(found) == [("Никогда", 210), ("Раз в месяц", 150), ("Каждый день", 90)]
+        assert f"it was read as {name}, as in “Ответ”" in found.notes[0]
+    for text, codec in (("М;2\nЖЕН;3\n", "cp866"), ("Ποτέ;210\nΣυχνά;150\nΚάθε μέρα;9\n", "iso8859-7")):
         with pytest.raises(UnreadableFile, match="The encoding of the text is not known"):
             read_distribution(text.encode(codec), "a.csv")
     assert (
         pairs(read_distribution("créée,2\nŒuvre,3\nÄäkkönen,1\n".encode("cp1252"), "a.csv"))[0][0] == "créée"
     )
     assert read("Никогда,2\nРаз,3\n").notes == ()
+
+
+def test_the_word_that_is_shown_is_one_that_tells() -> None:
+    """It was “válasz”, which is right in either encoding."""
+    (note,) = read_distribution("válasz,count\nnem,2\ngyőr,3\n".encode("cp1250"), "a.csv").notes
+    assert "as in “gyõr”. If that is wrong, save it again in UTF-8." in note
+
+
+@pytest.mark.parametrize("mark", [",", "|"])
+def test_japanese_of_windows_is_read(mark: str) -> None:
+    """It was refused; its letters have bytes of ASCII in them, as those of bars."""
+    text = "回答,人数\nはい,210\nいいえ,150\nわからない、時々,9\n".replace(",", mark)
+    found = read_distribution(text.encode("cp932"), "a.csv")
+    assert pairs(found) == [("はい", 210), ("いいえ", 150), ("わからない、時々", 9)]
+    assert found.notes[0].startswith("The file is not in UTF-8: it was read as Shift-JIS, as in “回答”.")
 
 
 def test_labels() -> None:

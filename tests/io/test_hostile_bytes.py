@@ -230,6 +230,16 @@ def test_every_reader_answers(name: str) -> None:
         ("性別\n" + "男\n" * 64 + "女\n" * 36, "shift_jis"),
         ("Stadt,Anzahl\nKöln,640\nMünchen,360\nGörlitz,50\nGürlitz,20\n", "cp850"),
         ("Stadt,Anzahl\nKöln,640\nMünchen,360\n", "cp437"),
+        ("answer\ntäglich\nhäufig\n", "cp850"),
+        ("réponse\ntrès souvent\nforêt\n", "cp850"),
+        ("réponse\ntrès souvent\nforêt\n", "mac_roman"),
+        ("Antwort\ntäglich\nzu Fuß\n", "mac_roman"),
+        ("odpowiedź\nżółty\nśrednio\npóźniej\n", "cp1250"),
+        ("odpowiedź\nżółty\nśrednio\npóźniej\n", "iso8859_2"),
+        ("απάντηση\nναι\nόχι\nναι\n", "cp1253"),
+        ("回答\n是\n否\n不知道\n", "gb18030"),
+        ("응답\n예\n아니요\n모름\n", "euc_kr"),
+        ("回答\nはい\nいいえ\n", "euc_jp"),
     ],
 )
 def test_letters_of_an_unknown_encoding_are_not_lost(text, codec):
@@ -241,6 +251,6 @@ def test_letters_of_an_unknown_encoding_are_not_lost(text, codec):
         assert read(text.encode()).rows > 1
         with pytest.raises(
             UnreadableFile,
-            match=r"neither UTF-8 nor Windows-1251 or 1252.*Save the table again in the encoding",
+            match=r"encoding of the text is not known.*Save the table again in the encoding UTF-8",
         ):
             read(text.encode(codec))

@@ -444,6 +444,8 @@ def test_named_subtotals_beside_a_total_are_left_out(rows: str) -> None:
         {"a, b": 200},
         {"a;": 100, "b;": 100, "a;b;": 90},
         {"a + b": 120, "a / c": 60},
+        {"a and b": 120, "b und c": 9, "a/c": 60, "b & c": 3},
+        {"a, b": 120, "b, d": 60, "c, d": 20},  # nobody ticked d alone
         {"a b": 120, "a c": 60, "b c": 3},  # Kobo's select_multiple
     ],
 )
@@ -458,6 +460,9 @@ def test_lists_of_answers_are_left_out_together(lists: dict[str, int]) -> None:
 def test_a_name_of_two_words_is_no_list() -> None:
     assert found(rows({"New": 300, "York": 250, "New York": 240}), epsilon=1.0) == {}
     assert found(rows({"Yes, once": 300, "Yes, twice": 250, "No": 240}), epsilon=1.0) == {}
+    assert found(rows({"Sand": 300, "Land and sea": 250, "Sea": 240, "n/a b": 200}), epsilon=1.0) == {}
+    levels = {"Yes, very": 300, "Yes": 250, "No, very": 240, "No": 200}  # neither is a list of names
+    assert found(rows(levels), epsilon=1.0) == {}
 
 
 @pytest.mark.parametrize("total", ["", "Total,600\n"])

@@ -76,6 +76,23 @@ def test_weights_are_numbers_and_who_has_none_is_left_out(text):
     assert found.notes == ("2 rows left out: no weight in the column “w”.",)
 
 
+def test_weights_of_0_are_told():
+    """They were taken without a word."""
+    found = people("answer,w\nyes,0\nno,1\nyes,2\nno,0\n", weights="w")
+    assert found.tallies.counts.tolist() == [[2, 2]]
+    assert found.notes == (
+        "2 rows with weight 0 in the column “w”: they are among the reports, but not in the shares.",
+    )
+
+
+def test_of_several_files_the_one_is_named():
+    parts = [Source("a.csv", b"answer,w\nyes,1\nyes,2\nno,2\n"), Source("b.csv", b"answer,w\nyes,1\nno,no\n")]
+    read = read_reports(parts, category="answer", layout="values")
+    with pytest.raises(UnreadableFile, match="Line 3 has “no” in the column “w”") as told:
+        read_people(parts, read, ["no", "yes"], Names(), weights="w")
+    assert f"{told.value}".startswith("“b.csv”: ")
+
+
 def test_decimal_commas_are_weights_too():
     found = people("answer;w\n" + "yes;1,5\nno;0,25\n" * 5, weights="w")
     np.testing.assert_allclose(found.tallies.weights, [[7.5, 1.25]])
@@ -147,7 +164,16 @@ def test_counts_have_groups():
 @pytest.mark.parametrize(
     ("rows", "options", "says"),
     [
-        ("answer,w\nyes,1\nno,-2\n", {"weights": "w"}, "weights below zero"),
+        (
+            "answer,w\nyes,1\nno,-2\n",
+            {"weights": "w"},
+            "Line 3 has -2 in the column “w”, and weights are not below 0",
+        ),
+        (
+            "answer,w\nyes,high\nno,low\n",
+            {"weights": "w"},
+            "Line 2 has “high” in the column “w”, which is no number, as weights are: mend it, leave it empty, or",
+        ),
         ("answer,w\nyes,1\nno,often\n", {"weights": "w"}, "Line 3 has “often” in the column “w”"),
         ("answer,w\nyes,1\nno,2\nno,1\n", {"weights": "town"}, "There is no column “town”"),
         ("answer,w\nyes,1\nno,2\nno,1\n", {"by": ["answer"]}, "cannot be two things"),
@@ -190,8 +216,40 @@ def test_inclusion_probabilities_lie_above_0_up_to_1():
     for wrong in ("0", "1.5", "-0.1"):
         source = Source("a.csv", f"answer,pi\nyes,0.5\nno,{wrong}\n".encode())
         read = read_reports([source], category="answer", layout="values")
-        with pytest.raises(UnreadableFile, match=r"no inclusion probabilities|weights below zero"):
+        with pytest.raises(UnreadableFile, match=r"Line 3 has .*, and inclusion probabilities lie above"):
             read_people(source, read, ["no", "yes"], Names(), weights="pi", inverse=True)
+
+
+@pytest.mark.parametrize("whole", ["Total", "All regions"])
+def test_totals_of_groups_are_no_group(whole: str) -> None:
+    """They were said to be left out, but counted once more by group: 1,480 reports for 740."""
+    rows = [("N", "yes", 120), ("N", "no", 200), ("S", "yes", 100), ("S", "no", 150)]
+    rows += [(whole, "yes", 220), (whole, "no", 350)]
+    rows = [
+        (f"{region},{sex}", name, times * n)
+        for sex, times in (("f", 1), ("m", 2), ("Total", 3))
+        for region, name, n in rows
+    ]
+    source = Source(
+        "a.csv", ("region,sex,answer,n\n" + "".join(f"{g},{a},{n}\n" for g, a, n in rows)).encode()
+    )
+    read = read_reports([source], category="answer", count="n")
+    assert (read.total, len(read.notes)) == (1710, 2)
+    for by, groups in ((["region"], ["N", "S"]), (["sex"], ["f", "m"])):
+        found = read_people(source, read, ["no", "yes"], Names(), by)
+        assert (sorted(found.groups), found.tallies.counts.sum()) == (groups, read.total)
+        assert found.notes == ()
+
+
+def test_inclusion_probabilities_may_be_in_percent():
+    """They were refused as none."""
+    found = []
+    for chances in (("50%", "12.5%"), ("0.5", "0.125")):
+        source = Source("a.csv", f"answer,pi\nyes,{chances[0]}\nno,{chances[1]}\n".encode())
+        read = read_reports([source], category="answer", layout="values")
+        people = read_people(source, read, ["no", "yes"], Names(), weights="pi", inverse=True)
+        found.append(people.tallies.weights.tolist())
+    assert found == [[[8.0, 2.0]]] * 2
 
 
 def test_a_group_without_a_report_is_named():

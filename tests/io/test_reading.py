@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import pyarrow as pa
@@ -41,6 +42,25 @@ def test_a_bad_last_count_is_found_without_parsing_each_line_again() -> None:
     began = time.thread_time()
     assert table.place(3_000_000) == 3_000_002
     assert time.thread_time() - began < 2.0
+
+
+@pytest.mark.parametrize("quote", [b"", b'"'])
+def test_a_small_text_leaves_nothing_of_python_to_other_threads(
+    monkeypatch: pytest.MonkeyPatch, quote: bytes
+) -> None:
+    # What another thread lets go of while the interpreter ends aborts the process: about one reading in 200 left
+    # the handler of ragged lines to a thread of Arrow's.
+    last_holders = set[int]()
+    monkeypatch.setattr(
+        text._Ragged, "__del__", lambda _: last_holders.add(threading.get_ident()), raising=False
+    )
+    table = open_text(
+        b"category,count\n" + b"".join(b"%bn%d%b,5\n" % (quote, i, quote) for i in range(8)), None
+    )
+    for _ in range(2000):
+        for _piece in table.pieces((0, 1)):
+            pass
+    assert last_holders == {threading.get_ident()}
 
 
 @pytest.mark.parametrize("blank", [b"\n", b",,\n", b" , ,\n", " , \u00a0, \n".encode(), b",\n"])

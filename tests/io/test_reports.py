@@ -25,6 +25,7 @@ from rr_core.io import (
     Reports,
     Source,
     UnreadableFile,
+    decoding,
     inspect_reports,
     parquet,
     read_distribution,
@@ -35,6 +36,7 @@ from rr_core.io import (
 from rr_core.io.columns import header_rows
 from rr_core.io.labels import clean
 from tests.io.test_distribution import COUNTS, LABELS, write
+from tests.io.workbook_files import archive
 
 
 def read(*files: str | bytes, name: str = "csv", **options: Any) -> Reports:
@@ -95,7 +97,20 @@ def test_files_of_different_formats_with_the_same_columns() -> None:
 def test_the_same_bytes_twice_are_noted() -> None:
     found = read("report\nred\nblue\nred\n", "report\nred\n", "report\nred\nblue\nred\n")
     assert found.total == 7
-    assert found.notes == ("“c.csv” holds the same bytes as “a.csv”; the reports of both were counted.",)
+    twice = "and both were counted: if they hold the same people, take one away."
+    assert found.notes == (f"“c.csv” has the same number of each report as “a.csv”, {twice}",)
+
+
+def test_the_same_people_with_other_weights_are_noted() -> None:
+    """A second file in place of one that was refused doubled them without a word."""
+    rows = ["red", "blue", "red", "green"] * 25
+    one, other = ("report,w\n" + "".join(f"{row},{w}\n" for row in rows) for w in ("high", "2"))
+    third = other.replace("green", "blue", 1)
+    found = read(one, third, other)
+    told = [note for note in found.notes if "same number" in note]
+    assert found.total == 300
+    assert len(told) == 1
+    assert told[0].startswith("“c.csv” has the same number of each report as “a.csv”, and both were counted")
 
 
 def test_a_header_is_the_same_for_all_files() -> None:
@@ -185,6 +200,12 @@ def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     # The compressed file is small: the two others share nearly all of the bar, and each moves it.
     assert sum(0.2 < done < 0.45 for done in heard) > 5
     assert sum(0.7 < done < 0.95 for done in heard) > 5
+    heard.clear()
+    monkeypatch.setattr(decoding, "_CHUNK", 1 << 14)
+    packed = Source("a.zip", archive({"a.csv": reports}))  # of which the bar stood at 0 until it was unpacked
+    assert read_reports([packed], progress=lambda done: bool(heard.append(done))).total == 100_000
+    assert heard == sorted(heard)
+    assert sum(0.02 < done < 0.28 for done in heard) > 5
     heard.clear()
     monkeypatch.setattr(parquet, "_PIECE_ROWS", 10)
     source = Source("a.parquet", to_parquet(["red", "blue"] * 50))
@@ -292,7 +313,7 @@ def test_parquet_types() -> None:
             ["2020-01-02 12:00:00", "2020-01-02"],
         ),
         (pa.array(["y", None, "y"]).dictionary_encode(), ["y"]),
-        (pa.DictionaryArray.from_arrays([2, 0, 2], ["x", "unused", "y"]), ["y", "x", "unused"]),  # declared
+        (pa.DictionaryArray.from_arrays([2, 0, 2], ["x", "unused", "y"]), ["x", "unused", "y"]),  # declared
         (pa.array([b"y", b"x"]), ["y", "x"]),
         (pa.array(["y", "x"], pa.string_view()), ["y", "x"]),
     ]
@@ -362,6 +383,27 @@ def test_quotation_marks_behind_a_backslash_belong_to_the_text() -> None:
     ):
         assert read(plainly, layout="values", category=0).notes[:1] != found.notes[:1]
     assert pairs(read('id,answer\n1,"C:\\"\n2,"C:\\"\n', layout="values", category=1)) == [("C:\\", 2)]
+
+
+@pytest.mark.parametrize("titles", ["Table 2: aids, randomized\nScience; spring\n\n", "Use, by town\n\n"])
+def test_titles_with_commas_are_no_rows(titles: str) -> None:
+    """They were the table, of two columns, and what stood below had no number."""
+    found = read(f"{titles}aid,reports\nnone,410\npills,205\n\nNote: made up, of course.\n")
+    assert pairs(found) == [("none", 410), ("pills", 205)]
+    assert found.notes[0].startswith(f"Above the table: “{titles.split(chr(10))[0]}”")
+
+
+def test_counts_beside_shares_are_the_counts() -> None:
+    """The shares were taken, and refused."""
+    for name in ("Nennungen", "Fälle"):
+        found = read(f"mode;Anteil;{name}\nbus;31,2 %;312\ncar;68,8 %;688\n")
+        assert (found.count_name, pairs(found)) == (name, [("bus", 312), ("car", 688)])
+
+
+def test_the_separator_that_excel_says_may_stand_below_remarks() -> None:
+    """It was the header."""
+    found = read('# exported\nsep=;\nanswer;n\n"yes; once";3\nno;4\n')
+    assert pairs(found) == [("yes; once", 3), ("no", 4)]
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
@@ -447,6 +489,61 @@ def test_a_remark_below_a_single_column_is_no_report(below: str) -> None:
     assert read.notes == (f"Below the table: “{below.strip()}”. That was skipped.",)
     for kept in ("\nwalk\n", "no car\n", "\nbus\n\nno car\n"):
         assert read_reports([Source("a.csv", f"answer\n{rows}{kept}".encode())]).total > 27
+
+
+@pytest.mark.parametrize("end", ["End of export", "*** END OF FILE ***", "27 rows"])
+def test_the_last_line_of_a_single_column_may_say_that_it_ends(end: str) -> None:
+    """It was a report, unless a blank line stood above it."""
+    rows = "bus\ncar\nbike\n" * 9
+    found = read_reports([Source("a.csv", f"answer\n{rows}{end}\n".encode())])
+    assert pairs(found) == [("bus", 9), ("car", 9), ("bike", 9)]
+    assert found.notes == (f"Below the table: “{end}”. That was skipped.",)
+    assert read_reports([Source("a.csv", f"answer\n{rows}End\n{rows}".encode())]).total == 55
+
+
+SPSS = "mode,,,\n,,Frequency,Percent\nValid,bus,40,40\n,car,50,50\n,Total,90,90\n"
+
+
+def test_a_table_of_frequencies_by_spss_is_read() -> None:
+    """Its title was called a second header; what it calls missing was counted as a category."""
+    found = read_reports([Source("a.csv", SPSS.encode())])
+    assert pairs(found) == [("bus", 40), ("car", 50), ("Total", 90)]
+    assert found.notes == ("Above the table: “mode”. That was skipped.",)
+    missing = f"{SPSS}Missing,99,6,6\n,System,4,4\nTotal,,100,100\n"
+    found = read_reports([Source("a.csv", missing.encode())])
+    assert pairs(found) == [("bus", 40), ("car", 50), ("Total", 90)]
+    assert found.notes[1] == "The rows of “Missing” hold no answers, and were left out."
+    named = "region,answer,n\nMissing,yes,3\nMissing,no,2\n"  # which nothing says of a region
+    assert read_reports([Source("a.csv", named.encode())], category="answer").total == 5
+
+
+@pytest.mark.parametrize(
+    "names",
+    [["yes", "no", "don't know"], ["18-24", "25-34", "65+"], ["bus 21", "bus 22", "4 x 4"], ["1", "7", "3"]],
+)
+@pytest.mark.parametrize("header", [None, "answer", "mode"])
+@pytest.mark.parametrize("width", [7, 4])
+def test_counts_before_the_names_as_uniq_writes_them_are_read(
+    names: list[str], header: str | None, width: int
+) -> None:
+    """They were refused; names like 18-24 were reports, each with its count."""
+    counts = [42, 137, 7]
+    lines = [f"{count:{width}} {name}\n" for name, count in zip(names, counts, strict=True)]
+    lines += [f"{1:{width}} {header}\n"] if header else []
+    found = read_reports([Source("a.txt", "".join(lines).encode())])
+    assert (found.layout, pairs(found)) == ("counts", list(zip(names, counts, strict=True)))
+    assert found.category_name == (header or "answer")
+    assert found.notes[0].startswith("Each line begins with its count, as uniq -c writes it: 137 of “")
+    again = read_reports([Source("a.txt", "".join(lines).encode())], **found.reading)
+    assert pairs(again) == pairs(found)
+
+
+def test_what_only_looks_like_the_lines_of_uniq_is_not_read_so() -> None:
+    assert pairs(read("  1 yes\n  2 no\n  3 perhaps\n"))[0] == ("1 yes", 1)  # a list with numbers
+    rows = read("     42 yes,north\n      7 no,south\n      1 answer,region\n")
+    assert pairs(rows) == [("yes", 42), ("no", 7)]
+    blank = read("     42 yes\n      7 no\n      3 \n")
+    assert (pairs(blank), blank.dropped[0].reason) == ([("yes", 42), ("no", 7)], "no category name")
 
 
 @pytest.mark.parametrize("between", ["", "\n"])

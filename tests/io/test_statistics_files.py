@@ -103,6 +103,7 @@ def test_labels_are_the_names_and_missing_values_are_left_out(name: str, files: 
     data = files[name]
     reports = read(data, name, layout="values", category="answer")
     assert as_dict(reports) == ANSWERS
+    assert [*as_dict(reports)] == ["Yes", "No", "Perhaps"]
     assert reports.notes == (
         "Of the rows left out, 2 have values in the column “answer” that the file declares as missing.",
         "The file declares 3 categories, of which “Perhaps” has no report: a category that people could choose counts all"
@@ -117,6 +118,13 @@ def test_labels_are_the_names_and_missing_values_are_left_out(name: str, files: 
     assert dict(zip(found.labels, found.weights, strict=True)) == {"Yes": 2, "No": 2}
     assert found.notes[0] == reports.notes[0]
     assert as_dict(read(archive({name: data}), "a.zip", layout="values", category="answer")) == ANSWERS
+
+
+def test_levels_come_in_the_order_of_their_codes(tmp_path: Path) -> None:
+    """They came in the order in which people happened to answer, or to be labelled."""
+    path, levels = str(tmp_path / "a.sav"), {3: "high", 1: "low", 2: "medium"}
+    pyreadstat.write_sav(pd.DataFrame({"answer": [3, 1, 3]}), path, variable_value_labels={"answer": levels})
+    assert [*as_dict(read(Path(path).read_bytes(), "a.sav"))] == ["low", "medium", "high"]
 
 
 @pytest.mark.parametrize("name", WRITERS)

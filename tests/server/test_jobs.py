@@ -50,6 +50,16 @@ def test_a_job_is_done_in_a_process_without_pages_and_a_second_one_in_the_same(p
     assert pool.run(os.getpid, look=unmoved) == first
 
 
+def test_what_is_stopped_while_it_waits_gives_up_its_place(pool):
+    held = [pool._take("page", unmoved) for _ in range(pool.most)]
+    with pytest.raises(Lost, match="before it had begun"):
+        pool.run(os.getpid, look=lambda ahead, done: ahead == 1, lane="run")
+    assert not pool._waiting["run"]
+    for worker in held:
+        pool._give_back("page", worker)
+    assert pool.run(os.getpid, look=unmoved, lane="run") != os.getpid()
+
+
 @LINUX
 def test_what_no_page_waits_for_has_a_low_priority_and_the_next_job_has_the_usual_one(pool):
     usual = os.nice(0)

@@ -8,13 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rr_core.rounding import counted, p_is, p_value, round_down, round_up
+from rr_core.rounding import counted, factor, odds, p_is, p_value, round_down, round_up
 from rr_core.words.phrases import (
     METRIC_NAMES,
     MetricNames,
-    factor,
     minus,
-    odds,
     off_by,
     practically_equal,
     roughly,

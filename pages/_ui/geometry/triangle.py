@@ -161,9 +161,10 @@ def section(page: Page, part: str) -> tuple[go.Figure, ThreeEstimates, Array | N
 
 
 def _unused(part: str) -> dict[str, str]:
-    """What nothing on screen depends on while the triangle shows an example."""
+    """What hardly changes anything on screen while the triangle shows an example. (With few enough users it shows the
+    scenario's own reports.)"""
     if link.presenting() or part == "why" or (part == "bias" and truth.hidden()):
-        fields: tuple[str, ...] = ("s", "n", "seed")
+        fields: tuple[str, ...] = ("s", "seed")
     else:
         fields = ("s",) if part == "bias" and st.session_state.get(_CLOUDS) != "own" else ()
     return dict.fromkeys(fields, "The triangle shows an example.")
@@ -237,8 +238,11 @@ def _move_reports(
     own = (
         "two categories, with an empty third," if link.current().k == 2 else "three most frequent categories"
     )
+    about = st.container()  # there in either case, for what is open below it would close if its place changed
     if example:
-        st.markdown(f"An **example**: the scenario's own {own} have no negative share.")
+        about.markdown(
+            f"An **example**: the scenario's own {own} have no negative share. Fewer **Users N** may bring one."
+        )
     negative = example_with_a_negative(result.mechanism)
     there = np.allclose(result.phi, np.array(negative) / sum(negative))
     st.button(

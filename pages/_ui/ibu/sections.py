@@ -21,9 +21,9 @@ from rr_core.ibu.engine import Start
 from rr_core.ibu.figure4 import IMPLIED_DISTANCE, PAPER_CLAIMS, Measurement, PaperClaim, measurement
 from rr_core.ibu.path import IBUPath
 from rr_core.plain_text import starred
-from rr_core.rounding import counted, number, percent
+from rr_core.rounding import counted, number, odds, percent
 from rr_core.scenario import Scenario
-from rr_core.words.phrases import duration, names, odds, table
+from rr_core.words.phrases import duration, names, table
 
 _QUICK = 10  # iterations per digit
 _NEARLY_ALL = 0.999  # of the error, removed by one iteration

@@ -36,7 +36,7 @@ from rr_core.metrics import WHOSE
 from rr_core.plain_text import markdown
 from rr_core.plan import protocol_choice, shuffling
 from rr_core.plan.landscape import METRICS, Along, Landscape, Plan, SimulatedCurve, inv_curve, simulate_curve
-from rr_core.plan.one_share import share_curve
+from rr_core.plan.one_share import ShareCurve, share_curve
 from rr_core.plan.settings import GOALS, SHARE_PARAMETERS, ShareSettings
 from rr_core.plan.shuffling import shuffled
 from rr_core.plan.solve import Find
@@ -69,8 +69,16 @@ _ASK: dict[Find, str] = {
 _ASK_FOR_LESS = "**Try:** ask for less, or choose another goal."
 
 
-def answer(plan: Plan) -> None:
-    """Write the answer in bold, what the map shows, and what to try."""
+def answer(plan: Plan, *, of_survey: bool) -> None:
+    """Write the answer in bold, what the map shows, and what to try; in place of the plan's the answer of the survey
+    that asks one question, where that part is open and has one."""
+    curve = _curve_of_survey() if of_survey else None
+    if curve is not None:
+        st.markdown(f"##### {plan_curves.enough(curve)}")
+        st.markdown(
+            "The map is of k-RR: each point is one survey with that much privacy ε, that many users N."
+        )
+        return
     st.markdown(f"##### {sentences.answer(plan)}")
     if few := sentences.whose_shares(plan):
         st.markdown(few)
@@ -300,6 +308,16 @@ def shuffled_reports(plan: Plan) -> float:
 SHARE_SETTINGS = binding_of_parameters("_plan_share", SHARE_PARAMETERS, ShareSettings())
 
 
+def _curve_of_survey() -> ShareCurve | None:
+    """The answer of what was stated in Survey designs; None where something is missing or cannot be."""
+    settings = SHARE_SETTINGS.current()
+    try:
+        channel, goal, share = settings.understood()
+    except Unclear:
+        return None
+    return session_files.cached("plan_share", settings, lambda: share_curve(channel, goal, share))
+
+
 def survey_designs() -> None:
     """Widgets, and the answer of what was stated."""
     st.subheader("And a survey that asks one question?")
@@ -310,7 +328,7 @@ def survey_designs() -> None:
     settings = SHARE_SETTINGS.current()
     _entries(settings)
     try:
-        channel, goal, share = settings.understood()
+        _, goal, _ = settings.understood()
     except Missing:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.info("Fill in the boxes above: the answer is made of these numbers.", width="stretch")
@@ -319,7 +337,8 @@ def survey_designs() -> None:
     except Unclear as problem:
         st.error(markdown(f"{problem}"), icon=":material/error:")
         return
-    curve = session_files.cached("plan_share", settings, lambda: share_curve(channel, goal, share))
+    curve = _curve_of_survey()
+    assert curve is not None  # what was stated is understood
     st.markdown(f"##### {plan_curves.enough(curve)}")
     chart.show(plan_curves.people_against_share(curve), "plan_share")
     with st.expander("How is that worked out?"):
@@ -369,7 +388,9 @@ def files(results: DrawResults, plan: Plan, landscape: Landscape, figure: go.Fig
     st.subheader("Take it with you")
     downloads.button(
         "One-page summary (HTML)",
-        lambda: summary(plan, population_name(results), delta, f"{datetime.now(UTC):%Y-%m-%d}"),
+        lambda: summary(
+            plan, population_name(results), delta, f"{datetime.now(UTC):%Y-%m-%d}", survey_section()
+        ),
         "plan_summary.html",
         "plan_summary",
         type="primary",
@@ -409,8 +430,25 @@ def population_name(results: DrawResults) -> str:
     return f"{name}, s = {scenario.s:g}" if scenario.dist == "zipf" else name
 
 
-def summary(plan: Plan, population: str, delta: float, date: str) -> str:
-    """The plan on one page of paper, as HTML; the population's name may come from an uploaded file."""
+def survey_section() -> list[downloads.Section]:
+    """What was stated in Survey designs and its answer; nothing where something is missing or cannot be."""
+    settings, curve = SHARE_SETTINGS.current(), _curve_of_survey()
+    if curve is None:
+        return []
+    stated = "; ".join(f"{one.label}: {getattr(settings, one.key)}" for one in settings.of_design)
+    return [
+        downloads.Section(
+            f"A survey that asks one question: {DESIGNS[settings.design].name}",
+            f"{plan_curves.enough(curve)} ({stated}.)",
+        )
+    ]
+
+
+def summary(
+    plan: Plan, population: str, delta: float, date: str, more: Sequence[downloads.Section] = ()
+) -> str:
+    """The plan on one page of paper, as HTML, with ``more`` sections; the population's name may come from an uploaded
+    file."""
     return downloads.printed(
         title="Plan of a survey with randomized response",
         heading="Plan of a survey with k-ary randomized response",
@@ -437,6 +475,7 @@ def summary(plan: Plan, population: str, delta: float, date: str) -> str:
                 "If the reports are shuffled",
                 sentences.shuffling_sentence(plan, shuffled(plan.epsilon, plan.n, delta)),
             ),
+            *more,
         ],
         footer=f"Made on {date}. Each person sends one randomized report; their true answer stays with them.",
     )

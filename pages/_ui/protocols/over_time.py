@@ -27,11 +27,11 @@ from rr_core.protocols.settings import (
     TimeSettings,
     most_common,
 )
-from rr_core.rounding import counted, number, raised
+from rr_core.rounding import counted, number, odds, raised
 from rr_core.sampling import whole_users
 from rr_core.scenario import Scenario
 from rr_core.streams import Stream
-from rr_core.words.phrases import odds, plain_names
+from rr_core.words.phrases import plain_names
 from rr_core.words.plan import budget as privacy
 
 _DOTS_PER_DECADE = 2

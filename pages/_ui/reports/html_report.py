@@ -116,8 +116,12 @@ def _table_note(results: Results, name: str, held: int, simultaneous: bool) -> s
     rest = (
         f" Here are the {held:,} {_order(results)} of {k:,}; the CSV file holds the rest." if held < k else ""
     )
-    people = f"people are shares by {ESTIMATES[name].name} times N"
-    return f"Click a header to sort. {ends}Shares are in percent, {people}.{rest}"
+    people, of = "", "N"
+    if results.used.weights and results.people is not None:
+        of = f"the sum of the weights, {number(results.people, 12)}"
+    if results.people is not None:
+        people = f", people are shares by {ESTIMATES[name].name} times {of}"
+    return f"Click a header to sort. {ends}Shares are in percent{people}.{rest}"
 
 
 def _cells(

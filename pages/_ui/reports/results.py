@@ -3,7 +3,9 @@ was left out, how well intervals and test do, and the files to download."""
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import log
 from typing import Any, NamedTuple
 
@@ -37,8 +39,7 @@ from rr_core.reports.measured import (
     coverage_range,
     credible_coverage_of_large,
 )
-from rr_core.rounding import p_value
-from rr_core.words.phrases import odds
+from rr_core.rounding import odds, p_value
 
 _LEVELS = (0.9, 0.95, 0.99)
 _TARGETS: dict[Target, str] = {"users": "These people", "population": "Their population"}
@@ -126,8 +127,8 @@ def estimator_and_scope(results: Results) -> Shown:
         "Intervals hold for",
         _SCOPES,
         required=True,
-        default=_SCOPES[0],
-        key="reports_scope",
+        default=_SCOPES[sentences.are_many(results)],
+        key=f"reports_scope{'_many' if sentences.are_many(results) else ''}",
         disabled=results.analysis.interval is None,
         help="Each category: every interval alone is meant to be right this often. All at once: all K together are.",
     )
@@ -200,32 +201,47 @@ def _chart_categories(results: Results, chosen: NDArray[np.intp]) -> Bars:
     return bars(results.order, labels, title, most)
 
 
+def _weighted(results: Results, view: Bars) -> Bars:
+    """The same with the weights in its title."""
+    by = results.used.weighted_by
+    return replace(view, title=f"{view.title},{html.escape(by)}") if by else view
+
+
 def answer(results: Results, choice: Shown) -> None:
-    """The main result in a few sentences, and which estimate to report."""
+    """The main result in a few sentences, which estimate to report, and whether ε fits; who was left out, or has no
+    weight."""
     text = sentences.answer(results, choice.estimator, simultaneous=choice.simultaneous)
-    with st.container(key="answer"):  # which dials.js brings into view
+    tested = results.epsilon_test is not None and not results.rejects_epsilon
+    fit = f" {markdown(sentences.fit(results)[0])}" if tested else ""
+    with st.container(key=f"answer_{results.used.key}"):  # which dials.js brings into view when it is new
         st.markdown(
-            f"**{sentences.heading(results)}** {markdown(text, 2000)}\n\n**{markdown(sentences.advice(results)[0])}**"
+            f"**{markdown(sentences.heading(results))}** {markdown(text, 2000)}\n\n"
+            f"**{markdown(sentences.advice(results)[0])}**{fit}"
         )
+        if results.used.people is not None and results.used.people.notes:
+            st.caption(markdown(" ".join(results.used.people.notes), 1000))
 
 
 def estimates_chart(results: Results, choice: Shown, order: NDArray[np.intp]) -> go.Figure:
     """The chart: the chosen estimator with its intervals, for the ticked rows of the table or the most reported."""
     interval, tests = results.interval(simultaneous=choice.simultaneous), results.analysis.above
     above = None if tests is None else tests.above
-    view, estimates = _chart_categories(results, _ticked(order)), results.analysis.estimates
+    view, estimates = (
+        _weighted(results, _chart_categories(results, _ticked(order))),
+        results.analysis.estimates,
+    )
     dominated = interval is not None and is_dominated(view, estimates[choice.estimator], interval.cut())
     zoom = interval is not None and figure_controls.zoom(
         "reports", "Zoom in on the smaller shares", on=dominated
     )
-    figure = with_intervals(estimates, choice.estimator, interval, above, results.used.n, view, zoom)
+    figure = with_intervals(estimates, choice.estimator, interval, above, results.people, view, zoom)
     with st.container(key="estimates"):
         chart.show(figure, "your_reports")
     for warning in sentences.few_reports(results):
         st.info(warning)
     scope = choice.simultaneous
-    notes = sentences.outside([results.analysis], [choice.estimator], simultaneous=scope)
-    notes += sentences.luck(results, simultaneous=scope)
+    notes = sentences.luck(results, simultaneous=scope)
+    notes += sentences.outside([results.analysis], [choice.estimator], simultaneous=scope)
     if choice.estimator != "inv" and interval is not None:
         notes.append(sentences.no_own_interval(results))
     if notes:
@@ -256,7 +272,12 @@ def table(results: Results, choice: Shown, order: NDArray[np.intp]) -> None:
                 format="%.4g",
                 help="The interval of Inv, cut at 0 and 1 unless it lies wholly outside, whichever estimate you choose.",
             ),
-            "People": st.column_config.NumberColumn(format="%,.0f"),
+            "People": st.column_config.NumberColumn(
+                format="%,.0f",
+                help="Of the population: the share times the sum of the weights."
+                if results.used.weights
+                else None,
+            ),
             sentences.P_VALUE: st.column_config.TextColumn(
                 help="Chance of so many reports or more if nobody had it, corrected for all K categories.",
                 alignment="right",
@@ -390,7 +411,7 @@ def groups(results: Results, choice: Shown) -> tuple[list[go.Figure], sentences.
         column_config={
             name: st.column_config.TextColumn(alignment="right")
             if name == sentences.P_VALUE
-            else st.column_config.NumberColumn(format="localized" if name == "People" else "%.4g")
+            else st.column_config.NumberColumn(format="localized" if name == "Reports" else "%.4g")
             for name in columns
             if name != "Group"
         },

@@ -30,7 +30,7 @@ from rr_core.io import (
 from rr_core.io.people import People, is_inclusion_name, read_people
 from rr_core.io.report_results import K_RR, ReportSettings, ReportsInUse
 from rr_core.io.report_sentences import n_reports
-from rr_core.io.reports import OF_BIT_VECTORS, read_again, read_typed, rivals
+from rr_core.io.reports import OF_BIT_VECTORS, TWICE, read_again, read_typed, rivals
 from rr_core.io.unary_reports import BitColumns, OneBit, UnaryReports, bits_in, read_bit_columns, unary_of
 from rr_core.limits import TYPED_LETTERS_MAX
 from rr_core.plain_text import markdown, plain
@@ -70,7 +70,7 @@ class Given(NamedTuple):
         reports, name: the reports, and what to call them.
         unary: the same as bits of unary encoding.
         in_order: whether the answers come in an order that somebody gave them.
-        read: the files, the first of which is read again for groups and weights, and how they were read.
+        read: the files, which are read again for groups and weights, and how they were read.
         beside: the columns of groups and of weights.
         columns: that may say how the reports of a group were made.
     """
@@ -89,6 +89,8 @@ def panel() -> None:
     used = session.in_use()
     if used is None and session.was_let_go():
         st.warning(sessions.LET_GO, icon=":material/info:")
+    # Each in a place of its own, of which the other is emptied at once: what was in a place before stays there until the
+    # run ends, and the form would stand for seconds squeezed into the row of the line.
     if used is not None and not session.is_open():
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.caption(
@@ -97,7 +99,9 @@ def panel() -> None:
                 width="content",
             )
             st.button("Other reports or settings", on_click=session.open_panel)
+        st.empty()
         return
+    st.empty()
     with st.container(border=True):
         _open_panel()
 
@@ -160,14 +164,15 @@ def _with_people(made: ReportsInUse, given: Given) -> ReportsInUse:
     labels, used, names = _as_reported(made), session.in_use(), made.settings.names
     stated = () if made.settings.varied is None else made.settings.varied.columns
     if given.read.files:
-        file, sheet = given.read.files[0], given.reports.sheet
+        files, sheet = given.read.files, given.reports.sheet
+        ids = tuple(file.file_id for file in files)
         people: People = session_files.read_once(
             "people",
-            (file.file_id, sheet, beside, names, tuple(labels), made.unary is None, stated),
-            [file],
+            (ids, sheet, beside, names, tuple(labels), made.unary is None, stated),
+            files,
             lambda: partial(
                 read_people,
-                Source(file.name, file.bytes(), sheet),
+                [Source(file.name, file.bytes(), sheet) for file in files],
                 made.reports,
                 labels,
                 names,
@@ -221,19 +226,14 @@ def _as_reported(made: ReportsInUse) -> list[str]:
 def _beside(
     files: Sequence[session_files.File], reports: Reports, in_use: ReportsInUse | None
 ) -> tuple[Beside, list[str]]:
-    """Widgets for the columns of groups and of weights of one file, which begin with those in use; returns them, and the
-    columns that say neither reports nor weights."""
-    if len(files) > 1:
-        return NOTHING_BESIDE, []
+    """Widgets for the columns of groups and of weights, which begin with those in use; returns them, and the columns that
+    say neither reports nor weights."""
     before = NOTHING_BESIDE if in_use is None else Beside(in_use.by, in_use.weights, in_use.inverse)
-    preview = preview_of(files[0], reports.has_header, sheet=reports.sheet)
+    preview = preview_of(_largest(files), reports.has_header, sheet=reports.sheet)
     taken = (*reports.columns, reports.category_name, reports.count_name)
     others = [name for name in preview.columns if name not in taken]
-    numbers = [
-        name
-        for name, numeric in zip(preview.columns, preview.numeric, strict=True)
-        if numeric and name in others
-    ]
+    numeric = dict(zip(preview.columns, preview.numeric, strict=True))
+    weighing = sorted(others, key=lambda name: not numeric[name])
     if not others:
         return NOTHING_BESIDE, []
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -248,18 +248,20 @@ def _beside(
             help="A column that says who belongs together: region, wave, sex. Two or three are crossed.",
             width=330,
         )
-        weights, inverse = None, False
-        if reports.layout == "values" and numbers:
-            weights = st.selectbox(
-                "Survey weights (optional)",
-                [None, *numbers],
-                1 + numbers.index(before.weights) if before.weights in numbers else 0,
-                format_func=lambda name: "None: each counts once" if name is None else plain(name, 40),
-                key=f"reports_weights_{files[0].file_id}",
-                help="For how many people of the population each one stands. Shares and intervals are then those of the "
-                "population.",
-                width=260,
-            )
+        inverse, of_counts = False, reports.layout == "counts"
+        weights = st.selectbox(
+            "Survey weights (optional)",
+            [None] if of_counts else [None, *weighing],
+            1 + weighing.index(before.weights) if before.weights in weighing else 0,
+            format_func=lambda name: "None: each counts once" if name is None else plain(name, 40),
+            key=f"reports_weights_{files[0].file_id}_{reports.layout}",
+            disabled=of_counts,
+            help="A table of counts has no weights: they need one report per row."
+            if of_counts
+            else "For how many people of the population each one stands. Shares and intervals are then those of the "
+            "population.",
+            width=260,
+        )
         if weights is not None:
             known = before.inverse if weights == before.weights else is_inclusion_name(weights)
             inverse = st.segmented_control(
@@ -676,7 +678,11 @@ def show_understood(
     remarks += rows_left_out(reports.dropped, reports.merged)
     # That these are reports of unary encoding has been said where ones are counted.
     notes = read_again(reports.notes, weighted=True) if weighted else reports.notes
-    remarks += [note for note in notes if counted == "report" or note != OF_BIT_VECTORS]
+    for note in notes:
+        if note.endswith(TWICE):
+            left.warning(markdown(note))
+        elif counted == "report" or note != OF_BIT_VECTORS:
+            remarks.append(note)
     left.markdown("\n".join(f"- {markdown(remark)}" for remark in remarks))
     if preview is not None:
         columns = [plain(name) or f"column {i}" for i, name in enumerate(preview.columns, 1)]
