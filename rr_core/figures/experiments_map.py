@@ -279,7 +279,7 @@ def tick(name: SweepAxis, value: float) -> str:
     power = round(math.log10(value))
     if name == "n" and power > 1 and value == 10**power:
         return f"10{raised(power)}"
-    return f"{value:,.0f}" if value < 1e5 else f"{value / 1e6:.3g}M"
+    return f"{value:,.0f}" if value < 1e6 else f"{value / 1e6:,.7g}M"
 
 
 def _bar(drawn: WinnerMap, map_cells: dict[Point, MapCell], **more: Any) -> dict[str, Any]:

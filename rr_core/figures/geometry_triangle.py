@@ -42,6 +42,7 @@ from rr_core.geometry.simplex import (
 )
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.rounding import number, percent
+from rr_core.words.phrases import listed
 
 _ZEROS = ("no zero", "one zero", "two zeros")
 _SHADES = (0.08, 0.3, 0.58)
@@ -344,9 +345,7 @@ def _clouds_reading(clouds: Mapping[str, Cloud]) -> str:
         order = f"all three are the same in every collection, {number(repairs[0].bias)} away"
     else:
         order = f"whose is the farthest, {collections} collections cannot tell"
-    means = (
-        f"means of {', '.join(biased[:-1])} and {biased[-1]} are" if biased[1:] else f"mean of {biased[0]} is"
-    )
+    means = f"mean{'s' * bool(biased[1:])} of {listed(biased)} {'are' if biased[1:] else 'is'}"
     return f"Over {collections} collections the {means} farther from the truth than chance alone explains; {order}."
 
 

@@ -32,8 +32,8 @@ from rr_core.plan.protocol_choice import RmseCurves
 from rr_core.plan.shuffling import ShuffleCurve
 from rr_core.protocols.laws import Key
 from rr_core.registry import VALID
-from rr_core.rounding import number, percent, round_up
-from rr_core.words.phrases import METRIC_NAMES, as_small, practically_equal, times
+from rr_core.rounding import counted, number, percent, round_up
+from rr_core.words.phrases import METRIC_NAMES, as_small, listed, practically_equal, times
 from rr_core.words.plan import PROTOCOL_WORDS, budget, number_of_users
 
 # Colour, symbol, dash and width. The colours of the estimators say which one of k-RR it is; protocols have their own.
@@ -122,10 +122,10 @@ def error_axis(title: str, span: list[float], tickformat: str) -> dict[str, Any]
     return axis(f"{title} (log scale)", type="log", tickformat=tickformat, dtick=step, range=span)
 
 
-def vertical_line(name: str, x: float, span: list[float], dash: str) -> dict[str, Any]:
+def vertical_line(name: str, x: float, span: list[float]) -> dict[str, Any]:
     """A vertical line across a logarithmic axis, with a place in the legend."""
     return line_trace(
-        name, np.array([x, x]), 10.0 ** np.array(span), "", line={"color": ZERO, "dash": dash, "width": 2}
+        name, np.array([x, x]), 10.0 ** np.array(span), "", line={"color": ZERO, "dash": "dash", "width": 2}
     )
 
 
@@ -148,7 +148,7 @@ def _rmse_figure(curves: RmseCurves, x: dict[str, Any], symbol: str, reads: str)
             if symbol == "K"
             else f"ε ≥ {number(round_up(curves.single, 3))}"
         )
-        traces.append(vertical_line(name, curves.single, span, "dash"))
+        traces.append(vertical_line(name, curves.single, span))
     traces.append(_protocols_here(curves))
     least = min(curves.rmse_here.values())
     best = [key for key, rmse in curves.rmse_here.items() if as_small((rmse / least) ** 2)]
@@ -190,9 +190,7 @@ def error_and_bounds(curves: BoundCurves) -> go.Figure:
     traces = [_bound_line(curves.epsilons, curves.inv, "k-RR, Inv", _INV.colour, "solid", 3.5)]
     traces += [_bound_line(curves.epsilons, values, *_BOUND_LINES[key]) for key, values in rows.items()]
     foot = span[0] if curves.epsilon_here >= 1 else sum(span) / 2  # not through the legend
-    traces.append(
-        vertical_line(f"ε = {number(curves.epsilon_here)}", curves.epsilon_here, [foot, span[1]], "dash")
-    )
+    traces.append(vertical_line(f"ε = {number(curves.epsilon_here)}", curves.epsilon_here, [foot, span[1]]))
     here = [curves.epsilon_here], [curves.now], "here<br>ε = %{x:.3~g}: %{y:.3~g}"
     marker = _INV.marker(13, line=_HERE_RIM)
     traces.append(mark_trace("k-RR, Inv, here", *here, showlegend=False, marker=marker))
@@ -259,7 +257,7 @@ def error_curves(
     positive = [part[part > 0] for part in drawn if (part > 0).any()]  # zero has no place on the axis
     span = log_range(positive) if positive else _OF_ZEROS
     symbol = "ε" if result.along == "epsilon" else "N"
-    traces.append(vertical_line(f"{symbol} = {_place_text(here, symbol)}", here, span, "dash"))
+    traces.append(vertical_line(f"{symbol} = {_place_text(here, symbol)}", here, span))
     if wanted is not None and span[0] < math.log10(wanted) < span[1]:
         line = {"color": ZERO, "dash": "dot", "width": 2}
         traces.append(
@@ -329,13 +327,13 @@ def _simulated_reading(
     at_both = (
         f"{symbol} = {_place_text(place, symbol)} and {other} = {_place_text(result.fixed_value, other)}"
     )
-    start = f"At {at_both}, in {runs:,} simulated collection{'s' * (runs > 1)}, "
+    start = f"At {at_both}, in {counted(runs, 'simulated collection')}, "
     what = METRIC_NAMES[metric].in_text
     if len(near) == 1:
         times = f", {percent(value / raw)} of Inv's {percent(raw)}" if raw > 0 else ""
         return f"{start}the lowest {what} is that of {QUANTITIES[least].name}: {percent(value)}{times}."
     names = [QUANTITIES[name].name for name in near]
-    both = f"{', '.join(names[:-1])} and {names[-1]}"
+    both = listed(names)
     if max(float(mean[name][at]) for name in near) <= value * (1 + _ROUNDING):
         return f"{start}{both} have the same {what}, {percent(value)}{', the lowest' * (len(near) < len(VALID))}."
     each = ", ".join(f"{QUANTITIES[name].name} {percent(float(mean[name][at]))}" for name in ("inv", *VALID))
@@ -379,7 +377,7 @@ def central_against_users(curve: ShuffleCurve) -> go.Figure:
 
 
 def _shuffling_reading(curve: ShuffleCurve) -> str:
-    reports = f"{curve.n:,} report{'s' * (curve.n != 1)}"
+    reports = counted(curve.n, "report")
     now, local = curve.now, budget(curve.epsilon0)
     if not now.holds:
         return (

@@ -60,16 +60,16 @@ def data_and_mechanism(results: Results) -> str:
     if mechanism is None:
         stated = "; ".join(f"{name.lower()}: {plain(value, 400)}" for name, value in used.stated)
         return (
-            f"{n_reports(used.n)}{used.weighted_by} over K = {used.k:,} categories: {DESIGNS[used.settings.design].name}"
-            f"{f' ({stated})' if stated else ''}, {granted(results)}."
+            f"{counted(used.n, 'report')}{used.weighted_by} over K = {used.k:,} categories: "
+            f"{DESIGNS[used.settings.design].name}{f' ({stated})' if stated else ''}, {granted(results)}."
         )
     report = "after the swap of the two answers a report is" if used.settings.swapped else "a report was"
     digits = _DIGITS
     while digits < _MOST_DIGITS and number(mechanism.p, digits) == number(mechanism.q, digits):
         digits += 1
     return (
-        f"{n_reports(used.n)}{used.weighted_by} over K = {mechanism.k:,} categories, collected with k-ary randomized "
-        f"response at ε = {number(mechanism.epsilon, _DIGITS)}: {report} the truth with probability p = "
+        f"{counted(used.n, 'report')}{used.weighted_by} over K = {mechanism.k:,} categories, collected with k-ary "
+        f"randomized response at ε = {number(mechanism.epsilon, _DIGITS)}: {report} the truth with probability p = "
         f"{truthful(mechanism, digits)}, and each other category with q = {number(mechanism.q, digits)}."
     )
 
@@ -91,7 +91,7 @@ def heading(results: Results) -> str:
     """How many reports of what: the number of categories, or the name of a design with a yes and a no."""
     used = results.used
     of = DESIGNS[used.settings.design].name if used.asks_yes_or_no else f"K = {used.k:,}"
-    return f"{n_reports(used.n)}{used.weighted_by}, {of}, {granted(results)}."
+    return f"{counted(used.n, 'report')}{used.weighted_by}, {of}, {granted(results)}."
 
 
 def are_many(results: Results) -> bool:
@@ -331,7 +331,7 @@ def _empty_categories(results: Results) -> str:
     used, empty = results.used, results.used.collected.unreported
     if not empty or used.k == 2 or used.k_rr is None or too_few_reports(used.n, used.k_rr):
         return ""
-    return f" Or K is too large: {categories(empty)} got no report at all."
+    return f" Or K is too large: {counted(empty, 'category')} got no report at all."
 
 
 def advice(results: Results) -> list[str]:
@@ -567,7 +567,10 @@ def settings(results: Results) -> list[tuple[str, str]]:
         ("Columns", ", ".join(columns)),
     ]
     lines += [
-        (f"File {i}", f"{plain(file.name, 80)}: {counted(file.rows, 'row')}, {n_reports(file.reports)}")
+        (
+            f"File {i}",
+            f"{plain(file.name, 80)}: {counted(file.rows, 'row')}, {counted(file.reports, 'report')}",
+        )
         for i, file in enumerate(read.files, 1)
     ]
     if used.weights:
@@ -589,26 +592,17 @@ def left_out(results: Results, *, named: bool = True) -> list[str]:
     if collected.outside:
         lines.append(
             f"Reports outside the domain: {collected.outside_total:,}, of "
-            f"{categories(len(collected.outside))}" + (f": {_outside_named(results)}" if named else "")
+            f"{counted(len(collected.outside), 'category')}"
+            + (f": {_outside_named(results)}" if named else "")
         )
     if collected.unreported:
-        lines.append(f"{categories(collected.unreported)} without a report: part of the analysis")
+        lines.append(f"{counted(collected.unreported, 'category')} without a report: part of the analysis")
     return [*lines, *(plain(note, 400) for note in (*read.notes, *collected.notes))]
 
 
 def _outside_named(results: Results) -> str:
     every = [f"“{plain(label)}” ({count:,})" for label, count in results.used.collected.outside]
     return _some(every, _MOST_NAMED) + (", all in the JSON file" if len(every) > _MOST_NAMED else "")
-
-
-def n_reports(amount: int) -> str:
-    """The number of reports with its noun."""
-    return counted(amount, "report")
-
-
-def categories(amount: int) -> str:
-    """The number of categories with its noun."""
-    return f"{amount:,} {'category' if amount == 1 else 'categories'}"
 
 
 def groups(results: Results) -> list[str]:

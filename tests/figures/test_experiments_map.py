@@ -10,6 +10,7 @@ import pytest
 
 from rr_core.experiments.grid import MAIN_GRID, Settings, over
 from rr_core.experiments.winner_map import MAP_KINDS, winner_map
+from rr_core.figures import experiments_map
 from rr_core.figures.experiments_map import (
     cell_numbers,
     column_and_row,
@@ -259,3 +260,11 @@ def test_a_large_map_has_no_words_but_is_small():
     figure = map_figure(seen([(1, 3, 2)] * 800, cells=cells))
     check(figure)
     assert named(figure, "cells").text is None
+
+
+def test_a_tick_is_the_very_value():
+    for value in (50, 99_999, 100_000, 123_400, 123_456, 1_423_000, 1_423_001, 1_500_000):
+        text = experiments_map.tick("k", value)
+        million = 1_000_000 if text.endswith("M") else 1
+        assert round(float(text.rstrip("M").replace(",", "")) * million) == value
+    assert experiments_map.tick("n", 100_000) == "10⁵"

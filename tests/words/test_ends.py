@@ -41,12 +41,10 @@ def of(counts: list[int], epsilon: float, level: float) -> Results:
 def spoken(found: Results) -> Iterator[str]:
     """All that the functions of `report_sentences` that need nothing but an analysis say of one."""
     for name, function in inspect.getmembers(sentences, inspect.isfunction):
-        if name.startswith("_") or name == "settings":  # which has numbers at full precision
-            continue
-        needed = [
-            one.name for one in inspect.signature(function).parameters.values() if one.default is one.empty
-        ]
-        if function.__module__ == sentences.__name__ and needed == ["results"]:
+        about = inspect.signature(function)
+        needed = [one.name for one in about.parameters.values() if one.default is one.empty]
+        own = function.__module__ == sentences.__name__ and not name.startswith("_")
+        if own and needed == ["results"] and about.return_annotation in ("str", "list[str]"):
             said = function(found)
             yield from [said] if isinstance(said, str) else said
 

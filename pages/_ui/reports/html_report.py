@@ -24,7 +24,7 @@ from rr_core.io import report_sentences as sentences
 from rr_core.io.report_files import strict_json
 from rr_core.io.report_results import Results
 from rr_core.plain_text import plain
-from rr_core.rounding import number, p_value
+from rr_core.rounding import counted, number, p_value
 from server import middleware
 
 MOST_ROWS, FIRST_ROWS = 2000, 50
@@ -58,7 +58,7 @@ def html_report(
     n, k, held = results.used.n, results.used.k, len(texts)
     page = template().render(
         policy=Markup(_policy(get_plotlyjs(), own_script)),
-        title=f"What {sentences.n_reports(n)} {'says' if n == 1 else 'say'} about {k:,} categories",
+        title=f"What {counted(n, 'report')} {'says' if n == 1 else 'say'} about {k:,} categories",
         when=f"Analysed on {when}. {plain(results.used.name, _LONGEST_NAME)}.",
         style=Markup(part("report.css")),
         analysed=sentences.data_and_mechanism(results),

@@ -32,12 +32,13 @@ from rr_core.io import (
     within,
 )
 from rr_core.io.report_results import DomainKind, PrivacyKind, ReportSettings, ReportsInUse
-from rr_core.io.report_sentences import n_reports, truthful
+from rr_core.io.report_sentences import truthful
 from rr_core.limits import TYPED_LETTERS_MAX
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import markdown, plain
 from rr_core.reports import designs
 from rr_core.reports.designs import Missing, Parameter, Unclear
+from rr_core.rounding import counted as in_numbers
 from rr_core.rounding import number
 from server import sessions
 from server.middleware import TEMPORARY
@@ -177,7 +178,7 @@ def _completed(reports: Reports, settings: ReportSettings) -> ReportSettings:
 def _preview_analysis(reports: Reports, settings: ReportSettings) -> None:
     """Show N, K and the privacy of the analysis as soon as all three are known."""
     counted = collected(reports, settings)
-    text = f"To be analysed: {n_reports(counted.total)} over K = {counted.k:,} categories"
+    text = f"To be analysed: {in_numbers(counted.total, 'report')} over K = {counted.k:,} categories"
     if counted.outside_total:
         text += f" ({counted.outside_total:,} left out: {names.listed(counted.outside)})"
     try:

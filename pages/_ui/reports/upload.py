@@ -29,7 +29,6 @@ from rr_core.io import (
 )
 from rr_core.io.people import People, is_inclusion_name, read_people
 from rr_core.io.report_results import K_RR, ReportSettings, ReportsInUse
-from rr_core.io.report_sentences import n_reports
 from rr_core.io.reports import OF_BIT_VECTORS, TWICE, read_again, read_typed, rivals
 from rr_core.io.unary_reports import BitColumns, OneBit, UnaryReports, bits_in, read_bit_columns, unary_of
 from rr_core.limits import TYPED_LETTERS_MAX
@@ -94,7 +93,7 @@ def panel() -> None:
     if used is not None and not session.is_open():
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.caption(
-                f"**{markdown(used.source, 300)}**: {n_reports(used.n)}. They stay in this session: "
+                f"**{markdown(used.source, 300)}**: {in_numbers(used.n, 'report')}. They stay in this session: "
                 "not kept, not logged.",
                 width="content",
             )
@@ -662,7 +661,7 @@ def show_understood(
         left.success(
             markdown(
                 f"Understood: the columns {few}{f' and {more:,} more' if more > 0 else ''}, a category each: "
-                f"K = {len(reports.columns):,}. {n_reports(reports.total)}.",
+                f"K = {len(reports.columns):,}. {in_numbers(reports.total, 'report')}.",
                 800,
             )
         )
