@@ -6,6 +6,7 @@ What cannot be done ends with exit status 2 and one sentence on standard error.
 from __future__ import annotations
 
 import argparse
+import codecs
 import contextlib
 import dataclasses
 import math
@@ -205,7 +206,9 @@ def _analyse(asked: argparse.Namespace) -> None:
     else:
         data = (report_files.csv_file if results.survey is None else report_files.groups_file)(results)
     if asked.out is None:
-        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.write(
+            data.removeprefix(codecs.BOM_UTF8)
+        )  # which is for Excel: a pipe takes it for a name
         sys.stdout.flush()
     else:
         Path(asked.out).write_bytes(data)
