@@ -22,6 +22,7 @@ from rr_core.reports.epsilon_fit import REJECTION_LEVEL, FitTest
 from rr_core.reports.intervals import too_few_reports
 from rr_core.reports.nearest import LEAST_NOISE, SAME_WITHIN, STANDARD_ERRORS, Nearest
 from rr_core.reports.protocol_fit import Fit, Tested
+from rr_core.reports.saddlepoint import adds_two_numbers
 from rr_core.reports.survey import Survey
 from rr_core.rounding import LEAST_CHANCE, between, counted, number, p_is, percent, round_up, whole
 
@@ -509,13 +510,11 @@ def luck(results: Results, *, simultaneous: bool) -> list[str]:
 
 
 def _tests(results: Results) -> str:
-    protocol, fit = results.used.protocol, results.analysis.fit
-    if isinstance(protocol, ByGroup) and not isinstance(protocol.designs[0], Channel):
-        return "a binomial test"
-    if isinstance(protocol, ByGroup) and results.used.weights:
-        return "Student's test"
-    by_normal_law = isinstance(protocol, Channel | ByGroup) and not (fit is not None and fit.exact)
-    return "a test by the normal law" if by_normal_law else "an exact test"
+    protocol = results.used.protocol
+    designs = protocol.designs if isinstance(protocol, ByGroup) else (protocol,)
+    if isinstance(designs[0], Channel) and not (len(designs) == 1 and adds_two_numbers(designs[0])):
+        return "a test by the saddlepoint approximation"
+    return "a binomial test" if isinstance(protocol, ByGroup) else "an exact test"
 
 
 def few_reports(results: Results) -> list[str]:

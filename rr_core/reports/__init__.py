@@ -8,6 +8,7 @@ intervals     intervals of Inv, of each category and of all at once; exact tests
 epsilon_fit   the simulated test of a stated epsilon, and the smallest epsilon that is plausible
 low_counts    categories, and names in a file, with fewer reports than noise alone brings
 protocol_fit  tests of fit of the other designs
+saddlepoint   tests against zero under tables of chances
 survey        the analyses of all groups, with weights
 alike         tests that all groups are alike
 measured      how often intervals and test were right in simulated collections

@@ -33,6 +33,7 @@ from rr_core.reports.intervals import (
 )
 from rr_core.reports.nearest import SAME_WITHIN, Nearest, nearest
 from rr_core.reports.protocol_fit import LEAST_EXPECTED, Fit, fit_of_channel, fit_of_unary
+from rr_core.reports.saddlepoint import chances_if_nobody
 from rr_core.rounding import p_of_file
 
 Rows = NDArray[np.intp] | slice
@@ -271,12 +272,10 @@ def _of_channel(counts: ArrayLike, channel: Channel, level: float, users: Users)
         estimates = {"inv": inv_channel(reports, channel), "mle": best.theta}
         if exact and channel.k == 2:
             interval, together = _intervals_of_two(reports, channel, level, users)
-            p_values = _above_of_two(reports, channel)
         else:
-            variance = _variance(best.theta, n, channel, users)
+            variance = variance_of_channel(best.theta, n, channel, users)
             interval, together = intervals_of_inv(estimates["inv"], variance, level)
-            p_values = above_by_normal_law(estimates["inv"], variance_without(best.theta, channel) / n)
-        above = AboveZero.of(p_values, 1 - level)
+        above = AboveZero.of(chances_if_nobody([reports], [channel], [best.theta]), 1 - level)
     fit = fit_of_channel(reports, channel, expected)
     few = bool(expected.min() < LEAST_EXPECTED) and not exact
     certificate = max(best.gap, 0.0)
@@ -296,7 +295,7 @@ def _of_channel(counts: ArrayLike, channel: Channel, level: float, users: Users)
     )
 
 
-def _variance(theta: Array, n: int, channel: Channel, users: Users) -> Array:
+def variance_of_channel(theta: Array, n: float, channel: Channel, users: Users) -> Array:
     """(k,) variances of Inv at the estimate. Where that leaves none, because everybody would report alike, those with two
     more people who are spread evenly (Agresti and Coull 1998): some who report otherwise may not have been seen."""
     variance = np.diag(inv_covariance_channel(theta, n, channel, users=users))
@@ -316,43 +315,6 @@ def _intervals_of_two(
     low, high = interval_of_two(int(reports[kind]), int(reports.sum()), chances, 1 - level, users)
     ends = np.array([1 - high, low]), np.array([1 - low, high])
     return Interval(*ends, level, False), Interval(*ends, level, True)
-
-
-def _above_of_two(reports: sampling.Counts, channel: Channel) -> Array:
-    """(2,) exact chances of a number of reports at least as telling, were nobody of this truth and all of the other."""
-    kind, n = int(np.flatnonzero(channel.possible)[1]), int(reports.sum())
-    chances, seen = channel.matrix[:, kind], float(reports[kind])
-    return np.array(
-        [
-            float(
-                upper_tail(np.array(seen), n, others)
-                if own > others
-                else upper_tail(np.array(n - seen), n, 1 - others)
-            )
-            for own, others in (chances, chances[::-1])
-        ]
-    )
-
-
-def above_by_normal_law(inv: Array, variance: Array) -> Array:
-    """(k,) chances of an Inv so large with mean 0 and this variance."""
-    spread = np.where(variance > 0, np.sqrt(variance), 1.0)
-    chance: Array = special.ndtr(-inv / spread)
-    return np.where(variance > 0, chance, np.where(inv > _ROUNDING, 0.0, 1.0))
-
-
-def variance_without(theta: Array, channel: Channel) -> Array:
-    """(k,) variance of Inv from one report, were nobody of this truth and the others as they are estimated: it is then
-    sum_j mu_j a_j^2, for fixed users as for sampled ones, with mu the expected reports and a what each report adds to
-    Inv."""
-    added = inv_channel(np.eye(channel.m), channel)
-    own = (channel.matrix.T * added**2).sum(axis=0)
-    left = 1 - theta
-    rest = np.where(left > _ROUNDING, left, 1.0)
-    variance = ((theta @ channel.matrix) @ added**2 - theta * own) / rest
-    # Where all are of this truth, the others are taken to be alike.
-    even = (channel.matrix.sum(axis=0) @ added**2 - own) / (channel.k - 1)
-    return np.asarray(np.maximum(np.where(left > _ROUNDING, variance, even), 0.0))
 
 
 def _of_unary(

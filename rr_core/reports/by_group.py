@@ -39,13 +39,12 @@ from rr_core.reports.analysis import (
     Analysis,
     ByGroup,
     Collecting,
-    above_by_normal_law,
     intervals_of_inv,
-    variance_without,
 )
 from rr_core.reports.designs import Missing, Unclear
 from rr_core.reports.intervals import AboveZero, upper_tail
 from rr_core.reports.protocol_fit import LEAST_EXPECTED, drawn
+from rr_core.reports.saddlepoint import chances_if_nobody
 from rr_core.streams import Stream, generator
 
 _MOST_NAMED = 3
@@ -237,34 +236,32 @@ def total(
     """
     people = np.array([one.n for one in analyses])
     n, level, users = int(people.sum()), analyses[0].level, analyses[0].users
+    few = any(one.few for one in analyses)
     part = people / n
     inv = part @ [one.estimates["inv"] for one in analyses]
     variance = part**2 @ of_inv
     if users == "sampled":
         pairs = zip(sums, made.designs, strict=True)
         of_all = sum((squared(row, one, inv) for row, one in pairs), np.zeros(made.k)) / n**2
-        variance = np.where(of_all > 0, of_all, variance)
+        # Of few reports some who report rarely may not have been seen.
+        variance = np.where((of_all > 0) & (not few), of_all, np.maximum(of_all, variance))
     alone, together = intervals_of_inv(inv, variance, level)
-    p_values = by_chance(counts, people, made)
-    if p_values is None:
-        pairs = zip(analyses, made.designs, strict=True)
-        none = [
-            variance_without(one.estimates["mle"], of) / one.n for one, of in pairs if isinstance(of, Channel)
-        ]
-        p_values = above_by_normal_law(inv, part**2 @ none)
-    above = AboveZero.of(p_values, 1 - level)
-    few = any(one.few for one in analyses)
+    above = AboveZero.of(by_chance(analyses, made), 1 - level)
     return Analysis(counts, made, n, level, users, repaired(inv), alone, together, above, few)
 
 
-def by_chance(counts: NDArray[np.int64], people: NDArray[np.int64], made: ByGroup) -> Array | None:
-    """(k,) the chance of as many reports, or ones, of a category that nobody has; None for channels. The (g,) people of
-    each group report it with the q of that group: from 1 above its mean on, their sum is as large no more often than a
-    binomial of as many people and the same mean (W. Hoeffding, Annals of Mathematical Statistics 27, 1956, theorem 5)."""
-    if isinstance(made.designs[0], Channel):
-        return None
-    n, each = int(people.sum()), np.array([getattr(one, "q", 0.0) for one in made.designs])
-    return upper_tail(counts.astype(np.float64), n, float(people @ each) / n)
+def by_chance(analyses: Sequence[Analysis], made: ByGroup) -> Array:
+    """(k,) chances of as many reports, or ones, of a category that nobody has, or under channels of an Inv so large. The
+    people of each group report it with the q of that group: from 1 above its mean on, their sum is as large no more often
+    than a binomial of as many people and the same mean (W. Hoeffding, Annals of Mathematical Statistics 27, 1956,
+    theorem 5)."""
+    if channels := [one for one in made.designs if isinstance(one, Channel)]:
+        return chances_if_nobody(
+            [one.counts for one in analyses], channels, [one.estimates["mle"] for one in analyses]
+        )
+    n = sum(one.n for one in analyses)
+    mean = sum(one.n * getattr(of, "q", 0.0) for one, of in zip(analyses, made.designs, strict=True))
+    return upper_tail(np.array([one.counts for one in analyses], dtype=float).sum(axis=0), n, mean / n)
 
 
 def alike_designs(

@@ -282,7 +282,7 @@ def above_zero(counts: ArrayLike, mechanism: RandomizedResponse, level: float = 
     return AboveZero(p_values[level_of], adjusted[level_of], (adjusted <= level)[level_of], level)
 
 
-def upper_tail(counts: Array, n: int, chance: float) -> Array:
+def upper_tail(counts: Array, n: int, chance: float | Array) -> Array:
     """Pr(Binomial(n, chance) >= count), as an incomplete beta function."""
     tail = special.betainc(np.maximum(counts, 1.0), n - counts + 1.0, chance)
     return np.where(counts == 0, 1.0, tail)

@@ -57,7 +57,7 @@ def reported(protocol, rng, n):
 @pytest.mark.parametrize("name", PROTOCOLS)
 @pytest.mark.parametrize("layers", ["persons", "strata", "units", "strata and units"])
 def test_the_variance_is_that_of_the_linearised_sums(name, layers):
-    protocol, rng, n = PROTOCOLS[name], np.random.default_rng(1), 240
+    protocol, rng, n = PROTOCOLS[name], np.random.default_rng(1), 1200  # enough reports of each kind
     reports, weights = reported(protocol, rng, n), rng.uniform(0.5, 4, n)
     groups = rng.integers(0, 2, n)
     strata = rng.integers(0, 3, n) if "strata" in layers else np.zeros(n, dtype=int)
