@@ -46,7 +46,7 @@ def chances_if_nobody(
         thetas: of each group (k,) estimated shares.
 
     >>> chances_if_nobody([np.array([360, 640])], [Channel.warner(0.4)], [np.array([1.0, 0.0])]).round(3).tolist()
-    [0.0, 0.995]
+    [0.0, 0.996]
     """
     added = [inv_channel(np.eye(one.m), one).T for one in channels]
     if len(channels) == 1 and adds_two_numbers(channels[0]):

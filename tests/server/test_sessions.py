@@ -668,7 +668,7 @@ def test_what_is_in_use_is_held_once_and_its_file_as_long_as_it_is(uploads_stay)
     checked(privacy.set_value("2").run())
     assert uploads_stay._total_bytes == len(data)
     checked(widget(page, "Analyse these reports").click().run())
-    assert "**900 reports, K = 300, ε = 2.**" in words(page)
+    assert "**900 reports, K = 300, ε = 2" in words(page)
     assert uploads_stay._total_bytes == len(data)
     held, used = page.session_state["_held"], page.session_state["_held"].get("reports_used")
     assert used.collected.labels is used.reports.labels
