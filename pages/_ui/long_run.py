@@ -41,8 +41,8 @@ def how_many(key: str) -> int:
 
 
 def stopped(done: int, total: int, unit: str) -> None:
-    """Write that a result is partial: ``done`` of ``total``."""
-    st.info(f"Stopped after {done:,} of {total:,} {unit}; this is what they show.")
+    """Write that a result is partial: ``done`` of ``total`` of a unit, a noun in the plural."""
+    st.info(f"Stopped after {done:,} of {counted(total, unit[:-1])}; this is what they show.")
 
 
 def start_button(name: str, label: str, about: Hashable) -> bool:

@@ -47,7 +47,7 @@ def test_what_was_stopped_is_told_with_how_far_it_came(many):
         done = int(rng.integers(0, total + 1))
         (text,) = texts(drawn(long_run.stopped, done, total, "collections"))
         tells(text, done, total)
-        assert f"{total:,} collections;" in text
+        assert f"{total:,} {'collection' if total == 1 else 'collections'};" in text
 
 
 @recomputes(truth.note)
