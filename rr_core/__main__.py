@@ -206,9 +206,8 @@ def _analyse(asked: argparse.Namespace) -> None:
     else:
         data = (report_files.csv_file if results.survey is None else report_files.groups_file)(results)
     if asked.out is None:
-        sys.stdout.buffer.write(
-            data.removeprefix(codecs.BOM_UTF8)
-        )  # which is for Excel: a pipe takes it for a name
+        # The mark is for Excel: behind a pipe it would be a part of the first name.
+        sys.stdout.buffer.write(data.removeprefix(codecs.BOM_UTF8))
         sys.stdout.flush()
     else:
         Path(asked.out).write_bytes(data)

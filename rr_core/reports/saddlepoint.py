@@ -49,8 +49,8 @@ def chances_if_nobody(
     [0.0, 0.996]
     """
     added = [inv_channel(np.eye(one.m), one).T for one in channels]
-    if len(channels) == 1 and adds_two_numbers(channels[0]):
-        return _binomial(added[0][:, channels[0].possible], counts[0][channels[0].possible])
+    if len(channels) == 1 and _are_two(own := added[0][:, channels[0].possible]):
+        return _binomial(own, counts[0][channels[0].possible])
     groups = [
         (values, _without(theta, channel, int(row.sum())), int(row.sum()))
         for values, theta, channel, row in zip(added, thetas, channels, counts, strict=True)
@@ -65,7 +65,11 @@ def adds_two_numbers(channel: Channel) -> bool:
     >>> adds_two_numbers(Channel.warner(0.8)), adds_two_numbers(Channel([[0.8, 0.2, 0], [0, 0.9, 0.1], [0.1, 0, 0.9]]))
     (True, False)
     """
-    added = inv_channel(np.eye(channel.m), channel)[channel.possible].T
+    return _are_two(inv_channel(np.eye(channel.m), channel)[channel.possible].T)
+
+
+def _are_two(added: Array) -> bool:
+    """Whether the numbers (k, m) in each row are two at most."""
     low, high, upper = _two_sides(added)
     return bool((np.abs(added - np.where(upper, high, low)) <= _ROUNDING * (high - low)).all())
 

@@ -60,7 +60,7 @@ from rr_core.protocols.unary import (
 )
 from rr_core.protocols.unary_estimation import mle_unary
 from rr_core.registry import ESTIMATORS
-from rr_core.reports.alike import alike, alike_bits
+from rr_core.reports.alike import Weighted, alike, alike_bits
 from rr_core.reports.analysis import (
     ALL_ROWS,
     Analysis,
@@ -109,6 +109,11 @@ class WeightedAnalysis(Analysis):
         """The sum of the weights."""
         return self.sum_of_weights
 
+    @property
+    def least_variance(self) -> Array:
+        """(k,) what the variance of Inv is at least: `by_design`, or 0."""
+        return np.zeros(self.k) if self.by_design is None else self.by_design
+
     def columns(self, rows: Rows = ALL_ROWS) -> dict[str, NDArray[Any]]:
         """`Analysis.columns`, and "design_effect"."""
         effects = {} if self.design_effects is None else {"design_effect": self.design_effects[rows]}
@@ -118,7 +123,7 @@ class WeightedAnalysis(Analysis):
         """(k,) by linearisation with the weights; where few reports of some kind are expected, at least that of the
         design, for who reports rarely may not have been seen."""
         assert self.variance is not None
-        return self.variance if self.by_design is None else np.maximum(self.variance, self.by_design)
+        return np.maximum(self.variance, self.least_variance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -350,7 +355,7 @@ class Survey:
             law: Any = stats.t(np.where(variance > 0, shared, of_each.min()))
             if self.variance_of_difference is not None:
                 together = self.variance_of_difference(one, other)
-                least = sum((of for of in (first.by_design, second.by_design) if of is not None), np.zeros(1))
+                least = first.least_variance + second.least_variance
                 variance = np.where(together > 0, np.maximum(together, least), variance)
         else:
             law = stats.norm
@@ -458,18 +463,7 @@ def analyse_groups(
                 np.inf if weighed is None else weighed.degrees_of_freedom(),
             )
     elif len(groups) > 1:
-        weighted = None
-        if weighed is not None:
-            part = sizes[:, None] / sizes.sum()
-            of_sum = weighed.variance_of_sum(part)
-            of_shares = np.array([weighed.variance(group) for group in range(len(groups))])
-            # As of the analyses: where few reports are expected, at least what as many unweighted people would have.
-            overall = (part * weighed.shares()).sum(axis=0)
-            few = np.array([one.by_design is not None for one in by_weight])[:, None]
-            of_people = overall * (1 - overall) / np.array([[one.kish] for one in by_weight])
-            more = np.where(few, np.maximum(of_people - of_shares, 0.0), 0.0)
-            of_shares, of_sum = of_shares + more, of_sum + (part**2 * more).sum(axis=0)
-            weighted = weighed.shares(), of_shares, of_sum, weighed.degrees_of_freedom()
+        weighted = None if weighed is None else _compared(weighed, by_weight, sizes)
         if isinstance(protocol, UnaryEncoding):
             p_value, simulated = alike_bits(counts, sizes, protocol, weighted)
         elif getattr(protocol, "identified", True):
@@ -510,6 +504,19 @@ def analyse_people(
     else:
         together = analyse_groups(tallies.together(), protocol, categories, ("",), level, users, order)
     return together, survey if by_group else None
+
+
+def _compared(weighed: _Weighed, analyses: Sequence[WeightedAnalysis], sizes: NDArray[np.int64]) -> Weighted:
+    """What the test that all groups are alike takes of their weights. Where few reports are expected, variances are at
+    least those of as many unweighted people as Kish's number, as for Inv."""
+    part = sizes[:, None] / sizes.sum()
+    of_shares = np.array([weighed.variance(group) for group in range(len(analyses))])
+    overall = (part * weighed.shares()).sum(axis=0)
+    few = np.array([one.by_design is not None for one in analyses])[:, None]
+    of_people = overall * (1 - overall) / np.array([[one.kish] for one in analyses])
+    more = np.where(few, np.maximum(of_people - of_shares, 0.0), 0.0)
+    of_sum = weighed.variance_of_sum(part) + (part**2 * more).sum(axis=0)
+    return weighed.shares(), of_shares + more, of_sum, weighed.degrees_of_freedom()
 
 
 def _variance_of_difference(weighed: _Weighed, designs: Sequence[Collecting], one: int, other: int) -> Array:
@@ -760,7 +767,7 @@ def _weighted_total(
     part, n, level = of_groups / of_groups.sum(), sum(one.n for one in analyses), analyses[0].level
     inv = part @ [one.estimates["inv"] for one in analyses]
     variance = weighed.variance_of_all(made, inv)
-    least = part**2 @ [np.zeros(made.k) if one.by_design is None else one.by_design for one in analyses]
+    least = part**2 @ [one.least_variance for one in analyses]
     alone = part**2 @ [one.variance_of_inv() for one in analyses]
     variance = np.where(variance > 0, np.maximum(variance, least), alone)
     df = weighed.degrees_of_freedom()

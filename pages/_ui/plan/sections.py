@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -72,7 +73,7 @@ _ASK_FOR_LESS = "**Try:** ask for less, or choose another goal."
 def answer(plan: Plan, *, of_survey: bool) -> None:
     """Write the answer in bold, what the map shows, and what to try; in place of the plan's the answer of the survey
     that asks one question, where that part is open and has one."""
-    curve = _curve_of_survey() if of_survey else None
+    curve = _curve_if_stated() if of_survey else None
     if curve is not None:
         st.markdown(f"##### {plan_curves.enough(curve)}")
         st.markdown(
@@ -308,14 +309,21 @@ def shuffled_reports(plan: Plan) -> float:
 SHARE_SETTINGS = binding_of_parameters("_plan_share", SHARE_PARAMETERS, ShareSettings())
 
 
-def _curve_of_survey() -> ShareCurve | None:
-    """The answer of what was stated in Survey designs; None where something is missing or cannot be."""
+def _curve_of_survey() -> ShareCurve:
+    """The answer of what is stated in Survey designs.
+
+    Raises:
+        Unclear: something is missing or cannot be.
+    """
     settings = SHARE_SETTINGS.current()
-    try:
-        channel, goal, share = settings.understood()
-    except Unclear:
-        return None
-    return session_files.cached("plan_share", settings, lambda: share_curve(channel, goal, share))
+    stated = settings.understood()
+    return session_files.cached("plan_share", settings, lambda: share_curve(*stated))
+
+
+def _curve_if_stated() -> ShareCurve | None:
+    with suppress(Unclear):
+        return _curve_of_survey()
+    return None
 
 
 def survey_designs() -> None:
@@ -328,7 +336,7 @@ def survey_designs() -> None:
     settings = SHARE_SETTINGS.current()
     _entries(settings)
     try:
-        _, goal, _ = settings.understood()
+        curve = _curve_of_survey()
     except Missing:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.info("Fill in the boxes above: the answer is made of these numbers.", width="stretch")
@@ -337,12 +345,10 @@ def survey_designs() -> None:
     except Unclear as problem:
         st.error(markdown(f"{problem}"), icon=":material/error:")
         return
-    curve = _curve_of_survey()
-    assert curve is not None  # what was stated is understood
     st.markdown(f"##### {plan_curves.enough(curve)}")
     chart.show(plan_curves.people_against_share(curve), "plan_share")
     with st.expander("How is that worked out?"):
-        st.markdown(plan_curves.promise(goal))
+        st.markdown(plan_curves.promise(curve.goal))
         st.markdown(plan_curves.FORMULAS)
 
 
@@ -432,7 +438,7 @@ def population_name(results: DrawResults) -> str:
 
 def survey_section() -> list[downloads.Section]:
     """What was stated in Survey designs and its answer; nothing where something is missing or cannot be."""
-    settings, curve = SHARE_SETTINGS.current(), _curve_of_survey()
+    settings, curve = SHARE_SETTINGS.current(), _curve_if_stated()
     if curve is None:
         return []
     stated = "; ".join(f"{one.label}: {getattr(settings, one.key)}" for one in settings.of_design)

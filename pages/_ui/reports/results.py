@@ -226,10 +226,8 @@ def estimates_chart(results: Results, choice: Shown, order: NDArray[np.intp]) ->
     """The chart: the chosen estimator with its intervals, for the ticked rows of the table or the most reported."""
     interval, tests = results.interval(simultaneous=choice.simultaneous), results.analysis.above
     above = None if tests is None else tests.above
-    view, estimates = (
-        _weighted(results, _chart_categories(results, _ticked(order))),
-        results.analysis.estimates,
-    )
+    estimates = results.analysis.estimates
+    view = _weighted(results, _chart_categories(results, _ticked(order)))
     dominated = interval is not None and is_dominated(view, estimates[choice.estimator], interval.cut())
     zoom = interval is not None and figure_controls.zoom(
         "reports", "Zoom in on the smaller shares", on=dominated
