@@ -50,7 +50,8 @@ def csv_file(result: SweepResult) -> bytes:
 def parquet_file(result: SweepResult) -> bytes:
     """The same table as Parquet; the settings, in JSON, in the metadata under "sweep"."""
     columns = {
-        name: pa.array(values.tolist(), _kind(values)) for name, values in storage.to_columns(result).items()
+        name: pa.array(values.tolist(), pa.string() if name in _TEXTS else pa.from_numpy_dtype(values.dtype))
+        for name, values in storage.to_columns(result).items()
     }
     out = io.BytesIO()
     pq.write_table(pa.table(columns).replace_schema_metadata({_SETTINGS: _settings(result)}), out)
@@ -58,16 +59,8 @@ def parquet_file(result: SweepResult) -> bytes:
 
 
 def read(name: str, data: bytes) -> SweepResult:
-    """The result that a file holds, bit for bit as it was written.
-
-    Args:
-        name: of the file.
-        data: its bytes: CSV, also when a spreadsheet has saved it again (with what digits that keeps), or Parquet;
-            gzipped or not.
-
-    Raises:
-        UnreadableFile: one or two plain sentences: what is wrong, where, and how to mend it.
-    """
+    """The result that a file holds, bit for bit as it was written: CSV, also when a spreadsheet has saved it again
+    (with what digits that keeps), or Parquet; gzipped or not."""
     if not data.strip():
         raise UnreadableFile(f"The file is empty. {_AGAIN}")
     found = decoded(data, name)
@@ -211,7 +204,3 @@ def _about(written: str) -> Any:
             "The settings of the sweep in the file are cut short or were changed; a spreadsheet cuts texts of more than "
             f"32,767 letters. {_AGAIN}"
         ) from None
-
-
-def _kind(values: NDArray[Any]) -> pa.DataType:
-    return pa.string() if values.dtype.kind == "U" else pa.from_numpy_dtype(values.dtype)

@@ -57,7 +57,7 @@ class Odd:
         label, reports: the name, and its reports.
         reason: why it looks odd.
         twin: the category of which it may be a spelling; None where it is probably no category.
-        by_default: whether it is, unless the user decides otherwise, counted as its twin or (without one) left out.
+        by_default: whether it is counted as its twin, or without one left out, unless the user decides otherwise.
     """
 
     label: str
@@ -87,8 +87,7 @@ class OddNames:
 
 
 def decisions_on(odd: list[Odd]) -> Names:
-    """Decisions that count these odd names as their twins or, without one, leave them out; all other names
-    stay categories."""
+    """Decisions that count these odd names as their twins or, without one, leave them out."""
     return Names(
         left_out=tuple(one.label for one in odd if one.twin is None),
         counted_as=tuple((one.label, one.twin) for one in odd if one.twin is not None),
@@ -188,8 +187,8 @@ def _sums_so_far(total: Mask, counts: Counts) -> Mask:
 
 
 def _sums_of_next(counts: Counts, apart: Mask) -> Mask:
-    """Whether a name has the sum of two or more that come next, where all but those ``apart`` are in such a group, of two
-    or more: "Motorised" above "Bus" and "Car", "Active" above "Bike" and "Walk"."""
+    """Whether a name has the sum of two or more that come next, where all but those ``apart`` are in such a group, of
+    two or more: "Motorised" above "Bus" and "Car", "Active" above "Bike" and "Walk"."""
     rows, heads, i = np.flatnonzero(~apart), list[int](), 0
     while i < len(rows):
         whole, j, together = counts[rows[i]], i + 1, 0
@@ -222,9 +221,9 @@ def _sums_of_groups(labels: Labels, counts: Counts) -> Mask:
 
 
 def _several_answers(names: Any) -> Mask:
-    """Whether a name is a list of names that are there, too: the boxes that somebody ticked. Of several names with blanks
-    between words three or more must be such lists: "New York" may be none. Beside such a list, parts of two others are
-    boxes as well, which nobody ticked alone."""
+    """Whether a name is a list of names that are there, too: the boxes that somebody ticked. Of lists with blanks
+    alone between words there must be three: "New York" may be none. Parts of two lists are boxes as well, which nobody
+    ticked alone."""
     found = np.zeros(len(names), dtype=bool)
     bare = pc.replace_substring_regex(names, r"\s*[;,|]\s*$", "")  # Microsoft Forms ends each answer with one
     for mark, fewest in ((_BETWEEN, 1), (r"\s+", _FEWEST_LISTS)):
@@ -246,8 +245,7 @@ def _several_answers(names: Any) -> Mask:
 def too_few(
     reports: Reports, names: Names, domain: Domain, mechanism: Mechanism
 ) -> tuple[tuple[str, int], ...]:
-    """Categories, after these decisions, with far fewer reports than noise alone gives, each with its
-    reports; most reported first."""
+    """Categories, after these decisions, with far fewer reports than noise alone gives, each with its reports."""
     labels, counts = renamed(reports, names)
     if isinstance(domain, Listed):
         return _listed_too_few(labels, counts, domain, mechanism)[0]
@@ -289,9 +287,9 @@ def _listed_too_few(
 
 
 def _twins(labels: Labels, counts: Counts) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Mask]:
-    """Two (m,) arrays of positions of labels. First: the most reported label that looks the same, -1 for that
-    label itself. Second: for labels with -1 in the first, the most reported one that differs in case only, or is the same
-    value written in another way, else -1. Third: whether all names are values, so that these are surely one."""
+    """For each label the position of the most reported one that looks the same, -1 for that one itself; else of the
+    most reported one that differs in case only, or is the same value; and whether all are values, so that these are
+    surely one."""
     text = pa.array(labels, pa.large_string())
     same = _first_of_group(visible_form(text), counts)
     leads = np.flatnonzero(same < 0)

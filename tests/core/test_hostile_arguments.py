@@ -237,7 +237,7 @@ INSIDE = {
     "protocols.settings.TimeSettings.scheme", "protocols.unary.row_blocks", "repeats.largest_lead_of_chance",
     "reports.by_group.read_table", "reports.designs.k_rr", "reports.designs.kuk", "reports.designs.made_of",
     "reports.designs.unary_encoding", "reports.designs.unrelated",
-    "reports.intervals.checked_reports",
+    "reports.intervals.checked_counts",
     "reports.intervals.lower_tail", "reports.measured.credible_coverage_of_large", "reports.survey.Sample.tallies",
     "reports.survey.analyse_people",
     "reports.survey.Tallies.bits_of", "reports.survey.Tallies.in_order",
