@@ -63,9 +63,6 @@ def anytime_intervals(
     Returns:
         (lower, upper), (..., k) each: on either side of Inv, and not cut to [0, 1], as Inv is not.
 
-    Raises:
-        ValueError: naming the argument.
-
     >>> lower, upper = anytime_intervals([52, 31, 17], RandomizedResponse(3, 1.0))
     >>> lower.round(2).tolist(), upper.round(2).tolist()
     ([0.47, -0.09, -0.46], [1.28, 0.65, 0.22])

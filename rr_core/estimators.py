@@ -260,9 +260,6 @@ def mle_search(histogram: ArrayLike, mechanism: RandomizedResponse) -> MLESearch
         histogram: (k,) counts or frequencies of the reports, normalised inside.
         mechanism: the randomized response.
 
-    Raises:
-        ValueError: naming the argument.
-
     >>> found = mle_search([6, 3, 2, 1], RandomizedResponse.from_p(4, 0.5))
     >>> found.theta.round(4).tolist(), found.g.round(4).tolist()
     ([[-0.25, 0.0, 0.25, 1.0], [0.0, -0.0455, 0.1818, 0.8636], [0.0, 0.0, 0.1667, 0.8333]], [-0.0833, -0.0139, 0.0417])

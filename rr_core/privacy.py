@@ -73,9 +73,6 @@ def posterior_of_reports(reports: ArrayLike, prior: ArrayLike, mechanism: Random
     Returns:
         (k,) Pr(truth = x | reports).
 
-    Raises:
-        ValueError: naming the argument.
-
     >>> mechanism = RandomizedResponse.from_p(4, 0.5)
     >>> posterior_of_reports([0, 0, 1], [1, 1, 1, 1], mechanism).round(6).tolist()
     [0.642857, 0.214286, 0.071429, 0.071429]

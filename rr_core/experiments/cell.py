@@ -80,9 +80,6 @@ def simulate_cell(
 
     Returns:
         None when it was stopped before its end.
-
-    Raises:
-        ValueError: naming the argument.
     """
     collector = cell_collector(cell, settings, given or {})
     measure, done = _Accumulator(settings, collector), 0

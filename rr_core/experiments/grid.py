@@ -127,9 +127,6 @@ class Settings:
             report).
         bias: whether squared bias and variance are worked out as well.
         seed: another whole number gives other users and other noise.
-
-    Raises:
-        ValueError: naming the argument.
     """
 
     seeds: int = 100

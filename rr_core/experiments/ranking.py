@@ -55,15 +55,9 @@ class Count:
 
 
 def sign(result: SweepResult, cell: CellResult, metric: str, first: str, second: str) -> Sign:
-    """Which of two mean errors is smaller, where the seeds can tell: a two-sided t test of the paired differences,
-    at FAMILY_LEVEL over all pairs of valid estimators in all cells of the sweep (Bonferroni), run or not: whatever
-    part of a sweep is asked about, and however far it is, a cell is held to the same. The level holds as far as the
-    mean of the differences is about normal; differences that are all the same tell nothing about their spread, and
-    settle nothing.
-
-    Raises:
-        ValueError: when the sweep has no such metric or estimator.
-    """
+    """Which of two mean errors is smaller, where the seeds can tell: a two-sided t test of the paired differences, at
+    FAMILY_LEVEL over all pairs of valid estimators in all cells of the sweep (Bonferroni), run or not. The level holds as
+    far as the mean of the differences is about normal; differences without spread settle nothing."""
     by_means, difference, error = _difference(result, cell, metric, first, second)
     if by_means == 0:
         return 0
@@ -78,11 +72,9 @@ class Leader:
     """Who has the smallest mean error of the three valid estimators in a cell.
 
     Attributes:
-        best: estimators with the smallest mean error, in the order of `registry.VALID`; more than one where they are
-            equal.
-        possible: estimators whose expected error may be the smallest: those for which it is not settled that another's
-            is smaller.
-        margin: ratio of the second smallest mean error to the smallest, at least 1; 1 where all three are equal.
+        best: estimators with the smallest mean error, in the order of `registry.VALID`; several where they are equal.
+        possible: estimators for which it is not settled that another's expected error is smaller.
+        margin: ratio of the second smallest mean error to the smallest; 1 where all three are equal.
     """
 
     best: tuple[str, ...]
@@ -101,12 +93,8 @@ class Leader:
 
 
 def leading(result: SweepResult, cell: CellResult, metric: str) -> Leader:
-    """Which valid estimators have the smallest mean error in a cell, and by how much.
-
-    Means that differ by no more than rounding count as equal.
-
-    Raises:
-        ValueError: as `sign`.
+    """Which valid estimators have the smallest mean error in a cell, and by how much; means that differ by no more than
+    rounding count as equal.
 
     >>> from rr_core.experiments.grid import Settings, Sweep, over
     >>> from rr_core.experiments.run import run
@@ -223,10 +211,9 @@ class Standing:
         n_shared: number of cells in which two share the smallest mean error, settled against the third.
         n_equal: number of cells in which the three mean errors are equal; the rest is about the others.
         n_close: number of cells in which MLE*'s mean error is at most ``close`` times the smallest, by the means.
-        median_ratio: median over the cells of MLE*'s mean error, relative to the smallest, by the means; nan where there
-            is no such cell.
-        worst_ratio: largest ratio of MLE*'s mean error to the smallest among the cells in which it is settled that it is
-            not the smallest; infinite where the smallest is zero, 1 where there are none.
+        median_ratio: median of that ratio over the cells, by the means; nan where there are none.
+        worst_ratio: largest such ratio among the cells in which it is settled that MLE*'s is not the smallest; infinite
+            where the smallest is zero, 1 where there are none.
         worst_cell: cell of the largest ratio; None where there is none.
     """
 
@@ -256,15 +243,8 @@ class Standing:
 
 
 def standing(result: SweepResult, metric: str, close: float = 1.5) -> Standing:
-    """Compare the three valid estimators over all completed cells of a sweep.
-
-    Args:
-        result: a sweep, finished or not.
-        metric: one of its metrics.
-        close: largest ratio to the smallest mean error that counts as close.
-
-    Raises:
-        ValueError: when the sweep lacks the metric or one of the three.
+    """Compare the three valid estimators over all completed cells of a sweep; ``close`` is the largest ratio to the
+    smallest mean error that counts as close.
 
     >>> from rr_core.experiments.grid import Settings, Sweep, over
     >>> from rr_core.experiments.run import run
@@ -321,11 +301,7 @@ def varying_axis(cells: tuple[Cell, ...]) -> SweepAxis | None:
 
 def leader_intervals(result: SweepResult, metric: str, axis: SweepAxis) -> tuple[LeaderInterval, ...]:
     """Intervals of equal winners of a sweep along ``axis``, from the smallest value up. A cell that has not been run ends
-    an interval.
-
-    Raises:
-        ValueError: when the sweep lacks the metric or one of the three valid estimators.
-    """
+    an interval."""
     cells = sorted(result.sweep.cells, key=lambda cell: float(getattr(cell, axis)))
     found = []
     for best, group in groupby(cells, lambda cell: _settled_best(result, cell, metric)):
@@ -367,12 +343,10 @@ class Agreement:
         n_compared: number of means compared.
         n_beyond: number of these whose difference exceeds FAR_STANDARD_ERRORS.
         expected_beyond: expected number of these by chance alone, if all draws were independent and about normal.
-        largest_difference: largest difference in standard errors; infinite where two means without spread differ, nan if
-            none is compared.
-        difference_cell, difference_estimator: cell and estimator of the largest difference.
-        largest_ratio, median_ratio: largest and median ratio; infinite where only one mean is zero, nan if no cell is
-            common.
-        ratio_cell, ratio_estimator: cell and estimator of the largest ratio.
+        largest_difference: in standard errors; infinite where two means without spread differ, nan if none is compared.
+        difference_cell, difference_estimator: where it is.
+        largest_ratio, median_ratio: of the means; infinite where only one is zero, nan if no cell is common.
+        ratio_cell, ratio_estimator: where the largest ratio is.
     """
 
     n_common: int
@@ -392,13 +366,8 @@ class Agreement:
 
 
 def agreement(first: SweepResult, second: SweepResult, metric: str) -> Agreement:
-    """Compare the mean errors of two runs.
-
-    The standard error of a difference of two independent means is sqrt(se1² + se2²), and the difference over it is
-    about Student's t with Welch's degrees of freedom.
-
-    Raises:
-        ValueError: when one of them does not have the metric.
+    """Compare the mean errors of two runs that both have the metric. The standard error of a difference of independent
+    means is sqrt(se1² + se2²), and the difference over it is about Student's t with Welch's degrees of freedom.
 
     >>> from rr_core.experiments.grid import Sweep, over
     >>> from rr_core.experiments.run import run
@@ -414,11 +383,16 @@ def agreement(first: SweepResult, second: SweepResult, metric: str) -> Agreement
             raise ValueError(f"metric must be one that both runs have, got {_validate.short(metric)}")
     names = [name for name in settings[0].estimators if name in settings[1].estimators]
     cells = [cell for cell in first.by_cell if cell in second.by_cell]
-    mine, theirs = (_Means.of(result, cells, metric, names) for result in (first, second))
-    distance, chance = _distances(mine, theirs)
+    (a, var_a, n_a), (b, var_b, n_b) = (_means(result, cells, metric, names) for result in (first, second))
+    apart, variance = np.abs(a - b), var_a + var_b
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # nan where a standard error is not known
+        distance = np.where((apart == 0) & (variance == 0), 0.0, apart / np.sqrt(variance))
+        freedom = variance**2 / (var_a**2 / (n_a - 1) + var_b**2 / (n_b - 1))
+        chance = np.where(variance > 0, 2 * special.stdtr(freedom, -FAR_STANDARD_ERRORS), 0.0)
+        ratios = np.where(a == b, 1.0, np.maximum(a, b) / np.minimum(a, b))
     there = ~np.isnan(distance)
     largest, where, estimator = _largest(distance, cells, names)
-    ratios = _ratios(mine.mean, theirs.mean)
     ratio, ratio_where, ratio_estimator = _largest(ratios, cells, names)
     return Agreement(
         n_common=len(cells),
@@ -440,47 +414,19 @@ def agreement(first: SweepResult, second: SweepResult, metric: str) -> Agreement
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Means:
+def _means(
+    result: SweepResult, cells: list[Cell], metric: str, names: list[str]
+) -> tuple[Array, Array, Array]:
     """(cells, estimators) mean errors and their squared standard errors; (cells, 1) collections behind them."""
-
-    mean: Array
-    variance: Array
-    seeds: Array
-
-    @classmethod
-    def of(cls, result: SweepResult, cells: list[Cell], metric: str, names: list[str]) -> _Means:
-        settings = result.sweep.settings
-        m, es = settings.metrics.index(metric), [settings.estimators.index(name) for name in names]
-        found = [result.by_cell[cell] for cell in cells]
-        shape = len(cells), len(names)
-        return cls(
-            np.array([cell.mean[m, es] for cell in found]).reshape(shape),
-            np.array([cell.standard_error[m, es] ** 2 for cell in found]).reshape(shape),
-            np.array([cell.seeds for cell in found], dtype=np.float64).reshape(-1, 1),
-        )
-
-
-def _distances(mine: _Means, theirs: _Means) -> tuple[Array, Array]:
-    """(cells, estimators) differences in standard errors, and the chance that one exceeds FAR_STANDARD_ERRORS.
-
-    Differences are nan where a standard error is not known.
-    """
-    apart = np.abs(mine.mean - theirs.mean)
-    variance = mine.variance + theirs.variance
-    with np.errstate(divide="ignore", invalid="ignore"):
-        distance = np.where((apart == 0) & (variance == 0), 0.0, apart / np.sqrt(variance))
-        freedom = variance**2 / (
-            mine.variance**2 / (mine.seeds - 1) + theirs.variance**2 / (theirs.seeds - 1)
-        )
-        chance = np.where(variance > 0, 2 * special.stdtr(freedom, -FAR_STANDARD_ERRORS), 0.0)
-    return distance, chance
-
-
-def _ratios(mine: Array, theirs: Array) -> Array:
-    """The larger of two means over the smaller, 1 where they are equal."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(mine == theirs, 1.0, np.maximum(mine, theirs) / np.minimum(mine, theirs))
+    settings = result.sweep.settings
+    m, es = settings.metrics.index(metric), [settings.estimators.index(name) for name in names]
+    found = [result.by_cell[cell] for cell in cells]
+    shape = len(cells), len(names)
+    return (
+        np.array([cell.mean[m, es] for cell in found]).reshape(shape),
+        np.array([cell.standard_error[m, es] ** 2 for cell in found]).reshape(shape),
+        np.array([cell.seeds for cell in found], dtype=np.float64).reshape(-1, 1),
+    )
 
 
 def _largest(found: Array, cells: list[Cell], names: list[str]) -> tuple[float, Cell | None, str]:

@@ -94,9 +94,6 @@ def compare_costs(
 
     Returns:
         One cost for each `Method`, in their order.
-
-    Raises:
-        ValueError: naming the argument.
     """
     counts = _validate.one_row("histogram", _validate.histogram(histogram, mechanism.k))
     needed = iterations_needed(counts, mechanism, tolerance, 2 * budget) if needed is None else needed

@@ -45,9 +45,6 @@ class Goal:
             the difference ``value`` between the shares of two groups, of which the second has the larger.
         value: above 0, below 1; without a part in "power".
         power: chance that the test finds it, from 0.5 to 0.9999; without a part in "half_width".
-
-    Raises:
-        ValueError: naming the argument.
     """
 
     kind: GoalKey

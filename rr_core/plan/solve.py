@@ -76,9 +76,6 @@ def achieved(
     Returns:
         In the unit of the target. Infinite when no category can be told from an empty one.
 
-    Raises:
-        ValueError: naming the argument.
-
     >>> from rr_core import zipf
     >>> float(np.round(achieved(Target("rmse", 0.01), 10, 1.0, 10_000, zipf(10, 1.0)), 5))
     0.02024

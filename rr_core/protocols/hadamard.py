@@ -267,9 +267,6 @@ def inv_hadamard(histogram: ArrayLike, protocol: HadamardResponse) -> Array:
 
     Returns:
         (..., k) estimates that may be negative and need not sum to one. O(m log b).
-
-    Raises:
-        ValueError: naming the argument.
     """
     counts = _validate.histogram(histogram, protocol.m)
     with np.errstate(over="ignore"):
@@ -293,9 +290,6 @@ def mle_hadamard(
 
     Returns:
         `MaximumLikelihood`. Cost: a dozen or two steps of O(k s min(k, s)) for s different reports, k s <= 20,000,000.
-
-    Raises:
-        ValueError: naming the argument.
 
     >>> found = mle_hadamard([30, 10, 5, 5], HadamardResponse(3, 0.5))
     >>> found.theta.round(4).tolist(), found.gap <= 1e-9

@@ -193,9 +193,6 @@ def inv_subset(support: ArrayLike, protocol: SubsetSelection, n: float | None) -
         (..., k) estimates that may be negative; they sum to one when every report held d categories. With integers the
         differences are taken before dividing, so that nothing is lost at a small epsilon.
 
-    Raises:
-        ValueError: naming the argument.
-
     >>> inv_subset([700, 400, 400, 500], SubsetSelection(4, math.log(3), d=2), 1000).round(4).tolist()
     [0.85, -0.05, -0.05, 0.25]
     """

@@ -228,9 +228,6 @@ def inv_unary(support: ArrayLike, protocol: UnaryEncoding, n: int | None) -> Arr
     Returns:
         (..., k) estimates, which may be negative or above one.
 
-    Raises:
-        ValueError: naming the argument.
-
     >>> inv_unary([700, 400, 380], UnaryEncoding(3, 1.0), 1000).round(4).tolist()
     [1.3166, 0.0917, 0.01]
     """
