@@ -97,7 +97,6 @@ def collinearity(histogram: ArrayLike, mechanism: RandomizedResponse) -> Colline
 
     Args:
         histogram: (..., k) counts or frequencies, normalised inside.
-        mechanism: the randomized response that produced the reports.
 
     Raises:
         ValueError: naming the argument.

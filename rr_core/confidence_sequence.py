@@ -56,7 +56,6 @@ def anytime_intervals(
 
     Args:
         counts: (..., k) reports per category so far, whole numbers, each row with a total of at least 1.
-        mechanism: the randomized response that produced them.
         level: probability, between 0 and 1; fixed before the first report, as is the next.
         tightest_at: number of reports, from 1 to 10^15, near which the intervals are to be narrow.
 

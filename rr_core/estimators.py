@@ -131,7 +131,6 @@ def inv(histogram: ArrayLike, mechanism: RandomizedResponse) -> Array:
 
     Args:
         histogram: (..., k) counts or frequencies, non-negative; normalised inside.
-        mechanism: the randomized response that produced the reports.
 
     Returns:
         (..., k) estimates that sum to one and may be negative. O(k).
@@ -258,7 +257,6 @@ def mle_search(histogram: ArrayLike, mechanism: RandomizedResponse) -> MLESearch
 
     Args:
         histogram: (k,) counts or frequencies of the reports, normalised inside.
-        mechanism: the randomized response.
 
     >>> found = mle_search([6, 3, 2, 1], RandomizedResponse.from_p(4, 0.5))
     >>> found.theta.round(4).tolist(), found.g.round(4).tolist()

@@ -71,7 +71,6 @@ def report_band(true_counts: ArrayLike, n: int, mechanism: RandomizedResponse, l
     Args:
         true_counts: (m,) users in each category, whole numbers from 0 to n.
         n: all users.
-        mechanism: the randomized response.
         level: probability of the central range, between 0 and 1.
 
     >>> mechanism = RandomizedResponse.from_p(4, 0.5)
@@ -120,7 +119,6 @@ def negative_chance(n: ArrayLike, mechanism: RandomizedResponse) -> Array:
 
     Args:
         n: numbers of users, whole numbers from 1 to 10^15, any shape.
-        mechanism: the randomized response.
 
     >>> mechanism = RandomizedResponse.from_p(4, 0.5)
     >>> negative_chance([1, 100, 10**6], mechanism).round(4).tolist()
@@ -159,7 +157,6 @@ def negative_chances(true_counts: ArrayLike, n: int, mechanism: RandomizedRespon
     Args:
         true_counts: (m,) users in each category, whole numbers from 0 to n.
         n: all users.
-        mechanism: the randomized response.
 
     >>> mechanism = RandomizedResponse.from_p(4, 0.5)
     >>> negative_chances([0, 5, 50], 1000, mechanism).round(4).tolist()

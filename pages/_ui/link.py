@@ -57,7 +57,6 @@ class Binding(Generic[T]):
     """A page's own settings: held by the session, taken from the address on arrival, and written to it.
 
     Attributes:
-        key: in the session's state.
         default: the settings until an address or the user sets others.
         read: the settings of an address's parameters, and a plain sentence for each value that had to be changed; None
             where the address says nothing of them, so that they stay as they are.
@@ -125,7 +124,6 @@ def binding_of_parameters(
     """Settings that stay as they are where an address has none of these parameters.
 
     Args:
-        key: in the session's state.
         every: parameters of the settings.
         first: the default.
         read, write: as in `Binding`; else each parameter by itself, where it is not as in ``first``.

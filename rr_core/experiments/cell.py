@@ -73,8 +73,6 @@ def simulate_cell(
     Every estimator sees the same reports.
 
     Args:
-        cell: which cell.
-        settings: how it is measured.
         given: uploaded populations, by key.
         progress: as in `rr_core.simulate.simulate`; called with the number of collections done.
 
@@ -195,7 +193,6 @@ class CellResult:
     """One cell over all seeds; arrays in the order of the settings' metrics and estimators, read-only.
 
     Attributes:
-        cell: which.
         seeds: collections made.
         mean: (metrics, estimators) mean error; "mse" is the sum over categories.
         standard_error: (metrics, estimators) of that mean; nan from one collection.

@@ -183,7 +183,6 @@ class PaperClaim:
     """One claim of the paper.
 
     Attributes:
-        key: which one.
         verdict: what this sweep says of it.
         count: the cells, or for "order_k" the slopes, behind the verdict; None where it is not about these.
         evidence: more numbers behind the verdict; None where it was not tested.

@@ -118,7 +118,6 @@ class Errors:
     """Mean squared errors, summed over categories, of all estimates of one setting.
 
     Attributes:
-        setting: what was simulated.
         truth: "fixed" for the shares of the users, "sampled" for those of their population.
         collections: number of simulated collections.
         mean: by estimate.
@@ -160,7 +159,6 @@ def measure(
     encoding is made from the bits, with a gap of 1e-8 nats per report.
 
     Args:
-        setting: what is simulated.
         collections: how many, an integer >= 1.
         seed: from 0 to 2^32 - 1.
         people: (k,) counts whose shares are the population "age"; left out for all others.
@@ -330,7 +328,6 @@ class Sentence:
     """One sentence of the paper about its figures.
 
     Attributes:
-        key: which one.
         verdict: what the stored errors say of it.
         count: settings that agree with it, that contradict it, and that settle nothing.
         lowest, highest: settings with the smallest and the largest ratio of mean errors, MLE to InvP; for "both_better"

@@ -51,7 +51,6 @@ def arriving_reports(
     Args:
         seen: the collection at several moments.
         theta: (k,) shares of the users; without them (None) there are neither true nor expected shares.
-        mechanism: the randomized response.
         view: the categories of ``seen``.
     """
     shares = seen.shares[0].astype(np.float32), hover("share of the reports so far", seen.shares)

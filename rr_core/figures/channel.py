@@ -249,7 +249,6 @@ def bounds_bars(found: InformationBounds, n: int) -> go.Figure:
 
     Args:
         found: n times the errors.
-        n: number of users.
     """
     best, left = "The best, for many users", "Many users, by entropy"
     rows: list[tuple[str, float, Callable[[float], str], str]]

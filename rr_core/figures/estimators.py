@@ -50,9 +50,6 @@ def estimates(
     Args:
         by_name: (k,) estimate by estimator name.
         truth: (k,) what they estimate; None is left out.
-        n: number of users.
-        mechanism: the randomized response.
-        view: what to draw.
         zoom: limit the axis to the values that an empty category can take.
         quick: where there would be a mark for each of many categories, draw dashes instead, all those of an estimator
             as one path, which a browser shows in less time than hundreds of marks.

@@ -105,7 +105,6 @@ def support_sizes(sizes: NDArray[np.int64], k: int) -> go.Figure:
 
     Args:
         sizes: (3,) categories that InvP, MLE* and InvN keep; never decreasing.
-        k: number of categories.
     """
     by_name = dict(zip(_LARGEST_SUPPORT_FIRST, sizes[::-1].tolist(), strict=True))
     wide = k > _LINEAR_UP_TO

@@ -44,7 +44,6 @@ def convergence_curves(path: IBUPath, tolerance: float) -> go.Figure:
     """Largest factor - 1, gap and squared distance against iterations, with the tolerance as a line.
 
     Args:
-        path: the record of one histogram.
         tolerance: where the person wants to stop, > 0.
     """
     lines = (
@@ -145,7 +144,6 @@ def settling_by_reports(path: IBUPath, settling: SettlingTimes) -> go.Figure:
     """Iterations until the estimate of each category stays near its limit, against the number of its reports.
 
     Args:
-        path: the record of one histogram.
         settling: when each of its levels has settled.
     """
     last = int(path.iterations[-1])

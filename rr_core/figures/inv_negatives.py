@@ -50,9 +50,6 @@ def inv_with_negatives(
     Args:
         estimate: (k,) Inv.
         theta: (k,) the users' true shares; without them (None) Inv is drawn alone.
-        n: number of users.
-        mechanism: the randomized response.
-        view: what to draw.
         zoom: limit the axis to the values that an empty category can take.
     """
     below = int(below_zero(estimate, mechanism).sum())
@@ -133,7 +130,6 @@ def chance_against_users(n: int, mechanism: RandomizedResponse, observed: float 
 
     Args:
         n: the scenario's number of users.
-        mechanism: the randomized response.
         observed: share of empty categories below zero in repeated draws; None is left out.
     """
     users = np.unique(np.round(np.geomspace(N_MIN, N_MAX, 700)))

@@ -46,7 +46,6 @@ def noisy_histogram(
 
     Args:
         true_counts, counts: (k,) users and reports per category; without the users (None) the reports alone are drawn.
-        mechanism: the randomized response.
         view: what to draw of the k categories.
         zoom: let the reports fill the height, where true bars may stick out.
     """

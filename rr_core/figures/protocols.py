@@ -130,7 +130,6 @@ def posterior_intervals(
         found: mean and intervals.
         estimates: (k,) InvP and MLE* by name.
         truth: (k,) shares of the population; None is left out.
-        view: which categories.
     """
     mean, low, high = (view.pick(values) for values in (found.mean, found.low, found.high))
     best = estimates["mle_star"]

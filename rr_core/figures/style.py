@@ -270,7 +270,6 @@ def interval_trace(
     """Intervals as lines with a mark at both ends, so that one of length zero is visible as well.
 
     Args:
-        name: in the legend.
         at: (m,) places of the intervals on the other axis.
         ends: (m,) lower and (m,) upper ends.
         names: (m,) what each is the interval of.

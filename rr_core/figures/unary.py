@@ -31,7 +31,6 @@ def unary_estimates(
         estimates: (k,) by name: "inv", "inv_n", "inv_p" and, where it was computed, "mle".
         ones: (k,) share of the reports with a one in each place.
         truth: (k,) shares of the users; None is left out.
-        view: which categories.
     """
     # An MLE that is iterated looks like MLE*, and has no star.
     values = {"mle_star" if name == "mle" else name: view.pick(found) for name, found in estimates.items()}

@@ -87,7 +87,6 @@ def compare_costs(
 
     Args:
         histogram: (k,) counts or frequencies.
-        mechanism: the randomized response that produced the reports.
         tolerance: IBU stops where its certificate max_i m_i - 1 (nats per report) is at most this, > 0.
         needed: how many iterations that takes, when it is known; else `iterations_needed` is run first.
         budget: about how many seconds each way may be measured for.
@@ -145,7 +144,6 @@ def ibu_by_categories(phi: Array, mechanism: RandomizedResponse, n_iterations: i
 
     Args:
         phi: (k,) frequencies of the reports, with sum one.
-        mechanism: the randomized response that produced them.
         n_iterations: integer >= 0.
     """
     keep, q = mechanism.keep, mechanism.q

@@ -57,7 +57,6 @@ def ibu(
 
     Args:
         histogram: (..., k) counts or frequencies, normalised inside.
-        mechanism: the randomized response that produced the reports.
         n_iterations: integer >= 0; 0 returns the start.
         start: (k,) or (..., k) distribution to start from; uniform when None. An entry that starts at
             zero stays at zero.

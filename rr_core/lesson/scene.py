@@ -59,7 +59,6 @@ class NumberQuestion:
     """A whole number, on a line.
 
     Attributes:
-        text: the question.
         low, high: ends of the line, included.
         unit: what follows the number, with its blank: "%", " steps".
         in_ratios: whether equal steps on the line are equal ratios; ``low`` is at least 1 then.
@@ -87,7 +86,6 @@ class ChoiceQuestion:
     """One of a few; the prediction is its position, from 0.
 
     Attributes:
-        text: the question.
         options: in words.
         pictures: of the options, where they have any: shares, to be drawn as small bars.
     """
@@ -112,7 +110,6 @@ class OrderQuestion:
     """An order; the prediction has the positions of the items, from 0, the first one first.
 
     Attributes:
-        text: the question.
         items: to be put in order.
         hints: what each item means, in a few words.
         ends: what the first and the last place mean, in a word each.
@@ -139,7 +136,6 @@ class BarsQuestion:
     """Shares, drawn as bars; the prediction has whole per cent that add up to 100.
 
     Attributes:
-        text: the question.
         names: of the bars.
     """
 
@@ -283,7 +279,6 @@ class LessonStep:
     """The survey at one epsilon.
 
     Attributes:
-        epsilon: privacy budget.
         keep: p - q, chance that a person's coin says to tell the truth.
         p: chance that a report is the truth.
         counts: (k,) reports per answer.
@@ -306,7 +301,6 @@ class LessonStep:
 
         Args:
             true_counts: (k,) people per true answer.
-            epsilon: privacy budget.
             dice: (2, k) of everybody, see `rr_core.coupling.noisy_histogram`.
         """
         mechanism = RandomizedResponse(true_counts.size, epsilon)

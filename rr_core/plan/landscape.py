@@ -231,7 +231,6 @@ def simulate_curve(
     """Collect ``replicates`` times at every point and measure the four estimators on the same reports.
 
     Args:
-        k: number of categories.
         theta: (k,) population, shares or counts.
         along: what varies, "epsilon" or "n".
         points: (m,) its values: epsilons from 0.01 to 20, or numbers of users from 1 to 1e9.
@@ -337,7 +336,6 @@ class Plan:
 
     Attributes:
         settings: the page's settings.
-        k: number of categories.
         epsilon, n: the scenario's values, one of them replaced if it was computed.
         target: the target that the plan meets, requested or computed; None where what is reached is no valid target.
         value: the error or number that the plan reaches.

@@ -66,7 +66,6 @@ def achieved(
 
     Args:
         target: what is asked for; its value is not used except for the number of categories of "top".
-        k: number of categories.
         epsilon: privacy budget, from 0.01 to 20.
         n: users, from 1 to 1e12.
         theta: (k,) guess of the population, a `Guess`, or None for the worst case over all populations.

@@ -118,7 +118,6 @@ class Guess:
     """Shares of k categories, or nothing known about them.
 
     Attributes:
-        k: number of categories.
         shares: (k,) in decreasing order, summing to one; None for the worst case over all populations.
     """
 

@@ -159,7 +159,6 @@ class HadamardResponse:
 
         Args:
             values: the users' true categories, integers in 0..k-1, any shape.
-            rng: a NumPy Generator (or a seed for one).
 
         Returns:
             int64 reports in 0..m-1, same shape; number t of block j is j b + t.
@@ -176,7 +175,6 @@ class HadamardResponse:
 
         Args:
             counts: (..., k) true counts, whole numbers >= 0; leading axes are independent batches.
-            rng: a NumPy Generator (or a seed for one).
 
         Returns:
             int64 (..., m) counts of reports. O(m) memory; time O(m) and, for each category, the smaller of its users and
@@ -263,7 +261,6 @@ def inv_hadamard(histogram: ArrayLike, protocol: HadamardResponse) -> Array:
 
     Args:
         histogram: (..., m) histogram of the reports, normalised inside.
-        protocol: the Hadamard response that produced them.
 
     Returns:
         (..., k) estimates that may be negative and need not sum to one. O(m log b).
@@ -285,7 +282,6 @@ def mle_hadamard(
 
     Args:
         histogram: (m,) histogram of the reports, normalised inside.
-        protocol: the Hadamard response that produced them.
         tolerance: gap to reach, in nats per report, a number > 0.
 
     Returns:

@@ -91,7 +91,6 @@ class SubsetSelection:
 
         Args:
             values: the users' true categories, integers in 0..k-1, any shape; (n,) for n users.
-            rng: a NumPy Generator (or a seed for one).
 
         Returns:
             uint8 0 and 1 of shape ``values.shape + (k,)``, with d ones in every report.
@@ -152,7 +151,6 @@ class SubsetSelection:
 
         Args:
             counts: (..., k) true counts, whole numbers >= 0 of at most 10^12 users; leading axes are independent batches.
-            rng: a NumPy Generator (or a seed for one).
 
         Returns:
             int64 (..., k), d times the users in total. k steps over the r that occur, at most min(d + 1, users) of
@@ -186,7 +184,6 @@ def inv_subset(support: ArrayLike, protocol: SubsetSelection, n: float | None) -
 
     Args:
         support: (..., k) how many of the reports hold each category, from 0 to n.
-        protocol: the subset selection that produced them.
         n: number of reports, > 0.
 
     Returns:

@@ -141,7 +141,6 @@ class UnaryEncoding:
 
         Args:
             values: (n,) true categories, integers in 0..k-1.
-            rng: a NumPy Generator (or a seed for one).
 
         Returns:
             (n, k) uint8 of 0 and 1.
@@ -179,7 +178,6 @@ class UnaryEncoding:
 
         Args:
             true_counts: (..., k) whole numbers >= 0; leading axes are independent batches.
-            rng: a NumPy Generator (or a seed for one).
 
         Returns:
             (..., k) int64, each from 0 to N.
@@ -222,7 +220,6 @@ def inv_unary(support: ArrayLike, protocol: UnaryEncoding, n: int | None) -> Arr
 
     Args:
         support: (..., k) number of ones in each place, whole numbers from 0 to n.
-        protocol: the encoding.
         n: number of reports, an integer >= 1.
 
     Returns:

@@ -77,7 +77,6 @@ class ProtocolWords(NamedTuple):
     """What a protocol is called, and what a report of it is.
 
     Attributes:
-        name: on screen.
         short: in a corner of a picture, and before the name.
         brief: within a sentence about a picture.
         tick: on an axis of Plotly, in two lines.

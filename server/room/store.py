@@ -133,7 +133,6 @@ class Question:
 
     Attributes:
         number: from 1, in the order in which they were asked.
-        text: the question.
         answers: the K answers that one chooses from.
         epsilon: privacy budget of one report.
         is_open: whether reports are taken.
