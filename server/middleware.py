@@ -82,18 +82,9 @@ HEADERS = {
 
 @dataclass(eq=False)
 class _Body:
-    """A body on its way.
-
-    Attributes:
-        whole: bytes that may come.
-        come: bytes that came.
-        began: when, later by the time that it waited for others.
-        lap: bytes that came in this lap.
-        waited: seconds that this lap has waited for its sender, before the wait that goes on.
-        since, wait: when the wait for its sender began that goes on, and what ends it; None while there is none.
-        refusal: why it was not kept.
-        has_come: whether all of it came.
-    """
+    """A body on its way: bytes that may come, that came, and that came in this lap; when it began, later by the time
+    that it waited for others; how long this lap waited for its sender before the wait that goes on, if one does, since
+    when, and what ends it; and why it was not kept."""
 
     whole: int
     come: int = 0
@@ -228,12 +219,9 @@ def _can_end(bodies: Iterable[_Body], most: int) -> bool:
 
 def _is_misled(scope: Message) -> bool:
     """Whether a page of another site connects, whose name was made to lead to this machine (DNS rebinding): a browser
-    here, past any proxy, under a name that is not this machine's.
-
-    Streamlit's ``server.allowedHosts`` stops that for names that are known; where it is set, this asks nothing. Set for
-    all, it would keep out every host whose public name is not in the list. A proxy adds a header that starts with "X-",
-    or Forwarded or Via; a page cannot have its browser add one to a WebSocket.
-    """
+    here, past any proxy, under a name that is not this machine's. Streamlit's ``server.allowedHosts`` stops that for
+    known names, and would keep out every host that is not in its list. A proxy adds a header that starts with "X-", or
+    Forwarded or Via; a page cannot have its browser add one to a WebSocket."""
     if scope["type"] != "websocket" or st.get_option("server.allowedHosts"):
         return False
     headers = dict(scope["headers"])

@@ -104,8 +104,7 @@ def show(figure: go.Figure, name: str) -> None:
 
 def listen_for_keys() -> None:
     """Make one button of Play and Pause, and speeds of the other ones; make the films of a page operable by keyboard:
-    arrows step, Home goes back to the start, the space bar plays and pauses; give their buttons names, and keep Plotly's
-    toolbar off them."""
+    arrows step, Home goes back to the start, the space bar plays and pauses."""
     given = {
         "names": CONTROLS | ASIDE,
         "keys": _KEYS,

@@ -153,14 +153,9 @@ class Page:
 
     @staticmethod
     def controls(unused: Mapping[str, str] | None = None) -> None:
-        """Draw navigation and sidebar; a page that is presented ends here.
-
-        The dials come first: all the rest can wait while a hand moves them.
-
-        Args:
-            unused: why, by name, for each of "k", "s", "epsilon", "n" and "seed" that nothing in the open view depends
-                on: these controls are grey. What the distribution fixes is known to the sidebar.
-        """
+        """Draw navigation and sidebar, the dials first: all the rest can wait while a hand moves them. A page that is
+        presented ends here. ``unused``: why, by name, a control is grey since nothing in the open view depends on
+        it."""
         grey = sidebar.grey(unused or {})
         if link.presenting():
             _present(grey)
@@ -198,14 +193,9 @@ def _dials_at_the_foot(grey: Mapping[str, str]) -> Any:
 
 
 def open_page(name: str, *settings: Binding[Any]) -> Page:
-    """Open a page about the scenario: its title, messages, and the upload panel when it is wanted.
-
-    The page then shows its main figure with `Page.lead`, which also draws the controls.
-
-    Args:
-        name: the page's address; its title is the question that the navigation has for it.
-        settings: bindings of the page's own settings, which its links carry besides the scenario.
-    """
+    """Open a page about the scenario: its title, messages, and the upload panel when it is wanted. The page then shows
+    its main figure with `Page.lead`, which also draws the controls. ``settings`` are the page's own, which its links
+    carry."""
     _arrive(name, settings)
     _show_notes_and_upload()
     try:
@@ -248,14 +238,7 @@ def open_reading(name: str, *settings: Binding[Any]) -> None:
 
 
 def _arrive(name: str, settings: Sequence[Binding[Any]] = (), *, shows_scenario: bool = True) -> None:
-    """Take the scenario and the page's settings from the address, and show the title.
-
-    Args:
-        name: the page's address.
-        settings: of the page.
-        shows_scenario: whether the page has a figure of the scenario, which can be presented, and takes long when the
-            scenario is large.
-    """
+    """Take the scenario and the page's settings from the address, and show the title."""
     _take_again()
     opening = link.read(name, settings, presentable=shows_scenario)
     is_large = shows_scenario and link.current().k > LARGE
@@ -283,13 +266,8 @@ def _show_notes_and_upload() -> None:
 
 @dataclass(eq=False)
 class _Before:
-    """What came to a session before a whole run had drawn its widgets.
-
-    Attributes:
-        states: values of widgets, by their identifiers.
-        runner: whose end of a run is waited for; None where there is none.
-        is_over: whether a run has drawn the widgets.
-    """
+    """What came to a session before a whole run had drawn its widgets: their values by identifier, and whose end of a
+    run is waited for."""
 
     states: dict[str, WidgetState] = field(default_factory=dict)
     runner: ScriptRunner | None = None

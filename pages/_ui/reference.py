@@ -55,15 +55,9 @@ def _as_markdown(entry: Entry) -> str:
 
 
 def fill(text: str, numbers: Mapping[str, Any]) -> str:
-    """The text with its placeholders filled.
-
-    ``{{path}}`` is the value at a path of keys, attributes and places in ``numbers``: ``a.b.0``. ``{{path:format}}``
-    writes it in one of the formats below, which may be followed by its number of digits, or as Python's format
-    specification says: ``{{path:percent 4}}``, ``{{path:,}}``.
-
-    Raises:
-        KeyError, AttributeError, IndexError: when there is no such value.
-    """
+    """The text with its placeholders filled: ``{{path}}`` is the value at a path of keys, attributes and places in
+    ``numbers``: ``a.b.0``; ``{{path:format}}`` writes it in one of the formats below, which may be followed by its
+    number of digits, or as Python's format specification says: ``{{path:percent 4}}``, ``{{path:,}}``."""
     return _PLACEHOLDER.sub(lambda found: _formatted(_at(numbers, found[1]), found[2] or ""), text)
 
 

@@ -26,12 +26,8 @@ _PRESETS = {preset.name: preset for preset in PRESETS}
 
 
 def grey(unused: Mapping[str, str]) -> dict[str, str]:
-    """Why each control that does nothing is grey, by the name of its field: what the page says of its open view, and what
-    the distribution fixes.
-
-    Args:
-        unused: reasons of the page.
-    """
+    """Why each control that does nothing is grey, by the name of its field: what the page says of its open view, and
+    what the distribution fixes."""
     scenario, fixed = link.current(), {}
     if scenario.of_data and link.page() != "plan":  # of a survey that may have other answers than the data
         whose = "Your data" if scenario.dist == UPLOAD else "These data"
@@ -134,10 +130,8 @@ def draw_share() -> None:
 
 
 def qr_code(address: str) -> str:
-    """The address as a QR code: an SVG, black on white on dark pages too, or cameras would not read it.
-
-    All have one mask, and are read as well: choosing the best of eight takes three times as long as all the rest.
-    """
+    """The address as a QR code: an SVG, black on white on dark pages too, or cameras would not read it. All have one
+    mask: choosing the best of eight takes three times as long as all the rest."""
     svg = io.BytesIO()
     segno.make(address, error="m", micro=False, mask=_MASK).save(
         svg, "svg", scale=4, border=3, dark="#000", light="#fff"

@@ -45,15 +45,9 @@ def estimates(
     zoom: bool = False,
     quick: bool = False,
 ) -> go.Figure:
-    """The truth and the four estimators, by category.
-
-    Args:
-        by_name: (k,) estimate by estimator name.
-        truth: (k,) what they estimate; None is left out.
-        zoom: limit the axis to the values that an empty category can take.
-        quick: where there would be a mark for each of many categories, draw dashes instead, all those of an estimator
-            as one path, which a browser shows in less time than hundreds of marks.
-    """
+    """The truth (k,) and the four estimators (k,), by category. ``zoom`` limits the axis to the values that an empty
+    category can take; ``quick`` draws the marks of many categories as dashes of one path per estimator, which a browser
+    shows sooner."""
     shapes: list[dict[str, Any]] = []
     if isinstance(view, Bars):
         values = {name: view.pick(by_name[name]) for name in ESTIMATORS}
@@ -99,12 +93,8 @@ def _reading(by_name: Mapping[str, Array], truth: Array | None, mechanism: Rando
 
 
 def nearest(off: Mapping[str, float]) -> str:
-    """Which estimate is nearest to the truth in this draw, and how far the others are; distances that are the same in
-    five digits count as equal.
-
-    Args:
-        off: distance from the truth by the estimate's name on screen.
-    """
+    """Which estimate is nearest to the truth in this draw, and how far the others are, by the distances of estimates by
+    their names on screen; those that are the same in five digits count as equal."""
     off = {name: round(distance, _PLACES) for name, distance in off.items()}
     order = sorted(off, key=off.__getitem__)
     n_distances = len(set(off.values()))
@@ -426,12 +416,7 @@ _PACE = 6
 
 def search_film(found: MLESearch, labels: Sequence[str] | None) -> go.Figure:
     """Bars of reports, least reported first: step by step the lowest estimate below zero is struck out, and Inv is done
-    again with the reports of the others alone.
-
-    Args:
-        found: the steps.
-        labels: names of the k categories, None for numbers.
-    """
+    again with the reports of the others alone."""
     view = bars(found.order, labels, "Category, least reported first")
     place = np.arange(found.shares.size)
     looks = {

@@ -95,13 +95,8 @@ class PanelGrid:
 
 @dataclass(frozen=True)
 class Scale:
-    """The vertical axis of a row.
-
-    Attributes:
-        low, high: its ends; powers of ten when it is logarithmic.
-        logarithmic: whether it is.
-        zero: exponent of ten at which zeros are drawn on a logarithmic axis; None where there are none.
-    """
+    """The vertical axis of a row: its ends (powers of ten when it is logarithmic), and the exponent at which zeros are
+    drawn."""
 
     low: float
     high: float
@@ -245,15 +240,9 @@ _NOWHERE = np.array([np.nan])  # of what stands in the legend alone
 
 
 def paper_figure(drawn: Curves, here: float | None = None) -> go.Figure:
-    """Rows of panels: at the left the population by rank, then one panel per value of the third axis.
-
-    Panels of a row share their vertical axis, panels of a column their horizontal one. An error of zero has no place
-    on a logarithmic axis: it lies on a line of its own at the bottom, marked 0.
-
-    Args:
-        drawn: the curves; rows and columns beyond MOST_ROWS and MOST_COLUMNS are left out.
-        here: the reader's own epsilon or N, drawn as a vertical line where it is within the axis.
-    """
+    """Rows of panels: at the left the population by rank, then one panel per value of the third axis; those beyond
+    MOST_ROWS and MOST_COLUMNS are left out. An error of zero lies on a line of its own at the bottom, marked 0.
+    ``here``, the reader's own epsilon or N, is a vertical line where it is within the axis."""
     rows, columns = drawn.rows[:MOST_ROWS], drawn.selection.fixed_values[:MOST_COLUMNS]
     grid = PanelGrid(len(rows), len(columns))
     x = horizontal(drawn)

@@ -78,13 +78,8 @@ def look(name: str, protocol: ProtocolKey) -> Quantity:
 
 
 def error_curves(rows: Sequence[Errors], against: Count, relative: bool = False) -> go.Figure:
-    """Mean squared errors along epsilon, one panel for each population and number of users, below each other.
-
-    Args:
-        rows: of one protocol and one truth, at least one; those of a panel stand together, by rising epsilon.
-        against: in how many of them maximum likelihood is surely better than InvP, see `against_inv_p`.
-        relative: whether to show only the error of maximum likelihood, divided by that of InvP.
-    """
+    """Mean squared errors along epsilon, of one protocol and one truth, one panel for each population and number of
+    users (their rows together, by rising epsilon); ``relative``: only that of maximum likelihood, divided by InvP's."""
     panels = [list(group) for _, group in groupby(rows, lambda row: panel_name(row.setting))]
     inner = _PANEL * len(panels) + _GAP * (len(panels) - 1)
     budgets = [row.setting.epsilon for row in rows]

@@ -70,10 +70,8 @@ _HERE_RIM = {"width": 1.5, "color": RIM}
 
 
 def rmse_against_k(curves: RmseCurves, epsilon: float) -> go.Figure:
-    """RMSE against the number of categories, from `protocols.against_k` at this ``epsilon``.
-
-    k-RR, subset selection and Hadamard response depend on K; the vertical line is where the first two part.
-    """
+    """RMSE against the number of categories, from `protocols.against_k` at this ``epsilon``. k-RR, subset selection and
+    Hadamard response depend on K; the vertical line is where the first two part."""
     x = axis("Categories K (log scale)", type="log", dtick=1, **COUNT)
     reads = (
         f"at ε = {budget(epsilon)} k-RR is as good as subset selection up to {math.floor(curves.single):,} "
@@ -234,15 +232,8 @@ def _bound_line(x: Array, y: Array, name: str, colour: str, dash: str, width: fl
 def error_curves(
     result: SimulatedCurve, metric: str, exact: Array | None, here: float, wanted: float | None
 ) -> go.Figure:
-    """One curve per estimator.
-
-    Args:
-        result: the simulation; points without collections are left out.
-        metric: "rmse", "max" or "tv".
-        exact: (m,) Inv's error in closed form, drawn in the place of its simulation; None where there is none.
-        here: the plan's epsilon or N.
-        wanted: the value asked for, where the target is about this metric.
-    """
+    """One curve per estimator of the points with collections; ``exact`` (m,) is Inv's error in closed form, in the
+    place of its simulation, ``wanted`` the value asked for where the target is about this metric."""
     there = result.completed > 0
     x = result.points[there]
     mean = {name: values[there] for name, values in result.mean[metric].items()}

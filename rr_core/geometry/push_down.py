@@ -133,13 +133,8 @@ def push_down_candidates(
 
 @dataclass(frozen=True, eq=False)
 class _WithoutCategory:
-    """A histogram without the category that is pushed down, and that category's own count.
-
-    Attributes:
-        top: reports of the most reported other category.
-        rest: (levels, 2) values and multiplicities of all the others, decreasing.
-        own: the category's count.
-    """
+    """A histogram without the category that is pushed down: the count of the most reported other one, (levels, 2)
+    values and multiplicities of the rest, decreasing, and the category's own count."""
 
     top: float
     rest: Array

@@ -316,10 +316,8 @@ _MOST_RANGES = 5  # ranges of one axis that a sentence can hold
 
 
 def answer_in_words(result: SweepResult, metric: str) -> str:
-    """Which estimate has the smallest error in a sweep, and what MLE* costs: one or two sentences in markdown.
-
-    Empty where the run cannot tell: no cell, or one of the three valid estimates or the error was left out.
-    """
+    """Which estimate has the smallest error in a sweep, and what MLE* costs, as markdown; empty where no cell is done,
+    or one of the three valid estimates or the error was left out."""
     if not has_errors(result, metric, *VALID):
         return ""
     return _of_nll(result) if metric == "nll" else _of_mse(result)

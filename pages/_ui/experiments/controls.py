@@ -44,9 +44,8 @@ _MOST_NAMED = 6
 
 
 def _read_own_sweep(query: Mapping[str, str]) -> tuple[OwnSweep, tuple[str, ...]] | None:
-    """The settings of the user's own sweep in an address, and a sentence for each value that was changed;
-    None where the address is about another sweep. Without parameters, an address of the own sweep means its
-    default settings."""
+    """The settings of an own sweep in an address, with a sentence for each value that was changed; None where it is
+    about another sweep. Without parameters, the default settings."""
     return OwnSweep.from_query(query) if query.get("sweep", "").strip().lower() == settings.OWN else None
 
 

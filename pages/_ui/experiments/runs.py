@@ -29,16 +29,8 @@ SWEEP = binding_of_choice("_exp_sweep", settings.SWEEP_PARAMETER, settings.MAIN,
 
 @dataclass(frozen=True, eq=False)
 class SweepView:
-    """One sweep with what is known of it.
-
-    Attributes:
-        key: "main", a key of PAPER_FIGURES, "3" or "own".
-        name: as the page calls it.
-        result: its cells that are done: all, some or none.
-        preset: the figure of the paper that it repeats.
-        populations: uploaded ones that its cells ask for, by key.
-        origin: one sentence on where the numbers come from.
-    """
+    """One sweep with what is known of it: ``preset`` is the figure of the paper that it repeats, ``origin`` a sentence
+    on where the numbers come from."""
 
     key: str
     name: str
@@ -67,17 +59,8 @@ _MOST_RUNS = 8  # runs of a session that are kept; the oldest goes first
 
 @dataclass(eq=False)
 class Run:
-    """A sweep's numbers, and where they come from.
-
-    Attributes:
-        key: of the sweep.
-        label: display name among the runs of the same sweep.
-        origin: one sentence on where the numbers come from.
-        initial: the result before this session ran it: stored, from a file, or empty.
-        populations: uploaded populations by key.
-        job: its entry in the queue; None before this session has run it.
-        run_here: whether this session has run it, to the end or not.
-    """
+    """A sweep's numbers, and where they come from (``origin``, a sentence): those before this session ran it (stored,
+    from a file, or none), and its entry in the queue since."""
 
     key: str
     label: str
@@ -123,16 +106,9 @@ LET_GO = (
 
 @dataclass(eq=False)
 class _Session:
-    """What a session keeps of its runs, but not the runs: the server may let go of those.
-
-    Attributes:
-        me: its identifier in the queue.
-        current: labels of the runs on screen, by key of sweep.
-        count: of all runs so far.
-        waiting: a run that was waiting or running when it was last looked at, which stays.
-        let_go: whether the server let go of the runs, and none came since.
-        measured: the state of each run when their size was last measured.
-    """
+    """What a session keeps of its runs, but not the runs: the server may let go of those. ``waiting`` is one that was
+    waiting or running when it was last looked at, which stays; ``measured`` the state of each when their size was last
+    measured."""
 
     me: str = field(default_factory=lambda: uuid.uuid4().hex)
     current: dict[str, str] = field(default_factory=dict)

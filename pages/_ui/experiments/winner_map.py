@@ -162,13 +162,8 @@ WORDS = (
 
 @dataclass(frozen=True)
 class Selections:
-    """The map selection of every sweep: chosen by the user, or pending from a link.
-
-    Attributes:
-        by_sweep: by key of the sweep, what was chosen, or the map's parameters of a link: what they stand for is known
-            once the sweep has cells.
-        arrived: key of the sweep that the last arrival was about; "" when its address had no map.
-    """
+    """The map selection of every sweep: chosen by the user, or the parameters of a link, which mean something once the
+    sweep has cells. ``arrived`` is the sweep of the last arrival; "" when its address had no map."""
 
     by_sweep: Mapping[str, MapSelection | dict[str, str]] = field(default_factory=dict)
     arrived: str = ""
@@ -258,11 +253,7 @@ def show(figure: go.Figure, name: str, lead: bool, on_click: chart.OnClick | Non
 
 def section(view: SweepView, scenario: Scenario, lead: bool) -> None:
     """What a cell means, what to try, and the map; at its right the cell that was clicked or chosen, which has a frame,
-    with the link that opens it, and the map's widgets.
-
-    Args:
-        lead: whether it is the page's first figure.
-    """
+    with the link that opens it, and the map's widgets."""
     sweep = view.result.sweep
     reason = why_no_map(sweep)
     if reason:

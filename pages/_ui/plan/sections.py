@@ -310,11 +310,7 @@ SHARE_SETTINGS = binding_of_parameters("_plan_share", SHARE_PARAMETERS, ShareSet
 
 
 def _curve_of_survey() -> ShareCurve:
-    """The answer of what is stated in Survey designs.
-
-    Raises:
-        Unclear: something is missing or cannot be.
-    """
+    """The answer of what is stated in Survey designs; `Unclear` where something is missing or cannot be."""
     settings = SHARE_SETTINGS.current()
     stated = settings.understood()
     return session_files.cached("plan_share", settings, lambda: share_curve(*stated))
