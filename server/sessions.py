@@ -679,9 +679,9 @@ def _watch() -> None:
 
 @dataclass(eq=False)
 class Watch:
-    """Looks at the memory again and again, and lets go of what visitors left behind: of sessions that have
-    no visitor since ``left``, after half a minute (``settled``) and after two (``ended``); ``owed`` says whether memory that was let go of
-    may not have been given back to the system yet."""
+    """Looks at the memory again and again, and lets go of what visitors left behind: of sessions that have no visitor
+    since ``left``, after half a minute (``settled``) and after two (``ended``); ``owed`` says whether memory that was
+    let go of may not have been given back to the system yet."""
 
     left: dict[str, float] = field(default_factory=dict)
     settled: set[str] = field(default_factory=set)
