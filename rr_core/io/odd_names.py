@@ -112,22 +112,7 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
     text, missing = pc.utf8_lower(written), _one_of(written, WORDS["missing"])
     none = np.zeros(len(labels), dtype=bool)
     of_counts = reports.layout == "counts"
-    grouped = total = none
-    if of_counts:
-        called = _one_of(total_form(written), WORDS["total"])
-        grouped = _sums_of_groups(labels, counts) | _sums_of_next(counts, called | missing)
-        total = called | grouped
-    parts = none
-    if total.any():  # beside a total, also "Subtotal north"
-        parts = np.asarray(pc.match_substring_regex(text, _SUBTOTAL).to_numpy(zero_copy_only=False)) & ~total
-        total = total | parts
-    rest = counts[~missing & ~total].sum()
-    sums = total & (counts >= _NEARLY_ALL * rest) & (counts > 0)
-    if (sums & ~parts).any():
-        sums |= parts
-    added = sum_of_others(np.where(missing, 0, counts)) if of_counts and not sums.any() else none
-    # At an end of the table a sum is its total; amid the others it may be one by chance.
-    sums |= (added & likely_total(counts)) | grouped | _sums_so_far(total, counts)
+    total, added, sums = _totals(reports, written, missing) if of_counts else (none, none, none)
     declared = none if of_counts else counts == 0
     same, nearly, values = _twins(labels, counts)
     several = _several_answers(written)
@@ -175,6 +160,41 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
             reason = "no answer"
         odd.append(Odd(labels[i], int(counts[i]), reason, labels[twin] if is_twin else None, settled))
     return OddNames(_by_reports(odd), level)
+
+
+def _totals(reports: Reports, written: Any, missing: Mask) -> tuple[Mask, Mask, Mask]:
+    """Of a table of counts, which names have a word for a total, or the sum of a group of others; which, without one, the
+    sum of all others; and which of these surely are no categories."""
+    labels, counts = reports.labels, reports.counts
+    called = _one_of(total_form(written), WORDS["total"])
+    grouped = _sums_of_groups(labels, counts) | _sums_of_next(counts, called | missing)
+    total = called | grouped
+    parts = np.zeros(len(labels), dtype=bool)
+    if total.any():  # beside a total, also "Subtotal north"
+        text = pc.match_substring_regex(pc.utf8_lower(written), _SUBTOTAL)
+        parts = np.asarray(text.to_numpy(zero_copy_only=False)) & ~total
+        total = total | parts
+    rest = counts[~missing & ~total].sum()
+    sums = total & (counts >= _NEARLY_ALL * rest) & (counts > 0)
+    if (sums & ~parts).any():
+        sums |= parts
+    added = np.zeros_like(parts) if sums.any() else sum_of_others(np.where(missing, 0, counts))
+    # At an end of the table a sum is its total; amid the others it may be one by chance.
+    return total, added, sums | (added & likely_total(counts)) | grouped | _sums_so_far(total, counts)
+
+
+def rows_of_totals(reports: Reports) -> frozenset[str]:
+    """Names in a table of counts that stand for others together; none where each row is a report.
+
+    >>> from rr_core.io.reports import read_typed
+    >>> sorted(rows_of_totals(read_typed("yes, 640\nno, 360\nTotal, 1000")))
+    ['Total']
+    """
+    if reports.layout != "counts":
+        return frozenset()
+    written = pa.array(reports.labels, pa.large_string())
+    total, added, _ = _totals(reports, written, _one_of(written, WORDS["missing"]))
+    return frozenset(reports.labels[total | added].tolist())
 
 
 def _sums_so_far(total: Mask, counts: Counts) -> Mask:

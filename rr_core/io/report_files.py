@@ -280,11 +280,13 @@ def _files(results: Results) -> dict[str, Any]:
 
 
 def _left_out(results: Results) -> dict[str, Any]:
-    collected = results.used.collected
+    collected, totals = results.used.collected, results.used.totals
+    outside = [one for one in collected.outside if one not in totals]
     return {
         "rows": [asdict(dropped) for dropped in results.used.reports.dropped],
-        "reports_outside_domain": collected.outside_total,
-        "outside_domain": [{"category": label, "reports": count} for label, count in collected.outside],
+        "reports_outside_domain": sum(count for _, count in outside),
+        "outside_domain": [{"category": label, "reports": count} for label, count in outside],
+        "rows_of_totals": [{"name": label, "number": count} for label, count in totals],
         "categories_without_reports": collected.unreported,
     }
 

@@ -179,9 +179,13 @@ def _n_above_zero(above: int, k: int) -> str:
 
 
 def outside_domain(results: Results) -> str:
-    """How many reports name a category outside the domain; the beginning of a sentence."""
-    total, noun = results.used.collected.outside_total, results.used.counted
-    return f"{counted(total, noun[:-1])} {'is' if total == 1 else 'are'} left out"
+    """How many reports name a category outside the domain, and how many rows hold totals, which are no reports; the
+    beginning of a sentence."""
+    used = results.used
+    rows, total = len(used.totals), used.collected.outside_total - sum(number for _, number in used.totals)
+    left = [counted(total, used.counted[:-1])] if total or not rows else []
+    left += [f"{counted(rows, 'row')} of totals"] if rows else []
+    return f"{' and '.join(left)} {'is' if rows + total == 1 else 'are'} left out"
 
 
 def fit(results: Results) -> list[str]:
@@ -591,8 +595,7 @@ def left_out(results: Results, *, named: bool = True) -> list[str]:
     lines = rows_left_out(read.dropped, read.merged)
     if collected.outside:
         lines.append(
-            f"Reports outside the domain: {collected.outside_total:,}, of "
-            f"{counted(len(collected.outside), 'category')}"
+            f"Outside the domain: {outside_domain(results)}"
             + (f": {_outside_named(results)}" if named else "")
         )
     if collected.unreported:
