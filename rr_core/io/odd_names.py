@@ -28,6 +28,7 @@ from rr_core.reports.low_counts import strays
 Reason = Literal[
     "no answer",
     "a total",
+    "a mean or SD",
     "the sum of the others",
     "several answers",
     "declared by the file",
@@ -112,7 +113,9 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
     text, missing = pc.utf8_lower(written), _one_of(written, WORDS["missing"])
     none = np.zeros(len(labels), dtype=bool)
     of_counts = reports.layout == "counts"
-    total, added, sums = _totals(reports, written, missing) if of_counts else (none, none, none)
+    means = _means(counts, written, missing) if of_counts else none
+    total, added, sums = _totals(reports, written, missing | means) if of_counts else (none, none, none)
+    sums = sums | means
     declared = none if of_counts else counts == 0
     same, nearly, values = _twins(labels, counts)
     several = _several_answers(written)
@@ -135,9 +138,10 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
         if of_counts or not reports.has_header
         else _one_of(text, frozenset({reports.category_name.lower()}))
     )
-    perhaps = unsaid | total | added | several | declared | header
+    perhaps = unsaid | total | added | means | several | declared | header
     others: tuple[tuple[Reason, Mask], ...] = (
         ("a total", total),
+        ("a mean or SD", means),
         ("the sum of the others", added),
         ("several answers", several),
         ("declared by the file", declared | (rare & (counts == 0))),
@@ -162,6 +166,21 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
     return OddNames(_by_reports(odd), level)
 
 
+def _means(counts: Counts, written: Any, missing: Mask) -> Mask:
+    """Of a table of counts, which names at its end are words for a mean or a standard deviation, and have, but for
+    rounding, that of the rows above."""
+    form, found = total_form(written), np.zeros(len(counts), dtype=bool)
+    mean, deviation = (_one_of(form, WORDS[word]) for word in ("mean", "deviation"))
+    rest = mean | deviation | missing | _one_of(form, WORDS["total"])
+    if (mean | deviation).any() and not rest.all():
+        end = int(np.flatnonzero(~rest)[-1]) + 1
+        above = counts[:end][~rest[:end]]
+        found[end:] = mean[end:] & (abs(counts[end:] - above.mean()) < 1)
+        for spread in (above.std(), above.std(ddof=1)) if len(above) > 1 else ():
+            found[end:] |= deviation[end:] & (abs(counts[end:] - spread) < 1)
+    return found
+
+
 def _totals(reports: Reports, written: Any, missing: Mask) -> tuple[Mask, Mask, Mask]:
     """Of a table of counts, which names have a word for a total, or the sum of a group of others; which, without one, the
     sum of all others; and which of these surely are no categories."""
@@ -183,18 +202,22 @@ def _totals(reports: Reports, written: Any, missing: Mask) -> tuple[Mask, Mask, 
     return total, added, sums | (added & likely_total(counts)) | grouped | _sums_so_far(total, counts)
 
 
-def rows_of_totals(reports: Reports) -> frozenset[str]:
-    """Names in a table of counts that stand for others together; none where each row is a report.
+def summary_rows(reports: Reports) -> dict[str, str]:
+    """Names in a table of counts that stand for others together, and what they hold: "totals", "means or SDs"; none where
+    each row is a report.
 
     >>> from rr_core.io.reports import read_typed
-    >>> sorted(rows_of_totals(read_typed("yes, 640\nno, 360\nTotal, 1000")))
-    ['Total']
+    >>> summary_rows(read_typed("yes, 640\nno, 360\\nTotal, 1000\\nMean, 500"))
+    {'Total': 'totals', 'Mean': 'means or SDs'}
     """
     if reports.layout != "counts":
-        return frozenset()
+        return {}
     written = pa.array(reports.labels, pa.large_string())
-    total, added, _ = _totals(reports, written, _one_of(written, WORDS["missing"]))
-    return frozenset(reports.labels[total | added].tolist())
+    missing = _one_of(written, WORDS["missing"])
+    means = _means(reports.counts, written, missing)
+    total, added, _ = _totals(reports, written, missing | means)
+    totals = dict.fromkeys(reports.labels[total | added].tolist(), "totals")
+    return totals | dict.fromkeys(reports.labels[means].tolist(), "means or SDs")
 
 
 def _sums_so_far(total: Mask, counts: Counts) -> Mask:

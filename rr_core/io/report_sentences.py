@@ -3,6 +3,7 @@ shortened here, and made safe where they are shown."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import inf, isfinite
 from typing import Any
@@ -179,13 +180,13 @@ def _n_above_zero(above: int, k: int) -> str:
 
 
 def outside_domain(results: Results) -> str:
-    """How many reports name a category outside the domain, and how many rows hold totals, which are no reports; the
-    beginning of a sentence."""
-    used = results.used
-    rows, total = len(used.totals), used.collected.outside_total - sum(number for _, number in used.totals)
-    left = [counted(total, used.counted[:-1])] if total or not rows else []
-    left += [f"{counted(rows, 'row')} of totals"] if rows else []
-    return f"{' and '.join(left)} {'is' if rows + total == 1 else 'are'} left out"
+    """How many reports name a category outside the domain, and how many rows hold totals or means, which are no reports;
+    the beginning of a sentence."""
+    used, held = results.used, results.used.summaries
+    total = sum(number for name, number in used.collected.outside if name not in held)
+    left = [counted(total, used.counted[:-1])] if total or not held else []
+    left += [f"{counted(rows, 'row')} of {what}" for what, rows in Counter(held.values()).items()]
+    return f"{' and '.join(left)} {'is' if len(held) + total == 1 else 'are'} left out"
 
 
 def fit(results: Results) -> list[str]:

@@ -734,7 +734,9 @@ def test_rows_of_totals_are_not_called_reports(said):
     assert said[0] == "1 row of totals is left out, under a name that is not counted as a category: Total."
     told = json.loads(json_file(only, "", ""))["left_out"]
     assert (told["reports_outside_domain"], told["outside_domain"]) == (0, [])
-    assert told["rows_of_totals"] == [{"name": "Total", "number": 1308}]
+    assert told["summary_rows"] == [{"name": "Total", "number": 1308, "of": "totals"}]
+    means = analysed([("a.csv", table.replace(b"NA,3", b"Mean,435"))], on_list)
+    assert sentences.outside_domain(means) == "1 row of totals and 1 row of means or SDs are left out"
     rows = analysed([("a.csv", b"answer\n" + b"yes\nno\nTotal\n" * 9)], all_seen, names=Names(("Total",)))
     assert sentences.outside_domain(rows) == "9 reports are left out"
 
