@@ -100,8 +100,12 @@ _STYLE = """<style>
 [data-testid="stSidebarHeader"] {height: 0.9rem; margin-bottom: 0;}
 @media (min-width: 641px) {
   body:not(.rr-fills) [data-testid="stBottom"] {display: none;}
+  /* The ground of the page that is open covers no neighbour's words. */
+  .st-key-links [data-testid="stPageLink-NavLink"] {height: 20px; margin: 6px 0;}
 }
 @media (max-width: 640px) {
+  /* A finger hits one link and not two. */
+  .st-key-links [data-testid="stElementContainer"]:has(a) {margin: 0;}
   /* Lines and blocks stand closer, so that the figure stays on the first screen; where many categories bring one more
      choice to the row above it, this is one line that a finger moves, and fades where it goes on. */
   .st-key-figure_controls {row-gap: 0.3rem;}
