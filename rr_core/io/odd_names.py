@@ -207,7 +207,7 @@ def summary_rows(reports: Reports) -> dict[str, str]:
     each row is a report.
 
     >>> from rr_core.io.reports import read_typed
-    >>> summary_rows(read_typed("yes, 640\nno, 360\\nTotal, 1000\\nMean, 500"))
+    >>> summary_rows(read_typed("yes, 640\\nno, 360\\nTotal, 1000\\nMean, 500"))
     {'Total': 'totals', 'Mean': 'means or SDs'}
     """
     if reports.layout != "counts":
