@@ -71,7 +71,11 @@ def report_band(true_counts: ArrayLike, n: int, mechanism: RandomizedResponse, l
     Args:
         true_counts: (m,) users in each category, whole numbers from 0 to n.
         n: all users.
+        mechanism: the randomized response.
         level: probability of the central range, between 0 and 1.
+
+    Raises:
+        ValueError: naming the argument.
 
     >>> mechanism = RandomizedResponse.from_p(4, 0.5)
     >>> band = report_band([0, 600], 1000, mechanism)
@@ -119,6 +123,10 @@ def negative_chance(n: ArrayLike, mechanism: RandomizedResponse) -> Array:
 
     Args:
         n: numbers of users, whole numbers from 1 to 10^15, any shape.
+        mechanism: the randomized response.
+
+    Raises:
+        ValueError: naming the argument.
 
     >>> mechanism = RandomizedResponse.from_p(4, 0.5)
     >>> negative_chance([1, 100, 10**6], mechanism).round(4).tolist()
@@ -157,6 +165,10 @@ def negative_chances(true_counts: ArrayLike, n: int, mechanism: RandomizedRespon
     Args:
         true_counts: (m,) users in each category, whole numbers from 0 to n.
         n: all users.
+        mechanism: the randomized response.
+
+    Raises:
+        ValueError: naming the argument.
 
     >>> mechanism = RandomizedResponse.from_p(4, 0.5)
     >>> negative_chances([0, 5, 50], 1000, mechanism).round(4).tolist()
@@ -216,6 +228,9 @@ class Negatives:
 
 def negatives(estimate: ArrayLike, true_counts: ArrayLike, mechanism: RandomizedResponse) -> Negatives:
     """Count and sum of the negative entries of an Inv estimate (k,), beside the users' true counts.
+
+    Raises:
+        ValueError: naming the argument.
 
     >>> mechanism = RandomizedResponse.from_p(4, 0.5)
     >>> found = negatives([1.0, 0.25, 0.0, -0.25], [8, 4, 0, 0], mechanism)

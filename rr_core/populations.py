@@ -164,6 +164,7 @@ class Table:
     """A small table of counts with names.
 
     Attributes:
+        name: on screen.
         rows: name and count of each category.
         source: where the counts come from, one line.
         is_real: whether somebody counted them: `/experiments` then offers them for Figure 3, which is about real data.

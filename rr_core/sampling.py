@@ -38,6 +38,7 @@ def multinomial(n: int, weights: ArrayLike, rng: np.random.Generator) -> Counts:
     Args:
         n: number of users, >= 0.
         weights: (k,) non-negative, positive total; need not sum to one.
+        rng: NumPy generator.
 
     Returns:
         (k,) int64 counts summing to ``n``. The total is split by binomials down a binary tree of partial
@@ -66,6 +67,7 @@ def sum_of_multinomials(totals: Counts, weights: Array, rng: np.random.Generator
     Args:
         totals: (groups,) int64 users of each group, >= 0.
         weights: (groups, m) non-negative, each row with a positive total near one.
+        rng: NumPy generator.
 
     >>> from rr_core.streams import Stream, generator
     >>> weights = np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]])
@@ -87,6 +89,7 @@ def uniform_multinomial(totals: ArrayLike, k: int, rng: np.random.Generator) -> 
     Args:
         totals: non-negative integers of any shape: how many users in each row.
         k: number of categories, >= 1.
+        rng: NumPy generator.
 
     Returns:
         int64 array of shape ``totals.shape + (k,)``, each row summing to its total.

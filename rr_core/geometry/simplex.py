@@ -183,6 +183,9 @@ def three_categories(draw: Draw) -> Draw:
     three categories with the scenario's epsilon; a population of two gets a third category that nobody has.
     The seed decides everything.
 
+    Args:
+        draw: the scenario's draw.
+
     Returns:
         A draw with k = 3. Its categories are in their own order when the scenario has three, else the most
         frequent comes first (ties in their own order).

@@ -102,6 +102,9 @@ def first_reached(path: IBUPath, tolerance: float) -> FirstReached:
         path: of one histogram; take one out of a batch by `IBUPath.row`.
         tolerance: a number >= 0.
 
+    Raises:
+        ValueError: naming the argument.
+
     >>> from rr_core import RandomizedResponse, ibu_path
     >>> path = ibu_path([60, 30, 10], RandomizedResponse(3, 1.0), [1000])
     >>> first_reached(path, 1e-3)
@@ -236,6 +239,9 @@ def local_rate(path: IBUPath) -> LocalRate:
 
     Args:
         path: of one histogram; take one out of a batch by `IBUPath.row`.
+
+    Raises:
+        ValueError: naming the argument.
 
     >>> from rr_core import RandomizedResponse, ibu_path
     >>> rate = local_rate(ibu_path([60, 30, 10], RandomizedResponse(3, 1.0), [0]))

@@ -87,12 +87,16 @@ def compare_costs(
 
     Args:
         histogram: (k,) counts or frequencies.
+        mechanism: the randomized response that produced the reports.
         tolerance: IBU stops where its certificate max_i m_i - 1 (nats per report) is at most this, > 0.
         needed: how many iterations that takes, when it is known; else `iterations_needed` is run first.
         budget: about how many seconds each way may be measured for.
 
     Returns:
         One cost for each `Method`, in their order.
+
+    Raises:
+        ValueError: naming the argument.
     """
     counts = _validate.one_row("histogram", _validate.histogram(histogram, mechanism.k))
     needed = iterations_needed(counts, mechanism, tolerance, 2 * budget) if needed is None else needed
@@ -144,6 +148,7 @@ def ibu_by_categories(phi: Array, mechanism: RandomizedResponse, n_iterations: i
 
     Args:
         phi: (k,) frequencies of the reports, with sum one.
+        mechanism: the randomized response that produced them.
         n_iterations: integer >= 0.
     """
     keep, q = mechanism.keep, mechanism.q

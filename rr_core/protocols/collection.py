@@ -167,6 +167,7 @@ class UnaryCollection:
     """Users with their true categories, and their reports by unary encoding.
 
     Attributes:
+        protocol: the encoding.
         true_counts: (k,) users by category.
         support: (k,) how many reports have a one in each place.
         reports: (n, k) bits; None where they are too many to be held.

@@ -480,6 +480,7 @@ def guesses(
         prior: (k,) shares of the values, with a positive sum.
         days: (d,) numbers of days, whole numbers >= 0 in increasing order.
         people: number of people simulated, an integer >= 2.
+        rng: a NumPy Generator (or a seed for one).
 
     Raises:
         ValueError: naming the argument.
@@ -526,6 +527,7 @@ def simulated_rmse(
         true_counts: (k,) fixed users, whose values stay.
         days: (d,) numbers of days, whole numbers >= 1 in increasing order.
         repeats: collections over all days, an integer >= 1; the error of the result is about 1/sqrt(2 repeats k) of it.
+        rng: a NumPy Generator (or a seed for one).
 
     >>> simulated_rmse(Longitudinal("memoised", 2, 20.0), [70, 30], [1, 30], 5, 1).round(6).tolist()
     [0.0, 0.0]

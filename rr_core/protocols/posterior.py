@@ -64,6 +64,7 @@ def posterior_mean(
 
     Args:
         histogram: (k,) counts of reports, whole numbers, at most 20,000 in all.
+        mechanism: the randomized response that produced the reports.
         prior: parameters of the Dirichlet prior, one number or (k,), from 0.01 to 1e6: 1 is uniform, 0.5 Jeffreys'.
         users: "sampled" for the distribution that the users were drawn from (their Pi_opt), "fixed" for the shares of
             these very users (their Phi_opt).
@@ -134,6 +135,7 @@ def posterior(
         histogram: (k,) counts of reports, whole numbers, at most a billion in all.
         mechanism, prior, users: as in `posterior_mean`.
         draws: an integer >= 1.
+        rng: a NumPy Generator (or a seed for one).
 
     Returns:
         (draws, k), each row a distribution.
@@ -402,8 +404,10 @@ def distance_to_mle(
 
     Args:
         theta: (k,) distribution that the users are drawn from.
+        mechanism: the randomized response.
         sizes: numbers of users.
         priors: parameters of symmetric Dirichlet priors.
+        rng: a NumPy Generator (or a seed for one).
 
     Returns:
         (priors, sizes).
