@@ -124,14 +124,9 @@ def hardest_share(channel: Channel, goal: Goal) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ShareCurve:
-    """The number of people against the assumed share.
-
-    Attributes:
-        share, needed: the share that is assumed, and the number of people.
-        others: the same at half and at twice that share, where it can be assumed.
-        hardest: the same at the share that takes most; None for "power", which takes the more the smaller it is.
-        shares, people: (points,) the curve.
-    """
+    """The number of people that the assumed share takes; those at half and at twice that share, where it can be
+    assumed, and at the share that takes most (None for "power", which takes the more the smaller it is); and the curve
+    (points,)."""
 
     goal: Goal
     share: float

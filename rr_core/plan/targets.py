@@ -115,11 +115,7 @@ def _inside(name: str, value: float, low: float, high: float) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Guess:
-    """Shares of k categories, or nothing known about them.
-
-    Attributes:
-        shares: (k,) in decreasing order, summing to one; None for the worst case over all populations.
-    """
+    """Shares of k categories in decreasing order, summing to one, or None for the worst case over all populations."""
 
     k: int
     shares: Array | None = None
