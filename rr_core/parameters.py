@@ -76,15 +76,8 @@ def write(parameters: Iterable[Parameter], settings: object) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Number:
-    """A number in a range.
-
-    Attributes:
-        name: of the field that holds the value.
-        parameter: its name in a link.
-        label: its name on screen.
-        low, high: ends of the range, included.
-        whole: whether only whole numbers are taken.
-    """
+    """A number in a range, its ends included: the field that holds it, its name in a link and on screen, and whether
+    only whole numbers are taken."""
 
     name: str
     parameter: str
@@ -214,12 +207,7 @@ class Choice(Generic[Value]):
 
 @dataclass(frozen=True)
 class Several:
-    """Some of a few values, in the order of the options; at least one.
-
-    Attributes:
-        name, parameter, label: as of `Number`; the label is a plural.
-        options: the values.
-    """
+    """Some of a few values, in the order of the options, at least one; the label is a plural."""
 
     name: str
     parameter: str
@@ -246,11 +234,7 @@ class Several:
 
 @dataclass(frozen=True)
 class Text:
-    """A text as it was typed, which whoever uses it has to understand.
-
-    Attributes:
-        name, parameter, label: as of `Number`.
-    """
+    """A text as it was typed, which whoever uses it has to understand."""
 
     name: str
     parameter: str
@@ -267,15 +251,8 @@ class Text:
 
 @dataclass(frozen=True)
 class NumberList:
-    """A list of numbers, kept as it was typed; see `parse_numbers`.
-
-    Attributes:
-        name, parameter: as of `Number`.
-        number: label and range of the values.
-        most: how many there may be.
-        empty: what an empty list stands for, in words.
-        names: words that may stand among the numbers, in lower case.
-    """
+    """A list of at most ``most`` numbers of a label and range, kept as it was typed; see `parse_numbers`. ``empty`` is
+    what an empty list stands for, in words; ``names`` are words that may stand among the numbers."""
 
     name: str
     parameter: str

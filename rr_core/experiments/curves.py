@@ -106,12 +106,7 @@ def default_selection(sweep: Sweep, preset: PaperFigure | None = None) -> CurveS
 
 @dataclass(frozen=True, eq=False)
 class ErrorCurve:
-    """One estimator in one panel; arrays over the points.
-
-    Attributes:
-        mean: mean error over the seeds.
-        low, high: the band, see `Lines.band`.
-    """
+    """One estimator in one panel, over the points: mean error, and the band, see `Curves.band`."""
 
     mean: Array
     low: Array
@@ -120,12 +115,8 @@ class ErrorCurve:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Errors of one population at one k and one value of the axis not drawn.
-
-    Attributes:
-        x: (points,) values of the horizontal axis whose cells are completed, ascending; maybe none.
-        curves: by estimator.
-    """
+    """Errors by estimator of one population at one k and one value of the axis not drawn, at the (points,) values of
+    the horizontal axis whose cells are completed, ascending."""
 
     x: Array
     curves: dict[str, ErrorCurve]
@@ -133,15 +124,8 @@ class Panel:
 
 @dataclass(frozen=True, eq=False)
 class PanelRow:
-    """One population at one k.
-
-    Attributes:
-        cell: any of its cells; its population and k are the row's.
-        ranks: (r,) ranks from 1 to k, all of them or, when k is large, ever sparser ones; none where the population
-            is an uploaded one that is not at hand.
-        shares: (r,) share of users of the category with this rank.
-        panels: one per column.
-    """
+    """One population at one k, those of ``cell``: shares (r,) of users by rank, of ever sparser ranks when k is large,
+    none where the population is an uploaded one that is not at hand; and one panel per column."""
 
     cell: Cell
     ranks: NDArray[np.int64]
@@ -259,7 +243,11 @@ def _panel(result: SweepResult, choice: CurveSelection, cells: list[CellResult])
     for name in names:
         e = settings.estimators.index(name)
         if choice.measure == "excess":
-            found[name] = _excess(cells, m, e, settings.estimators.index("mle_star"))
+            best = settings.estimators.index("mle_star")
+            mean = np.array([c.difference[m, e, best] for c in cells], dtype=np.float64)
+            error = np.array([c.difference_error[m, e, best] for c in cells], dtype=np.float64)
+            around = _ERRORS * np.nan_to_num(error)
+            found[name] = ErrorCurve(mean, mean - around, mean + around)
         elif choice.measure in CELL_STATISTICS:
             part = np.array([getattr(c, choice.measure)[e] for c in cells], dtype=np.float64)
             found[name] = ErrorCurve(part, part, part)
@@ -275,10 +263,3 @@ def _panel(result: SweepResult, choice: CurveSelection, cells: list[CellResult])
             )
             found[name] = ErrorCurve(mean, low, high)
     return Panel(x, found)
-
-
-def _excess(cells: list[CellResult], m: int, e: int, best: int) -> ErrorCurve:
-    mean = np.array([c.difference[m, e, best] for c in cells], dtype=np.float64)
-    error = np.array([c.difference_error[m, e, best] for c in cells], dtype=np.float64)
-    around = _ERRORS * np.nan_to_num(error)
-    return ErrorCurve(mean, mean - around, mean + around)

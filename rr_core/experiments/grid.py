@@ -190,14 +190,8 @@ def over(
 
 @dataclass(frozen=True)
 class PaperFigure:
-    """One of the paper's evaluations.
-
-    Attributes:
-        key, title: name in code and on the page.
-        cells: what is computed.
-        metric: the error that the paper draws; its "mse" is the mean over categories, ours divided by k.
-        along: its horizontal axis.
-    """
+    """One of the paper's evaluations: its cells, the error that it draws (its "mse" is the mean over categories, ours
+    divided by k), and its horizontal axis."""
 
     key: str
     title: str

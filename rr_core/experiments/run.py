@@ -48,14 +48,8 @@ class SweepResult:
 
 @dataclass(frozen=True)
 class RunProgress:
-    """How far a run is.
-
-    Attributes:
-        done, cells: cells computed, and in all.
-        elapsed: seconds since this run began.
-        left: seconds still expected, from the work done in this run; nan before its first cell.
-        so_far: the result as it stands, to draw or to keep before the run is over.
-    """
+    """How far a run is: cells done and in all, seconds since it began, seconds still expected (nan before its first
+    cell), and the result as it stands, to draw or to keep."""
 
     done: int
     cells: int
@@ -154,7 +148,10 @@ class _Run:
         for cell in self.cost:
             if cell.uploaded:
                 cell.population(self.given)  # a missing one is an error before any work
-        self.waiting = _work_order(self.cost)
+        # Long cells first, so that none of them is left to run alone at the end; the others in a fixed random order.
+        cells = list(self.cost)
+        random.Random(len(cells)).shuffle(cells)
+        self.waiting = sorted(cells, key=lambda one: -self.cost[one] if self.cost[one] > _PER_TASK else 0.0)
 
     def tell(self) -> bool:
         """Report the progress; returns whether to stop."""

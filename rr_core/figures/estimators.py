@@ -331,19 +331,15 @@ def _split_reading(result: Repeats, variance: list[float]) -> str:
         return "One collection shows neither a bias nor a variance: both are about many."
     if not result.with_negatives:
         return "No collection had a negative, so in all of them the valid estimators are Inv itself."
+    # Observed squared biases less what chance is expected to make of none.
+    bias2 = {name: result.bias2(name) for name in ESTIMATORS}
     parts = {
-        name: f"{_squared_bias(result, name)} + {number(variance[i])}" for i, name in enumerate(ESTIMATORS)
+        name: f"{number(seen) if seen > 0 else 'about 0'} + {number(of_name)}"
+        for (name, seen), of_name in zip(bias2.items(), variance, strict=True)
     }
     valid = ", ".join(f"{QUANTITIES[name].name} {parts[name]}" for name in VALID)
     of_inv = f"Inv {parts['inv']} (its bias is chance: it has none)"
     return f"Mean squared error is squared bias + variance: {of_inv}, {valid}."
-
-
-def _squared_bias(result: Repeats, name: str) -> str:
-    """Squared bias as text: the observed one less its expectation from chance, or that chance explains it
-    all."""
-    seen = result.bias2(name)
-    return number(seen) if seen > 0 else "about 0"
 
 
 def wins(result: Repeats, metric: str) -> go.Figure:

@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core._validate import Array
-from rr_core.experiments.curves import CELL_STATISTICS, Curves, ErrorCurve, PanelRow
+from rr_core.experiments.curves import CELL_STATISTICS, Curves, ErrorCurve, PanelRow, other_axis
 from rr_core.experiments.ranking import Standing
 from rr_core.figures.style import (
     ALL_DIGITS,
@@ -268,7 +268,11 @@ def paper_figure(drawn: Curves, here: float | None = None) -> go.Figure:
         for column in range(len(columns)):
             place = {"xaxis": f"x{grid.suffix(column)}", "yaxis": f"y{grid.suffix(index)}"}
             traces += _curves(drawn, row, column, scale, place)
-    _name_once(traces)
+    named = set()  # every estimator once in the legend, with its first curve
+    for trace in traces:
+        if trace["mode"] == "lines+markers" and trace["name"] not in named:
+            trace["showlegend"] = True
+            named.add(trace["name"])
     if drawn.band != "none":
         traces.append(_band_in_legend(drawn))
     shapes = []
@@ -406,7 +410,7 @@ def _curves(
 
 def _hover(drawn: Curves, name: str, row: PanelRow, column: int) -> str:
     choice = drawn.selection
-    third = "n" if choice.along == "epsilon" else "epsilon"
+    third = other_axis(choice.along)
     kinds = {"error": "two standard errors", "seeds": "5% to 95% of the collections"}
     band = (
         f"<br>{kinds[drawn.band]}: %{{customdata[1]:.3~g}} to %{{customdata[2]:.3~g}}"
@@ -436,15 +440,6 @@ def _band(name: str, x: Array, line: ErrorCurve, scale: Scale, place: dict[str, 
     )
 
 
-def _name_once(traces: list[dict[str, Any]]) -> None:
-    """Show every estimator once in the legend, with its first curve."""
-    named = set()
-    for trace in traces:
-        if trace["mode"] == "lines+markers" and trace["name"] not in named:
-            trace["showlegend"] = True
-            named.add(trace["name"])
-
-
 def _band_in_legend(drawn: Curves) -> dict[str, Any]:
     words = (
         "band: ±2 standard errors"
@@ -459,7 +454,7 @@ def _heads(
     drawn: Curves, rows: tuple[PanelRow, ...], columns: tuple[float, ...], grid: PanelGrid
 ) -> list[dict[str, Any]]:
     """The name of every row above its left end, and the third axis above every column."""
-    symbol = SYMBOLS["n" if drawn.selection.along == "epsilon" else "epsilon"]
+    symbol = SYMBOLS[other_axis(drawn.selection.along)]
     values = [f"{symbol} = {value:,.10g}" for value in columns]
     heads = []
     for index, row in enumerate(rows):

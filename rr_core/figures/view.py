@@ -65,13 +65,10 @@ class Bars:
         picked: Array = per_level[..., level_of[self.categories]]
         return picked
 
-    def _stride(self) -> int:
-        """Distance between ticks, in categories, so that the names or numbers fit."""
-        wanted = self.categories.size / (_MOST_TICKS if self.labels is not None else _MOST_NUMBERS)
-        return next(step for step in _ROUND_STEPS if step >= wanted)
-
     def axis(self) -> dict[str, Any]:
-        stride = self._stride()
+        # Distance between ticks, in categories, so that the names or numbers fit.
+        wanted = self.categories.size / (_MOST_TICKS if self.labels is not None else _MOST_NUMBERS)
+        stride = next(step for step in _ROUND_STEPS if step >= wanted)
         shown = self.categories[::stride]
         return axis(
             self.title,

@@ -108,7 +108,9 @@ def evidence(claim: PaperClaim) -> str:
             return _of_closeness(found.standing)
         case BestOfPopulation():
             assert count is not None
-            return (_of_kosarak if claim.key == "kosarak" else _of_population)(found, count)
+            if claim.key == "kosarak":
+                return _surely_best("InvP", count) if count.total else _wins(found.standing)
+            return _of_population(found, count)
         case (HigherNll(), *_):
             return " ".join(_of_fit(one) for one in found if isinstance(one, HigherNll))
         case (Slopes(), *_):
@@ -239,10 +241,6 @@ def _of_population(found: BestOfPopulation, count: Count) -> str:
     elif count.total:
         text += f" {_surely_best('InvP' if found.shape == 'concentrated' else 'InvN', count)}"
     return text + _likeness(found.cell)
-
-
-def _of_kosarak(found: BestOfPopulation, count: Count) -> str:
-    return _surely_best("InvP", count) if count.total else _wins(found.standing)
 
 
 def _surely_best(name: str, count: Count) -> str:

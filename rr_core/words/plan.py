@@ -305,16 +305,10 @@ def price_sentence(plan: Plan) -> str:
         else f"takes **{number(factor)} times the users** for the same goal"
     )
     lower = number(round_up(float(price.epsilons[at]), 4), 4)
-    return f"**{_step_in_words(name)}** ({name}, so ε = {lower}) {cost}."
-
-
-def _step_in_words(name: str) -> str:
-    """What a step towards more privacy changes for an onlooker."""
-    if name == "half of ε":
-        return "Halving ε"
-    return (
+    step = (
         f"Dividing by {name.removeprefix('eᵋ ÷ ')} the factor by which a report may change an onlooker's odds"
     )
+    return f"**{'Halving ε' if name == 'half of ε' else step}** ({name}, so ε = {lower}) {cost}."
 
 
 def price_rows(plan: Plan) -> list[tuple[str, str, str, str]]:

@@ -307,23 +307,12 @@ def stop(key: str, label: str) -> None:
         run.initial, run.job = run.job.result, None
 
 
-def same_cells_running(sweep: Sweep) -> Job | None:
-    """A run of the same cells that is waiting or running on this server; pressing Run with its settings joins
-    it."""
-    return _queue().running_same_cells(sweep.cells)
-
-
 def active() -> Run | None:
     """The run of this session that is waiting or running; None where there is none."""
     return next((one for one in _runs() if one.active), None)
 
 
 _EVERY = 1.5  # seconds between two looks at a run
-
-
-def origin(run: Run) -> str:
-    """Where the numbers of a run come from, and whether they are being run anew, as markdown."""
-    return f"{run.origin}{_elsewhere_on_this_server(run)}"
 
 
 def status(run: Run) -> None:
@@ -344,17 +333,17 @@ def status(run: Run) -> None:
         st.info(f"Stopped {reached}. **Resume** computes the rest.")
 
 
-def _elsewhere_on_this_server(run: Run) -> str:
-    """A sentence about a run of the same cells that another session, or this one before a reload, has
-    started; else ""."""
-    job = same_cells_running(run.sweep)
+def origin(run: Run) -> str:
+    """Where the numbers of a run come from, and that another session, or this one before a reload, is running the same
+    cells, as markdown."""
+    job = _queue().running_same_cells(run.sweep.cells)
     if job is None or active() is not None:
-        return ""
+        return run.origin
     about = job.sweep.settings
     return (
-        f" The same cells are being run on this server, with {counted(about.seeds, 'collection')} and seed {about.seed}: "
-        f"{len(job.result.cells):,} of {counted(len(job.sweep.cells), 'cell')} so far. **Run** with these numbers "
-        "joins in."
+        f"{run.origin} The same cells are being run on this server, with {counted(about.seeds, 'collection')} and seed "
+        f"{about.seed}: {len(job.result.cells):,} of {counted(len(job.sweep.cells), 'cell')} so far. **Run** with these "
+        "numbers joins in."
     )
 
 

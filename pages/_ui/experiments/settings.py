@@ -94,7 +94,8 @@ class OwnSweep:
         for chosen, what in ((self.estimators, "estimate"), (self.metrics, "error")):
             if not chosen:
                 raise RefusedSettings(f"Choose at least one {what}.")
-        sweep, problem = _checked_sweep(self, scenario, _upload_key(uploaded), workers)
+        upload = None if uploaded is None else _UploadKey(uploaded.key, uploaded.k)
+        sweep, problem = _checked_sweep(self, scenario, upload, workers)
         if problem:
             raise RefusedSettings(problem)
         return sweep
@@ -155,10 +156,6 @@ class _UploadKey(NamedTuple):
 
     key: str
     k: int
-
-
-def _upload_key(uploaded: Population | None) -> _UploadKey | None:
-    return None if uploaded is None else _UploadKey(uploaded.key, uploaded.k)
 
 
 @lru_cache(maxsize=16)
