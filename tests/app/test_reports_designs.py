@@ -106,6 +106,7 @@ def test_bit_strings_and_the_number_of_ones_alone():
     mle = shown(page)["MLE %"]
     ones = "category,ones\n" + "".join(f"{i + 1},{one}\n" for i, one in enumerate(BITS.sum(axis=0).tolist()))
     page = entered(given(opened("unary"), ones), epsilon="1.5")
+    assert "To compare groups, analyse the rows of each group alone" in said(page)
     chosen(page, "number_input", "Reports N", 500)
     assert "MLE %" not in shown(page)
     assert "MLE needs the bits of every report" in said(page)
