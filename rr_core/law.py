@@ -35,11 +35,8 @@ class Band:
 
 
 def report_distribution(t: int, n: int, mechanism: RandomizedResponse) -> tuple[int, Array]:
-    """Exact law of the reports of a category that ``t`` of ``n`` users have.
-
-    Returns:
-        (first, pmf): pmf[i] = Pr(reports = first + i), over all values that matter (what is left out has
-        probability below 1e-30).
+    """Exact law of the reports of a category that ``t`` of ``n`` users have, as (first, pmf): pmf[i] = Pr(reports =
+    first + i), over all values that matter (what is left out has probability below 1e-30).
 
     >>> mechanism = RandomizedResponse.from_p(4, 0.5)
     >>> first, pmf = report_distribution(1, 2, mechanism)
@@ -111,14 +108,9 @@ def report_variance(true_counts: ArrayLike, n: int, mechanism: RandomizedRespons
 
 
 def negative_chance(n: ArrayLike, mechanism: RandomizedResponse) -> Array:
-    """Probability that Inv is negative for an empty category, for each number of users ``n``; same shape as
-    ``n``.
-
-    Inv < 0 means fewer than N q reports, and the reports are Binomial(N, q): exact, from its
+    """Probability that Inv is negative for an empty category, for each number of users ``n``, whole numbers from 1 to
+    10^15; same shape. Inv < 0 means fewer than N q reports, and the reports are Binomial(N, q): exact, from its
     distribution function. It tends to 1/2 as N grows (section 5.1).
-
-    Args:
-        n: numbers of users, whole numbers from 1 to 10^15, any shape.
 
     >>> mechanism = RandomizedResponse.from_p(4, 0.5)
     >>> negative_chance([1, 100, 10**6], mechanism).round(4).tolist()

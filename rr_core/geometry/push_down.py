@@ -116,10 +116,6 @@ def push_down_candidates(
 ) -> NDArray[np.intp]:
     """(m,) categories worth pushing down, m <= ``most``: those that all three repairs keep, fewest reports first.
 
-    Args:
-        histogram: (k,) counts.
-        most: how many categories at most, an integer >= 1.
-
     >>> push_down_candidates([9, 1, 0, 8], RandomizedResponse(4, 1.0)).tolist()
     [3, 0]
     """

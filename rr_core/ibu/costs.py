@@ -140,12 +140,8 @@ def iterations_needed(
 
 
 def ibu_by_categories(phi: Array, mechanism: RandomizedResponse, n_iterations: int) -> Array:
-    """IBU with one entry per category, eq. (5) and the supplement's listing: O(k) per iteration.
-
-    Args:
-        phi: (k,) frequencies of the reports, with sum one.
-        n_iterations: integer >= 0.
-    """
+    """IBU with one entry per category, eq. (5) and the supplement's listing, on frequencies phi (k,): O(k) per
+    iteration."""
     keep, q = mechanism.keep, mechanism.q
     theta = np.full(mechanism.k, 1 / mechanism.k)
     for _ in range(n_iterations):

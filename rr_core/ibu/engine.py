@@ -106,16 +106,8 @@ def ibu_paths(
     iterations: Iterable[int],
     start: ArrayLike | None = None,
 ) -> IBUPath:
-    """`ibu_path` of several histograms, each with its own mechanism, advanced together as one batch.
-
-    Args:
-        histograms: (rows, k) counts or frequencies.
-        mechanisms: one per row, all with the same k.
-        iterations, start: as in `ibu_path`; ``start`` is (k,) or (rows, k).
-
-    Returns:
-        The record; `IBUPath.row` takes one curve out of it.
-    """
+    """`ibu_path` of several histograms (rows, k), each with its own mechanism of the same k, advanced together as one
+    batch; ``start`` is (k,) or (rows, k). `IBUPath.row` takes one curve out of the record."""
     mechanisms = list(mechanisms)
     sizes = sorted({mechanism.k for mechanism in mechanisms})
     if len(sizes) != 1:

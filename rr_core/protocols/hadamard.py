@@ -278,14 +278,8 @@ def inv_hadamard(histogram: ArrayLike, protocol: HadamardResponse) -> Array:
 def mle_hadamard(
     histogram: ArrayLike, protocol: HadamardResponse, tolerance: float = 1e-9
 ) -> MaximumLikelihood:
-    """A distribution of maximum likelihood, certified, by `mle_channel` on the reports that occurred.
-
-    Args:
-        histogram: (m,) histogram of the reports, normalised inside.
-        tolerance: gap to reach, in nats per report, a number > 0.
-
-    Returns:
-        `MaximumLikelihood`. Cost: a dozen or two steps of O(k s min(k, s)) for s different reports, k s <= 20,000,000.
+    """A distribution of maximum likelihood, certified, by `mle_channel` on the reports of the histogram (m,) that
+    occurred. Cost: a dozen or two steps of O(k s min(k, s)) for s different reports, k s <= 20,000,000.
 
     >>> found = mle_hadamard([30, 10, 5, 5], HadamardResponse(3, 0.5))
     >>> found.theta.round(4).tolist(), found.gap <= 1e-9

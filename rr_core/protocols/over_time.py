@@ -368,11 +368,8 @@ class Longitudinal:
         return np.asarray(scaled)
 
     def estimate(self, support: ArrayLike, n: int) -> Array:
-        """Inv: (support/n - q*)/(p* - q*), unbiased for reports of any day, or their mean over days.
-
-        Args:
-            support: (..., k) number of supporting reports, from 0 to n; means over days may be fractions.
-            n: number of users, an integer >= 1.
+        """Inv: (support/n - q*)/(p* - q*) for (..., k) numbers of supporting reports from 0 to n, unbiased for reports
+        of any day, or their mean over days.
 
         >>> Longitudinal("rappor", 3, 2.0).estimate([700, 400, 370], 1000).round(4).tolist()
         [1.3166, 0.0917, -0.0308]
@@ -509,13 +506,8 @@ def simulated_rmse(
     repeats: int,
     rng: np.random.Generator | int | None = None,
 ) -> Array:
-    """(d,) root mean squared error per category of the estimates averaged over some numbers of days, simulated.
-
-    Args:
-        scheme: how people report.
-        true_counts: (k,) fixed users, whose values stay.
-        days: (d,) numbers of days, whole numbers >= 1 in increasing order.
-        repeats: collections over all days, an integer >= 1; the error of the result is about 1/sqrt(2 repeats k) of it.
+    """(d,) root mean squared error per category of the estimates averaged over some numbers of days, in increasing
+    order, simulated for fixed users (k,) whose values stay. The error of the result is about 1/sqrt(2 repeats k) of it.
 
     >>> simulated_rmse(Longitudinal("memoised", 2, 20.0), [70, 30], [1, 30], 5, 1).round(6).tolist()
     [0.0, 0.0]

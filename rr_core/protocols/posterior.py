@@ -391,17 +391,9 @@ def distance_to_mle(
     priors: Sequence[float],
     rng: np.random.Generator | int | None = None,
 ) -> Array:
-    """Total variation between the mean of 400 draws from the posterior and MLE* of one collection of each size.
-
-    It tends to zero (Theorem 3.3). With many users most of it may be the chance of the draws.
-
-    Args:
-        theta: (k,) distribution that the users are drawn from.
-        sizes: numbers of users.
-        priors: parameters of symmetric Dirichlet priors.
-
-    Returns:
-        (priors, sizes).
+    """(priors, sizes) total variation between the mean of 400 draws from the posterior under symmetric Dirichlet priors
+    and MLE*, of one collection of each size from theta (k,). It tends to zero (Theorem 3.3). With many users most of it
+    may be the chance of the draws.
 
     >>> distance_to_mle([0.7, 0.2, 0.1], RandomizedResponse(3, 2.0), [100, 10**6], [1.0], 1).round(3).tolist()
     [[0.002, 0.0]]
