@@ -131,6 +131,7 @@ def inv(histogram: ArrayLike, mechanism: RandomizedResponse) -> Array:
 
     Args:
         histogram: (..., k) counts or frequencies, non-negative; normalised inside.
+        mechanism: the randomized response that produced the reports.
 
     Returns:
         (..., k) estimates that sum to one and may be negative. O(k).
@@ -257,6 +258,10 @@ def mle_search(histogram: ArrayLike, mechanism: RandomizedResponse) -> MLESearch
 
     Args:
         histogram: (k,) counts or frequencies of the reports, normalised inside.
+        mechanism: the randomized response.
+
+    Raises:
+        ValueError: naming the argument.
 
     >>> found = mle_search([6, 3, 2, 1], RandomizedResponse.from_p(4, 0.5))
     >>> found.theta.round(4).tolist(), found.g.round(4).tolist()

@@ -35,8 +35,11 @@ class Band:
 
 
 def report_distribution(t: int, n: int, mechanism: RandomizedResponse) -> tuple[int, Array]:
-    """Exact law of the reports of a category that ``t`` of ``n`` users have, as (first, pmf): pmf[i] = Pr(reports =
-    first + i), over all values that matter (what is left out has probability below 1e-30).
+    """Exact law of the reports of a category that ``t`` of ``n`` users have.
+
+    Returns:
+        (first, pmf): pmf[i] = Pr(reports = first + i), over all values that matter (what is left out has
+        probability below 1e-30).
 
     >>> mechanism = RandomizedResponse.from_p(4, 0.5)
     >>> first, pmf = report_distribution(1, 2, mechanism)
@@ -64,7 +67,11 @@ def report_band(true_counts: ArrayLike, n: int, mechanism: RandomizedResponse, l
     Args:
         true_counts: (m,) users in each category, whole numbers from 0 to n.
         n: all users.
+        mechanism: the randomized response.
         level: probability of the central range, between 0 and 1.
+
+    Raises:
+        ValueError: naming the argument.
 
     >>> mechanism = RandomizedResponse.from_p(4, 0.5)
     >>> band = report_band([0, 600], 1000, mechanism)
@@ -108,9 +115,18 @@ def report_variance(true_counts: ArrayLike, n: int, mechanism: RandomizedRespons
 
 
 def negative_chance(n: ArrayLike, mechanism: RandomizedResponse) -> Array:
-    """Probability that Inv is negative for an empty category, for each number of users ``n``, whole numbers from 1 to
-    10^15; same shape. Inv < 0 means fewer than N q reports, and the reports are Binomial(N, q): exact, from its
+    """Probability that Inv is negative for an empty category, for each number of users ``n``; same shape as
+    ``n``.
+
+    Inv < 0 means fewer than N q reports, and the reports are Binomial(N, q): exact, from its
     distribution function. It tends to 1/2 as N grows (section 5.1).
+
+    Args:
+        n: numbers of users, whole numbers from 1 to 10^15, any shape.
+        mechanism: the randomized response.
+
+    Raises:
+        ValueError: naming the argument.
 
     >>> mechanism = RandomizedResponse.from_p(4, 0.5)
     >>> negative_chance([1, 100, 10**6], mechanism).round(4).tolist()
@@ -149,6 +165,10 @@ def negative_chances(true_counts: ArrayLike, n: int, mechanism: RandomizedRespon
     Args:
         true_counts: (m,) users in each category, whole numbers from 0 to n.
         n: all users.
+        mechanism: the randomized response.
+
+    Raises:
+        ValueError: naming the argument.
 
     >>> mechanism = RandomizedResponse.from_p(4, 0.5)
     >>> negative_chances([0, 5, 50], 1000, mechanism).round(4).tolist()
@@ -200,6 +220,9 @@ class Negatives:
 
 def negatives(estimate: ArrayLike, true_counts: ArrayLike, mechanism: RandomizedResponse) -> Negatives:
     """Count and sum of the negative entries of an Inv estimate (k,), beside the users' true counts.
+
+    Raises:
+        ValueError: naming the argument.
 
     >>> mechanism = RandomizedResponse.from_p(4, 0.5)
     >>> found = negatives([1.0, 0.25, 0.0, -0.25], [8, 4, 0, 0], mechanism)

@@ -129,6 +129,7 @@ class RandomizedResponse:
 
         Args:
             values: the users' true categories, integers in 0..k-1, any shape.
+            rng: a NumPy Generator (or a seed for one).
 
         Returns:
             int64 reports in 0..k-1, same shape.
@@ -145,6 +146,7 @@ class RandomizedResponse:
 
         Args:
             counts: (..., k) true counts, whole numbers >= 0; leading axes are independent batches.
+            rng: a NumPy Generator (or a seed for one).
 
         Returns:
             int64 noisy counts, same shape, each row with the same total as the true counts.

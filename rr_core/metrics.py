@@ -65,6 +65,7 @@ def negative_log_likelihood(histogram: ArrayLike, theta: ArrayLike, mechanism: R
     Args:
         histogram: (..., k) counts or frequencies, used as they are.
         theta: (..., k) estimate, broadcast against the histogram. May have negative entries (Inv).
+        mechanism: the randomized response that produced the reports.
 
     Returns:
         One number per row; infinite when a category that was reported has probability <= 0, or beyond the largest
@@ -111,6 +112,7 @@ def inv_variance(
     Args:
         theta: (..., k) true shares, or an estimate plugged in.
         n: number of users, > 0.
+        mechanism: the randomized response.
         users: "fixed" when theta is the histogram of the users themselves, "sampled" when it is the
             population they were drawn from.
 

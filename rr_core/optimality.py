@@ -46,6 +46,7 @@ def optimality_gap(histogram: ArrayLike, theta: ArrayLike, mechanism: Randomized
     Args:
         histogram: (..., k) counts or frequencies of the reports.
         theta: (..., k) distribution to certify; broadcasts against the histogram.
+        mechanism: the randomized response that produced the reports.
 
     Returns:
         One number per histogram, in nats per report; a float when there is one.
@@ -92,6 +93,7 @@ def loss_above(
         counts: (..., m) whole numbers of reports.
         theta: (..., m) an estimate whose entries sum to one; Inv may be negative, and then fits better than MLE*.
         best: (..., m) MLE* of the same counts.
+        mechanism: the randomized response that produced the reports.
         multiplicities: (..., m) number of categories with each of these counts, where they are levels.
 
     Returns:

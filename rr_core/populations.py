@@ -162,8 +162,14 @@ SHAPES: dict[str, Shape] = {
 
 @dataclass(frozen=True)
 class Table:
-    """A small table of counts with names and their source; ``is_real``: somebody counted them, and `/experiments`
-    offers them for Figure 3, which is about real data."""
+    """A small table of counts with names.
+
+    Attributes:
+        name: on screen.
+        rows: name and count of each category.
+        source: where the counts come from, one line.
+        is_real: whether somebody counted them: `/experiments` then offers them for Figure 3, which is about real data.
+    """
 
     name: str
     rows: tuple[tuple[str, int], ...]

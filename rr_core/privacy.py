@@ -41,6 +41,7 @@ def posterior(report: int, prior: ArrayLike, mechanism: RandomizedResponse) -> A
     Args:
         report: the category reported, 0..k-1.
         prior: (k,) shares of the population.
+        mechanism: the randomized response.
 
     Returns:
         (k,) Pr(truth = x | report), proportional to prior_x times p (x = report) or q (otherwise). The odds
@@ -67,9 +68,13 @@ def posterior_of_reports(reports: ArrayLike, prior: ArrayLike, mechanism: Random
     Args:
         reports: (m,) the categories reported, integers 0..k-1, m >= 0.
         prior: (k,) shares of the population.
+        mechanism: the randomized response.
 
     Returns:
         (k,) Pr(truth = x | reports).
+
+    Raises:
+        ValueError: naming the argument.
 
     >>> mechanism = RandomizedResponse.from_p(4, 0.5)
     >>> posterior_of_reports([0, 0, 1], [1, 1, 1, 1], mechanism).round(6).tolist()

@@ -38,6 +38,7 @@ def multinomial(n: int, weights: ArrayLike, rng: np.random.Generator) -> Counts:
     Args:
         n: number of users, >= 0.
         weights: (k,) non-negative, positive total; need not sum to one.
+        rng: NumPy generator.
 
     Returns:
         (k,) int64 counts summing to ``n``. The total is split by binomials down a binary tree of partial
@@ -60,9 +61,13 @@ def multinomial(n: int, weights: ArrayLike, rng: np.random.Generator) -> Counts:
 
 
 def sum_of_multinomials(totals: Counts, weights: Array, rng: np.random.Generator) -> Counts:
-    """(m,) counts of users from several groups: those of group i, ``totals`` (groups,), are spread independently over m
-    categories with probabilities proportional to row i of ``weights`` (groups, m), whose rows sum to about one.
-    O(groups * m) for any number of users.
+    """(m,) counts of users from several groups: those of group i are spread independently over m categories with
+    probabilities proportional to row i of ``weights``. O(groups * m) for any number of users.
+
+    Args:
+        totals: (groups,) int64 users of each group, >= 0.
+        weights: (groups, m) non-negative, each row with a positive total near one.
+        rng: NumPy generator.
 
     >>> from rr_core.streams import Stream, generator
     >>> weights = np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]])
@@ -79,8 +84,15 @@ def sum_of_multinomials(totals: Counts, weights: Array, rng: np.random.Generator
 
 
 def uniform_multinomial(totals: ArrayLike, k: int, rng: np.random.Generator) -> Counts:
-    """int64 counts of users thrown uniformly into ``k`` categories, one row per entry of ``totals``: ``totals.shape +
-    (k,)``.
+    """Counts of users thrown uniformly into ``k`` categories; one row per entry of ``totals``.
+
+    Args:
+        totals: non-negative integers of any shape: how many users in each row.
+        k: number of categories, >= 1.
+        rng: NumPy generator.
+
+    Returns:
+        int64 array of shape ``totals.shape + (k,)``, each row summing to its total.
 
     >>> from rr_core.streams import Stream, generator
     >>> uniform_multinomial([8, 0], 4, generator(1, Stream.NOISE)).sum(axis=1).tolist()

@@ -31,6 +31,8 @@ class Scenario:
         dist: key of the distribution (``populations.DISTRIBUTIONS``).
         k: number of categories; set by the table itself where dist is a table.
         s: Zipf exponent; only dist="zipf" uses it.
+        epsilon: privacy budget.
+        n: number of users.
         seed: of the random numbers for users and noise.
     """
 

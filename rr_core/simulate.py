@@ -113,6 +113,8 @@ class Collector:
     """Draws collections of reports.
 
     Attributes:
+        mechanism: the randomized response.
+        n: number of users.
         theta: (k,) distribution that the users are sampled from; not used where they are fixed.
         true_counts: (k,) the users' own counts where they are fixed, None where they are sampled.
         stream: from the number of a block, 0, 1, ..., to its random stream.

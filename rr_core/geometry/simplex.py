@@ -172,10 +172,20 @@ _EXAMPLE = "for example 12, 5, 3 or 0.6 0.25 0.15"
 
 
 def three_categories(draw: Draw) -> Draw:
-    """The scenario with three categories: its own draw where it has three (in their own order), else its three most
-    frequent categories alone, the most frequent first: N users are drawn from the population of those three,
-    renormalised, and report among three categories with the scenario's epsilon; a population of two gets a third
-    category that nobody has. The seed decides everything."""
+    """The scenario with three categories: its own draw where it has three, else its three most frequent
+    categories, alone.
+
+    "Alone" means that N users are drawn from the population of those three, renormalised, and report among
+    three categories with the scenario's epsilon; a population of two gets a third category that nobody has.
+    The seed decides everything.
+
+    Args:
+        draw: the scenario's draw.
+
+    Returns:
+        A draw with k = 3. Its categories are in their own order when the scenario has three, else the most
+        frequent comes first (ties in their own order).
+    """
     population, scenario = draw.population, draw.scenario
     if population.k == 3:
         return draw
@@ -237,8 +247,11 @@ def close_view(reports: ThreeEstimates) -> Frame:
 
 
 def parse_reports(text: str) -> ThreeReports:
-    """Three counts or shares that a person typed, separated by commas, spaces or semicolons; percent signs are allowed,
-    whole numbers stay whole. A ValueError is one plain sentence for that person.
+    """Three counts or shares that a person typed, separated by commas, spaces or semicolons; percent signs
+    are allowed. Whole numbers stay whole.
+
+    Raises:
+        ValueError: one plain sentence for that person.
 
     >>> parse_reports("62, 33, 5")
     (62, 33, 5)
@@ -276,8 +289,12 @@ def set_share(phi: Array, category: int, percents: float) -> ThreeReports:
 
 
 def example_with_a_negative(mechanism: RandomizedResponse) -> ThreeReports:
-    """Reports, in percent, of which Inv makes one negative share and two positive ones (k = 3): where the repairs
-    differ and lie on one line, at any epsilon."""
+    """Reports, in percent, of which Inv makes one negative share and two positive ones: where the repairs differ
+    and lie on one line, at any epsilon.
+
+    Args:
+        mechanism: randomized response with k = 3.
+    """
     # Inv of the third category; what it can be at least is -q/(p - q), for a category without reports.
     below = min(_NEGATIVE, 0.8 * mechanism.q / mechanism.keep)
     half = (1 + below) / 2

@@ -102,6 +102,9 @@ def first_reached(path: IBUPath, tolerance: float) -> FirstReached:
         path: of one histogram; take one out of a batch by `IBUPath.row`.
         tolerance: a number >= 0.
 
+    Raises:
+        ValueError: naming the argument.
+
     >>> from rr_core import RandomizedResponse, ibu_path
     >>> path = ibu_path([60, 30, 10], RandomizedResponse(3, 1.0), [1000])
     >>> first_reached(path, 1e-3)
@@ -232,6 +235,9 @@ class LocalRate:
 def local_rate(path: IBUPath) -> LocalRate:
     """The exact asymptotic rate at which IBU approaches ``path.limit``, from the start of this path of one histogram.
     O(levels). Errors that differ within a level are left out: none arises from the start.
+
+    Raises:
+        ValueError: naming the argument.
 
     >>> from rr_core import RandomizedResponse, ibu_path
     >>> rate = local_rate(ibu_path([60, 30, 10], RandomizedResponse(3, 1.0), [0]))

@@ -87,12 +87,16 @@ def compare_costs(
 
     Args:
         histogram: (k,) counts or frequencies.
+        mechanism: the randomized response that produced the reports.
         tolerance: IBU stops where its certificate max_i m_i - 1 (nats per report) is at most this, > 0.
         needed: how many iterations that takes, when it is known; else `iterations_needed` is run first.
         budget: about how many seconds each way may be measured for.
 
     Returns:
         One cost for each `Method`, in their order.
+
+    Raises:
+        ValueError: naming the argument.
     """
     counts = _validate.one_row("histogram", _validate.histogram(histogram, mechanism.k))
     needed = iterations_needed(counts, mechanism, tolerance, 2 * budget) if needed is None else needed
@@ -140,8 +144,13 @@ def iterations_needed(
 
 
 def ibu_by_categories(phi: Array, mechanism: RandomizedResponse, n_iterations: int) -> Array:
-    """IBU with one entry per category, eq. (5) and the supplement's listing, on frequencies phi (k,): O(k) per
-    iteration."""
+    """IBU with one entry per category, eq. (5) and the supplement's listing: O(k) per iteration.
+
+    Args:
+        phi: (k,) frequencies of the reports, with sum one.
+        mechanism: the randomized response that produced them.
+        n_iterations: integer >= 0.
+    """
     keep, q = mechanism.keep, mechanism.q
     theta = np.full(mechanism.k, 1 / mechanism.k)
     for _ in range(n_iterations):

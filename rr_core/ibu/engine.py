@@ -57,6 +57,7 @@ def ibu(
 
     Args:
         histogram: (..., k) counts or frequencies, normalised inside.
+        mechanism: the randomized response that produced the reports.
         n_iterations: integer >= 0; 0 returns the start.
         start: (k,) or (..., k) distribution to start from; uniform when None. An entry that starts at
             zero stays at zero.
@@ -106,8 +107,19 @@ def ibu_paths(
     iterations: Iterable[int],
     start: ArrayLike | None = None,
 ) -> IBUPath:
-    """`ibu_path` of several histograms (rows, k), each with its own mechanism of the same k, advanced together as one
-    batch; ``start`` is (k,) or (rows, k). `IBUPath.row` takes one curve out of the record."""
+    """`ibu_path` of several histograms, each with its own mechanism, advanced together as one batch.
+
+    Args:
+        histograms: (rows, k) counts or frequencies.
+        mechanisms: one per row, all with the same k.
+        iterations, start: as in `ibu_path`; ``start`` is (k,) or (rows, k).
+
+    Returns:
+        The record; `IBUPath.row` takes one curve out of it.
+
+    Raises:
+        ValueError: naming the argument.
+    """
     mechanisms = list(mechanisms)
     sizes = sorted({mechanism.k for mechanism in mechanisms})
     if len(sizes) != 1:
@@ -128,6 +140,9 @@ def iterates(path: IBUPath, last: int, since: int | None = None) -> Iterator[tup
         path: one histogram or a batch; what it recorded does not matter.
         last: the last iteration, an integer >= 0.
         since: index of the recorded iteration to go on from, instead of the start.
+
+    Raises:
+        ValueError: naming the argument.
 
     Yields:
         The iteration number of the first of some successive estimates, and those estimates (steps, rows, levels) on

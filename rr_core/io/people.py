@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rr_core.io import numbers
-from rr_core.io.columns import Table, find
+from rr_core.io.columns import WORDS, Table, find
 from rr_core.io.decoding import NoRows, UnreadableFile, quote
 from rr_core.io.domain import Names, counted_name
 from rr_core.io.labels import as_objects, clean, factorize, name_order, value_form
@@ -174,17 +174,14 @@ def _people(
         places = np.append(_places(as_objects(own.names), labels, names), -1)
         reports = places[own.codes]
     left, notes = reports >= 0, list[str]()
-    groups, group_names = _groups([sums[key] for key in keys[1 : 1 + len(by)]], len(reports))
+    groups, group_names, none = _groups([sums[key] for key in keys[1 : 1 + len(by)]], len(reports))
     if by:
         _refuse_merged(sums, keys[1:], by)
         notes += _alike(group_names)
-        _note(
-            notes,
-            sums,
-            left & (groups < 0),
-            "rows",
-            f"left out: no value in the column {quote(', '.join(by))}",
-        )
+        why = f"left out: no value in the column {quote(', '.join(by))}"
+        if none:
+            why += f" (as {' and '.join(map(quote, none))} says: if that is a group, give it another name)"
+        _note(notes, sums, left & (groups < 0), "rows", why)
         left &= groups >= 0
     if weights is not None:
         _note(notes, sums, left, "missing", f"left out: no weight in the column {quote(weights)}")
@@ -285,18 +282,22 @@ def _places(written: npt.NDArray[np.object_], labels: Sequence[str], names: Name
     return np.array([place.get(counted_name(one, others), -1) for one in written.tolist()], dtype=np.int64)
 
 
-def _groups(columns: Sequence[Any], n: int) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
-    """Of each of n rows the group, -1 where a column has no value, and their names: those of crossed columns joined."""
-    groups, names = np.zeros(n, dtype=np.int64), tuple[str, ...](("",))
+def _groups(columns: Sequence[Any], n: int) -> tuple[npt.NDArray[np.int64], tuple[str, ...], tuple[str, ...]]:
+    """Of each of n rows the group, -1 where a column has no value; their names, those of crossed columns joined; and the
+    words, as "NA", by which programs write that there is no value."""
+    groups, names, none = np.zeros(n, dtype=np.int64), tuple[str, ...](("",)), dict[str, None]()
     for number, column in enumerate(columns):
         labels = clean(*factorize(column))
         own, mine = _in_order(labels.codes.astype(np.int64), as_objects(labels.names).tolist())
+        is_none = np.array([name in WORDS["missing"] for name in mine] + [True])
+        none |= dict.fromkeys(name for name, missing in zip(mine, is_none, strict=False) if missing)
+        own, mine = _seen(np.where(is_none[own], -1, own), mine)
         if not number:
             groups, names = own, mine
             continue
         crossed = np.where((groups >= 0) & (own >= 0), groups * len(mine) + own, -1)
         groups, names = _seen(crossed, tuple(f"{one}, {other}" for one in names for other in mine))
-    return groups, names
+    return groups, names, tuple(none)
 
 
 def _in_order(

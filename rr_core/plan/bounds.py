@@ -144,6 +144,9 @@ def table(k: int, epsilon: ArrayLike, n: ArrayLike, users: Users = "fixed") -> t
         users: "fixed" or "sampled"; the 1/64 of before is known for sampled users only, Proposition 4.6 is
             for k = 2 only.
 
+    Raises:
+        ValueError: naming the argument.
+
     >>> [(bound.key, bound.kind) for bound in table(10, 1.0, 10_000)]
     [('theorem', 'lower bound'), ('equal', 'lower bound'), ('limit', 'lower bound'), ('attainable', 'attainable')]
     """

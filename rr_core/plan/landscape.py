@@ -55,6 +55,9 @@ def landscape(
     """`solve.achieved` at every pair of ``epsilons`` and ``n``, to six digits and never on the better side; but of the
     largest error only at every other of them, interpolated in between (to some percent in the corners, see the tests).
 
+    Raises:
+        ValueError: naming the argument.
+
     >>> from rr_core import zipf
     >>> map_ = landscape(Target("rmse", 0.01), 10, zipf(10, 1.0), epsilons=[0.5, 2.0], n=[1000, 10_000])
     >>> map_.values.round(4).tolist()
@@ -138,6 +141,9 @@ def price_per_bit(
 ) -> Price:
     """What more privacy costs: one bit less lets a report shift the odds half as much. Bits that would bring epsilon
     below 0.01 are left out.
+
+    Raises:
+        ValueError: naming the argument.
     """
     epsilon = solve.checked_epsilon(epsilon)
     spent = _validate.numbers("bits", bits).astype(np.float64)
@@ -219,6 +225,7 @@ def simulate_curve(
     """Collect ``replicates`` times at every point and measure the four estimators on the same reports.
 
     Args:
+        k: number of categories.
         theta: (k,) population, shares or counts.
         along: what varies, "epsilon" or "n".
         points: (m,) its values: epsilons from 0.01 to 20, or numbers of users from 1 to 1e9.
@@ -231,6 +238,9 @@ def simulate_curve(
         progress: called with the number of collections done at all points together, about every 50 ms and at the
             end; returning True stops the run, which then returns what it has. One block of collections is
             never cut: a single one from k = 50,000.
+
+    Raises:
+        ValueError: naming the argument.
 
     >>> curve = simulate_curve(4, [0.7, 0.1, 0.1, 0.1], "epsilon", [0.5, 1.0], 1000, 200)
     >>> {name: curve.mean["rmse"][name].round(3).tolist() for name in ("inv", "mle_star")}
@@ -324,6 +334,7 @@ class Plan:
 
     Attributes:
         settings: the page's settings.
+        k: number of categories.
         epsilon, n: the scenario's values, one of them replaced if it was computed.
         target: the target that the plan meets, requested or computed; None where what is reached is no valid target.
         value: the error or number that the plan reaches.

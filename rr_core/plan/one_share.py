@@ -45,6 +45,9 @@ class Goal:
             the difference ``value`` between the shares of two groups, of which the second has the larger.
         value: above 0, below 1; without a part in "power".
         power: chance that the test finds it, from 0.5 to 0.9999; without a part in "half_width".
+
+    Raises:
+        ValueError: naming the argument.
     """
 
     kind: GoalKey
@@ -73,6 +76,7 @@ def people_needed(channel: Channel, goal: Goal, shares: ArrayLike) -> Array:
 
     Args:
         channel: (2, m) table of chances that tells its truths apart.
+        goal: what is asked for.
         shares: assumed shares, any shape, from 0 (for "power" above it) to ``goal.largest_share``; of the first group.
 
     Returns:
@@ -124,9 +128,15 @@ def hardest_share(channel: Channel, goal: Goal) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ShareCurve:
-    """The number of people that the assumed share takes; those at half and at twice that share, where it can be
-    assumed, and at the share that takes most (None for "power", which takes the more the smaller it is); and the curve
-    (points,)."""
+    """The number of people against the assumed share.
+
+    Attributes:
+        goal: what is asked for.
+        share, needed: the share that is assumed, and the number of people.
+        others: the same at half and at twice that share, where it can be assumed.
+        hardest: the same at the share that takes most; None for "power", which takes the more the smaller it is.
+        shares, people: (points,) the curve.
+    """
 
     goal: Goal
     share: float

@@ -59,6 +59,9 @@ def compare(
         One row per protocol in the order of `KEYS`; exactly one is ``best``. The size of the subsets is the best one for
         the mean over all categories, whatever ``theta_share``.
 
+    Raises:
+        ValueError: naming the argument.
+
     >>> {one.key: round(one.variance, 6) for one in compare(10, 1.0, 10_000)}
     {'rr': 0.000363, 'subset': 0.000284, 'sue': 0.000392, 'oue': 0.000368, 'olh': 0.000369, 'hr': 0.000535}
     """

@@ -43,6 +43,9 @@ def shuffled(epsilon0: float, n: int, delta: float) -> Shuffled:
         n: number of reports shuffled together, an integer >= 1.
         delta: 0 < delta < 1; usually far below 1/n.
 
+    Raises:
+        ValueError: naming the argument.
+
     >>> result = shuffled(1.0, 100_000, 1e-6)
     >>> round(result.epsilon, 4), result.holds, result.users_needed
     (0.0726, True, 632)

@@ -66,6 +66,7 @@ def achieved(
 
     Args:
         target: what is asked for; its value is not used except for the number of categories of "top".
+        k: number of categories.
         epsilon: privacy budget, from 0.01 to 20.
         n: users, from 1 to 1e12.
         theta: (k,) guess of the population, a `Guess`, or None for the worst case over all populations.
@@ -74,6 +75,9 @@ def achieved(
 
     Returns:
         In the unit of the target. Infinite when no category can be told from an empty one.
+
+    Raises:
+        ValueError: naming the argument.
 
     >>> from rr_core import zipf
     >>> float(np.round(achieved(Target("rmse", 0.01), 10, 1.0, 10_000, zipf(10, 1.0)), 5))

@@ -77,6 +77,9 @@ class Target:
         value: a share from 1e-9 to 1; for "top" how many categories, from 1 to 50.
         confidence: the probability promised, from 0.5 to 0.9999. Without a part in "rmse".
         share: true share of the category that "share" is about, from 0 to 1; without a part in the others.
+
+    Raises:
+        ValueError: naming the argument.
     """
 
     kind: KindKey
@@ -115,7 +118,12 @@ def _inside(name: str, value: float, low: float, high: float) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Guess:
-    """Shares of k categories in decreasing order, summing to one, or None for the worst case over all populations."""
+    """Shares of k categories, or nothing known about them.
+
+    Attributes:
+        k: number of categories.
+        shares: (k,) in decreasing order, summing to one; None for the worst case over all populations.
+    """
 
     k: int
     shares: Array | None = None
@@ -124,6 +132,9 @@ class Guess:
     def of(cls, k: int, theta: ArrayLike | Guess | None) -> Guess:
         """The guess ``theta``: (k,) shares or counts, normalised here; None stands for the worst case. A Guess
         is handed through, so that a population of a million categories is sorted once.
+
+        Raises:
+            ValueError: naming the argument.
         """
         k = _validate.integer("k", k, 2)
         if theta is None:

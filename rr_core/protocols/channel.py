@@ -209,6 +209,7 @@ class Channel:
 
         Args:
             values: the users' true categories, integers in 0..k-1, any shape.
+            rng: a NumPy Generator (or a seed for one).
 
         Returns:
             int64 reports in 0..m-1, same shape.
@@ -232,6 +233,7 @@ class Channel:
 
         Args:
             counts: (..., k) true counts, whole numbers >= 0; leading axes are independent batches.
+            rng: a NumPy Generator (or a seed for one).
 
         Returns:
             int64 (..., m) counts of reports, each row with the same total as the true counts.

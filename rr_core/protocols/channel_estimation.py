@@ -185,6 +185,7 @@ def ibu_path_channel(histogram: ArrayLike, channel: Channel, iterations: Sequenc
 
     Args:
         histogram: (m,) counts or frequencies of the reports; of those that the channel can produce.
+        channel: any channel.
         iterations: increasing integers >= 0.
 
     Returns:

@@ -153,8 +153,14 @@ def merge_last(
 
 @dataclass(frozen=True, eq=False)
 class UnaryCollection:
-    """Users (k,) with their true categories, and their reports by unary encoding: how many have a one in each place
-    (k,), and the bits (n, k), None where they are too many to be held."""
+    """Users with their true categories, and their reports by unary encoding.
+
+    Attributes:
+        protocol: the encoding.
+        true_counts: (k,) users by category.
+        support: (k,) how many reports have a one in each place.
+        reports: (n, k) bits; None where they are too many to be held.
+    """
 
     protocol: UnaryEncoding
     true_counts: NDArray[np.int64]

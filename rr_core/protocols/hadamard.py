@@ -159,6 +159,7 @@ class HadamardResponse:
 
         Args:
             values: the users' true categories, integers in 0..k-1, any shape.
+            rng: a NumPy Generator (or a seed for one).
 
         Returns:
             int64 reports in 0..m-1, same shape; number t of block j is j b + t.
@@ -175,6 +176,7 @@ class HadamardResponse:
 
         Args:
             counts: (..., k) true counts, whole numbers >= 0; leading axes are independent batches.
+            rng: a NumPy Generator (or a seed for one).
 
         Returns:
             int64 (..., m) counts of reports. O(m) memory; time O(m) and, for each category, the smaller of its users and
@@ -261,9 +263,13 @@ def inv_hadamard(histogram: ArrayLike, protocol: HadamardResponse) -> Array:
 
     Args:
         histogram: (..., m) histogram of the reports, normalised inside.
+        protocol: the Hadamard response that produced them.
 
     Returns:
         (..., k) estimates that may be negative and need not sum to one. O(m log b).
+
+    Raises:
+        ValueError: naming the argument.
     """
     counts = _validate.histogram(histogram, protocol.m)
     with np.errstate(over="ignore"):
@@ -278,8 +284,18 @@ def inv_hadamard(histogram: ArrayLike, protocol: HadamardResponse) -> Array:
 def mle_hadamard(
     histogram: ArrayLike, protocol: HadamardResponse, tolerance: float = 1e-9
 ) -> MaximumLikelihood:
-    """A distribution of maximum likelihood, certified, by `mle_channel` on the reports of the histogram (m,) that
-    occurred. Cost: a dozen or two steps of O(k s min(k, s)) for s different reports, k s <= 20,000,000.
+    """A distribution of maximum likelihood, certified, by `mle_channel` on the reports that occurred.
+
+    Args:
+        histogram: (m,) histogram of the reports, normalised inside.
+        protocol: the Hadamard response that produced them.
+        tolerance: gap to reach, in nats per report, a number > 0.
+
+    Returns:
+        `MaximumLikelihood`. Cost: a dozen or two steps of O(k s min(k, s)) for s different reports, k s <= 20,000,000.
+
+    Raises:
+        ValueError: naming the argument.
 
     >>> found = mle_hadamard([30, 10, 5, 5], HadamardResponse(3, 0.5))
     >>> found.theta.round(4).tolist(), found.gap <= 1e-9

@@ -71,6 +71,7 @@ def information_bounds(
         channel: with independent rows.
         prior: parameter of the symmetric Dirichlet prior, from 0.01 to 1e6: 1 is uniform, 0.5 Jeffreys'.
         draws: from the prior, an integer >= 2.
+        rng: a NumPy Generator (or a seed for one).
 
     Returns:
         `InformationBounds`. O(draws k^2 m).

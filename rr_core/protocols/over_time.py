@@ -368,8 +368,11 @@ class Longitudinal:
         return np.asarray(scaled)
 
     def estimate(self, support: ArrayLike, n: int) -> Array:
-        """Inv: (support/n - q*)/(p* - q*) for (..., k) numbers of supporting reports from 0 to n, unbiased for reports
-        of any day, or their mean over days.
+        """Inv: (support/n - q*)/(p* - q*), unbiased for reports of any day, or their mean over days.
+
+        Args:
+            support: (..., k) number of supporting reports, from 0 to n; means over days may be fractions.
+            n: number of users, an integer >= 1.
 
         >>> Longitudinal("rappor", 3, 2.0).estimate([700, 400, 370], 1000).round(4).tolist()
         [1.3166, 0.0917, -0.0308]
@@ -467,6 +470,7 @@ def guesses(
         prior: (k,) shares of the values, with a positive sum.
         days: (d,) numbers of days, whole numbers >= 0 in increasing order.
         people: number of people simulated, an integer >= 2.
+        rng: a NumPy Generator (or a seed for one).
 
     Raises:
         ValueError: naming the argument.
@@ -506,8 +510,14 @@ def simulated_rmse(
     repeats: int,
     rng: np.random.Generator | int | None = None,
 ) -> Array:
-    """(d,) root mean squared error per category of the estimates averaged over some numbers of days, in increasing
-    order, simulated for fixed users (k,) whose values stay. The error of the result is about 1/sqrt(2 repeats k) of it.
+    """(d,) root mean squared error per category of the estimates averaged over some numbers of days, simulated.
+
+    Args:
+        scheme: how people report.
+        true_counts: (k,) fixed users, whose values stay.
+        days: (d,) numbers of days, whole numbers >= 1 in increasing order.
+        repeats: collections over all days, an integer >= 1; the error of the result is about 1/sqrt(2 repeats k) of it.
+        rng: a NumPy Generator (or a seed for one).
 
     >>> simulated_rmse(Longitudinal("memoised", 2, 20.0), [70, 30], [1, 30], 5, 1).round(6).tolist()
     [0.0, 0.0]

@@ -64,6 +64,7 @@ def posterior_mean(
 
     Args:
         histogram: (k,) counts of reports, whole numbers, at most 20,000 in all.
+        mechanism: the randomized response that produced the reports.
         prior: parameters of the Dirichlet prior, one number or (k,), from 0.01 to 1e6: 1 is uniform, 0.5 Jeffreys'.
         users: "sampled" for the distribution that the users were drawn from (their Pi_opt), "fixed" for the shares of
             these very users (their Phi_opt).
@@ -134,6 +135,7 @@ def posterior(
         histogram: (k,) counts of reports, whole numbers, at most a billion in all.
         mechanism, prior, users: as in `posterior_mean`.
         draws: an integer >= 1.
+        rng: a NumPy Generator (or a seed for one).
 
     Returns:
         (draws, k), each row a distribution.
@@ -391,9 +393,19 @@ def distance_to_mle(
     priors: Sequence[float],
     rng: np.random.Generator | int | None = None,
 ) -> Array:
-    """(priors, sizes) total variation between the mean of 400 draws from the posterior under symmetric Dirichlet priors
-    and MLE*, of one collection of each size from theta (k,). It tends to zero (Theorem 3.3). With many users most of it
-    may be the chance of the draws.
+    """Total variation between the mean of 400 draws from the posterior and MLE* of one collection of each size.
+
+    It tends to zero (Theorem 3.3). With many users most of it may be the chance of the draws.
+
+    Args:
+        theta: (k,) distribution that the users are drawn from.
+        mechanism: the randomized response.
+        sizes: numbers of users.
+        priors: parameters of symmetric Dirichlet priors.
+        rng: a NumPy Generator (or a seed for one).
+
+    Returns:
+        (priors, sizes).
 
     >>> distance_to_mle([0.7, 0.2, 0.1], RandomizedResponse(3, 2.0), [100, 10**6], [1.0], 1).round(3).tolist()
     [[0.002, 0.0]]

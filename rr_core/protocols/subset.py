@@ -91,6 +91,7 @@ class SubsetSelection:
 
         Args:
             values: the users' true categories, integers in 0..k-1, any shape; (n,) for n users.
+            rng: a NumPy Generator (or a seed for one).
 
         Returns:
             uint8 0 and 1 of shape ``values.shape + (k,)``, with d ones in every report.
@@ -151,6 +152,7 @@ class SubsetSelection:
 
         Args:
             counts: (..., k) true counts, whole numbers >= 0 of at most 10^12 users; leading axes are independent batches.
+            rng: a NumPy Generator (or a seed for one).
 
         Returns:
             int64 (..., k), d times the users in total. k steps over the r that occur, at most min(d + 1, users) of
@@ -184,11 +186,15 @@ def inv_subset(support: ArrayLike, protocol: SubsetSelection, n: float | None) -
 
     Args:
         support: (..., k) how many of the reports hold each category, from 0 to n.
+        protocol: the subset selection that produced them.
         n: number of reports, > 0.
 
     Returns:
         (..., k) estimates that may be negative; they sum to one when every report held d categories. With integers the
         differences are taken before dividing, so that nothing is lost at a small epsilon.
+
+    Raises:
+        ValueError: naming the argument.
 
     >>> inv_subset([700, 400, 400, 500], SubsetSelection(4, math.log(3), d=2), 1000).round(4).tolist()
     [0.85, -0.05, -0.05, 0.25]

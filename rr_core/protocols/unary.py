@@ -128,6 +128,7 @@ class UnaryEncoding:
 
         Args:
             values: (n,) true categories, integers in 0..k-1.
+            rng: a NumPy Generator (or a seed for one).
 
         Returns:
             (n, k) uint8 of 0 and 1.
@@ -165,6 +166,7 @@ class UnaryEncoding:
 
         Args:
             true_counts: (..., k) whole numbers >= 0; leading axes are independent batches.
+            rng: a NumPy Generator (or a seed for one).
 
         Returns:
             (..., k) int64, each from 0 to N.
@@ -207,10 +209,14 @@ def inv_unary(support: ArrayLike, protocol: UnaryEncoding, n: int | None) -> Arr
 
     Args:
         support: (..., k) number of ones in each place, whole numbers from 0 to n.
+        protocol: the encoding.
         n: number of reports, an integer >= 1.
 
     Returns:
         (..., k) estimates, which may be negative or above one.
+
+    Raises:
+        ValueError: naming the argument.
 
     >>> inv_unary([700, 400, 380], UnaryEncoding(3, 1.0), 1000).round(4).tolist()
     [1.3166, 0.0917, 0.01]

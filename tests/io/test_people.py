@@ -30,6 +30,16 @@ def test_columns_of_groups_are_crossed_and_rows_without_a_value_left_out():
     assert found.notes == ("1 row left out: no value in the column “town, sex”.",)
 
 
+@pytest.mark.parametrize("word", ["NA", "N/A", "NaN", "(blank)"])
+def test_a_word_for_no_value_is_no_group(word):
+    """“NA” was a group of that name, beside the rows with an empty cell, which were left out."""
+    found = people(f"answer,town\nyes,Oslo\nno,Oslo\nyes,{word}\nyes,\nno,{word}\nno,Rome\nno,na\n", ["town"])
+    assert (found.groups, found.tallies.counts.tolist()) == (("na", "Oslo", "Rome"), [[0, 1], [1, 1], [0, 1]])
+    assert found.notes == (
+        f"3 rows left out: no value in the column “town” (as “{word}” says: if that is a group, give it another name).",
+    )
+
+
 def test_names_of_groups_that_stand_once_above_empty_cells_are_refused():
     """As a spreadsheet saves merged cells: all but the first row of each group were left out."""
     for text, options in (
