@@ -157,8 +157,15 @@ def compare(draw: Draw, target: Target = "users") -> Comparison:
 
 
 def rounding(metric: str, errors: Mapping[str, Array]) -> Array:
-    """(..., estimators) bound on the rounding error of each error, of the metrics RANKED. Shares are accurate to ULPS,
-    hence so are the sum and the maximum of their errors; a square x^2 is accurate to 2 x ULPS."""
+    """(..., estimators) bound on the rounding error of each error.
+
+    Args:
+        metric: of RANKED.
+        errors: by metric, (..., estimators).
+
+    Shares are accurate to ULPS, hence so are the sum and the maximum of their errors; a square x^2 is accurate to
+    2 x ULPS.
+    """
     moved = np.ones_like(errors[metric])
     if metric == "mse":
         moved = 2 * errors["max"] + ULPS

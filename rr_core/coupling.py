@@ -115,8 +115,14 @@ def noisy_histogram(true_counts: Counts, keep: float, uniforms: Array) -> Counts
 
 
 def poisson_quantile(means: Array, uniforms: Array) -> Counts:
-    """(k,) int64 numbers x with F(x - 1) <= u < F(x), for the Poisson distribution functions F of means (k,) >= 0 and
-    uniform numbers u (k,) in [0, 1).
+    """The number x with F(x - 1) <= u < F(x), where F is the Poisson distribution function.
+
+    Args:
+        means: (k,) means >= 0.
+        uniforms: (k,) the numbers u in [0, 1).
+
+    Returns:
+        (k,) int64 counts.
 
     >>> import numpy as np
     >>> poisson_quantile(np.array([0.0, 0.7, 1e9]), np.array([0.99, 0.5, 0.5])).tolist()

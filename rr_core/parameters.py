@@ -52,8 +52,13 @@ class Parameter(Protocol):
 def read(
     parameters: Iterable[Parameter], query: Mapping[str, str], settings: Settings
 ) -> tuple[Settings, tuple[str, ...]]:
-    """The settings of a link, and one plain sentence for each value that had to be changed. ``settings``, a dataclass,
-    has the values of fields that the link does not name or names wrongly; other query parameters are left alone."""
+    """The settings of a link, and one plain sentence for each value that had to be changed.
+
+    Args:
+        parameters: those to look for, each the description of a field of the settings.
+        query: query parameters of the link; others are left alone.
+        settings: values of the fields that the link does not name or names wrongly; a dataclass.
+    """
     notes = []
     for one in parameters:
         if one.parameter in query:

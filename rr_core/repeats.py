@@ -117,9 +117,14 @@ def largest_lead_of_chance(wins: float) -> float:
 
 
 def repeat(draw: Draw, times: int, target: Target = "users") -> Iterator[Repeats]:
-    """Draw ``times`` collections, yielding the cumulative result after each short step of work: the draw's users report
-    again ("users"), or new users are drawn ("population"). Collection i does not depend on ``times``. To stop early, do
-    not request the next item.
+    """Draw ``times`` collections, yielding the cumulative result after each short step of work.
+
+    Collection i does not depend on ``times``. To stop early, do not request the next item.
+
+    Args:
+        draw: the scenario's draw; its users report again ("users"), or new users are drawn ("population").
+        times: how many collections, an integer >= 1.
+        target: what errors are measured against.
 
     >>> from rr_core import Scenario
     >>> *_, result = repeat(Scenario(k=12, s=1.5, epsilon=1.0, n=2000, seed=5).draw(), 300)

@@ -69,9 +69,12 @@ class Scenario:
         return build(self.dist, self.k, self.s)
 
     def users(self, population: Population | None = None) -> Users:
-        """The users of this scenario; they depend on everything but epsilon, and with another n some come or go. An
-        uploaded population fixes k; when n is the total of its table of counts, the users are exactly the people of the
-        table."""
+        """The users of this scenario; they depend on everything but epsilon, and with another n some come or go.
+
+        Args:
+            population: needed when dist is "upload"; then it fixes k. When n is the total of its table of
+                counts, the users are exactly the people of the table.
+        """
         population = self.population() if population is None else population
         if population.k != self.k:
             raise ValueError(f"population must have k = {self.k} categories, got {population.k}")
@@ -105,8 +108,12 @@ class Scenario:
     def from_query(
         cls, query: Mapping[str, str], default: Scenario | None = None
     ) -> tuple[Scenario, tuple[str, ...]]:
-        """The scenario of a link, and one plain sentence for each value that had to be changed; unknown query
-        parameters are left alone, missing ones take the default."""
+        """The scenario of a link, and one plain sentence for each value that had to be changed.
+
+        Args:
+            query: query parameters; unknown ones are left alone, missing ones take the default.
+            default: the scenario that fills the gaps.
+        """
         scenario, notes = parameters.read([_DISTRIBUTION], query, default or cls())
         settled = {"dist"}
         if scenario.dist in TABLES:

@@ -42,8 +42,12 @@ class Stream(Enum):
 
 
 def key(seed: int | Key, stream: Stream, *numbers: int) -> Key:
-    """The key of a stream: a seed (of a sweep four numbers, see `rr_core.experiments.cell.cell_seed`), what is drawn,
-    and integers >= 0 as the table says.
+    """The key of a stream.
+
+    Args:
+        seed: from 0 to 2^32 - 1; a sweep has four numbers instead, see `rr_core.experiments.cell.cell_seed`.
+        stream: what is drawn.
+        numbers: what follows, integers >= 0, as the table says.
 
     >>> key(5, Stream.REPEATS, 3)
     (5, 2, 3)

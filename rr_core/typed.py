@@ -23,8 +23,15 @@ def shorten(text: str) -> str:
 
 
 def number(text: str, like: str = "1.5 or ln 3") -> float:
-    """A positive number as a person writes it: 1.5, 1,5 (a decimal comma), 3/4, ln 3, log(3). A ValueError is one plain
-    sentence that has ``like`` as examples."""
+    """A positive number as a person writes it: 1.5, 1,5 (a decimal comma), 3/4, ln 3, log(3).
+
+    Args:
+        text: what was typed.
+        like: examples of valid input, for the error message.
+
+    Raises:
+        ValueError: one plain sentence, when it is none of these.
+    """
     try:
         if len(text) > LONGEST:
             raise ValueError

@@ -68,9 +68,22 @@ def simulate_cell(
     given: Mapping[str, Population] | None = None,
     progress: Progress | None = None,
 ) -> SimulatedErrors | None:
-    """Simulate ``settings.seeds`` collections, make every estimate from the same reports, and measure the errors; None
-    when ``progress``, as in `rr_core.simulate.simulate`, stopped it before its end. ``given`` has the uploaded
-    populations, by key."""
+    """Simulate ``settings.seeds`` collections, estimate from each and measure the errors.
+
+    Every estimator sees the same reports.
+
+    Args:
+        cell: which cell.
+        settings: how it is measured.
+        given: uploaded populations, by key.
+        progress: as in `rr_core.simulate.simulate`; called with the number of collections done.
+
+    Returns:
+        None when it was stopped before its end.
+
+    Raises:
+        ValueError: naming the argument.
+    """
     collector = cell_collector(cell, settings, given or {})
     measure, done = _Accumulator(settings, collector), 0
     for block in simulate(collector, settings.seeds, progress=progress):

@@ -173,11 +173,15 @@ def claims(result: SweepResult) -> tuple[PaperClaim, ...]:
 
 
 def figure_claims(result: SweepResult, metric: str) -> tuple[PaperClaim, ...]:
-    """The paper's statements about a figure of ``metric``, population by population, then about MLE*; none for a metric
-    that the paper does not mention, before the first cell is completed, and without the three valid estimators.
+    """The paper's statements about a figure of ``metric``, population by population, then about MLE*.
 
     "Close" is a statement about the means (at most CLOSE times the smallest); "best", "worst" and "lower" are
-    statements about the cells that the seeds settle, see `ranking.sign`. An uploaded histogram is judged by its shape.
+    statements about the cells that the seeds settle, see `ranking.sign`. An uploaded histogram is judged by its shape
+    alone, whatever the paper says of its own data set.
+
+    Returns:
+        The statements; none for a metric that the paper does not mention, before the first cell is completed, and
+        without the three valid estimators.
     """
     if not has_errors(result, metric, *VALID):
         return ()
@@ -220,7 +224,13 @@ def mle_lowest_nll(result: SweepResult) -> PaperClaim:
 
 
 def best_when(result: SweepResult, name: str, shape: Literal["concentrated", "near uniform"]) -> PaperClaim:
-    """InvP or InvN (``name``) has the smallest mean squared error of the three where the populations have this shape."""
+    """One of InvP and InvN has the smallest mean squared error of the three where the population has a shape.
+
+    Args:
+        result: a sweep.
+        name: "inv_p" or "inv_n".
+        shape: of the populations.
+    """
     key: ClaimKey = "inv_p_best" if name == "inv_p" else "inv_n_best"
     cells = tuple(cell for cell in result.cells if shape_of(cell) == shape)
     if not cells or not has_errors(result, "mse", *VALID):

@@ -159,8 +159,15 @@ class Curves:
 def select_curves(
     result: SweepResult, choice: CurveSelection, populations: Mapping[str, Population] | None = None
 ) -> Curves:
-    """The panels of a sweep, complete or not; uploaded populations by key. Inv is left out of an "excess": it is no
-    distribution, and may fit better than the best distribution."""
+    """The panels of a sweep, complete or not.
+
+    Inv is left out of an "excess": it is no distribution, and may fit better than the best distribution.
+
+    Args:
+        result: the sweep, finished or not.
+        choice: which part of it is drawn.
+        populations: the uploaded ones, by key.
+    """
     groups = _groups(result.sweep, choice)
     drawn = [
         result.by_cell[cell]

@@ -184,9 +184,19 @@ def has_map(cells: Iterable[Cell]) -> bool:
 def fixed_axes(
     cells: Iterable[Cell], key: str, wanted: Mapping[FixedName, AxisValue]
 ) -> tuple[FixedAxis, FixedAxis]:
-    """The two axes that a map of this kind (see `map_kinds`, else ValueError) holds fixed, in the order in which they
-    are chosen, with their options and values; the options of the second depend on the value of the first. A value that
-    is missing in ``wanted``, or no option, is the middle option."""
+    """The two axes that a map holds fixed, with their options and values.
+
+    Args:
+        cells: of the sweep.
+        key: of a map that they have, see `map_kinds`.
+        wanted: value of each axis; one that is missing or no option is replaced by the middle option.
+
+    Returns:
+        The two axes in the order in which they are chosen; the options of the second depend on the value of the first.
+
+    Raises:
+        ValueError: when the cells have no such map.
+    """
     rests = list(_cells_by_fixed(tuple(cells), key))
     found: list[FixedAxis] = []
     for place, axis in enumerate(ALL_KINDS[key].fixed):
@@ -203,8 +213,16 @@ def fixed_axes(
 def winner_map(
     result: SweepResult, key: str, metric: str, wanted: Mapping[FixedName, AxisValue]
 ) -> WinnerMap:
-    """The map of a sweep, finished or not: of a kind (see `map_kinds`), for a metric of the sweep, which must have the
-    valid estimators, with ``wanted`` as in `fixed_axes`. ValueError where the sweep has no such map.
+    """The map of a sweep, finished or not.
+
+    Args:
+        result: the sweep.
+        key: kind of map, see `map_kinds`.
+        metric: one of the sweep's.
+        wanted: values of the other axes, see `fixed_axes`.
+
+    Raises:
+        ValueError: when the sweep has no such map or metric, or lacks one of the valid estimators.
 
     >>> from rr_core.experiments.grid import Settings, Sweep, over
     >>> from rr_core.experiments.run import run

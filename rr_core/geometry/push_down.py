@@ -81,8 +81,12 @@ def push_down(
     Args:
         histogram: (k,) counts, whole numbers with a total of at most 2^53.
         category: which one, from 0; it must have reports.
+        mechanism: the randomized response that produced the reports.
         equalize: first spread the reports of the categories that InvP drops evenly among them. All of them are then
             below q, so that the three supports are equal; InvP stays where it is.
+
+    Raises:
+        ValueError: naming the argument.
 
     >>> pushed = push_down([50, 30, 20, 4], 2, RandomizedResponse(4, 1.0))
     >>> pushed.off_line_ranges
@@ -115,6 +119,14 @@ def push_down_candidates(
     histogram: ArrayLike, mechanism: RandomizedResponse, most: int = 30
 ) -> NDArray[np.intp]:
     """(m,) categories worth pushing down, m <= ``most``: those that all three repairs keep, fewest reports first.
+
+    Args:
+        histogram: (k,) counts.
+        mechanism: the randomized response that produced the reports.
+        most: how many categories at most, an integer >= 1.
+
+    Raises:
+        ValueError: naming the argument.
 
     >>> push_down_candidates([9, 1, 0, 8], RandomizedResponse(4, 1.0)).tolist()
     [3, 0]

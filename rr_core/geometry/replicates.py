@@ -87,9 +87,15 @@ def _varies(values: Array) -> bool:
 
 
 def simulate_clouds(draw: Draw, where: TruthPlace = "own") -> dict[str, Cloud]:
-    """`N_COLLECTIONS` collections of the same users, as many as those of a draw with k = 3, and every estimator on
-    each; the seed decides them. The truth is that of the draw's own users ("own"), half in each of the first two
-    categories ("edge"), or everybody in the first ("corner").
+    """`N_COLLECTIONS` collections of the same users, and every estimator on each; the seed decides them.
+
+    Args:
+        draw: a draw with k = 3, whose N, epsilon and seed are used.
+        where: whose truth: the draw's own users ("own"), half in each of the first two categories ("edge"), or
+            everybody in the first ("corner").
+
+    Returns:
+        A cloud for each of `registry.ESTIMATORS`.
 
     >>> from rr_core import Scenario
     >>> clouds = simulate_clouds(Scenario("zipf", 3, 1.2, 1.0, 2000, 7).draw(), "edge")
@@ -158,8 +164,13 @@ class AlignmentCounts:
 
 
 def count_alignment(draw: Draw, times: int) -> Iterator[AlignmentCounts]:
-    """Let the same users report ``times`` times over, yielding the counts so far after each short step. Collection i is
-    the one that `repeats.repeat` draws. Stop by not asking for the next item.
+    """Let the same users report ``times`` times over, yielding the counts so far after each short step.
+
+    Collection i is the one that `repeats.repeat` draws. Stop by not asking for the next item.
+
+    Args:
+        draw: the scenario's draw.
+        times: how many collections, an integer >= 1.
 
     >>> from rr_core import Scenario
     >>> *_, counts = count_alignment(Scenario("zipf", 12, 1.5, 1.0, 2000, 5).draw(), 50)

@@ -233,8 +233,12 @@ class LocalRate:
 
 
 def local_rate(path: IBUPath) -> LocalRate:
-    """The exact asymptotic rate at which IBU approaches ``path.limit``, from the start of this path of one histogram.
-    O(levels). Errors that differ within a level are left out: none arises from the start.
+    """The exact asymptotic rate at which IBU approaches ``path.limit``, from the start of this path. O(levels).
+
+    Errors that differ within a level are left out: none arises from the start.
+
+    Args:
+        path: of one histogram; take one out of a batch by `IBUPath.row`.
 
     Raises:
         ValueError: naming the argument.
@@ -316,8 +320,14 @@ class RunComparison:
 def compare_epsilons(
     draw: Draw, epsilons: Sequence[float], iterations: int, progress: Progress | None = None
 ) -> RunComparison:
-    """Let the users of a draw report under each privacy budget, with the noise of the same scenario at that epsilon,
-    and run IBU from the uniform start on each, up to an iteration; ``progress`` as in `ibu_path`."""
+    """Let the users of a draw report under each privacy budget, and run IBU from the uniform start on each.
+
+    Args:
+        draw: whose users report; the noise is that of the same scenario with another epsilon.
+        epsilons: privacy budgets > 0.
+        iterations: how far to run, >= 0.
+        progress: as in `ibu_path`.
+    """
     users = Users(draw.population, draw.true_counts)
     budgets = _validate.numbers("epsilons", epsilons).ravel().tolist()
     if not budgets:
@@ -327,8 +337,13 @@ def compare_epsilons(
 
 
 def compare_runs(draws: Sequence[Draw], last: int, progress: Progress | None = None) -> RunComparison:
-    """Run IBU on the reports of several draws with the same k, in one batch, from the uniform start, up to iteration
-    ``last``; ``progress`` as in `ibu_path`."""
+    """Run IBU on the reports of several draws with the same k, in one batch, from the uniform start.
+
+    Args:
+        draws: one per run.
+        last: how far to run, >= 0.
+        progress: as in `ibu_path`.
+    """
     counts, mechanisms = np.stack([draw.counts for draw in draws]), [draw.mechanism for draw in draws]
     start = ibu_paths(counts, mechanisms, [0])
     marks, called, done = log_spaced(last), time.perf_counter(), 0

@@ -367,8 +367,12 @@ def _rows_by_mechanism(
 
 
 def log_spaced(last: int, per_decade: int = 30) -> NDArray[np.int64]:
-    """Iterations to record for a logarithmic axis: 0, 1, ..., ``last``, increasing, about ``per_decade`` in each decade
-    (every iteration, as long as there are fewer than that).
+    """Iterations to record for a logarithmic axis: 0, 1, ..., ``last``, increasing, about ``per_decade`` in
+    each decade (every iteration, as long as there are fewer than that).
+
+    Args:
+        last: integer from 0 to 2^62.
+        per_decade: integer >= 1.
 
     >>> log_spaced(1000, per_decade=3).tolist()
     [0, 1, 2, 5, 10, 22, 46, 100, 215, 464, 1000]

@@ -287,7 +287,14 @@ class LessonStep:
 
 
 def mean_errors(true_counts: NDArray[np.int64], epsilon: float) -> dict[str, float]:
-    """Mean total variation to the truth of each repair, by its name, over 1,000 surveys of the same people (k,).
+    """Mean total variation to the truth of each repair, over 1,000 surveys of the same people.
+
+    Args:
+        true_counts: (k,) people per true answer.
+        epsilon: of each survey.
+
+    Returns:
+        By "inv_n", "inv_p", "mle_star", each from 0 to 1.
 
     >>> {name: round(error, 2) for name, error in mean_errors(np.array([900, 100]), 1.0).items()}
     {'inv_n': 0.02, 'inv_p': 0.02, 'mle_star': 0.02}
@@ -318,8 +325,14 @@ class Lesson:
 
 
 def lesson(epsilons: tuple[float, ...] = EPSILONS, seed: int = SEED) -> Lesson:
-    """The survey of `PEOPLE` at each epsilon, with the exact law of randomized response at each and one seed for
-    everybody's dice, which all epsilon share.
+    """The survey of `PEOPLE` at each epsilon, with the exact law of randomized response at each.
+
+    Args:
+        epsilons: privacy budgets, each > 0.
+        seed: of everybody's dice, which all epsilon share.
+
+    Raises:
+        ValueError: as `RandomizedResponse` does, when an epsilon is out of range.
 
     >>> survey = lesson((1.0, 5.0))
     >>> survey.n, [sum(step.counts) for step in survey.steps]

@@ -358,8 +358,13 @@ class Plan:
 
 
 def make_plan(settings: PlanSettings, k: int, epsilon: float, n: int, guess: Guess) -> Plan:
-    """Compute the one of epsilon, N and target that the settings, fitted to k, leave open, under the assumed population
-    or for the worst case. The scenario's value of it is used only where there is no answer."""
+    """Compute the one of epsilon, N and target that the settings leave open.
+
+    Args:
+        settings: fitted to k, see `PlanSettings.fitted`.
+        epsilon, n: the scenario's values; the one to be computed is used only where there is no answer.
+        guess: the assumed population, or the worst case.
+    """
     target, problem = settings.target, ""
     if settings.find == "n":
         users = solve.required_n(target, k, epsilon, guess, users=settings.users)

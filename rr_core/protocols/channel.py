@@ -41,9 +41,13 @@ class Channel:
 
     @classmethod
     def warner(cls, p: float) -> Channel:
-        """Warner's design (1965): with probability p, from 0 to 1, a person answers the question "are you?", else "are
-        you not?". Categories and reports: 0 = no, 1 = yes. It grants |log(p/(1 - p))|. The answer to either question
-        tells nothing at p = 1/2, where the truth is not identified; below 1/2 a "yes" speaks for "no".
+        """Warner's design (1965): with probability p a person answers the question "are you?", else "are you not?".
+
+        Categories and reports: 0 = no, 1 = yes. It grants |log(p/(1 - p))|. The answer to either question tells
+        nothing at p = 1/2, where the truth is not identified; below 1/2 a "yes" speaks for "no".
+
+        Args:
+            p: probability of the question itself, from 0 to 1.
 
         >>> Channel.warner(1 / 6).matrix.round(4).tolist()
         [[0.1667, 0.8333], [0.8333, 0.1667]]
@@ -54,8 +58,13 @@ class Channel:
     @classmethod
     def forced_response(cls, forced: ArrayLike) -> Channel:
         """Forced response: a device tells each person to report category i, whatever the truth, with probability
-        forced_i (k,), and else to report the truth. For a yes-no question: ``[Pr(forced no), Pr(forced yes)]``. Equal
-        entries are k-RR. The truth is not identified when nobody is left to tell it.
+        forced_i, and else to report the truth.
+
+        For a yes-no question: ``[Pr(forced no), Pr(forced yes)]``. Equal entries are k-RR. The truth is not identified
+        when nobody is left to tell it.
+
+        Args:
+            forced: (k,) probabilities >= 0 with a sum of at most 1, k >= 2.
 
         >>> Channel.forced_response([1 / 6, 1 / 6]).matrix.round(4).tolist()
         [[0.8333, 0.1667], [0.1667, 0.8333]]
@@ -116,8 +125,12 @@ class Channel:
 
     @classmethod
     def misclassification(cls, k: int, error: float) -> Channel:
-        """Ordered categories, taken for a neighbour with probability ``error``: the one below or the one above as
-        often, at an end the only one. It grants no epsilon for k >= 3: reports rule out distant truths.
+        """Ordered categories, taken for a neighbour with probability ``error``: the one below or the one above as often,
+        at an end the only one. It grants no epsilon for k >= 3: reports rule out distant truths.
+
+        Args:
+            k: number of categories, an integer >= 2.
+            error: probability of a wrong report, from 0 to 1.
 
         >>> Channel.misclassification(3, 0.2).matrix.round(6).tolist()
         [[0.8, 0.2, 0.0], [0.1, 0.8, 0.1], [0.0, 0.2, 0.8]]

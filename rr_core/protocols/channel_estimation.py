@@ -240,8 +240,12 @@ def mle_channel(histogram: ArrayLike, channel: Channel, tolerance: float = 1e-9)
 
 
 def maximise(columns: Array, phi: Array, tolerance: float) -> MaximumLikelihood:
-    """The maximum of sum_j phi_j log(theta . column_j), by the interior-point method, for columns (k, m) >= 0 with 1 as
-    the largest entry of each, and phi (m,) > 0 with sum one; nothing is checked.
+    """The maximum of sum_j phi_j log(theta . column_j), by the interior-point method; nothing is checked.
+
+    Args:
+        columns: (k, m) >= 0, each column with 1 as its largest entry.
+        phi: (m,) > 0, with sum one.
+        tolerance: gap to reach.
 
     >>> maximise(np.array([[1.0, 0.25], [0.5, 1.0]]), np.array([0.5, 0.5]), 1e-9).theta.round(6).tolist()
     [0.166667, 0.833333]

@@ -66,8 +66,14 @@ class UnaryEncoding:
 
     @classmethod
     def from_p_q(cls, k: int, p: float, q: float) -> UnaryEncoding:
-        """Unary encoding with a one with probability p in the place of the owner's category and q in any other, 0 < q <
-        p < 1; epsilon = log(p (1 - q)/((1 - p) q)).
+        """Unary encoding with a one with probability p in the place of the owner's category and q in any other.
+
+        Args:
+            k: number of categories, an integer >= 2.
+            p, q: 0 < q < p < 1; epsilon = log(p (1 - q)/((1 - p) q)).
+
+        Raises:
+            ValueError: naming the argument.
 
         >>> round(UnaryEncoding.from_p_q(4, 0.75, 0.25).epsilon, 6)
         2.197225
@@ -81,10 +87,17 @@ class UnaryEncoding:
 
     @classmethod
     def rappor(cls, k: int, f: float, p: float, q: float) -> UnaryEncoding:
-        """RAPPOR with both of its coins: a bit is first replaced, with chance 0 <= f < 1, by a fair coin; then a one is
-        reported with probability q where it came out as one, else with p, 0 < p < q < 1 (Erlingsson, Pihur and Korolova
-        2014, section 3). This is the law of one report: of one person's many, who keep the first coin, see
-        `rr_core.protocols.over_time`.
+        """RAPPOR with both of its coins: a bit is first replaced, with chance f, by a fair coin; then a one is reported
+        with probability q where it came out as one, else with p (Erlingsson, Pihur and Korolova 2014, section 3). This is
+        the law of one report: of one person's many, who keep the first coin, see `rr_core.protocols.over_time`.
+
+        Args:
+            k: number of categories, an integer >= 2.
+            f: from 0 up, below 1.
+            p, q: 0 < p < q < 1.
+
+        Raises:
+            ValueError: naming the argument.
 
         >>> one = UnaryEncoding.rappor(6, 0.5, 0.5, 0.75)
         >>> one.p, one.q
