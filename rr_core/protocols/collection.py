@@ -47,19 +47,29 @@ class IBURecord:
     gaps: Array
 
 
+class _Collection:
+    """Users with their true categories."""
+
+    true_counts: NDArray[np.int64]
+
+    @property
+    def n(self) -> int:
+        return int(self.true_counts.sum())
+
+    @property
+    def theta(self) -> Array:
+        """(k,) shares of the users."""
+        shares: Array = self.true_counts / self.n
+        return shares
+
+
 @dataclass(frozen=True, eq=False)
-class ChannelCollection:
+class ChannelCollection(_Collection):
     """Users (k,) with their true categories, and one histogram (m,) of their reports through a channel."""
 
     channel: Channel
     true_counts: NDArray[np.int64]
     counts: NDArray[np.int64]
-
-    @property
-    def theta(self) -> Array:
-        """(k,) shares of the users."""
-        shares: Array = self.true_counts / self.true_counts.sum()
-        return shares
 
     @property
     def phi(self) -> Array:
@@ -79,10 +89,6 @@ class ChannelCollection:
     def columns(self) -> dict[str, Any]:
         """(k,) estimates by name; "inv" is all None where there is none."""
         return {"inv": [None] * self.channel.k if self.inv is None else self.inv, "mle": self.mle.theta}
-
-    @property
-    def n(self) -> int:
-        return int(self.true_counts.sum())
 
     @cached_property
     def bounds(self) -> InformationBounds:
@@ -152,7 +158,7 @@ def merge_last(
 
 
 @dataclass(frozen=True, eq=False)
-class UnaryCollection:
+class UnaryCollection(_Collection):
     """Users with their true categories, and their reports by unary encoding.
 
     Attributes:
@@ -166,16 +172,6 @@ class UnaryCollection:
     true_counts: NDArray[np.int64]
     support: NDArray[np.int64]
     reports: NDArray[np.uint8] | None
-
-    @property
-    def n(self) -> int:
-        return int(self.true_counts.sum())
-
-    @property
-    def theta(self) -> Array:
-        """(k,) shares of the users."""
-        shares: Array = self.true_counts / self.n
-        return shares
 
     @cached_property
     def inv(self) -> Array:

@@ -141,7 +141,8 @@ def section(page: Page, part: str) -> tuple[go.Figure, ThreeEstimates, Array | N
     figure = triangle(
         result, theta, [display(name, _LONGEST_NAME) for name in names], view, layers, example=example
     )
-    page.lead(figure, "geometry", _pick_at, place, _unused(part) if example else None)
+    unused = _unused(part) if example else None
+    page.lead(figure, "geometry", lambda x, y: _pick(percents_at(x, y)), place, unused)
     why.markdown(_explanation(result))
     with right:
         alignment = result.collinearity
@@ -278,10 +279,6 @@ def _share_widgets(
         disabled=reports is None,
         width="stretch",
     )
-
-
-def _pick_at(x: float, y: float) -> None:
-    _pick(percents_at(x, y))
 
 
 def _pick_share(result: ThreeEstimates, category: int, percents: float) -> None:

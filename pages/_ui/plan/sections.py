@@ -338,7 +338,7 @@ def survey_designs() -> None:
     chart.show(plan_curves.people_against_share(curve), "plan_share")
     with st.expander("How is that worked out?"):
         st.markdown(plan_curves.promise(curve.goal))
-        st.markdown(plan_curves.FORMULAS)
+        st.markdown(sentences.SHARE_FORMULAS)
 
 
 def _entries(settings: ShareSettings) -> None:
