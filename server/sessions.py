@@ -424,9 +424,8 @@ def _wait_until(ready: Callable[[], bool], patience: float | None = None) -> Non
                 "with fewer categories or a smaller file."
             )
         time.sleep(_LOOK)
-        st.session_state.get(
-            "_held"
-        )  # ends a run that was overtaken; `held` would count its things as in use
+        # ends a run that was overtaken; `held` would count its things as in use
+        st.session_state.get("_held")
     if place is not None:
         place.empty()
 

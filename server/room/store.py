@@ -251,8 +251,8 @@ class Store:
             begin = time.monotonic()
             try:
                 if time.time() > self._forgets_at:
-                    with self._engine.begin() as connection:
-                        _forget_old(connection)
+                    with self._engine.begin() as connection:  # rooms that have had no report for 30 days
+                        connection.execute(sql.delete(_rooms).where(_rooms.c.last < time.time() - _KEPT))
                     self._forgets_at = time.time() + _FORGETS_EVERY
                 with self._engine.begin() as connection:
                     return work(connection)
@@ -523,14 +523,8 @@ def _is_question(code: str, number: int) -> tuple[Any, Any]:
 def _ask(
     connection: sql.Connection, code: str, number: int, text: str, answers: Sequence[str], epsilon: float
 ) -> None:
-    values = {
-        "room": code,
-        "number": number,
-        "text": text,
-        "answers": json.dumps(answers),
-        "epsilon": epsilon,
-    }
-    connection.execute(sql.insert(_questions).values(is_open=True, step=0, **values))
+    asked = {"text": text, "answers": json.dumps(answers), "epsilon": epsilon, "is_open": True, "step": 0}
+    connection.execute(sql.insert(_questions).values(room=code, number=number, **asked))
 
 
 def _set(connection: sql.Connection, code: str, number: int, **values: Any) -> None:
@@ -596,8 +590,3 @@ def _forget_one_without_reports(connection: sql.Connection) -> None:
     if code is None:
         raise Bad("This server holds as many rooms as it can: delete one that is over.")
     connection.execute(sql.delete(_rooms).where(_rooms.c.code == code))
-
-
-def _forget_old(connection: sql.Connection) -> None:
-    """Delete rooms that have had no report for 30 days."""
-    connection.execute(sql.delete(_rooms).where(_rooms.c.last < time.time() - _KEPT))
