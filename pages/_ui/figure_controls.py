@@ -132,8 +132,8 @@ def most_frequent_bars(results: DrawResults) -> Bars:
 
 
 def most_frequent(results: DrawResults) -> tuple[Order, str]:
-    """Categories from the most frequent one on, by true count or, while that is hidden, by reports; and the words for the
-    first of them."""
+    """Categories from the most frequent one on, by true count or, while that is hidden, by reports; and words for
+    them."""
     if truth.hidden():
         return results.by_reports, "most reported categories"
     return results.by_truth, "most frequent categories (true counts)"
