@@ -331,11 +331,7 @@ def _said(results: Results, notes: Sequence[str]) -> list[str]:
 
 
 def _varied(asked: argparse.Namespace) -> dict[str, str | dict[str, str]]:
-    """What differs by group, in the order of the options: the column of it, or the text for each group.
-
-    Raises:
-        Unclear: there are texts for groups, and no column of groups.
-    """
+    """What differs by group, in the order of the options: the column of it, or the text for each group."""
     varied: dict[str, str | dict[str, str]] = {}
     for name in (*_BY_GROUP, "table"):
         column, text = getattr(asked, f"{name}_by", None), getattr(asked, name)
@@ -416,12 +412,7 @@ def _of_groups(
 
 
 def _sources(path: str, sheet: str | None) -> list[Source]:
-    """The file at this path, or the parts of one table: the files in a folder, or the tables in a ZIP archive.
-
-    Raises:
-        OSError: there is none.
-        Unclear: the folder has no file.
-    """
+    """The file at this path, or the parts of one table: the files in a folder, or the tables in a ZIP archive."""
     from rr_core.io import Source
     from rr_core.io.decoding import parts_of_zip
 
@@ -539,11 +530,7 @@ def _one_column(asked: argparse.Namespace, preview: Preview) -> None:
 
 
 def _mechanism(asked: argparse.Namespace, k: int) -> RandomizedResponse:
-    """k-RR of k categories by what was stated of it.
-
-    Raises:
-        Unclear, ValueError: one plain sentence.
-    """
+    """k-RR of k categories by what was stated of it, or one plain sentence."""
     stated = {name: text for name in ("epsilon", "p", "redraw") if (text := getattr(asked, name)) is not None}
     if len(stated) != 1:
         raise Unclear("Say how private the reports are: --epsilon E, --p P or --redraw R, one of them")

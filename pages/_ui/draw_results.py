@@ -104,14 +104,7 @@ class DrawResults:
         wait: str = "",
     ) -> T:
         """``make()``, computed once for all sessions; about an upload, for this session, until ``about`` differs.
-
-        Args:
-            name: of the result.
-            about: what it depends on besides the draw.
-            make: computes it.
-            of: whether it depends on the draw, or on its population alone.
-            wait: what the page says meanwhile, if it takes long.
-        """
+        ``wait`` is what the page says meanwhile, if it takes long."""
 
         def waited() -> T:
             with st.spinner(wait) if wait else nullcontext():
@@ -159,10 +152,7 @@ class DrawResults:
 
 def draw_results(scenario: Scenario) -> DrawResults:
     """The results of a scenario, shared by all sessions, or this session's own when it is about an uploaded file.
-
-    Raises:
-        sessions.NoRoom: it is large, and the server has no memory left for it, or has let go of the file.
-    """
+    `sessions.NoRoom` where the server has no memory left for them, or has let go of the file."""
     if scenario.dist == UPLOAD:
         return _own(scenario)
     return sessions.SHARED.get(

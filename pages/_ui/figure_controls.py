@@ -84,11 +84,8 @@ def draw_waiting() -> None:
 
 
 def pick_view(results: DrawResults, *, by_reports: bool = False) -> View:
-    """The view of this scenario's categories, with the widgets to choose it where there is a choice.
-
-    Call it in the row above the figure, to which it adds up to two widgets. A curve over many categories ranks
-    them by true count, or with ``by_reports`` by number of reports; while the truth is hidden reports decide everywhere.
-    """
+    """The view of this scenario's categories, with up to two widgets to choose it in the row above the figure. A curve
+    over many categories ranks them by true count, or by reports, as always while the truth is hidden."""
     k, labels = results.draw.scenario.k, results.draw.population.labels
     if k <= MOST_BARS:
         return bars(natural_order(k), labels, "Category")

@@ -306,7 +306,6 @@ class LessonStep:
 
         Args:
             true_counts: (k,) people per true answer.
-            epsilon: privacy budget.
             dice: (2, k) of everybody, see `rr_core.coupling.noisy_histogram`.
         """
         mechanism = RandomizedResponse(true_counts.size, epsilon)

@@ -108,7 +108,9 @@ def evidence(claim: PaperClaim) -> str:
             return _of_closeness(found.standing)
         case BestOfPopulation():
             assert count is not None
-            return (_of_kosarak if claim.key == "kosarak" else _of_population)(found, count)
+            if claim.key == "kosarak":
+                return _surely_best("InvP", count) if count.total else _wins(found.standing)
+            return _of_population(found, count)
         case (HigherNll(), *_):
             return " ".join(_of_fit(one) for one in found if isinstance(one, HigherNll))
         case (Slopes(), *_):
@@ -241,10 +243,6 @@ def _of_population(found: BestOfPopulation, count: Count) -> str:
     return text + _likeness(found.cell)
 
 
-def _of_kosarak(found: BestOfPopulation, count: Count) -> str:
-    return _surely_best("InvP", count) if count.total else _wins(found.standing)
-
-
 def _surely_best(name: str, count: Count) -> str:
     return f"{name} is best, alone or with another, in {count.yes}; surely not in {count.no}."
 
@@ -316,10 +314,8 @@ _MOST_RANGES = 5  # ranges of one axis that a sentence can hold
 
 
 def answer_in_words(result: SweepResult, metric: str) -> str:
-    """Which estimate has the smallest error in a sweep, and what MLE* costs: one or two sentences in markdown.
-
-    Empty where the run cannot tell: no cell, or one of the three valid estimates or the error was left out.
-    """
+    """Which estimate has the smallest error in a sweep, and what MLE* costs, as markdown; empty where no cell is done,
+    or one of the three valid estimates or the error was left out."""
     if not has_errors(result, metric, *VALID):
         return ""
     return _of_nll(result) if metric == "nll" else _of_mse(result)

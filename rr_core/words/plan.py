@@ -31,13 +31,8 @@ _FEW_USERS = 1000  # a sample of more has shares within some 3 points of the pop
 
 
 class KindText(NamedTuple):
-    """What one kind of target is called.
-
-    Attributes:
-        meaning: one sentence for a lay person.
-        promised: the event whose probability is the confidence; empty when the target is an average.
-        estimate: which estimate it is about.
-    """
+    """What one kind of target is called: its meaning in a sentence, the event whose probability is the confidence
+    (empty when the target is an average), and which estimate it is about."""
 
     meaning: str
     promised: str = ""
@@ -74,15 +69,8 @@ KIND_TEXTS: dict[KindKey, KindText] = {
 
 
 class ProtocolWords(NamedTuple):
-    """What a protocol is called, and what a report of it is.
-
-    Attributes:
-        name: on screen.
-        short: in a corner of a picture, and before the name.
-        brief: within a sentence about a picture.
-        tick: on an axis of Plotly, in two lines.
-        report: what a report is.
-    """
+    """What a protocol is called: in a corner of a picture and before the name, within a sentence, and on an axis of
+    Plotly in two lines; and what a report of it is."""
 
     name: str
     short: str
@@ -317,16 +305,10 @@ def price_sentence(plan: Plan) -> str:
         else f"takes **{number(factor)} times the users** for the same goal"
     )
     lower = number(round_up(float(price.epsilons[at]), 4), 4)
-    return f"**{_step_in_words(name)}** ({name}, so ε = {lower}) {cost}."
-
-
-def _step_in_words(name: str) -> str:
-    """What a step towards more privacy changes for an onlooker."""
-    if name == "half of ε":
-        return "Halving ε"
-    return (
+    step = (
         f"Dividing by {name.removeprefix('eᵋ ÷ ')} the factor by which a report may change an onlooker's odds"
     )
+    return f"**{'Halving ε' if name == 'half of ε' else step}** ({name}, so ε = {lower}) {cost}."
 
 
 def price_rows(plan: Plan) -> list[tuple[str, str, str, str]]:

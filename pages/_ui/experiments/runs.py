@@ -29,16 +29,8 @@ SWEEP = binding_of_choice("_exp_sweep", settings.SWEEP_PARAMETER, settings.MAIN,
 
 @dataclass(frozen=True, eq=False)
 class SweepView:
-    """One sweep with what is known of it.
-
-    Attributes:
-        key: "main", a key of PAPER_FIGURES, "3" or "own".
-        name: as the page calls it.
-        result: its cells that are done: all, some or none.
-        preset: the figure of the paper that it repeats.
-        populations: uploaded ones that its cells ask for, by key.
-        origin: one sentence on where the numbers come from.
-    """
+    """One sweep with what is known of it: ``preset`` is the figure of the paper that it repeats, ``origin`` a sentence
+    on where the numbers come from."""
 
     key: str
     name: str
@@ -67,17 +59,8 @@ _MOST_RUNS = 8  # runs of a session that are kept; the oldest goes first
 
 @dataclass(eq=False)
 class Run:
-    """A sweep's numbers, and where they come from.
-
-    Attributes:
-        key: of the sweep.
-        label: display name among the runs of the same sweep.
-        origin: one sentence on where the numbers come from.
-        initial: the result before this session ran it: stored, from a file, or empty.
-        populations: uploaded populations by key.
-        job: its entry in the queue; None before this session has run it.
-        run_here: whether this session has run it, to the end or not.
-    """
+    """A sweep's numbers, and where they come from (``origin``, a sentence): those before this session ran it (stored,
+    from a file, or none), and its entry in the queue since."""
 
     key: str
     label: str
@@ -123,16 +106,9 @@ LET_GO = (
 
 @dataclass(eq=False)
 class _Session:
-    """What a session keeps of its runs, but not the runs: the server may let go of those.
-
-    Attributes:
-        me: its identifier in the queue.
-        current: labels of the runs on screen, by key of sweep.
-        count: of all runs so far.
-        waiting: a run that was waiting or running when it was last looked at, which stays.
-        let_go: whether the server let go of the runs, and none came since.
-        measured: the state of each run when their size was last measured.
-    """
+    """What a session keeps of its runs, but not the runs: the server may let go of those. ``waiting`` is one that was
+    waiting or running when it was last looked at, which stays; ``measured`` the state of each when their size was last
+    measured."""
 
     me: str = field(default_factory=lambda: uuid.uuid4().hex)
     current: dict[str, str] = field(default_factory=dict)
@@ -331,23 +307,12 @@ def stop(key: str, label: str) -> None:
         run.initial, run.job = run.job.result, None
 
 
-def same_cells_running(sweep: Sweep) -> Job | None:
-    """A run of the same cells that is waiting or running on this server; pressing Run with its settings joins
-    it."""
-    return _queue().running_same_cells(sweep.cells)
-
-
 def active() -> Run | None:
     """The run of this session that is waiting or running; None where there is none."""
     return next((one for one in _runs() if one.active), None)
 
 
 _EVERY = 1.5  # seconds between two looks at a run
-
-
-def origin(run: Run) -> str:
-    """Where the numbers of a run come from, and whether they are being run anew, as markdown."""
-    return f"{run.origin}{_elsewhere_on_this_server(run)}"
 
 
 def status(run: Run) -> None:
@@ -368,17 +333,17 @@ def status(run: Run) -> None:
         st.info(f"Stopped {reached}. **Resume** computes the rest.")
 
 
-def _elsewhere_on_this_server(run: Run) -> str:
-    """A sentence about a run of the same cells that another session, or this one before a reload, has
-    started; else ""."""
-    job = same_cells_running(run.sweep)
+def origin(run: Run) -> str:
+    """Where the numbers of a run come from, and that another session, or this one before a reload, is running the same
+    cells, as markdown."""
+    job = _queue().running_same_cells(run.sweep.cells)
     if job is None or active() is not None:
-        return ""
+        return run.origin
     about = job.sweep.settings
     return (
-        f" The same cells are being run on this server, with {counted(about.seeds, 'collection')} and seed {about.seed}: "
-        f"{len(job.result.cells):,} of {counted(len(job.sweep.cells), 'cell')} so far. **Run** with these numbers "
-        "joins in."
+        f"{run.origin} The same cells are being run on this server, with {counted(about.seeds, 'collection')} and seed "
+        f"{about.seed}: {len(job.result.cells):,} of {counted(len(job.sweep.cells), 'cell')} so far. **Run** with these "
+        "numbers joins in."
     )
 
 

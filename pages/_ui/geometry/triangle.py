@@ -61,14 +61,8 @@ _ROWS = ("observed", "inv", "inv_n", "mle_star", "inv_p", "truth")
 
 @dataclass(frozen=True)
 class PickedReports:
-    """Reports that a person picked in the triangle.
-
-    Attributes:
-        reports: three counts or shares; None when nothing is picked.
-        scenario: key of the scenario in which they were picked, see `_scenario`.
-        error: sentence about invalid text in the box or the link; "" when it was valid.
-        own: key of the scenario whose own reports the user chose, even if all its points coincide.
-    """
+    """Reports that a person picked in the triangle, in the scenario of this key; ``own`` is the key of the scenario
+    whose own reports the user chose, even if all its points coincide."""
 
     reports: ThreeReports | None = None
     scenario: Hashable = None
@@ -125,11 +119,8 @@ def _format_number(value: float) -> str:
 
 
 def section(page: Page, part: str) -> tuple[go.Figure, ThreeEstimates, Array | None]:
-    """The lead figure with the widgets that move the reports; ``part``: the part of the page that is open.
-
-    Returns:
-        The figure, for the download row, and the points in it with the truth, where that is drawn, for `why_section`.
-    """
+    """The lead figure with the widgets that move the reports, while this part of the page is open: the figure, for the
+    download row, and the points in it with the truth, where that is drawn, for `why_section`."""
     draw, three = page.results.draw, page.results.geometry.three
     picked = PICKED.current()
     if picked.reports is not None and picked.scenario != _scenario():

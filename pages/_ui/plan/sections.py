@@ -110,23 +110,23 @@ def use(plan: Plan) -> None:
         return
     if plan.settings.find == "eps":
         st.button(
-            "Use this ε", on_click=_change, args=("epsilon", plan.epsilon), type="primary", width="stretch"
+            "Use this ε",
+            on_click=link.change,
+            kwargs={"epsilon": plan.epsilon},
+            type="primary",
+            width="stretch",
         )
         return
     too_many = plan.n > N_MAX
     st.button(
         "Use this N",
-        on_click=_change,
-        args=("n", plan.n),
+        on_click=link.change,
+        kwargs={"n": plan.n},
         type="primary",
         width="stretch",
         disabled=too_many,
         help=f"The app goes up to {N_MAX:,} users." if too_many else None,
     )
-
-
-def _change(field: str, value: float) -> None:
-    link.change(**{field: value})
 
 
 def plan_map_figure(page: Page, plan: Plan, place: Any, simulates: bool) -> go.Figure:
@@ -258,21 +258,14 @@ def other_protocols(plan: Plan) -> None:
     left, right = st.columns(2, gap="medium")
     users = plan.settings.users
     with left:
-        curves = protocol_choice.against_k(
-            _numbers_of_categories(plan.k), plan.k, plan.epsilon, plan.n, users=users
-        )
+        low, high = max(K_MIN, plan.k / 100), min(K_MAX, max(plan.k * 100, 1000))
+        ks = np.unique(np.rint(np.geomspace(low, high, _PROTOCOL_POINTS))).astype(np.int64)
+        curves = protocol_choice.against_k(ks, plan.k, plan.epsilon, plan.n, users=users)
         chart.show(rmse_against_k(curves, plan.epsilon), "plan_protocols_k")
     with right:
         budgets = np.geomspace(EPSILON_APP_MIN, EPSILON_APP_MAX, _PROTOCOL_POINTS)
         curves = protocol_choice.against_epsilon(budgets, plan.k, plan.epsilon, plan.n, users=users)
         chart.show(rmse_against_epsilon(curves, plan.k), "plan_protocols_epsilon")
-
-
-def _numbers_of_categories(k: int) -> Array:
-    """Whole numbers of categories around the plan's, in equal ratios."""
-    low, high = max(K_MIN, k / 100), min(K_MAX, max(k * 100, 1000))
-    whole: Array = np.unique(np.rint(np.geomspace(low, high, _PROTOCOL_POINTS))).astype(np.int64)
-    return whole
 
 
 def lower_bounds(plan: Plan) -> None:
@@ -310,11 +303,7 @@ SHARE_SETTINGS = binding_of_parameters("_plan_share", SHARE_PARAMETERS, ShareSet
 
 
 def _curve_of_survey() -> ShareCurve:
-    """The answer of what is stated in Survey designs.
-
-    Raises:
-        Unclear: something is missing or cannot be.
-    """
+    """The answer of what is stated in Survey designs; `Unclear` where something is missing or cannot be."""
     settings = SHARE_SETTINGS.current()
     stated = settings.understood()
     return session_files.cached("plan_share", settings, lambda: share_curve(*stated))
