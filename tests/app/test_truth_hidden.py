@@ -18,6 +18,7 @@ from rr_core.geometry.simplex import three_categories
 from rr_core.rounding import percent
 from rr_core.scenario import Draw
 from tests.app.opening import OF_A_DRAW, ROOT, charts, checked, opened, widget
+from tests.sentences import holds
 
 LINK = "dist=zipf&k=12&s=1.1&eps=1.5&n=9973&seed=11"
 THREE = LINK.replace("k=12", "k=3")
@@ -101,6 +102,7 @@ def leaks(page: AppTest, draw: Draw) -> list[tuple[str, set[str]]]:
     return [(text, series) for text, series in found if series]
 
 
+@holds("Nothing on this page shows the true counts.")
 @EVERY_PAGE
 @pytest.mark.parametrize(
     "link", [LINK, THREE, pytest.param(MANY, marks=pytest.mark.slow), CURVE], ids=["12", "3", "100", "300"]
