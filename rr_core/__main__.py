@@ -617,7 +617,7 @@ def _reported(used: ReportsInUse) -> list[str]:
 def _unary(asked: argparse.Namespace) -> tuple[Results, list[str]]:
     from rr_core.io import Collected, rows_left_out
     from rr_core.io.report_results import ReportSettings, ReportsInUse
-    from rr_core.io.unary_reports import read_unary
+    from rr_core.io.unary_reports import NO_GROUPS_OF_ONES, read_unary
 
     layout: Layout | None = "counts" if asked.count is not None else None
     if asked.column is not None and layout is None:
@@ -628,6 +628,8 @@ def _unary(asked: argparse.Namespace) -> tuple[Results, list[str]]:
             f"Unary encoding is read from one file, and {asked.file} has {len(sources):,}: put them together"
         )
     read = read_unary(sources[0], layout, asked.column, asked.count, asked.header, apart=_beside(asked))
+    if read.bits is None and any(_beside(asked)):
+        raise Unclear(NO_GROUPS_OF_ONES)
     n, k = read.n if read.n is not None else asked.reports, len(read.labels)
     if n is None:
         raise Unclear(
@@ -646,10 +648,6 @@ def _unary(asked: argparse.Namespace) -> tuple[Results, list[str]]:
         most = plain(read.labels[int(read.support.argmax())])
         raise Unclear(
             f"“{most}” has {int(read.support.max()):,} ones, more than there are reports: mend --reports"
-        )
-    if any(_beside(asked)) and read.bits is None:
-        raise Unclear(
-            "The file has only the ones of each category: groups and weights need the bits of every report"
         )
     labels, silent = np.array(read.labels, dtype=object), int((read.support == 0).sum())
     collected = Collected(labels, read.support, silent, (), 0, ())

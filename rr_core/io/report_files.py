@@ -193,7 +193,8 @@ def facts(results: Results, verdict: str) -> dict[str, Any]:
     """All but the table, as plain values for JSON: settings, versions, what was read and left out, tests,
     advice. Simulations that were not run are None."""
     simulated, analysis = results.simulated, results.analysis
-    reports, collected = results.used.reports, results.used.collected
+    reports, collected, held = results.used.reports, results.used.collected, results.used.summaries
+    outside = [one for one in collected.outside if one[0] not in held]
     fit: dict[str, Any] | None = None if analysis.fit is None else asdict(analysis.fit)
     if simulated is not None:
         fit = simulated.fit.summary()
@@ -223,8 +224,13 @@ def facts(results: Results, verdict: str) -> dict[str, Any]:
         },
         "left_out": {
             "rows": [asdict(dropped) for dropped in reports.dropped],
-            "reports_outside_domain": collected.outside_total,
-            "outside_domain": [{"category": label, "reports": count} for label, count in collected.outside],
+            "reports_outside_domain": sum(count for _, count in outside),
+            "outside_domain": [{"category": label, "reports": count} for label, count in outside],
+            "summary_rows": [
+                {"name": label, "number": count, "of": held[label]}
+                for label, count in collected.outside
+                if label in held
+            ],
             "categories_without_reports": collected.unreported,
         },
         "notes": [*reports.notes, *collected.notes],

@@ -434,7 +434,8 @@ def left_out(results: Results) -> None:
     if collected.outside:
         few = some([markdown(label, 30) for label, _ in collected.outside])
         alone = len(collected.outside) == 1
-        if results.used.settings.domain == "listed":
+        no_reports = len(collected.outside) == len(results.used.summaries)
+        if results.used.settings.domain == "listed" and not no_reports:
             st.warning(
                 f"{sentences.outside_domain(results)}, for {'a category that is' if alone else 'categories that are'} "
                 f"not on the list: {few}. Randomized response reports nothing outside its categories: either the list or "
