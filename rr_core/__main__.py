@@ -273,8 +273,8 @@ def _by_reports(asked: argparse.Namespace) -> tuple[Results, list[str]]:
 def _analysed(
     asked: argparse.Namespace, used: ReportsInUse, sources: Sequence[Source], notes: Sequence[str]
 ) -> tuple[Results, list[str]]:
-    """The analysis of all people, and by group where that was asked for, with the test of k-RR's epsilon; and the notes
-    on the file, which is read again for groups and weights."""
+    """The analysis of all people and by group, with the test of k-RR's epsilon; and the notes, some of which it makes
+    untrue."""
     from rr_core.io.people import read_people
     from rr_core.io.report_results import Results
     from rr_core.io.reports import read_again
@@ -303,8 +303,7 @@ def _analysed(
 
 
 def _said(results: Results, notes: Sequence[str]) -> list[str]:
-    """What the page says first: whether the design is rejected, the result, which estimate to report, the groups; then
-    the notes, and where shares of the table lie outside their intervals."""
+    """What the page says first; then the notes, and where shares of the table lie outside their intervals."""
     from rr_core.io import report_sentences as sentences
 
     fit = sentences.fit(results)[:1]
@@ -459,8 +458,7 @@ def _preview(asked: argparse.Namespace, sources: Sequence[Source]) -> Preview:
 
 
 def _decided(asked: argparse.Namespace, odd: Sequence[Odd], read: Reports) -> Names:
-    """What is done with odd names, as the options say; refuses to decide by itself whether two that can be told apart are
-    ways to write one."""
+    """What is done with odd names, as the options say; two that may be one answer are not decided on unasked."""
     from rr_core.io import decisions_on
 
     there = {*read.labels.tolist()}

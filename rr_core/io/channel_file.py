@@ -56,8 +56,7 @@ class MatrixFile:
 
 
 def read_matrix_file(data: bytes, name: str) -> MatrixFile:
-    """The matrix in a spreadsheet or a text file (CSV, TSV or columns between blanks; .gz as well), see
-    `read_matrix`."""
+    """The matrix in a spreadsheet or a text file (CSV, TSV or blanks; .gz as well), see `read_matrix`."""
     found = decoded(data, name)
     if found.kind != "text":
         raise UnreadableFile(
@@ -115,8 +114,8 @@ def read_matrix(text: str) -> MatrixFile:
 
 
 def _names(rows: Sequence[Sequence[str]]) -> tuple[bool, bool]:
-    """Whether the first line, and the first column, hold names: where a cell is no number, where the first line is one
-    shorter, or where the table holds distributions without them, and they are different whole numbers."""
+    """Whether the first line, and the first column, hold names: words, or different whole numbers beside
+    distributions."""
     first, below = rows[0], rows[1:]
     shorter = bool(below) and all(len(row) == len(first) + 1 for row in below)
     ends = (*first, *(row[0] for row in below))

@@ -278,8 +278,7 @@ def detect_header(rows: Sequence[Row]) -> bool:
 
 
 def comes_again(rows: Sequence[Row]) -> bool:
-    """Whether the first word of a single column is one of the values below, at least half as often as these on average.
-    (The header of a second file that was put below the first comes less often.)"""
+    """Whether the first word of a single column is one of the values below, at least half as often as on average."""
     first = rows[0][0].strip().casefold()
     if len(rows[0]) > 1 or looks_numeric(first) or numeric_columns(rows[1:], 1)[0]:
         return False
@@ -301,8 +300,7 @@ def is_usual_name(cell: str) -> bool:
 
 
 def notes_of_header(rows: Sequence[Row], has_header: bool) -> tuple[str, ...]:
-    """A sentence where the first line of a single column was taken for its name by guess, or was counted though it may be
-    one."""
+    """A sentence where the first line of a single column may be its name, and may be none."""
     first = rows[0][0].strip()
     if len(rows[0]) > 1:
         return ()
@@ -321,8 +319,8 @@ def notes_of_header(rows: Sequence[Row], has_header: bool) -> tuple[str, ...]:
 
 
 def header_rows(rows: Sequence[Row]) -> int:
-    """How many rows name the columns, 2 or 3, where that is clear; else 0: words stand above columns of numbers in the
-    last of them; or words that never come again above columns of values that do."""
+    """How many rows name the columns, where that is clear: 2 or 3 of words above numbers, or values that come again;
+    else 0."""
     if len({*map(len, rows)}) != 1:
         return 0
     for last in range(min(_MOST_HEADERS, len(rows)) - 1, 0, -1):
@@ -364,8 +362,8 @@ def refuse_headers(rows: Sequence[Row]) -> None:
 
 
 def _are_numbers_of_columns(first: Row, body: Sequence[Row]) -> bool:
-    """Whether numbers in the first row are names that a program gave: 0, 1, 2, … or 1, 2, 3, … above bits; or a single 0,
-    behind an empty cell or above words, in a column that does not hold it again."""
+    """Whether numbers in the first row are names that a program gave: 0, 1, 2, … or 1, 2, 3, … above bits, or a single
+    0."""
     names = first[1:] if first and not first[0] else first
     cells = [
         [row[i].strip() for row in body if i < len(row)] for i in range(len(first) - len(names), len(first))
@@ -545,8 +543,7 @@ NOT_COUNTS = " were not taken for counts."
 
 
 def unused_numbers(table: Described, choice: ColumnChoice) -> tuple[str, ...]:
-    """A sentence where another column holds numbers that were not taken for counts, and does not number people; of
-    more than two columns, whole numbers that seldom come again."""
+    """A sentence where another column holds numbers that were not taken for counts, though they may be some."""
     if choice.count is not None:
         return ()
     others = [i for i in range(len(table.columns)) if i != choice.category and _may_count(table, i)]
@@ -596,8 +593,7 @@ def is_count_name(name: str) -> bool:
 def choose(
     table: Table, layout: Layout | None, category: str | int | None, count: str | int | None
 ) -> ColumnChoice:
-    """The layout and columns that the user chose, completed by `suggest`. Refuses a column that is not there, or chosen
-    twice; counts where no column can hold them; and to choose among words only."""
+    """The layout and columns that the user chose, completed by `suggest`; refuses what cannot be."""
     picked = None if category is None else find(table, category)
     counted = None if count is None else find(table, count)
     suggested = suggest(table)
@@ -659,8 +655,8 @@ def likely_category(table: Described, count: int | None, people: Sequence[int] =
 
 
 def is_no_answer(table: Described, index: int, among: Sequence[int]) -> bool:
-    """Whether a column is empty, constant, times, or has no name and fewer words than another one; or has names or
-    numbers of people beside columns ``among`` whose values come again."""
+    """Whether a column is empty, constant, times or a heading; or names people beside columns ``among`` that come
+    again."""
     hint, words = table.hints[index], words_of(table.columns[index])
     of_people = hint.differs and (hint.looks_like_ids or not words.isdisjoint(WORDS["name_of_person"]))
     return (

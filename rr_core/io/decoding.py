@@ -171,9 +171,8 @@ class Decoded:
 
 
 def unpack(data: bytes, name: str, tell: Tell = lambda _: None) -> Decoded:
-    """Check size and name, decompress, and find what the bytes really are; `tell` as in `unzipped`. Refuses what is
-    too large, empty, damaged, an archive of several tables, or a picture, a document, a web page or JSON under a
-    table's name."""
+    """Check size and name, decompress, find what the bytes really are, and refuse what is no table; `tell` as in
+    `unzipped`."""
     if len(data) > MAX_UPLOAD_BYTES:
         raise UnreadableFile(f"The file is larger than {megabytes(MAX_UPLOAD_BYTES)}. {COUNT_FIRST}")
     extension, notes = _extension(name), tuple[str, ...]()
@@ -197,8 +196,8 @@ def unpack(data: bytes, name: str, tell: Tell = lambda _: None) -> Decoded:
 
 
 def gunzip(data: bytes, limit: int | None = None, tell: Tell = lambda _: None) -> bytes:
-    """Decompress gzip piece by piece and stop at `limit` bytes (default: MAX_UNPACKED_BYTES); `tell` is told the part
-    that is done."""
+    """Decompress gzip in pieces, up to `limit` bytes (default: MAX_UNPACKED_BYTES); `tell` is told the part that is
+    done."""
     limit = MAX_UNPACKED_BYTES if limit is None else limit
     packed, unpacked = io.BytesIO(data), io.BytesIO()
     try:
@@ -398,8 +397,7 @@ def _foreign(words: str) -> UnreadableFile:
 
 
 def _utf16_without_bom(data: bytes) -> str | None:
-    """The UTF-16 codec, little or big endian, that explains the NUL bytes; None when neither does. Digits, separators and
-    line ends have one NUL byte in any language, always on the same side: one unit in five, at least."""
+    """The UTF-16 codec that explains the NUL bytes, one unit in five at least, always on the same side; else None."""
     head = data[: min(len(data), 1 << 16) // 2 * 2]
     low, high = head[0::2].count(0), head[1::2].count(0)
     if max(low, high) < max(1, len(head) // 10) or min(low, high) * 4 > max(low, high):

@@ -190,8 +190,7 @@ def answers_file(results: Results) -> bytes:
 
 
 def facts(results: Results, verdict: str) -> dict[str, Any]:
-    """All but the table, as plain values for JSON: settings, versions, what was read and left out, tests,
-    advice. Simulations that were not run are None."""
+    """All but the table, as plain values for JSON; simulations that were not run are None."""
     simulated, analysis = results.simulated, results.analysis
     reports, collected, held = results.used.reports, results.used.collected, results.used.summaries
     outside = [one for one in collected.outside if one[0] not in held]

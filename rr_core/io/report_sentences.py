@@ -99,8 +99,8 @@ def heading(results: Results) -> str:
 
 
 def are_many(results: Results) -> bool:
-    """Whether there are so many categories that the largest are so by luck as well: then intervals hold for all at once
-    unless others are asked for."""
+    """Whether so many that the largest are so by luck as well: then intervals hold for all at once unless asked
+    otherwise."""
     return results.used.about is None and results.used.k > _MANY
 
 
@@ -403,8 +403,7 @@ _UNBIASED = (
 
 
 def _distances(results: Results, compared: Nearest) -> list[str]:
-    """What is known of the distances from the truth: which estimates are significantly farther, or why none
-    can be told."""
+    """Which estimates are significantly farther from the truth, or why none can be told to be."""
     if not compared.comparable:
         floor = results.used.n * results.used.k_rr.q if results.used.k_rr else inf
         why = (
@@ -673,8 +672,7 @@ def compared_groups(survey: Survey, compared: Compared, *, simultaneous: bool = 
 def table_columns(
     results: Results, name: str, rows: NDArray[np.intp], *, simultaneous: bool
 ) -> dict[str, NDArray[Any]]:
-    """The columns of the table on screen and in the report, for these categories: shares in percent, people by one
-    estimator."""
+    """The table on screen and in the report, for these categories: shares in percent, people by one estimator."""
     used, analysis = results.used, results.analysis
     shares = {key: values[rows] for key, values in analysis.estimates.items()}
     columns: dict[str, NDArray[Any]] = {"Category": np.array(used.labels, dtype=object)[rows]}

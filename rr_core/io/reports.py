@@ -149,8 +149,7 @@ class Reports:
 
     @property
     def reading(self) -> dict[str, Any]:
-        """Arguments by which `read_reports`, or of columns of bits `read_unary`, reads the same columns again; and the
-        sheet."""
+        """Arguments by which `read_reports`, or of bits `read_unary`, reads the same columns again; and the sheet."""
         return {
             "layout": self.layout,
             **({} if self.columns else {"category": self.category_name}),
@@ -163,8 +162,7 @@ class Reports:
 
 @dataclass(frozen=True)
 class Shape:
-    """Columns of the first file and their roles, which all other files must share; ``counts_beside`` is the sentence that
-    refuses it where no report comes again."""
+    """Columns of the first file, which all others share; ``counts_beside`` refuses it where no report comes again."""
 
     name: str
     columns: tuple[str, ...]
@@ -250,8 +248,8 @@ def unite(
 
 
 def _refuse_printed(names: Any, most: int) -> None:
-    """Raise UnreadableFile for the lines of a table as programs print it, with rules; or with a number beside each
-    name, where none comes more than once (``most``), as also people type them."""
+    """Raise UnreadableFile for lines as programs print tables, or with a number beside each name, where none comes
+    again."""
     first = names.slice(0, _LOOKED_AT)
     printed = pc.sum(pc.match_substring_regex(first, _PRINTED)).as_py() or 0
     if (most == 1 and 2 * printed >= len(first)) or pc.any(pc.match_substring_regex(first, _RULE)).as_py():
@@ -280,8 +278,7 @@ def _refuse_cut(names: Sequence[str], amounts: Sequence[str]) -> None:
 
 
 def _have_numbers(names: Sequence[str], *, of_names: bool = True) -> bool:
-    """Whether each name has a number beside it, as a person types a count; one ``of_names`` that only numbers them, or
-    that two names may have, is none."""
+    """Whether each name has a number beside it, as a person types a count; not one ``of_names``, as in “room 12”."""
     found = [one for name in names if (one := _BESIDE.fullmatch(name.strip()))]
     if len(found) < len(names) or len(found) < MIN_SIDEWAYS:
         return False
@@ -405,8 +402,7 @@ _OPENING = 0.3
 
 @dataclass(frozen=True)
 class Source:
-    """An uploaded file; a memoryview is copied once. `sheet` is that of a workbook, None for the first that seems a
-    table."""
+    """An uploaded file. `sheet` is that of a workbook, None for the first that seems to be a table."""
 
     name: str
     data: bytes | memoryview = dataclasses.field(repr=False)
@@ -592,8 +588,8 @@ def _assumed(table: Described, choice: ColumnChoice) -> tuple[str, ...]:
 
 
 def rivals(preview: Preview, taken: Sequence[str] = ()) -> tuple[int, ...]:
-    """Positions of the columns, of those not ``taken``, that may all hold the reports, or their names in a table of
-    counts; none where one alone may, or one alone is called so."""
+    """Positions of the columns, not ``taken``, that may all hold the reports, or their names; none where it is
+    clear."""
     used = {name.casefold() for name in taken}
     some = [
         i

@@ -185,8 +185,8 @@ def _rest(names: Sequence[str]) -> str:
 
 
 def _as_text(sheet: calamine.CalamineSheet) -> tuple[int, bytes, int, str]:
-    """How many empty rows there are above, the rows from there on to the last that is not empty, as text, how many of
-    them are not, and the first cell that was written in several rows, because it is merged over them."""
+    """The empty rows above, the rows from there to the last filled one as text, the filled ones, and a cell merged
+    over some."""
     first, last, rows = 0, 0, list[list[str]]()
     left, right, filled = sheet.width, 0, 0
     ends, held, merged = _merged_down(sheet), dict[int, tuple[int, str]](), ""

@@ -28,8 +28,7 @@ _OLD_ENCODING = "CP1252"  # tried where the one that the file states is not the 
 
 
 def read_statistics(data: bytes) -> Decoded:
-    """The table with labels in place of the values they stand for, also labels that no row has; dates as
-    2024-12-31."""
+    """The table with labels in place of values, also labels that no row has; dates as 2024-12-31."""
     program, reader = next((name, reader) for magic, name, reader in _PROGRAMS if data.startswith(magic))
     with faults_as(
         f"The {program} file is damaged, or uses something that cannot be read here. Save it again, or export the table"
@@ -99,8 +98,7 @@ def _check_variables(data: bytes) -> None:
 def _read(
     data: bytes, reader: Callable[..., Any], program: str, encoding: str | None
 ) -> tuple[dict[str, Sequence[Any]], Any]:
-    """The values of each column, and what the file says about them; UnicodeError where the encoding is another one.
-    Its size is looked at before any row is read."""
+    """The values of each column, and what the file says about them; its size is looked at before any row is read."""
     options: dict[str, Any] = {"encoding": encoding, "output_format": "dict"}
     try:
         columns, about = reader(io.BytesIO(data), metadataonly=True, **options)

@@ -92,8 +92,8 @@ class Counted:
 
 
 def decoded(data: bytes, name: str, sheet: str | None = None, tell: Tell = lambda _: None) -> Decoded:
-    """Unpack and decode an upload: every reader gets its text from here. `sheet` is as `wanted` of `read_sheet`;
-    `tell` is told the part of a ZIP archive that is unpacked."""
+    """An upload as text or Parquet, for every reader. `sheet` is as `wanted` of `read_sheet`; `tell` as of
+    `unzipped`."""
     packed = unpack(data, name, tell)
     if packed.kind == "parquet":
         return packed
@@ -126,8 +126,8 @@ def table_in(found: Decoded, has_header: bool | None) -> Table:
 def number_columns(
     table: Table, indices: Sequence[int], tell: Tell = lambda _: None
 ) -> tuple[list[tuple[Any, Codes]], Columns]:
-    """The columns at `indices`, whole, each as its distinct values and for each row the position of its value among them;
-    and the blank lines that were skipped. Refuses more than HELD_ROWS_MAX rows."""
+    """The columns at `indices`, each as its distinct values and the place of each row's among them; and the blank
+    lines."""
     numbered = [Numbered(table.columns[index]) for index in indices]
     blank, rows = Columns(()), 0
     for piece in table.pieces(indices):
@@ -147,8 +147,8 @@ def number_columns(
 def count_values(
     table: Table, category: int, tell: Tell = lambda _: None, *, declared: bool = False
 ) -> Counted:
-    """How many rows hold each value of a column; with `declared` the categories that the file declares for it come
-    first, in its order, also those without a row."""
+    """How many rows hold each value of a column; with `declared` in the order of the categories that the file
+    declares."""
     tally, blank = Numbered(table.columns[category], count=True), Columns(())
     declares = declared and isinstance(table, ParquetTable) and table.declares[category]
     listed: Any = None
@@ -197,8 +197,7 @@ def _with_declared(counted: Counted, listed: Any) -> Counted:
 
 
 class Numbered:
-    """The distinct values of a column that arrives in pieces, in order of first appearance. They are united whenever
-    enough have accumulated, so that the work is proportional to the rows even when nearly all differ."""
+    """The distinct values of a column that arrives in pieces, in order of first appearance, united now and then."""
 
     def __init__(self, column: str, *, count: bool = False) -> None:
         self._column, self._count = column, count
@@ -266,8 +265,7 @@ def sum_of_others(amounts: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 
 
 def likely_total(amounts: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """(m,) whether an amount that is the sum of all others is more likely their total than one of them by chance: it
-    is the first or the last, and there are three others."""
+    """(m,) whether an amount that is the sum of all others is likely their total: first or last, of three others."""
     ends = np.zeros(len(amounts), dtype=bool)
     ends[[0, -1]] = np.count_nonzero(amounts) > _FEWEST_SUMMED
     return ends
@@ -376,8 +374,7 @@ def with_names(
 
 
 def left_out(table: Table, columns: Columns, nameless: int, first_nameless: int) -> tuple[Dropped, ...]:
-    """The blank lines of a file, and its rows without a name, the first of which is at `first_nameless`. In a single
-    column these are blank lines."""
+    """The blank lines of a file, and its rows without a name, which in a single column are blank lines, too."""
     blank, first_blank = columns.blank_lines, columns.first_blank
     first = table.place(first_nameless) if nameless else 0
     if len(table.columns) == 1 and table.unit == "line":

@@ -102,8 +102,7 @@ class TextTable(Table):
     above: int = 0
 
     def pieces(self, indices: Sequence[int]) -> Iterator[Columns]:
-        """The columns at `indices` as text, one block after another, blank lines left out. Refuses a line with more or
-        fewer fields than the first, an endless quotation or line."""
+        """The columns at `indices` as text, block by block, without blank lines; refuses lines of other widths."""
         ragged, records = _Ragged(self._delimiter), 0
         try:
             for table, done in self._tables(self._options(indices, ragged)):
@@ -402,8 +401,7 @@ def _below_remarks(data: bytes, notes: list[str]) -> tuple[bytes, str | None]:
 
 
 def _first_table(data: bytes, separator: str, rows: list[list[str]], above: int, notes: list[str]) -> bytes:
-    """The text up to a blank line behind which another table begins: with titles, or with two or more fields but not as
-    many; or nothing but remarks follow. All else is a broken line, and refused."""
+    """The text up to a blank line behind which another table begins, or nothing but remarks follow."""
     numeric = numeric_columns(rows[1:], len(rows[0]))
     if not any(numeric):
         return data
@@ -461,8 +459,7 @@ def _remarks_below(data: bytes, separator: str) -> list[str]:
 
 
 def _without_source(data: bytes, separator: str | None, notes: list[str]) -> bytes:
-    """The text without a last line that says where the table is from, and when; or, in a cell of its own, that it
-    ends."""
+    """The text without a last line that says where the table is from, and when; or, in one cell, that it ends."""
     tail = data[-_NEXT_BYTES:]
     begin = tail.rstrip().rfind(b"\n") + 1
     last, start = tail[begin:].decode(errors="replace").strip(), len(data) - len(tail) + begin
@@ -474,8 +471,7 @@ def _without_source(data: bytes, separator: str | None, notes: list[str]) -> byt
 
 
 def _without_remark(data: bytes, rows: list[list[str]], notes: list[str]) -> bytes:
-    """The text of a single column of values that come again without remarks at its end: lines of several words below its
-    only blank line; or one that says that it ends."""
+    """The text of a single column of values that come again without remarks, or a line that it ends, below them."""
     tail = data[-_NEXT_BYTES:]
     found = re.search(rb"\n[ \t]*\n\s*(?=\S)", tail)
     if found is None and _END.fullmatch(tail.rstrip().rpartition(b"\n")[2].decode(errors="replace").strip()):
@@ -581,8 +577,7 @@ def _without_brackets(data: bytes, notes: list[str]) -> bytes:
 
 
 def _without_rules(data: bytes) -> tuple[bytes, int]:
-    """A table drawn with bars, as psql, MySQL and Markdown do, without its rules, and how many stand above its first row;
-    else nothing."""
+    """A table drawn with bars, as psql and Markdown do, without its rules, and how many are above it; else nothing."""
     if len(data) > _SAMPLE_BYTES or b"|" not in data or _TWO_NUMBERS.search(data):
         return b"", 0
     lines = [line.strip() for line in data.split(b"\n")]
@@ -619,35 +614,33 @@ def _with_counts_behind(data: bytes, notes: list[str]) -> bytes:
 
 
 def _titles(data: bytes, separator: str | None, notes: list[str]) -> int:
-    """The number of lines with titles above the table: one cell each, and a blank line before a line of several cells;
-    lines of words, and a blank line before another one that has a number below it; or the first of as many cells as there
-    are in such a line."""
+    """The number of lines with titles, which are skipped, above the table."""
     lines = _head(data).split("\n")[:_MOST_TITLES]
     if separator is None or any(line.count('"') % 2 for line in lines):
         return 0
     rows = [*csv.reader(lines, delimiter=separator), []]
     cells = [[cell for cell in row if cell.strip()] for row in rows]
-    numbers = [any(map(looks_numeric, row)) for row in cells]
-    heads = [len(row) > 1 and numbers[i : i + 2] == [False, True] for i, row in enumerate(cells)]
+    has_number = [any(map(looks_numeric, row)) for row in cells]
+    is_header = [len(row) > 1 and has_number[i : i + 2] == [False, True] for i, row in enumerate(cells)]
     first = next((i for i, row in enumerate(cells) if len(row) > 1), 0)
+    # Words in several cells are titles, too, if no table: above a blank line behind which there is a header.
     behind = next((i for i, row in enumerate(cells) if row and i > first and not cells[i - 1]), 0)
     uneven = any(len(row) not in (0, len(rows[behind])) for row in rows[:behind])
     named = any(map(is_usual_name, itertools.chain(*cells[:behind])))
-    if heads[behind] and not any(numbers[:behind]) and (uneven or not named):
+    if is_header[behind] and not any(has_number[:behind]) and (uneven or not named):
         first = behind
+    # Where no blank line is between them, the last title is as wide as the header.
+    last = rows[first - 1]
+    padded = last and len(last) == len(rows[first]) and last[0].strip() and is_header[first]
     titles = [separator.join(row) for row in cells[:first] if row]
-    last = rows[first - 1]  # as wide as the table, where no blank line is between them
-    if not titles or (
-        cells[first - 1] and not (len(last) == len(rows[first]) and last[0].strip() and heads[first])
-    ):
+    if not titles or (cells[first - 1] and not padded):
         return 0
     notes.append(_skipped("Above", titles))
     return first
 
 
 def _title_of_column(data: bytes, rows: list[list[str]], notes: list[str]) -> int:
-    """The number of lines of a title, of several words, above the usual name of a single column of values that come
-    again."""
+    """The lines of a title, of several words, above the usual name of a column of values that come again."""
     below = [row[0].strip() for row in rows[2:]]
     if not _come_again(below) or b'"' in data:
         return 0
@@ -660,8 +653,7 @@ def _title_of_column(data: bytes, rows: list[list[str]], notes: list[str]) -> in
 
 
 def _empty_leading_lines(data: bytes, separator: str | None) -> bytes:
-    """The text whose first lines of separators and blanks, as a spreadsheet writes empty rows, are made truly empty: they
-    stay, so that line numbers do."""
+    """The text whose first lines of separators and blanks are made truly empty; they stay, so that line numbers do."""
     blank: Any = re.compile(b"[ \t\n" + re.escape((separator or "").encode()) + b"]*").match(data)
     end = data.rfind(b"\n", 0, blank.end()) + 1
     return data if end == 0 else b"".join([b"\n" * data.count(b"\n", 0, end), memoryview(data)[end:]])

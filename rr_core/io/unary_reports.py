@@ -286,8 +286,8 @@ def read_bit_columns(
     count: str | None = None,
     has_header: bool | None = None,
 ) -> UnaryReports:
-    """The columns of 0 and 1 of a file with these names (None: all that begin so), each row as often as the column
-    ``count`` says (None: once); ``has_header`` as in `read_reports`."""
+    """The named columns of 0 and 1 of a file (None: all that begin so), each row as often as the column ``count``
+    says."""
     table = open_table(bytes(source.data), source.name, has_header, sheet=source.sheet)
     if columns is None:
         columns = [name for index, name in enumerate(table.columns) if _seems_bits(table, index)]
@@ -415,8 +415,7 @@ def bits_of_columns(arrays: Sequence[Any], names: Sequence[str], table: Table, b
 
 
 def bits_of_strings(column: Any, k: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
-    """For each row of a column of texts its place among the different bit strings of k bits, -1 where it is none; and
-    these, (r, k)."""
+    """For each row its place among the different bit strings of k bits, -1 where it is none; and these, (r, k)."""
     distinct, codes = factorize(column)
     texts = pc.utf8_trim_whitespace(distinct)
     are_bits = pc.match_substring_regex(texts, f"^[01]{{{k}}}$").to_numpy(zero_copy_only=False)

@@ -101,11 +101,9 @@ def _k_rr(
     people = None
     if by or weights:
         people = read_people(sources, read, labels, names, by, weights, inverse=inverse)
-    mechanism = (
-        _made(people, epsilon, lambda told: RandomizedResponse(k, told))
-        if p is None
-        else _made(people, p, lambda told: RandomizedResponse.from_p(k, told))
-    )
+    told: Any = epsilon if p is None else p
+    of = RandomizedResponse if p is None else RandomizedResponse.from_p
+    mechanism = _made(people, told, partial(of, k))
     used = ReportsInUse(read, collected, mechanism, ReportSettings(names=names))
     if people is not None:
         used = used.with_people(people, tuple(by), weights, inverse)
@@ -119,18 +117,15 @@ def _k_rr(
         **({"p": mechanism.p, "q": mechanism.q} if isinstance(mechanism, RandomizedResponse) else {}),
         "left out with names outside the domain": collected.outside_total,
     }
-    if replicates and isinstance(mechanism, RandomizedResponse):
-        test = fit_test(counts, mechanism, replicates, seed=seed)
-        numbers["fit"] = {**test.summary(), "rejected": test.rejects()}
-        results = replace(results, simulated=Simulations(test))
-    if search_epsilon and isinstance(mechanism, RandomizedResponse):
-        plausible = plausible_epsilon(counts, k, above=mechanism.epsilon, seed=seed)
-        numbers[f"plausible epsilon: {'none up to' if plausible.none else 'at least'}"] = plausible.low
     if isinstance(mechanism, RandomizedResponse):
-        make = partial(RandomizedResponse, epsilon=mechanism.epsilon)
-        if p is not None:
-            make = partial(RandomizedResponse.from_p, p=mechanism.p)
-        few = replace(used.collected, too_few=too_few(read, names, domain, make))
+        if replicates:
+            test = fit_test(counts, mechanism, replicates, seed=seed)
+            numbers["fit"] = {**test.summary(), "rejected": test.rejects()}
+            results = replace(results, simulated=Simulations(test))
+        if search_epsilon:
+            plausible = plausible_epsilon(counts, k, above=mechanism.epsilon, seed=seed)
+            numbers[f"plausible epsilon: {'none up to' if plausible.none else 'at least'}"] = plausible.low
+        few = replace(used.collected, too_few=too_few(read, names, domain, lambda k: of(k, told)))
         results = replace(results, used=replace(used, collected=few))
         numbers["advice"] = " ".join(advice(results))
         nearest = found.nearest
@@ -138,8 +133,8 @@ def _k_rr(
             numbers[f"estimated squared error beyond that of {LABELS[nearest.best]}"] = nearest.differences
             numbers["standard errors of these"] = nearest.standard_errors
     most = np.argsort(-counts, kind="stable")[:TOP].tolist()
-    told, groups = _of_groups(results.survey)
-    return Recomputed({**numbers, **told}, results.columns(), most, groups)
+    of_groups, groups = _of_groups(results.survey)
+    return Recomputed({**numbers, **of_groups}, results.columns(), most, groups)
 
 
 def _channel(
@@ -159,8 +154,8 @@ def _channel(
     inverse: bool = False,
     sha256: str = "",
 ) -> Recomputed:
-    """Collected reports of any channel: where they come from, how many of each, names of the truths, and the table;
-    with groups or weights also the file, as in `_k_rr`."""
+    """Reports of any channel: how many of each, names of the truths, and the table; for people the file, as in
+    `_k_rr`."""
     people, told = None, dict[str, Any]()
     if by or weights:
         from rr_core.io import Names, read_reports
@@ -237,8 +232,7 @@ def _unary(
     weights: str | None = None,
     inverse: bool = False,
 ) -> Recomputed:
-    """Collected reports of unary encoding, made by an epsilon or by two chances of a one: ones of each category, or a
-    file of bits and how to read it; with groups or weights as in `_k_rr`."""
+    """Reports of unary encoding, by an epsilon or two chances of a one: ones of each category, or a file of bits."""
     people = None
     if ones is None:
         from rr_core.io import AS_WRITTEN
@@ -255,10 +249,10 @@ def _unary(
     else:
         names, tallies = tuple(ones), Tallies(np.array([[*ones.values(), n]]))
     k = len(names)
-    made = (
-        _made(people, epsilon, lambda told: UnaryEncoding(k, told, optimized))
-        if chances is None
-        else _made(people, chances, lambda told: UnaryEncoding.from_p_q(k, *told))
+    made = _made(
+        people,
+        epsilon if chances is None else chances,
+        lambda one: UnaryEncoding(k, one, optimized) if chances is None else UnaryEncoding.from_p_q(k, *one),
     )
     return _analysed({"reports": source}, people, tallies, made, names, range(k), level, users, by)
 

@@ -330,8 +330,7 @@ def chance(text: str) -> float:
 
 
 def likely_yes(labels: Sequence[str]) -> str | None:
-    """The one answer that means yes in one of several languages, or None; 1 does so beside 0 only: beside 2 it may be
-    no."""
+    """The one answer that means yes in one of several languages; 1 does so beside 0 only: beside 2 it may be no."""
     plainly = [as_whole(label.casefold()) for label in labels]
     zero = not {"0", "false"}.isdisjoint(plainly)
     known = [label for label, one in zip(labels, plainly, strict=True) if one in YES and (one != "1" or zero)]
@@ -417,8 +416,7 @@ def _of_numbers(
 
 
 def of_forced(labels: Sequence[str], counts: NDArray[np.int64], texts: Sequence[str]) -> Counted:
-    """Answers of which the die asked for some; ``texts`` are the chances that it asked for each, as written, 0 for
-    never."""
+    """Answers of which the die asked for some, each with the chance in ``texts``, as written, 0 for never."""
     check_few(labels)
     if not all(text.strip() for text in texts):
         raise Missing("Say for each answer how often the die asked for it: 0 where it never did.")

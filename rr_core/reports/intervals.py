@@ -339,8 +339,7 @@ def holm(p_values: Array) -> Array:
 
 
 def _holm(p_values: Array, multiplicities: Array, k: int) -> Array:
-    """(..., m) Holm's adjusted p-values of m p-values that do not fall, each shared by so many of k categories: the
-    first of them has the largest factor, and the others get the same."""
+    """(..., m) Holm's adjusted p-values of m that do not fall, each shared by so many of k categories."""
     below = multiplicities.cumsum() - multiplicities
     stepped = np.minimum(p_values * (k - below), 1.0)
     adjusted: Array = np.maximum.accumulate(stepped, axis=-1)

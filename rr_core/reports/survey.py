@@ -190,25 +190,19 @@ class Tallies:
     rows: Sample | None = None
     whole: Tallies | None = None
 
-    def in_order(self, order: Sequence[int]) -> Tallies:
-        """The same with the reports in another order; not of unary encoding."""
-        whole = None if self.whole is None else self.whole.in_order(order)
-        return replace(self._each(lambda part: part[:, list(order)], None), whole=whole)
-
     def together(self) -> Tallies:
         """The same of all groups as one."""
         if self.whole is not None:
             return self.whole
-        rows = None if self.rows is None else replace(self.rows, groups=None)
-        return self._each(lambda part: part.sum(axis=0, keepdims=True), rows)
-
-    def _each(self, made: Callable[[NDArray[Any]], NDArray[Any]], rows: Sample | None) -> Tallies:
-        weights, squares = (None if part is None else made(part) for part in (self.weights, self.squares))
-        return Tallies(made(self.counts), weights, squares, rows)
+        rows, counts = None if self.rows is None else replace(self.rows, groups=None), self.counts
+        weights, squares = (
+            None if part is None else part.sum(axis=0, keepdims=True) for part in (self.weights, self.squares)
+        )
+        return Tallies(counts.sum(axis=0, keepdims=True), weights, squares, rows)
 
     def bits_of(self, group: int | None, *, weighted: bool = True) -> tuple[Bits, NDArray[Any]] | None:
-        """The reports of unary encoding of a group, or of all (None), (r, k), and how often each occurred, or, where
-        there are weights and they are wanted, their sums."""
+        """The bits of a group, or of all (None), (r, k), and how often each occurred or, where wanted, their
+        weights."""
         rows = self.rows
         if rows is None:
             return None
@@ -274,8 +268,7 @@ class Survey:
         return Survey(self.categories, ("",), (self.together,), order=self.order)
 
     def table(self) -> dict[str, Any]:
-        """`columns` for a file, None in place of a number of reports that there is not, and of differences of the first
-        group from itself."""
+        """`columns` for a file, None in place of numbers that there are not."""
         columns: dict[str, Any] = dict(self.columns())
         columns["reports"] = [None if number < 0 else number for number in columns["reports"].tolist()]
         for name in filter(lambda name: name.startswith("difference_"), columns):
@@ -302,8 +295,7 @@ class Survey:
         return self.analyses[0].estimates
 
     def intervals(self, *, simultaneous: bool = False) -> list[Interval]:
-        """Those of Inv in all groups, of each category or of all of a group at once, cut to [0, 1] but where one lies
-        wholly outside; none where there is no Inv."""
+        """Those of Inv in all groups, cut to [0, 1] but where one lies wholly outside; none where there is no Inv."""
         each = [one.simultaneous if simultaneous else one.interval for one in self.analyses]
         return [] if None in each else [one.cut_unless_outside() for one in each if one is not None]
 
@@ -493,8 +485,7 @@ def analyse_people(
 
 
 def _compared(weighed: _Weighed, analyses: Sequence[WeightedAnalysis], sizes: NDArray[np.int64]) -> Weighted:
-    """What the test that all groups are alike takes of their weights; with few reports, variances are at least the
-    design's."""
+    """What the test of alike groups takes of weights; with few reports, variances are at least the design's."""
     part = sizes[:, None] / sizes.sum()
     of_shares = np.array([weighed.variance(group) for group in range(len(analyses))])
     overall = (part * weighed.shares()).sum(axis=0)
@@ -640,8 +631,7 @@ class _Weighed:
         return np.asarray(self._between_units(sums, squares) / self.groups[:, -1].sum() ** 2)
 
     def _between_units(self, sums: Array, squares: Array | None) -> Array:
-        """(k,) variance of a total, from its sums (p or h, k) over primary units, or over the people of each stratum with
-        the sums of their squares."""
+        """(k,) variance of a total, from its sums (p or h, k) over units, or over people with sums of squares."""
         with np.errstate(divide="ignore", invalid="ignore"):
             factor = np.where(self.units > 1, self.units / (self.units - 1), 1.0)
         if squares is None:

@@ -240,7 +240,7 @@ INSIDE = {
     "reports.intervals.checked_counts",
     "reports.intervals.lower_tail", "reports.measured.credible_coverage_of_large", "reports.survey.Sample.tallies",
     "reports.survey.analyse_people",
-    "reports.survey.Tallies.bits_of", "reports.survey.Tallies.in_order",
+    "reports.survey.Tallies.bits_of",
     "sampling.has_poisson_table", "sampling.noisy_histogram",
     "sampling.poisson", "sampling.uniform_multinomial", "scenario.Scenario.collect",
     "scenario.Scenario.stream", "scenario.other_k", "simulate.Collector.draw", "simulate.Collector.sampler",

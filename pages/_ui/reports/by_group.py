@@ -85,8 +85,7 @@ def choose(
 def made_by_group(
     made: ReportsInUse, people: People
 ) -> tuple[Collecting | ByGroup, tuple[tuple[str, str], ...]]:
-    """What made the reports of each group, or of all where that is one, and in words each number that differs. Raises
-    Unclear."""
+    """What made the reports of each group, or of all where that is one, and in words each number that differs."""
     settings, reports = made.settings, [str(name) for name in made.collected.labels]
     varied, design = settings.varied, DESIGNS[settings.design]
     assert varied is not None

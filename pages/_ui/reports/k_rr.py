@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Callable, Hashable
-from contextlib import AbstractContextManager
 from functools import partial
 from typing import get_args
 
@@ -58,8 +57,7 @@ _SYMBOLS: dict[PrivacyKind, str] = {"epsilon": "ε", "p": "p", "redraw": "r"}
 
 
 def entered(reports: Reports, before: ReportSettings, vary: Vary) -> Callable[[], ReportsInUse]:
-    """Widgets for what has to be said of the reports; returns what counts them. ``vary`` draws those for an ε that
-    differs by group."""
+    """Widgets for what has to be said of the reports; returns what counts them. ``vary`` draws those of groups."""
     settings = _completed(reports, _entered_settings(before, vary))
     return partial(_made, reports, settings)
 
@@ -149,8 +147,7 @@ def _list(before: str) -> str:
 
 
 def _completed(reports: Reports, settings: ReportSettings) -> ReportSettings:
-    """The settings with the decisions on odd names and, for two categories with p below 1/2, on exchanging the
-    answers."""
+    """The settings with the decisions on odd names."""
     try:
         odd = odd_names_of(reports, settings)
     except (UnreadableFile, WrongDomain, sessions.NoRoom):
@@ -193,7 +190,7 @@ def odd_names_of(reports: Reports, settings: ReportSettings) -> OddNames:
     )
 
     def find() -> OddNames:
-        with _room_for(reports):
+        with sessions.room(sessions.BYTES_PER_CATEGORY * len(reports.labels)):
             return odd_names(reports, domain, _mechanism_for(settings))
 
     return session_files.cached("odd", about, find)
@@ -209,7 +206,7 @@ def collected(reports: Reports, settings: ReportSettings) -> Collected:
     about = (key_of(reports), settings.domain, settings.size, _list_key(settings), settings.names)
 
     def count() -> Collected:
-        with _room_for(reports):
+        with sessions.room(sessions.BYTES_PER_CATEGORY * len(reports.labels)):
             return within(reports, domain, settings.names)
 
     return session_files.cached("collected", about, count)
@@ -227,11 +224,6 @@ def _mechanism_for(settings: ReportSettings) -> Callable[[int], RandomizedRespon
     except Unclear:
         return None
     return partial(mechanism_of, settings)
-
-
-def _room_for(reports: Reports) -> AbstractContextManager[None]:
-    """Room for work on the names of all categories."""
-    return sessions.room(sessions.BYTES_PER_CATEGORY * len(reports.labels))
 
 
 def key_of(reports: Reports) -> Hashable:

@@ -77,8 +77,7 @@ class Shown(NamedTuple):
 
 
 def level_and_target(used: ReportsInUse) -> tuple[float, Target]:
-    """Widgets for the confidence level and the target, grey with the reason where there are no intervals. They stand
-    in a horizontal container, as the following ones."""
+    """Widgets for the confidence level and the target, grey with the reason where there are no intervals."""
     told_apart = not isinstance(used.protocol, Channel) or used.protocol.identified
     unused = "" if told_apart else "There are no intervals: this table cannot tell the truths apart."
     target: Target = st.segmented_control(
@@ -166,8 +165,7 @@ def chart_size(results: Results, order: NDArray[np.intp]) -> None:
 
 
 def table_order(results: Results) -> NDArray[np.intp]:
-    """The categories of the table in order: those that match the search (its box is drawn further down), else the
-    first."""
+    """The categories of the table in order: those that match the search, else the first."""
     wanted = st.session_state.get(_FIND, "")
     if not wanted:
         return results.order[:MOST_ROWS]
@@ -207,8 +205,7 @@ def _weighted(results: Results, view: Bars) -> Bars:
 
 
 def answer(results: Results, choice: Shown) -> None:
-    """The main result in a few sentences, which estimate to report, and whether ε fits; who was left out, or has no
-    weight."""
+    """The main result, which estimate to report, and whether ε fits; who was left out, or has no weight."""
     text = sentences.answer(results, choice.estimator, simultaneous=choice.simultaneous)
     tested = results.epsilon_test is not None and not results.rejects_epsilon
     fit = f" {markdown(sentences.fit(results)[0])}" if tested else ""

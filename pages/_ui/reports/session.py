@@ -89,8 +89,8 @@ def was_let_go() -> bool:
 
 
 def use(made: ReportsInUse, name: str, read: Read = NOT_READ) -> None:
-    """Put reports into use by this name, with the files that they were read from, and close the panel; those in use
-    before are dropped only then. Simulations of k-RR's start in the next run of the page."""
+    """Put reports into use by this name, in place of those before, with their files; close the panel, and ask for
+    simulations."""
     before, collected, reports = in_use(), made.collected, made.reports
     if np.array_equal(collected.labels, reports.labels) and np.array_equal(collected.counts, reports.counts):
         collected = dataclasses.replace(collected, labels=reports.labels, counts=reports.counts)
@@ -206,8 +206,7 @@ def simulate() -> None:
 
 
 def use_counts(csv: bytes, mechanism: RandomizedResponse, name: str) -> None:
-    """Put counted reports into use: a category and its count in each row of ``csv``, below a header, made by this
-    randomized response."""
+    """Put counted reports of k-RR into use: a category and its count in each row of ``csv``, below a header."""
     source = Source("reports.csv", csv)
     reports = read_reports([source], layout="counts", category=0, count=1, has_header=True)
     counted = within(reports, AllSeen())

@@ -54,8 +54,7 @@ _LANGUAGES = {"Standard SQL": "sql", "Spark (Python)": "python", "DuckDB": "sql"
 
 
 class Beside(NamedTuple):
-    """Columns beside the reports, by name: of groups, which are crossed; and of weights, or (inverse) of inclusion
-    probabilities."""
+    """Columns beside the reports, by name: of groups, and of weights or (inverse) inclusion probabilities."""
 
     by: tuple[str, ...] = ()
     weights: str | None = None
@@ -131,15 +130,13 @@ def _open_panel() -> None:
     except (UnreadableFile, WrongDomain, Unclear, sessions.NoRoom) as error:
         problem = error
         _show_problem(f"{error}")
-    if given is None:
-        if used is not None:
-            _cancel()
-        return
     with st.container(horizontal=True):
-        pressed = st.button("Analyse these reports", type="primary", key="reports_analyse")
+        pressed = given is not None and st.button(
+            "Analyse these reports", type="primary", key="reports_analyse"
+        )
         if used is not None:
-            _cancel()
-    if pressed:
+            st.button("Cancel", on_click=session.cancel, key="reports_cancel")
+    if pressed and given is not None:
         _analyse(make, problem, given)
 
 
@@ -158,8 +155,7 @@ def _analyse(make: Callable[[], ReportsInUse] | None, problem: Exception | None,
 
 
 def _with_people(made: ReportsInUse, given: Given) -> ReportsInUse:
-    """The same with the groups and weights of all people, where some were asked for: from the file, or those that are in
-    use where it is gone."""
+    """The same with the groups and weights of all people: from the file, or those in use where it is gone."""
     beside = given.beside
     if not (beside.by or beside.weights):
         return made
@@ -187,20 +183,17 @@ def _with_people(made: ReportsInUse, given: Given) -> ReportsInUse:
     elif (
         used is None
         or used.people is None
-        or {*_labels(used)} != {*labels}
+        or _labels(used) != labels
         or used.settings.names != names
         or (stated and (used.settings.varied is None or used.settings.varied.columns != stated))
     ):
         if made.settings.varied is not None:
-            raise Unclear("Other names or columns are counted now: choose the file again for its groups.")
-        note = "Groups and weights are left out, because other names are counted now: choose the file again for them."
+            raise Unclear("Names or columns are counted otherwise now: choose the file again for its groups.")
+        note = "Groups and weights are left out, because names are counted otherwise now: choose the file again for them."
         collected = dataclasses.replace(made.collected, notes=(*made.collected.notes, note))
         return dataclasses.replace(made, collected=collected)
-    elif labels == _labels(used):
-        people = used.people
     else:
-        places = list(map(_labels(used).index, labels))
-        people = dataclasses.replace(used.people, tallies=used.people.tallies.in_order(places))
+        people = used.people
     if made.settings.varied is not None:
         protocol, of_groups = by_group.made_by_group(made, people)
         made = dataclasses.replace(made, protocol=protocol, of_groups=of_groups)
@@ -214,8 +207,7 @@ def _labels(made: ReportsInUse) -> list[str]:
 def _beside(
     files: Sequence[session_files.File], reports: Reports, in_use: ReportsInUse | None
 ) -> tuple[Beside, list[str]]:
-    """Widgets for the columns of groups and of weights, which begin with those in use; returns them, and the columns that
-    say neither reports nor weights."""
+    """Widgets for the columns of groups and of weights; returns them, and the columns that say neither."""
     before = NOTHING_BESIDE if in_use is None else Beside(in_use.by, in_use.weights, in_use.inverse)
     preview = preview_of(_largest(files), reports.has_header, sheet=reports.sheet)
     taken = (*reports.columns, reports.category_name, reports.count_name)
@@ -320,8 +312,7 @@ def _given(made: str) -> Given | None:
 def _from_files(
     files: Sequence[session_files.File], in_use: ReportsInUse | None, *, unary: bool
 ) -> Given | None:
-    """Widgets for what the files hold, of unary encoding bits or the ones of each category; None as long as no column
-    is chosen."""
+    """Widgets for what the files hold; None as long as no column is chosen."""
     if unary and len(files) > 1:
         raise Unclear(
             "Reports of unary encoding are read from one file: take the others away, or put them together."
@@ -395,8 +386,7 @@ def _sheet(
 
 
 def _files(made: str) -> tuple[list[session_files.File], str]:
-    """Widgets for files and typed counts, and for the simulated reports of k-RR; returns the files, and what was
-    typed."""
+    """Widgets for files, typed counts, and simulated reports of k-RR; returns the files, and what was typed."""
     left, right = st.columns([3, 2])
     left.file_uploader("Report files", accept_multiple_files=True, key="reports_files", help=TEMPORARY)
     left.caption(
@@ -434,8 +424,8 @@ def _files(made: str) -> tuple[list[session_files.File], str]:
 def _bit_columns(
     held: BitColumns, file: session_files.File, before: Reports | None
 ) -> tuple[tuple[str, ...], str | None]:
-    """Widgets for the columns of 0 and 1 that are categories, and for the one that says how often each row occurred;
-    no columns where the reports are in another form."""
+    """Widgets for the columns of 0 and 1 that are categories, and for the one that counts each row; none of other
+    forms."""
     if not held.columns:
         return (), None
     categories, times, in_strings = held.suggested, held.count, not held.suggested
@@ -483,10 +473,6 @@ def _bit_columns(
     if len(columns) < _FEWEST_BITS:
         raise Unclear("Fewer than two columns of 0 and 1 are left: leave out fewer.")
     return columns, counted
-
-
-def _cancel() -> None:
-    st.button("Cancel", on_click=session.cancel, key="reports_cancel")
 
 
 def _show_problem(problem: str) -> None:
