@@ -111,11 +111,16 @@ def _try(act: Callable[[], object]) -> None:
 
 def _elsewhere(code: str, refusal: str) -> None:
     """Where there is no such room, or no longer: say so, and look whether it comes back."""
-    st.info(markdown(refusal))
-    if deleted := st.session_state.get("_room_deleted"):
-        st.markdown(f"Room {deleted[0].room.code} and its reports are deleted.")
-        st.button("Bring it back", on_click=_bring_back, help="Until you leave this page.")
-    _another()
+    if st.session_state.get("_room_projected") == code:  # for all to see: nothing to press
+        st.html(_PROJECTOR)
+        st.html('<h2 class="rr-asked">This room has ended.</h2>')
+    else:
+        if deleted := st.session_state.get("_room_deleted"):
+            st.markdown(f"Room {deleted[0].room.code} and its reports are deleted.")
+            st.button("Bring it back", on_click=_bring_back, help="Until you leave this page.")
+        else:
+            st.info(markdown(refusal))
+        _another()
 
     @st.fragment(run_every=2 * _EVERY)
     def look() -> None:
@@ -265,7 +270,8 @@ def _control(room: Room) -> None:
         if now.hands is not None:
             st.caption(f"In use: {', '.join(f'{number:,}' for number in now.hands)}. Drawn from Inv on.")
     _questions(room)
-    with st.container(horizontal=True):
+    # Not at the left, where the button was that opened the room: who presses twice would delete it.
+    with st.container(horizontal=True, horizontal_alignment="right"):
         st.button(
             "Delete",
             on_click=_delete,
@@ -390,6 +396,7 @@ def _bring_back() -> None:
 
 def _projector(room: Room) -> None:
     st.html(_PROJECTOR)
+    st.session_state["_room_projected"] = room.code
     _live(room.code, _projector_view)
 
 

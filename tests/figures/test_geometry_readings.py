@@ -17,6 +17,7 @@ from pages._ui.geometry import triangle as triangle_page
 from pages._ui.geometry.collinearity import _verdict
 from rr_core import RandomizedResponse, Scenario, collinearity, inv, inv_n, inv_p, mle_star
 from rr_core.collinearity import theorem2
+from rr_core.figures import geometry_triangle
 from rr_core.figures.geometry_line import (
     _plane_reading,
     _push_down_reading,
@@ -48,6 +49,7 @@ from rr_core.geometry.simplex import (
     FRAME,
     distance_circles,
     estimate_three,
+    example_with_a_negative,
     lattice,
     likelihood_curves,
     three_categories,
@@ -197,7 +199,7 @@ def test_the_supports_are_counted_and_nested(many):
     "Here **Inv** has no negative share, so there is nothing to repair.",
     "Inv lies inside the triangle: it is a distribution already, there is nothing to repair, and InvN, InvP and MLE* all stay on it.",  # noqa: E501
 )
-@recomputes(_triangle_reading)
+@recomputes(_triangle_reading, geometry_triangle.way_along)
 def test_the_triangle_says_where_mle_star_is(many):
     for counts, mechanism in histograms(3, 3 * many, most_k=4):
         if mechanism.k != 3:
@@ -217,7 +219,17 @@ def test_the_triangle_says_where_mle_star_is(many):
             assert not off
             p, m, n = (found.estimates[name] for name in REPAIRS)
             assert -1e-12 <= (m - p) @ (n - p) <= length**2 + 1e-12
-            tells(said, is_way_along(counts, mechanism))
+            at = way_along(counts, mechanism)
+            if "all but at" in said:
+                assert abs(at - ("all but at InvN" in said)) < 5.1e-4
+            else:
+                tells(said, is_way_along(counts, mechanism))
+                assert 4.9e-4 < at < 0.99951
+    near = RandomizedResponse(3, 20.0)
+    said = reading(
+        triangle(estimate_three(example_with_a_negative(near), near), None, "abc", FRAME, Layers())
+    )
+    assert said.endswith("all but at InvN.")
 
 
 # Pushing one category down

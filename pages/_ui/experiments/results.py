@@ -350,14 +350,14 @@ def _verdicts_in_brief(result: SweepResult) -> str:
     total = sum(counts.values())
     return (
         f"Of **{counted(total, 'claim')}** of the paper that this run tests, {listed(parts)}: "
-        "tab **The paper's claims**."
+        "tab **The paper's claims**. (The paper introduced MLE\\*: Pinzón and others, AAAI 2026.)"
     )
 
 
 def first_figure(view: SweepView, scenario: Scenario) -> None:
     """Draw what the run says of the paper's claims, and the first figure."""
     if brief := _verdicts_in_brief(view.result):
-        st.markdown(f"{brief} (The paper introduced MLE\\*: Pinzón and others, AAAI 2026.)")
+        st.markdown(brief)
     (winner_map.section if _map_first(view) else curves)(view, scenario, True)
 
 
