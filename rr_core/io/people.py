@@ -245,8 +245,7 @@ def _alike(groups: Sequence[str]) -> list[str]:
 
 
 def _refuse_merged(sums: pa.Table, keys: Sequence[str], by: Sequence[str]) -> None:
-    """Raise UnreadableFile for a column of groups with each name in one row, and none in others, as in merged
-    cells."""
+    """Raise UnreadableFile for a column of groups with each name in one row, and others empty, as in merged cells."""
     rows = sums["rows"].to_numpy()
     for key, column in zip(keys, by, strict=False):
         own = clean(*factorize(sums[key]))
@@ -327,8 +326,7 @@ def _seen(
 
 
 def _weights(array: Any, table: Table, index: int, before: int, inverse: bool) -> npt.NDArray[np.float64]:
-    """The weights of a piece, nan where there is none, ``before`` which so many rows came; refuses the first that is
-    none."""
+    """The weights of a piece, nan where there is none, behind so many rows; refuses the first that is none."""
     combined, column = array, quote(table.columns[index])
     try:
         if not is_number(combined.type):
