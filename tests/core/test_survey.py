@@ -157,7 +157,8 @@ def drawn(rng, protocol, *, strata=1, clusters=0, spread=0.4, informative=False,
 @pytest.mark.parametrize("name", PROTOCOLS)
 @pytest.mark.parametrize("design", DESIGNS)
 def test_intervals_of_weighted_reports_hold_the_truth_as_often_as_they_say(design, name):
-    rng, times, protocol = np.random.default_rng(3), 400, PROTOCOLS[name]
+    """Intervals that hold in 86% of samples fail in 96 of 100 runs; the variances to the digit: above."""
+    rng, times, protocol = np.random.default_rng(3), 200, PROTOCOLS[name]
     held = np.zeros(3)
     for _ in range(times):
         sample, truth = drawn(rng, protocol, **DESIGNS[design])
