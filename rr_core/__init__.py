@@ -2,7 +2,8 @@
 
 Sections, theorems and equations that docstrings name without a source are those of C. A. Pinzón, E. ElSalamouny,
 L. Massot, A. Miller, H. H. Arcolezi and C. Palamidessi, "Estimating the True Distribution of Data Collected with
-Randomized Response", AAAI 2026, arXiv:2601.08603, whose MLE* this is.
+Randomized Response", AAAI 2026, arXiv:2601.08603, whose MLE* this is. A wrong argument of a public function raises a
+`ValueError` that names the argument, what is allowed and what was received.
 
 >>> mechanism = RandomizedResponse.from_p(4, 0.5)
 >>> inv([6, 3, 2, 1], mechanism).tolist()

@@ -331,11 +331,7 @@ def _said(results: Results, notes: Sequence[str]) -> list[str]:
 
 
 def _varied(asked: argparse.Namespace) -> dict[str, str | dict[str, str]]:
-    """What differs by group, in the order of the options: the column of it, or the text for each group.
-
-    Raises:
-        Unclear: there are texts for groups, and no column of groups.
-    """
+    """What differs by group, in the order of the options: the column of it, or the text for each group."""
     varied: dict[str, str | dict[str, str]] = {}
     for name in (*_BY_GROUP, "table"):
         column, text = getattr(asked, f"{name}_by", None), getattr(asked, name)
@@ -416,12 +412,7 @@ def _of_groups(
 
 
 def _sources(path: str, sheet: str | None) -> list[Source]:
-    """The file at this path, or the parts of one table: the files in a folder, or the tables in a ZIP archive.
-
-    Raises:
-        OSError: there is none.
-        Unclear: the folder has no file.
-    """
+    """The file at this path, or the parts of one table: the files in a folder, or the tables in a ZIP archive."""
     from rr_core.io import Source
     from rr_core.io.decoding import parts_of_zip
 
@@ -539,11 +530,7 @@ def _one_column(asked: argparse.Namespace, preview: Preview) -> None:
 
 
 def _mechanism(asked: argparse.Namespace, k: int) -> RandomizedResponse:
-    """k-RR of k categories by what was stated of it.
-
-    Raises:
-        Unclear, ValueError: one plain sentence.
-    """
+    """k-RR of k categories by what was stated of it, or one plain sentence."""
     stated = {name: text for name in ("epsilon", "p", "redraw") if (text := getattr(asked, name)) is not None}
     if len(stated) != 1:
         raise Unclear("Say how private the reports are: --epsilon E, --p P or --redraw R, one of them")
@@ -646,7 +633,7 @@ def _reported(used: ReportsInUse) -> list[str]:
 def _unary(asked: argparse.Namespace) -> tuple[Results, list[str]]:
     from rr_core.io import AS_WRITTEN, Collected, rows_left_out
     from rr_core.io.report_results import ReportSettings, ReportsInUse
-    from rr_core.io.unary_reports import read_unary
+    from rr_core.io.unary_reports import NO_GROUPS_OF_ONES, read_unary
 
     layout: Layout | None = "counts" if asked.count is not None else None
     if asked.column is not None and layout is None:
@@ -657,6 +644,8 @@ def _unary(asked: argparse.Namespace) -> tuple[Results, list[str]]:
             f"Unary encoding is read from one file, and {asked.file} has {len(sources):,}: put them together"
         )
     read = read_unary(sources[0], layout, asked.column, asked.count, asked.header, apart=_beside(asked))
+    if read.bits is None and any(_beside(asked)):
+        raise Unclear(NO_GROUPS_OF_ONES)
     n, k = read.n if read.n is not None else asked.reports, len(read.labels)
     if n is None:
         raise Unclear(
@@ -678,10 +667,6 @@ def _unary(asked: argparse.Namespace) -> tuple[Results, list[str]]:
         )
     notes, people = [*read.reports.notes], None
     if any(_beside(asked)):
-        if read.bits is None:
-            raise Unclear(
-                "The file has only the ones of each category: groups and weights need the bits of every report"
-            )
         people, notes = _people(asked, sources, read.reports, read.labels, AS_WRITTEN, notes, bits=True)
         if _varied(asked):
             protocol = _of_groups(asked, people, k, read.labels)

@@ -47,7 +47,6 @@ def first_reports(counts: ArrayLike, sizes: Sequence[int], rng: np.random.Genera
     Args:
         counts: (k,) all reports per category, at most `limits.N_MAX` in all.
         sizes: how many of the reports have arrived, increasing, from 0 to their number.
-        rng: NumPy generator.
 
     Yields:
         (k,) int64 histograms with the totals ``sizes``, the largest first; each is at most the one before it.

@@ -100,8 +100,7 @@ def are_ending() -> bool:
 
 
 class _Workers(Executor):
-    """An executor on loky's processes that returns futures of its own: loky fails on cancelled futures when
-    it is shut down."""
+    """An executor on loky's processes with futures of its own: loky fails on cancelled ones when it ends."""
 
     def __init__(self, number: int, niceness: int, idle: float | None = None, pipe: Any = None) -> None:
         self.inner = ProcessPoolExecutor(
@@ -125,11 +124,8 @@ _RUNNING: WeakSet[_Workers] = WeakSet()
 
 @cache
 def _end_with_the_interpreter() -> None:
-    """Have all workers ended first of all when the interpreter ends.
-
-    To be called after work was handed to loky: what is registered last is called first, and loky's own end, registered
-    then, waits for the cells at work, which may take minutes.
-    """
+    """Have all workers ended first of all when the interpreter ends. To be called after work was handed to loky, whose
+    own end waits for the cells at work: what is registered last is called first."""
     threading._register_atexit(end_all)  # type: ignore[attr-defined]
 
 
@@ -173,13 +169,7 @@ def _end_after(parent: int) -> None:
 
 @dataclass(frozen=True)
 class _Call:
-    """What a worker is to do.
-
-    Attributes:
-        number: of the job, in what is sent about it.
-        memory: bytes that it may take.
-        lane: "page" for the usual priority; others have a low one.
-    """
+    """What a worker is to do: the number of the job, and bytes that it may take."""
 
     number: int
     memory: int
@@ -295,11 +285,8 @@ class _Worker:
 
 @dataclass(eq=False)
 class Pool:
-    """Workers that do one job each; who comes when all are at work waits in the order of its lane.
-
-    Attributes:
-        most: how many there may be, two or more. One of them is kept for what pages wait for.
-    """
+    """Up to ``most`` workers that do one job each, two or more, one kept for what pages wait for; who comes when all
+    are at work waits in the order of its lane."""
 
     most: int
     _idle: list[_Worker] = field(default_factory=list)
@@ -335,22 +322,12 @@ class Pool:
         lane: Lane = "page",
         **named: Any,
     ) -> T:
-        """What the function returns, computed by a worker; what it raises is raised here.
-
-        Args:
-            function, args, named: such as can be sent to a process.
-            look: called about every 0.05 s while this waits, with the number of jobs ahead, 0 once it is at work, and
-                what it reported since; what this raises ends the job, and True asks it to stop; one that waits gives up
-                its place.
-            reports: whether the function has an argument ``progress``, a function that it tells how far it is: once that
-                returns True it is to stop and to return what it has.
-            memory: bytes that it may take, 384 MB at least.
-            seconds: that it may take once it is at work.
-            lane: what kind of job it is.
-
-        Raises:
-            Lost: it took more memory or time, its worker died, or it was stopped before it had begun.
-        """
+        """What the function returns, computed by a worker; what it raises is raised here. `Lost`: it took more than
+        ``memory`` bytes or ``seconds``, its worker died, or it was stopped before it had begun. ``look`` is called
+        about every 0.05 s with the number of jobs ahead, 0 once it is at work, and what it reported since; what it
+        raises ends the job, and True asks it to stop, or gives up its place. ``reports``: the function has an argument
+        ``progress``, a function that it tells how far it is; once that returns True it is to stop and return what it
+        has."""
         worker, number, memory = self._take(lane, look), next(self._numbers), max(memory, _AT_LEAST)
         call = _Call(number, memory, lane, function, args, named, reports)
         is_kept, is_told, end = False, False, time.monotonic() + seconds

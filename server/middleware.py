@@ -33,7 +33,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -82,18 +82,9 @@ HEADERS = {
 
 @dataclass(eq=False)
 class _Body:
-    """A body on its way.
-
-    Attributes:
-        whole: bytes that may come.
-        come: bytes that came.
-        began: when, later by the time that it waited for others.
-        lap: bytes that came in this lap.
-        waited: seconds that this lap has waited for its sender, before the wait that goes on.
-        since, wait: when the wait for its sender began that goes on, and what ends it; None while there is none.
-        refusal: why it was not kept.
-        has_come: whether all of it came.
-    """
+    """A body on its way: bytes that may come, that came, and that came in this lap; when it began, later by the time
+    that it waited for others; how long this lap waited for its sender before the wait that goes on, if one does, since
+    when, and what ends it; and why it was not kept."""
 
     whole: int
     come: int = 0
@@ -228,12 +219,9 @@ def _can_end(bodies: Iterable[_Body], most: int) -> bool:
 
 def _is_misled(scope: Message) -> bool:
     """Whether a page of another site connects, whose name was made to lead to this machine (DNS rebinding): a browser
-    here, past any proxy, under a name that is not this machine's.
-
-    Streamlit's ``server.allowedHosts`` stops that for names that are known; where it is set, this asks nothing. Set for
-    all, it would keep out every host whose public name is not in the list. A proxy adds a header that starts with "X-",
-    or Forwarded or Via; a page cannot have its browser add one to a WebSocket.
-    """
+    here, past any proxy, under a name that is not this machine's. Streamlit's ``server.allowedHosts`` stops that for
+    known names, and would keep out every host that is not in its list. A proxy adds a header that starts with "X-", or
+    Forwarded or Via; a page cannot have its browser add one to a WebSocket."""
     if scope["type"] != "websocket" or st.get_option("server.allowedHosts"):
         return False
     headers = dict(scope["headers"])
@@ -241,21 +229,17 @@ def _is_misled(scope: Message) -> bool:
         return False
     name = (urlsplit(f"//{headers.get(b'host', b'').decode('latin-1')}").hostname or "").rstrip(".")
     here = socket.gethostname().lower()
-    if not _is_loopback((scope.get("client") or ("",))[0]) or _is_address(name):
+    client = _address((scope.get("client") or ("",))[0].removeprefix("::ffff:"))
+    if client is None or not client.is_loopback or _address(name) is not None:
         return False
     return name not in ("", "localhost", here, f"{here}.local") and not name.endswith(".localhost")
 
 
-def _is_loopback(address: str) -> bool:
+def _address(name: str) -> IPv4Address | IPv6Address | None:
+    """The name as an address; None where it is none."""
     with suppress(ValueError):
-        return ip_address(address.removeprefix("::ffff:")).is_loopback
-    return False
-
-
-def _is_address(name: str) -> bool:
-    with suppress(ValueError):
-        return bool(ip_address(name))
-    return False
+        return ip_address(name)
+    return None
 
 
 def _size_of_body(scope: Message) -> int:

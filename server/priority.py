@@ -68,11 +68,8 @@ def _worked(request: _Request, now: float) -> float:
 
 @dataclass(eq=False)
 class Turns:
-    """One page at a time, the most urgent first.
-
-    Python runs one thread at a time. Fifty pages that share it evenly are all late; one after the other most are early,
-    and no figure waits for what stands around the figures of others. Work of more than 0.2 s goes on beside the rest.
-    """
+    """One page at a time, the most urgent first: fifty pages that share Python's one thread evenly are all late, one
+    after the other most are early. Work of more than 0.2 s goes on beside the rest."""
 
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _waiting: list[_Request] = field(default_factory=list)
@@ -80,12 +77,7 @@ class Turns:
     _numbers: Iterator[int] = field(default_factory=itertools.count)
 
     def take(self, urgency: float, look: Callable[[], object]) -> None:
-        """Wait for a turn of this thread; one that it has ends.
-
-        Args:
-            urgency: `GO_ON`, `FIGURE`, `OPENING` or `REST`.
-            look: called now and then while it waits; what it raises ends the wait.
-        """
+        """Wait for a turn of this thread; ``look`` is called now and then, and what it raises ends the wait."""
         due = time.monotonic() + urgency
         self._wait(_Request(due, next(self._numbers), threading.current_thread()), look)
 
@@ -154,11 +146,8 @@ TURNS = Turns()
 
 
 def stand_back(niceness: int = NICENESS) -> None:
-    """Give this thread, and the processes that it starts, a low priority until it ends, and end its turn. Only Linux has
-    threads with priorities of their own; elsewhere they stay as they are.
-
-    A page runs in a new thread each time, and few systems let a thread take its priority back.
-    """
+    """Give this thread, and the processes that it starts, a low priority until it ends, and end its turn; on Linux,
+    which has threads with priorities of their own. A page runs in a new thread each time."""
     TURNS.end()
     if os.path.exists("/proc/self/task"):
         with suppress(OSError):

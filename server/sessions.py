@@ -186,13 +186,8 @@ class _Entry:
 
 @dataclass(eq=False)
 class Held:
-    """What one session holds, by name; others may have it let go of.
-
-    Attributes:
-        session: its identifier.
-        gone: names of what was let go of and not put back since.
-        refused: why its last upload was not kept, one plain sentence; "" where it was.
-    """
+    """What one session holds, by name; others may have it let go of. ``gone`` are names of what was let go of and not
+    put back since, ``refused`` says why its last upload was not kept."""
 
     session: str
     gone: set[str] = field(default_factory=set)
@@ -277,13 +272,8 @@ def has_left(session: str) -> bool:
 
 @dataclass(eq=False)
 class Shared:
-    """Results that all sessions share, each made once; those that were not used for longest make way for new ones.
-
-    Streamlit's own caches count results and not bytes, can be emptied by any visitor, and do not tell what they hold.
-
-    Attributes:
-        most: bytes of all results together; the latest stays whatever its size.
-    """
+    """Results that all sessions share, each made once, within ``most`` bytes (the latest stays whatever its size);
+    those not used for longest make way. Streamlit's own caches count no bytes, and any visitor can empty them."""
 
     most: Callable[[], float]
     _results: OrderedDict[Hashable, tuple[Any, int]] = field(default_factory=OrderedDict)
@@ -309,13 +299,8 @@ class Shared:
                 self._held -= self._results.popitem(last=False)[1][1]
 
     def get(self, key: Hashable, make: Callable[[], T], size: int = 0) -> T:
-        """The result with this key, made now where it is not there; who else asks for it meanwhile waits for it.
-
-        Args:
-            key: of all that the result depends on.
-            make: makes it; what it raises is passed on, and nothing is shared.
-            size: bytes that the result will hold when all of it is made, where it makes parts of itself later.
-        """
+        """The result with this key, made now where it is not there; who else asks for it meanwhile waits. What ``make``
+        raises is passed on. ``size`` are its bytes when it has made all its parts."""
         found: T | None = self.find(key)
         if found is not None:
             return found
@@ -386,16 +371,9 @@ _to_fetch: dict[int, tuple[int, float]] = {}  # files that were made: bytes of e
 
 @contextmanager
 def room(size: int, *, in_turn: bool = True) -> Iterator[None]:
-    """Room for work that takes so many bytes at its peak: given when it is there, after idle things were let go of.
-
-    Args:
-        size: bytes.
-        in_turn: whether work on very many bytes waits for the end of other such work: it takes seconds, in which pages
-            wait for the interpreter. Not for work that takes minutes.
-
-    Raises:
-        NoRoom: others kept it for too long, or the server is too small for this work.
-    """
+    """Room for work that takes so many bytes at its peak: given when it is there, after idle things were let go of;
+    `NoRoom` where others kept it too long. ``in_turn``: work on very many bytes, of seconds and not of minutes, waits
+    for the end of other such work, which keeps pages from the interpreter."""
     size = min(size, int(_MOST_OF_ROOM * limit()))
     if size < _SMALL:
         yield
@@ -431,12 +409,8 @@ def room_for_workers(k: int, most: int, is_given_up: Callable[[], bool]) -> Iter
 
 
 def _wait_until(ready: Callable[[], bool], patience: float | None = None) -> None:
-    """Wait, and say so on the page, which ends the wait when its visitor leaves or presses Stop. What follows takes
-    longer than others should wait for: the turn of this page ends.
-
-    Raises:
-        NoRoom: that took longer than ``patience`` seconds, or the usual time.
-    """
+    """Wait, and say so on the page, which ends the wait when its visitor leaves or presses Stop; `NoRoom` after
+    ``patience`` seconds, or the usual time. The turn of this page ends: what follows takes long."""
     TURNS.end()
     end, place = time.monotonic() + (_PATIENCE if patience is None else patience), None
     while not ready():
@@ -450,9 +424,8 @@ def _wait_until(ready: Callable[[], bool], patience: float | None = None) -> Non
                 "with fewer categories or a smaller file."
             )
         time.sleep(_LOOK)
-        st.session_state.get(
-            "_held"
-        )  # ends a run that was overtaken; `held` would count its things as in use
+        # ends a run that was overtaken; `held` would count its things as in use
+        st.session_state.get("_held")
     if place is not None:
         place.empty()
 
@@ -519,8 +492,7 @@ def _have_relieved(target: float) -> None:
 
 
 def _sessions() -> dict[str, Held]:
-    """What sessions hold, where it or their uploads are worth letting go of, by their identifiers; those that were not
-    used for longest come first."""
+    """What sessions hold that is worth letting go of, by identifier; those not used for longest come first."""
     raw = _raw()
     known = {one.session: one for one in _known()}
     unknown = {name: Held(name, used=0.0) for name in raw.keys() - known.keys()}
@@ -576,9 +548,8 @@ def _let_go_of_uploads(one: Held) -> None:
 
 
 def _make_way(session: str, coming: int, together: int) -> None:
-    """Let go of uploads before this session's next one, of so many bytes, is held, for within a second many may come: of
-    its own, if it would hold more than one may and so push out the files of others, and then of others', for all that
-    come ``together``. Files that are read together may have that much."""
+    """Let go of uploads before this session's next one, of so many bytes, is held: of its own, if it would hold more
+    than one may and so push out the files of others, then of others', for all that come ``together``."""
     most = max(MAX_UPLOAD_BYTES, int(_PART_OF_ONES_UPLOADS * limit()))
     one = _sessions().get(session)
     if one is not None and _raw().get(session, 0) + coming > most:
@@ -587,9 +558,8 @@ def _make_way(session: str, coming: int, together: int) -> None:
 
 
 def _bound_uploads(coming: int = 0) -> bool:
-    """Let go of the uploads of those who were here longest ago until all together, with as many bytes as are coming, are
-    within their part, even while they are at work: anybody may upload more than the server holds. Whether there were
-    any to let go of."""
+    """Let go of the uploads of those who were here longest ago, even while they are at work, until all together, with
+    as many bytes as are coming, are within their part. Whether there were any to let go of."""
     raw, any_gone = _raw(), False
     for one in _sessions().values():
         if sum(raw.values()) + coming <= _PART_OF_UPLOADS * limit():
@@ -632,8 +602,7 @@ def _use_returning_allocators() -> None:
 
 
 def _return_memory(least: float = 0.0) -> int:
-    """Give what is free back to the system, after looking for garbage if so many seconds have passed since; what is taken
-    after that."""
+    """Give what is free back to the system, after looking for garbage if it is time to; what is taken then."""
     global _collected
     if time.monotonic() - _collected >= least:
         gc.collect()
@@ -647,12 +616,9 @@ def _return_memory(least: float = 0.0) -> int:
 def prepare() -> None:
     """Once, when the server starts, or with its first page where it was started without `app.py`: one thread for each
     product of matrices, the interpreter handed on soon, no garbage collection of what the imports made, and full
-    collections of garbage seldom; and the memory watched, uploads bounded, a worker started.
-
-    The threads of BLAS wait for each other at full speed. Where other sessions hold the processors, products of small
-    matrices took up to a hundred times as long with two threads as with one. A full collection keeps a hundred sessions
-    waiting for 0.1 s; what asks for room has garbage looked for.
-    """
+    collections seldom (one keeps a hundred sessions waiting for 0.1 s); the memory watched, a worker started. The
+    threads of BLAS wait for each other at full speed: on busy processors two took up to a hundred times as long as
+    one."""
     with _PREPARING:
         _prepare()
 
@@ -710,16 +676,9 @@ def _watch() -> None:
 
 @dataclass(eq=False)
 class Watch:
-    """Looks at the memory again and again, and lets go of what visitors left behind.
-
-    Attributes:
-        left: since when each session that has no visitor has none.
-        settled: those of them that were looked at after half a minute.
-        ended: those of them that were ended after two minutes.
-        empty: whether there was nobody at the last look.
-        owed: whether something was let go of that may not have been given back to the system yet.
-        returned: when memory was last given back.
-    """
+    """Looks at the memory again and again, and lets go of what visitors left behind: of sessions that have no visitor
+    since ``left``, after half a minute (``settled``) and after two (``ended``); ``owed`` says whether memory that was
+    let go of may not have been given back to the system yet."""
 
     left: dict[str, float] = field(default_factory=dict)
     settled: set[str] = field(default_factory=set)

@@ -33,17 +33,8 @@ _MOST_RESULTS = 8  # finished results, of a few megabytes each at most
 
 @dataclass(eq=False)
 class Job:
-    """A sweep in the queue.
-
-    Attributes:
-        sweep: the sweep to compute.
-        populations: uploaded populations of its cells, by key; emptied when the run is over.
-        result: the cells completed so far.
-        state: "stopped" and "failed" leave a partial result.
-        progress: the latest progress report; None before the run starts.
-        watchers: by session that requested the run, the time in seconds at which it last displayed it.
-        ending: whether a stop was requested and the run has not ended yet.
-    """
+    """A sweep in the queue: its uploaded populations by key, emptied when the run is over, the cells completed so far,
+    the time at which each session that watches it last did, and whether a stop was requested (``ending``)."""
 
     sweep: Sweep
     populations: Mapping[str, Population]
@@ -60,13 +51,7 @@ class Job:
 
 @dataclass(eq=False)
 class SweepQueue:
-    """All runs of a server, one at a time; thread-safe.
-
-    Attributes:
-        start: makes the executor of one run, with so many workers.
-        end: ends an executor at once.
-        clock: current time in seconds.
-    """
+    """All runs of a server, one at a time; thread-safe. ``start`` makes the executor of so many workers."""
 
     start: Callable[[int], Executor]
     end: Callable[[Executor], None]
@@ -83,15 +68,8 @@ class SweepQueue:
         done: SweepResult | None = None,
         populations: Mapping[str, Population] | None = None,
     ) -> Job | None:
-        """Add a run for a session, or make the session a watcher of an existing run of the same sweep; None where as
-        many runs wait as the server takes.
-
-        Args:
-            sweep: what to run.
-            watcher: identifier of the session.
-            done: an earlier, partial result of the same sweep, to be completed.
-            populations: uploaded populations by key; a run with any is not shared between sessions.
-        """
+        """Add a run for a session, or make the session a watcher of an existing run of the same sweep without uploaded
+        populations; None where as many runs wait as the server takes. ``done`` is a partial result to be completed."""
         with self._lock:
             if not populations and sweep in self._finished:
                 return Job(sweep, {}, self._finished[sweep], "finished")
@@ -131,17 +109,13 @@ class SweepQueue:
             return self._jobs.index(job) if job in self._jobs else 0
 
     def running_same_cells(self, cells: tuple[Cell, ...]) -> Job | None:
-        """A waiting or running run of exactly these cells without uploaded populations; None where there is
-        none."""
+        """A run of exactly these cells, without uploaded populations, that waits or runs; None where there is none."""
         with self._lock:
             return next((job for job in self._jobs if job.sweep.cells == cells and not job.populations), None)
 
     def leave(self, job: Job, watcher: str) -> None:
-        """Withdraw a session from a run, as when it presses Stop.
-
-        Unless another session that still looks asked for the run too, it ends: at once when it waits, and at its next
-        report of progress, a fraction of a second later, when it runs.
-        """
+        """Withdraw a session from a run, as when it presses Stop. Unless another session that still looks asked for it
+        too, it ends: at once when it waits, else at its next report of progress."""
         with self._lock:
             now = self.clock()
             job.watchers = {

@@ -272,6 +272,18 @@ def test_bits_have_groups_and_weights(form, tmp_path, capsys):
     assert (status, "need the bits of every report" in err or "does not hold bit strings" in err) == (2, True)
 
 
+def test_groups_of_unary_encoding_come_with_counts_of_its_bits_but_not_of_its_ones(tmp_path, capsys):
+    """With --count, bits that stand beside a group were said to be ones; and the number of ones was asked for before
+    it was said that groups need bits."""
+    file, words = tmp_path / "a.csv", ("--design", "unary", "--epsilon", "1", "--by", "region")
+    file.write_text("bits,region,n\n010,north,20\n110,north,30\n010,south,20\n001,south,40\n")
+    rows, err, status = run(capsys, file, *words, "--count", "n")
+    assert (status, [row["reports"] for row in rows]) == (0, ["30", "50", "0", "0", "20", "40"]), err
+    file.write_text("category,ones,region\nbus,20,north\ncar,30,north\nbus,20,south\ncar,40,south\n")
+    _, err, status = run(capsys, file, *words)
+    assert (status, err.startswith("A table of ones has neither groups nor weights:")) == (2, True)
+
+
 def test_inclusion_probabilities_are_weights_upside_down(tmp_path, capsys):
     file = tmp_path / "a.csv"
     rng = np.random.default_rng(2)

@@ -22,13 +22,8 @@ _lead = component("figure", '<div class="rr-figure"></div>')
 
 
 def show(chart: go.Figure, name: str, on_click: OnClick | None = None) -> None:
-    """Draw a chart with its one-sentence reading below it, which is also its text alternative.
-
-    Args:
-        chart: the figure.
-        name: the key of the chart on the page and the file name of the PNG from its toolbar.
-        on_click: called with the x and y of a clicked point, before the page reruns.
-    """
+    """Draw a chart with its one-sentence reading below it, which is also its text alternative. ``on_click`` is called
+    with the x and y of a clicked point, before the page reruns."""
     TURNS.let_pass(dials.look)
     selection: dict[str, Any] = {}
     if on_click is not None:
@@ -44,10 +39,8 @@ def place_of_lead() -> Any:
 
 
 def lead(figure: go.Figure, name: str, on_click: OnClick | None = None, place: Any = None) -> None:
-    """Show the main figure of a page, at its `place_of_lead` or here; the others as in `show`.
-
-    The browser keeps its picture, and what was zoomed into or hidden, from run to run: see ``figure.js``.
-    """
+    """Show the main figure of a page, at its `place_of_lead` or here; the browser keeps its picture, and what was
+    zoomed into or hidden, from run to run: see ``figure.js``."""
     TURNS.let_pass(dials.look)
     sent = {
         **(for_a_room(figure) if link.presenting() else figure).to_dict(),

@@ -18,17 +18,9 @@ def told(key: str) -> Mapping[str, Any]:
 
 
 def component(name: str, html: str, scripts: tuple[str, ...] = (), mounts: str = "") -> Any:
-    """The component of this name, with its markup.
-
-    Args:
-        name: of the component.
-        html: its markup.
-        scripts: names of the scripts beside this file that make it, in the order in which they are read, each with the
-            style of that name; by default the one of the component's name, which then exports its own function.
-        mounts: class in these scripts of which one object fills the markup's `.rr-card`: it is made with that element and
-            the data, and its `show` takes the data, then and whenever they change, and a function that tells the page
-            something.
-    """
+    """The component of this name, made of its markup and of scripts beside this file, each with the style of that name.
+    The class ``mounts`` in these fills the markup's `.rr-card`: its `show` takes the data, whenever they change, and a
+    function that tells the page something."""
     names = scripts or (name,)
     mount = f"""
 export default function ({{data, parentElement, setTriggerValue}}) {{
@@ -40,12 +32,12 @@ export default function ({{data, parentElement, setTriggerValue}}) {{
     return st.components.v2.component(
         name,
         html="\n" + html,  # Streamlit takes a single line for a path
-        css=_read(names, "css"),
-        js=_read(names, "js") + (mount if mounts else ""),
+        css=read(names, "css"),
+        js=read(names, "js") + (mount if mounts else ""),
         isolate_styles=False,
     )
 
 
-def _read(names: tuple[str, ...], kind: str) -> str:
-    """The files of these names, one after the other."""
+def read(names: tuple[str, ...], kind: str) -> str:
+    """The files of these names beside this one, one after the other."""
     return "".join("\n" + (_HERE / f"{name}.{kind}").read_text(encoding="utf-8") for name in names)

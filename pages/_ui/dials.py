@@ -87,17 +87,9 @@ def _hand() -> _Hand:
 
 
 def draw(key: str, *names: str, grey: Mapping[str, str], compact: bool = False, figure: bool = True) -> None:
-    """Draw the dials of some fields of the scenario: "epsilon", "n", "s".
-
-    Args:
-        key: of the component; the same fields may stand at two places of a page.
-        names: of the fields; none where only what the script does for all pages is wanted.
-        grey: why, by name, for each field that nothing on the page depends on: its dial cannot be moved, and says so; of
-            the seed, the button for another draw.
-        compact: at the foot of the window, with another draw beside; the button that fills the window with the figure
-            has a sign instead of words.
-        figure: whether the page has a figure of the scenario, which can fill the window and be presented.
-    """
+    """Draw the dials of some fields of the scenario: "epsilon", "n", "s". ``grey`` says why one cannot be moved (of the
+    seed: its button); ``compact`` is the row at the foot of the window; ``figure`` is whether the page has a figure of
+    the scenario, which can fill the window and be presented."""
     hand, scenario = _hand(), link.current()
     dials = []
     for name in names:

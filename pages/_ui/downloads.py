@@ -32,16 +32,9 @@ def row(
     data: Callable[[], bytes] | None = None,
     **settings: Any,
 ) -> None:
-    """Draw the three download buttons: data, chart and script. Each file is made when its button is pressed,
-    without a rerun. While the truth is hidden, a button that reveals it stands in the place of data that contain it.
-
-    Args:
-        work: the draw on screen and what is computed from it.
-        chart: its main figure.
-        name: file name without its extension.
-        data: returns the bytes of a CSV without the truth; by default `data_csv` of ``work``.
-        settings: what `rr_core.recompute` of this page needs beside its link.
-    """
+    """Draw the three download buttons: data, chart and script, each made when its button is pressed. ``data`` makes a
+    CSV without the truth; by default it is `data_csv`, in whose place a button stands that reveals the truth while it
+    is hidden. ``settings`` are what `rr_core.recompute` needs beside the link."""
     held, uploaded = session_files.uploaded(), []
     if held is not None and results.draw.scenario.dist == UPLOAD:
         uploaded, settings = [held.file_name], {"upload": held.reading, **settings}
@@ -69,9 +62,8 @@ def button(
     width: Any = "stretch",
     **how: Any,
 ) -> None:
-    """A button for a file, which is made when it is pressed, without a rerun. One that is there before would be looked up
-    by the browser as soon as the button is drawn, in vain if the next run has no such button and ended first.
-    """
+    """A button for a file, made when it is pressed, without a rerun: the browser would look up one that is there before
+    as soon as the button is drawn, in vain if the next run has no such button and ended first."""
     mime = mimetypes.guess_type(name)[0] or "application/octet-stream"
 
     def make() -> bytes:
@@ -97,13 +89,7 @@ def chart_html(chart: go.Figure) -> bytes:
 
 
 class Section(NamedTuple):
-    """One section of a printed page.
-
-    Attributes:
-        heading: plain text.
-        text: markdown with bold words only.
-        heads, rows: a table of plain text; no table where heads is empty.
-    """
+    """A section of a printed page: a plain heading, markdown with bold words only, and a table of plain text."""
 
     heading: str
     text: str
@@ -120,15 +106,8 @@ def printed(
     footer: str,
     settings: Iterable[Sequence[str]] = (),
 ) -> str:
-    """A page to keep or to print, as one HTML file that loads nothing.
-
-    Args:
-        title: of the file's window.
-        heading, footer: first and last line; plain text.
-        answer, meaning: its first sentences, the answer larger; markdown with bold words only.
-        sections: what follows.
-        settings: rows of a table above them; plain text.
-    """
+    """A page to keep or to print, as one HTML file that loads nothing. ``answer`` (larger) and ``meaning`` are markdown
+    with bold words only; all else is plain text, ``settings`` the rows of a table above the sections."""
     page = template(Path(__file__).with_name("printed.html").read_text("utf-8"), bold=_bold)
     return page.render(
         title=title,

@@ -44,8 +44,7 @@ _HELD, _HELD_PER_CATEGORY = 50_000, 70  # bytes
 
 @dataclass(eq=False)
 class DrawGeometry:
-    """Geometry of a draw's repairs, for its own categories and for three of them; each part is computed on
-    first use."""
+    """Geometry of a draw's repairs, for all its categories and for three of them; each part on first use."""
 
     draw: Draw
     _clouds: dict[TruthPlace, dict[str, Cloud]] = field(default_factory=dict)
@@ -104,14 +103,7 @@ class DrawResults:
         wait: str = "",
     ) -> T:
         """``make()``, computed once for all sessions; about an upload, for this session, until ``about`` differs.
-
-        Args:
-            name: of the result.
-            about: what it depends on besides the draw.
-            make: computes it.
-            of: whether it depends on the draw, or on its population alone.
-            wait: what the page says meanwhile, if it takes long.
-        """
+        ``wait`` is what the page says meanwhile, if it takes long."""
 
         def waited() -> T:
             with st.spinner(wait) if wait else nullcontext():
@@ -159,10 +151,7 @@ class DrawResults:
 
 def draw_results(scenario: Scenario) -> DrawResults:
     """The results of a scenario, shared by all sessions, or this session's own when it is about an uploaded file.
-
-    Raises:
-        sessions.NoRoom: it is large, and the server has no memory left for it, or has let go of the file.
-    """
+    `sessions.NoRoom` where the server has no memory left for them, or has let go of the file."""
     if scenario.dist == UPLOAD:
         return _own(scenario)
     return sessions.SHARED.get(

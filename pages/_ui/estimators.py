@@ -60,10 +60,8 @@ def pick_target() -> Target:
 
 def error_table(result: Comparison, draw: Draw) -> None:
     """Three rows of errors, and which repair when; folded, the other rows, how to read them, and the certificate. While
-    the truth is hidden there are only the rows that do not depend on it.
-
-    What is not folded is one element: each element of a page costs a busy server as much as the arithmetic behind it.
-    """
+    the truth is hidden, only the rows that do not depend on it. What is not folded is one element: each costs a busy
+    server as much as the arithmetic behind it."""
     rows = {_ROWS[metric]: _cells(result, metric) for metric in RANKED}
     rows["… per category"] = [number(result.errors["mse"][name] / len(result.truth)) for name in ESTIMATORS]
     rows["NLL per report"] = [
@@ -102,8 +100,7 @@ def error_table(result: Comparison, draw: Draw) -> None:
 
 
 def _zeroed(result: Comparison, labels: Sequence[str] | None) -> str:
-    """A sentence that names the categories each estimator sets to zero, or the first few where there are
-    many."""
+    """A sentence that names the categories each estimator sets to zero, or the first of many."""
     parts = []
     for name in VALID:
         count, first = result.zeros[name], result.zeroed(name, _MOST_NAMED)
@@ -114,10 +111,7 @@ def _zeroed(result: Comparison, labels: Sequence[str] | None) -> str:
 
 
 def _cells(result: Comparison, metric: str) -> list[str]:
-    """One row: the error of every estimator, the smallest of the repairs in bold unless all tie.
-
-    As many digits as it takes to tell the three apart where they differ by more than rounding.
-    """
+    """One row: the error of every estimator, with as many digits as tell the repairs apart, the smallest in bold."""
     best, worst, errors = result.best(metric), result.worst(metric), dict(result.errors[metric])
     for alike, choose in ((best, min), (worst, max)):
         errors |= dict.fromkeys(alike, choose((errors[name] for name in alike), default=0.0))

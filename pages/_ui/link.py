@@ -54,15 +54,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Binding(Generic[T]):
-    """A page's own settings: held by the session, taken from the address on arrival, and written to it.
-
-    Attributes:
-        key: in the session's state.
-        default: the settings until an address or the user sets others.
-        read: the settings of an address's parameters, and a plain sentence for each value that had to be changed; None
-            where the address says nothing of them, so that they stay as they are.
-        write: the settings as parameters of an address; None for one that is not to be there.
-    """
+    """A page's own settings: held by the session, taken from the address on arrival (with a sentence for each value
+    that had to be changed; None where the address says nothing of them), and written to it (None for one that is not to
+    be there)."""
 
     key: str
     default: T
@@ -95,9 +89,8 @@ class Binding(Generic[T]):
         changes ``settings``, or those that the session then holds."""
         value = getattr(settings or self.current(), name)
         if isinstance(getattr(self.default, name), float):
-            value = float(
-                value
-            )  # an end of a range may be a whole number, which a slider of others does not take
+            # an end of a range may be a whole number, which a slider of others does not take
+            value = float(value)
 
         def changed(chosen: Any) -> T:
             before: Any = settings or self.current()
@@ -122,14 +115,8 @@ def binding_of_parameters(
     read: Callable[[Mapping[str, str]], tuple[T, tuple[str, ...]]] | None = None,
     write: Callable[[T], Mapping[str, str | None]] | None = None,
 ) -> Binding[T]:
-    """Settings that stay as they are where an address has none of these parameters.
-
-    Args:
-        key: in the session's state.
-        every: parameters of the settings.
-        first: the default.
-        read, write: as in `Binding`; else each parameter by itself, where it is not as in ``first``.
-    """
+    """Settings that stay as they are where an address has none of these parameters; each is read and written by itself,
+    where it is not as in ``first``."""
 
     def changed(settings: T) -> dict[str, str | None]:
         before = parameters.write(every, first)
@@ -147,12 +134,8 @@ def binding_of_parameters(
 def binding_of_choice(
     key: str, choice: Choice[str], first: str, *, stays: bool = True, always: bool = False
 ) -> Binding[str]:
-    """A setting that is one choice; ``key`` is that of the session's state.
-
-    Args:
-        first: the default, which is not in the link unless ``always``.
-        stays: whether it stays as it is where an address does not have it; else it is ``first`` again.
-    """
+    """A setting that is one choice: ``first`` is not in the link unless ``always``, and comes back where an address
+    does not have the setting unless it ``stays``."""
 
     def read(query: Mapping[str, str]) -> tuple[str, tuple[str, ...]] | None:
         if stays and choice.parameter not in query:
@@ -220,10 +203,9 @@ def page() -> str:
     return _link().page
 
 
-def set_parameter(parameter: str, text: str | None) -> None:
-    """Set a parameter of the address, or remove it (None), while a part of the page is drawn; `write` writes
-    it together with the others."""
-    _link().own[parameter] = text
+def set_parameters(query: Mapping[str, str | None]) -> None:
+    """Set parameters of the address, or remove them (None), while the page is drawn; `write` writes them."""
+    _link().own |= query
 
 
 def change(**fields: Any) -> None:
@@ -261,14 +243,14 @@ def _change(**carried: Any) -> None:
 
 
 def read(address: str, bindings: Iterable[Binding[Any]] = (), *, presentable: bool = True) -> bool:
-    """Read the scenario and the page's settings from the address, at the moments when the address takes
-    precedence over the session. Returns whether this is such a moment: the page is being opened.
-    """
+    """Read the scenario and the page's settings from the address, at the moments when it takes precedence over the
+    session. Returns whether this is such a moment: the page is being opened."""
     first = "_link" not in st.session_state
     link = _link()
     arrived = first or _from_history() or address != link.page
     link.own.clear()
-    query = _in_address()
+    address_now = st.query_params.to_dict()
+    query = {name: address_now[name] for name in _ON_EVERY_PAGE if name in address_now}
     if query and arrived:
         carried, notes = _read(query)
         # A click on a page link right behind a change (leaving a box commits it) carries the old scenario.
@@ -284,7 +266,7 @@ def read(address: str, bindings: Iterable[Binding[Any]] = (), *, presentable: bo
     link.page, link.bindings = address, tuple(bindings)
     if arrived:
         for binding in link.bindings:
-            binding.arrive(st.query_params.to_dict())
+            binding.arrive(address_now)
     return arrived
 
 
@@ -305,8 +287,7 @@ def own_notes() -> tuple[str, ...]:
 
 
 def write() -> None:
-    """Write the scenario and the page's settings to the address if it differs: one message, one history
-    entry, no rerun."""
+    """Write scenario and settings to the address if it differs: one message, one history entry, no rerun."""
     query = _query()
     if query != st.query_params.to_dict():
         st.query_params.from_dict(query)
@@ -333,11 +314,6 @@ def _query() -> dict[str, str]:
         own |= binding.write(binding.current())
     wanted = {**current().to_query(), **manner_to_query(), **others, **own, **link.own}
     return {name: text for name, text in wanted.items() if text is not None}
-
-
-def _in_address() -> dict[str, str]:
-    address = st.query_params.to_dict()
-    return {name: address[name] for name in _ON_EVERY_PAGE if name in address}
 
 
 def _read(query: dict[str, str]) -> tuple[_Carried, tuple[str, ...]]:
@@ -368,10 +344,7 @@ def _read_scenario(query: dict[str, str]) -> tuple[Scenario, tuple[str, ...]]:
 
 
 def _from_history() -> bool:
-    """Whether this run was started by the browser's Back or Forward.
-
-    Streamlit 1.67 has no public way to tell: an address that differs from the session's settings may also be one that
-    lags behind a change. The attribute is private; without it Back and Forward would be overruled by the session.
-    """
+    """Whether this run was started by the browser's Back or Forward. Streamlit 1.67 has no public way to tell: an
+    address that differs from the session's settings may also be one that lags behind a change."""
     context = get_script_run_ctx()
     return context is not None and bool(getattr(context, "is_history_navigation", False))

@@ -46,8 +46,7 @@ def stopped(done: int, total: int, unit: str) -> None:
 
 
 def start_button(name: str, label: str, about: Hashable) -> bool:
-    """Draw the start button, and Stop while the work runs, in a horizontal container; whether `run_with_progress` is to
-    do the work in this run."""
+    """Draw the start button, and Stop while the work runs; whether `run_with_progress` is to work in this run."""
     st.button(label, type="primary", on_click=request, args=(name, about), key=f"{name}_start")
     requested = bool(st.session_state.get(f"_{name}_requested") == (about,))
     if requested:
@@ -72,18 +71,8 @@ def run_with_progress(
     k: int,
     shared: bool,
 ) -> None:
-    """Have the work done under a progress bar, store its result, and rerun the page. While the server is at work on as
-    many runs as it takes, wait for a place, or for another session to finish the same work.
-
-    Args:
-        name: of this kind of work, unique among the pages.
-        about: key of the result.
-        total: number of steps.
-        unit: noun for a step, in the plural.
-        work: a job with ``progress``, as in `jobs.run`: told the number of steps done.
-        k: number of categories, which says how much memory the work takes.
-        shared: whether a finished result may be shown to other sessions.
-    """
+    """Have the work done under a progress bar, as a job of ``total`` steps called ``unit``, store its result, and rerun
+    the page; wait where the server is at work on as many runs as it takes, or another session on the same."""
     bar = st.progress(0.0, "Starting…")
     # Fetched now: once a run is being ended, a touch of the session's state raises.
     held = sessions.held()

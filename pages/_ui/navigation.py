@@ -12,16 +12,8 @@ from pages._ui import link
 
 
 class Entry(NamedTuple):
-    """A page of the app.
-
-    Attributes:
-        address: from the server's root on; its file is called the same.
-        name: for documents.
-        question: the title with which the page opens.
-        label: of a link to it.
-        icon: before the label.
-        answers: what one finds there, in a sentence.
-    """
+    """A page of the app: its address, which is also its file's name, its name for documents, the question that is its
+    title, the label of a link to it, and what one finds there, in a sentence."""
 
     address: str
     name: str

@@ -27,14 +27,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Uploaded:
-    """A file in use.
-
-    Attributes:
-        population: that it holds.
-        file_name: what to call it.
-        understood: what was read, in words.
-        reading: how: arguments of `rr_core.io.read_distribution`, and "sha256" of the file.
-    """
+    """A file in use: ``understood`` is what was read, in words, ``reading`` how: arguments of
+    `rr_core.io.read_distribution`, and "sha256" of the file."""
 
     population: Population
     file_name: str
@@ -51,11 +45,7 @@ class File:
     size: int
 
     def bytes(self) -> bytes:
-        """All of it.
-
-        Raises:
-            NoRoom: the server let go of it.
-        """
+        """All of it; `NoRoom` where the server let go of it."""
         context = get_script_run_ctx()
         found = context.uploaded_file_mgr.get_files(context.session_id, [self.file_id]) if context else []
         if not found:
@@ -140,8 +130,7 @@ def keeps_users() -> bool:
 
 
 def cached(name: str, about: Hashable, make: Callable[[], T]) -> T:
-    """``make()``, cached in this session under ``name`` until ``about`` differs. For results on an upload,
-    which no shared cache may hold."""
+    """``make()``, cached in this session under ``name`` until ``about`` differs: no shared cache may hold uploads."""
     mine = sessions.held()
     held: tuple[Hashable, T] | None = mine.get(_cached(name))
     if held is None or held[0] != about:
@@ -169,13 +158,8 @@ def _cached(name: str) -> str:
 def read_by_worker(
     size: int, job: Callable[[], Callable[..., T]], look: jobs.Look, *, reports: bool = False
 ) -> T:
-    """What the job makes of an upload; ``size`` are the bytes that this may take, ``job`` as in `read_once`, ``look`` and
-    ``reports`` as in `jobs.run`.
-
-    Raises:
-        UnreadableFile: what is wrong with it; also that reading it takes too much.
-        NoRoom: the server is short of memory, and the files are large.
-    """
+    """What the job makes of an upload of so many bytes; the others as in `read_once` and `jobs.run`. `UnreadableFile`
+    says what is wrong with it, or that it takes too much; `NoRoom` that the server is short of memory."""
     with sessions.room(size):
         try:
             return jobs.run(
@@ -192,17 +176,9 @@ def read_once(
     job: Callable[[], Callable[..., T]],
     words: str = "",
 ) -> T:
-    """What the job makes of these uploaded files, or its refusal, cached as by `cached`: a file is not read again each
-    time the page is drawn.
-
-    Args:
-        job: makes what a worker is to call, see `jobs.run`: it holds the bytes of the files.
-        words: what a bar says, if the job reports how much of the files it has read.
-
-    Raises:
-        UnreadableFile: the refusal.
-        NoRoom: the server is short of memory, and the files are large.
-    """
+    """What the job makes of these uploaded files, or its refusal, cached as by `cached`: a file is not read each time
+    the page is drawn. ``job`` makes what a worker is to call, ``words`` are those of a bar. `UnreadableFile` is the
+    refusal; `NoRoom`: the server is short of memory."""
 
     def outcome() -> tuple[Any, str]:
         place = st.empty()

@@ -198,7 +198,6 @@ class CellResult:
     """One cell over all seeds; arrays in the order of the settings' metrics and estimators, read-only.
 
     Attributes:
-        cell: which.
         seeds: collections made.
         mean: (metrics, estimators) mean error; "mse" is the sum over categories.
         standard_error: (metrics, estimators) of that mean; nan from one collection.

@@ -6,7 +6,6 @@ or against. The sentences are made in `rr_core.words.experiments`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -50,11 +49,9 @@ ClaimKey = Literal[
 Shape = Literal["concentrated", "moderate", "near uniform"]
 SlopeAxis = Literal["n", "k"]
 
-# The paper calls populations concentrated, moderate or near uniform, without numbers; these limits are ours. A
-# population is concentrated if the sum of its squared shares is at least the first. It is near uniform if 1/(k sum) is
-# at least the second: 1/sum is the number of equally common categories with the same sum. Of the paper's populations,
-# Zipf s = 2.5 has a sum of 0.58, s = 1.3 one of 0.09 to 0.15, and s = 0.01 is as even as 0.9999 k equally common
-# categories.
+# The paper calls populations concentrated, moderate or near uniform, without numbers; these limits are ours: of the sum
+# of the squared shares (Zipf s = 2.5: 0.58, s = 1.3: 0.09 to 0.15), and of 1/(k sum), where 1/sum is the number of
+# equally common categories with the same sum (s = 0.01: 0.9999).
 CONCENTRATED, NEAR_UNIFORM = 0.5, 0.9
 # A mean error of at most this many times the smallest counts as close to it.
 CLOSE = 1.5
@@ -67,6 +64,7 @@ _MOSTLY = 0.9
 # Estimators whose mean squared error is proved to be of order 1/N: that of Inv is exactly a constant over N for fixed
 # users, and InvP, the projection of Inv on a convex set that contains the truth, is never farther from the truth.
 _PROVED = ("inv", "inv_p")
+_AXES = ("dist", "s", "k", "epsilon", "n")
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,14 +221,14 @@ def figure_claims(result: SweepResult, metric: str) -> tuple[PaperClaim, ...]:
     if not has_errors(result, metric, *VALID):
         return ()
     if metric == "mse":
-        parts = tuple(_by_population(result))
+        groups: dict[tuple[str, float], list[CellResult]] = {}
+        for cell in result.cells:
+            groups.setdefault((cell.cell.dist, cell.cell.s), []).append(cell)
+        parts = [SweepResult(result.sweep, tuple(cells)) for cells in groups.values()]
+        first = {part: part.cells[0].cell for part in parts}
         return (
             *map(_best_of_population, parts),
-            *(
-                _kosarak(part)
-                for part in parts
-                if part.cells[0].cell.uploaded and part.cells[0].cell.k == KOSARAK
-            ),
+            *(_kosarak(part) for part in parts if first[part].uploaded and first[part].k == KOSARAK),
             mle_never_worst(result),
             _close(result),
         )
@@ -281,11 +279,8 @@ def best_when(result: SweepResult, name: str, shape: Literal["concentrated", "ne
 
 
 def order_in_n(result: SweepResult) -> PaperClaim:
-    """At fixed k and epsilon the mean squared error is O(1/N).
-
-    Section 5.4 says it of all four estimators; of Inv and InvP it is a theorem (see `_PROVED`), which a finite sweep
-    cannot contradict: its slopes say how near N is to that limit.
-    """
+    """At fixed k and epsilon the mean squared error is O(1/N): section 5.4 says so of all four estimators; of Inv and
+    InvP it is a theorem (see `_PROVED`), and the slopes say how near N is to that limit."""
     found = _all_slopes(result, "n")
     if not found:
         return PaperClaim("order_n", "not tested")
@@ -302,7 +297,7 @@ def order_in_k(result: SweepResult) -> PaperClaim:
     found = _all_slopes(result, "k")
     if not found:
         return PaperClaim("order_k", "not tested")
-    count = _count_slopes(found, 1 + SLOPE_TOLERANCE)
+    count = _count_slopes(found)
     return PaperClaim("order_k", verdict_on(count), count, found)
 
 
@@ -337,15 +332,14 @@ def shape_of(cell: CellResult) -> Shape:
 
 
 def slopes(result: SweepResult, metric: str, along: SlopeAxis, estimator: str) -> Slopes:
-    """Slopes of the log mean error along log n or log k, one per group of cells that differ in nothing else.
-
-    Only groups with at least three values of the axis, and no mean of zero (where nothing was ever estimated wrong).
-    """
+    """Slopes of the log mean error along log n or log k, one per group of cells that differ in nothing else: groups with
+    at least three values of the axis, and no mean of zero."""
     m = result.sweep.settings.metrics.index(metric)
     e = result.sweep.settings.estimators.index(estimator)
     groups: dict[str, list[CellResult]] = {}
     for cell in result.cells:
-        groups.setdefault(_shared_axes(cell, along), []).append(cell)
+        shared = (f"{axis}={getattr(cell.cell, axis)}" for axis in _AXES if axis != along)
+        groups.setdefault(" ".join(shared), []).append(cell)
     names, last, errors = [], [], []
     for name, cells in groups.items():
         points = sorted(
@@ -363,11 +357,6 @@ def slopes(result: SweepResult, metric: str, along: SlopeAxis, estimator: str) -
     return Slopes(along, estimator, tuple(names), np.array(last), np.array(errors), seeds)
 
 
-def _shared_axes(cell: CellResult, along: SlopeAxis) -> str:
-    axes = [axis for axis in ("dist", "s", "k", "epsilon", "n") if axis != along]
-    return " ".join(f"{axis}={getattr(cell.cell, axis)}" for axis in axes)
-
-
 def _all_slopes(result: SweepResult, along: SlopeAxis) -> tuple[Slopes, ...]:
     """The slopes of every estimator that has any; estimators with a proof come first."""
     if not has_errors(result, "mse"):
@@ -376,10 +365,9 @@ def _all_slopes(result: SweepResult, along: SlopeAxis) -> tuple[Slopes, ...]:
     return tuple(found for name in names if (found := slopes(result, "mse", along, name)).groups)
 
 
-def _count_slopes(all_slopes: tuple[Slopes, ...], largest: float) -> Count:
-    """How many slopes are settled to be at most ``largest``, and how many above: a two-sided test of each, with
-    Bonferroni's correction."""
-    many = sum(len(one.groups) for one in all_slopes)
+def _count_slopes(all_slopes: tuple[Slopes, ...]) -> Count:
+    """How many slopes are settled to agree with 1, and how many to be above: two-sided tests, with Bonferroni."""
+    many, largest = sum(len(one.groups) for one in all_slopes), 1 + SLOPE_TOLERANCE
     yes = no = 0
     for one in all_slopes:
         if one.seeds < 2:
@@ -402,14 +390,6 @@ def _collections(result: SweepResult, metric: str, against: Literal["worst", "be
     )
 
 
-def _by_population(result: SweepResult) -> Iterator[SweepResult]:
-    groups: dict[tuple[str, float], list[CellResult]] = {}
-    for cell in result.cells:
-        groups.setdefault((cell.cell.dist, cell.cell.s), []).append(cell)
-    for cells in groups.values():
-        yield SweepResult(result.sweep, tuple(cells))
-
-
 def _best_of_population(part: SweepResult) -> PaperClaim:
     """What the paper expects of a population of this shape, and who wins there."""
     first = part.cells[0]
@@ -417,24 +397,18 @@ def _best_of_population(part: SweepResult) -> PaperClaim:
     evidence = BestOfPopulation(first, shape, standing(part, "mse"))
     if shape == "moderate":
         count = below(part, "mse", "inv_p", "inv_n")
-        return PaperClaim("best_of_population", _verdict_on_alternating(count), count, evidence)
+        # Do they alternate? The paper says so of all its settings together: one figure in which only one of them is ever
+        # better does not contradict it.
+        verdict = verdict_on(count) if count.undecided == count.total else "not contradicted"
+        return PaperClaim(
+            "best_of_population", "holds" if count.yes and count.no else verdict, count, evidence
+        )
     count = always_best(part, "mse", "inv_p" if shape == "concentrated" else "inv_n")
     return PaperClaim("best_of_population", verdict_on(count), count, evidence)
 
 
-def _verdict_on_alternating(count: Count) -> Verdict:
-    """The verdict on whether InvP is better in some cells and InvN in others. A figure in which only one of them is ever
-    better does not contradict this: the paper says that they alternate over all its settings together."""
-    if not count.total:
-        return "not tested"
-    if count.yes and count.no:
-        return "holds"
-    return "not contradicted" if count.yes or count.no else "not settled"
-
-
 def _kosarak(part: SweepResult) -> PaperClaim:
-    """The claim about the paper's click-stream, for an uploaded histogram with as many categories (which may be
-    another)."""
+    """The claim about the paper's click-stream, for an uploaded histogram with as many categories."""
     count = always_best(part, "mse", "inv_p")
     first = part.cells[0]
     return PaperClaim(
@@ -479,21 +453,16 @@ def _poorer_fit(result: SweepResult) -> PaperClaim:
 
 def _higher_nll(result: SweepResult, name: str) -> HigherNll:
     settings = result.sweep.settings
-    place = (
-        settings.metrics.index("nll"),
-        settings.estimators.index(name),
-        settings.estimators.index("mle_star"),
-    )
+    m, (a, b) = settings.metrics.index("nll"), map(settings.estimators.index, (name, "mle_star"))
     higher = [cell for cell in result.cells if sign(result, cell, "nll", "mle_star", name) == -1]
     if not higher:
         return HigherNll(name, len(result.cells), 0, float("nan"), None)
-    most = max(higher, key=lambda cell: float(cell.difference[place]))
-    return HigherNll(name, len(result.cells), len(higher), float(most.difference[place]), most.cell)
+    most = max(higher, key=lambda cell: float(cell.difference[m, a, b]))
+    return HigherNll(name, len(result.cells), len(higher), float(most.difference[m, a, b]), most.cell)
 
 
 def _verdict_on_often(counts: list[Count], half: float) -> Verdict:
-    """The verdict on whether every count has at least ``half`` cells that answer yes; an undecided cell may answer
-    either."""
+    """The verdict on whether every count has at least ``half`` cells that answer yes, as undecided ones may."""
     surely = [count.yes >= half for count in counts]
     maybe = [count.yes + count.undecided >= half for count in counts]
     if all(surely):

@@ -32,8 +32,6 @@ class Cell:
         dist: a key of `populations.SHAPES` or `TABLES`, "point", or the key of a `Population` made from weights,
             which is then passed along with the sweep.
         k: number of categories; set by the table itself where dist is a table.
-        epsilon: privacy budget.
-        n: number of users.
         s: Zipf exponent; 0 for every dist but "zipf".
 
     Raises:

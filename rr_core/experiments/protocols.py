@@ -24,8 +24,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import groupby
-from operator import itemgetter
 from typing import Literal, cast, get_args
 
 import numpy as np
@@ -101,9 +99,8 @@ class Setting:
             raise ValueError("users must be 'sampled' where the population is 'jeffreys', got 'fixed'")
         _validate.integer("n", self.n, 1)
         if self.population in TABLES:
-            _validate.integer(
-                "k", self.k, len(TABLES[self.population].rows), len(TABLES[self.population].rows)
-            )
+            rows = len(TABLES[self.population].rows)
+            _validate.integer("k", self.k, rows, rows)
         self.mechanism()  # checks k and epsilon
 
     def mechanism(self) -> RandomizedResponse | UnaryEncoding:
@@ -124,7 +121,6 @@ class Errors:
     """Mean squared errors, summed over categories, of all estimates of one setting.
 
     Attributes:
-        setting: what was simulated.
         truth: "fixed" for the shares of the users, "sampled" for those of their population.
         collections: number of simulated collections.
         mean: by estimate.
@@ -208,11 +204,9 @@ def _shares(setting: Setting, people: ArrayLike | None) -> Array | None:
         raise ValueError(f"people must be the counts of the population '{AGE}', and of no other")
     if people is not None:
         return _validate.shares(_validate.histogram(people, setting.k))
-    return (
-        None
-        if setting.population == JEFFREYS
-        else build(setting.population, setting.k, setting.s).probabilities
-    )
+    if setting.population == JEFFREYS:
+        return None
+    return build(setting.population, setting.k, setting.s).probabilities
 
 
 def _estimates(setting: Setting, users: Counts, rng: np.random.Generator) -> Array:
@@ -243,11 +237,10 @@ def _summary(setting: Setting, truth: Users, errors: Array) -> Errors:
 
 
 def _prior(protocols: Iterable[ProtocolKey], k: int, epsilons: Iterable[float]) -> tuple[Setting, ...]:
+    users = (FEW_PER_CATEGORY * k, MANY_PER_CATEGORY * k)
     return tuple(
-        Setting(protocol, JEFFREYS, k, epsilon, k * per_category)
-        for protocol, per_category, epsilon in itertools.product(
-            protocols, (FEW_PER_CATEGORY, MANY_PER_CATEGORY), epsilons
-        )
+        Setting(protocol, JEFFREYS, k, epsilon, n)
+        for protocol, n, epsilon in itertools.product(protocols, users, epsilons)
     )
 
 
@@ -342,7 +335,6 @@ class Sentence:
     """One sentence of the paper about its figures.
 
     Attributes:
-        key: which one.
         verdict: what the stored errors say of it.
         count: settings that agree with it, that contradict it, and that settle nothing.
         lowest, highest: settings with the smallest and the largest ratio of mean errors, MLE to InvP; for "both_better"
@@ -370,17 +362,17 @@ def sentences(stored: Stored) -> tuple[Sentence, ...]:
     few = {key: [row for row in rows if _is_few(row)] for key, rows in stored.items()}
     many = {key: [row for row in rows if not _is_few(row)] for key, rows in stored.items()}
     large_epsilon = [row for row in many["3"] if row.setting.epsilon > FROM_EPSILON]
+    unsure = max((row.setting.epsilon for row in many["3"] if not _lower(row, level)), default=0.0)
+    beyond = [row.setting.epsilon for row in many["3"] if row.setting.epsilon > unsure]
     return (
         _judged("both_better", [*stored["2"], *stored["3"]], level, _both_better),
         _judged("rr_many", many["2"], level, _similar),
         _judged("rr_few", few["2"], level, _lower),
-        replace(
-            _judged("ue_many", large_epsilon, level, _lower), already_from=_surely_from(many["3"], level)
-        ),
+        replace(_judged("ue_many", large_epsilon, level, _lower), already_from=min(beyond, default=None)),
         _judged("ue_few", few["3"], level, _similar),
         _judged("both_better_real", [*stored["4"], *stored["5"]], level, _both_better),
         _judged("rr_real", stored["4"], level, _similar),
-        _can_be_lower("ue_real", stored["5"], level),
+        _can_be_lower(stored["5"], level),
     )
 
 
@@ -397,11 +389,6 @@ def against_inv_p(rows: Sequence[Errors], stored: Stored) -> Count:
 Question = Callable[[Errors, float], bool | None]
 
 
-def worse_of_both(row: Errors) -> float:
-    """Mean error of InvP or of maximum likelihood, whichever is larger, divided by that of Inv."""
-    return max(row.mean["inv_p"], row.mean["mle"]) / row.mean["inv"]
-
-
 def _level(stored: Stored) -> float:
     """Level of a single one-sided test."""
     return FAMILY_LEVEL / (2 * len(PAIRS) * sum(len(rows) for rows in stored.values()))
@@ -415,11 +402,6 @@ def _is_few(row: Errors) -> bool:
     return row.setting.n <= FEW_PER_CATEGORY * row.setting.k
 
 
-def _wide(row: Errors, level: float) -> float:
-    """Critical value of a one-sided t test at this level, in standard errors."""
-    return float(-special.stdtrit(row.collections - 1, level))
-
-
 def _below(row: Errors, pair: tuple[str, str], level: float) -> bool | None:
     """Whether the first of two estimates has the smaller expected error."""
     difference, error = row.difference[pair], row.difference_error[pair]
@@ -430,13 +412,6 @@ def _lower(row: Errors, level: float) -> bool | None:
     return _below(row, _MLE, level)
 
 
-def _surely_from(rows: Sequence[Errors], level: float) -> float | None:
-    """The smallest epsilon from which on maximum likelihood is surely better in all of these settings."""
-    missing = [row.setting.epsilon for row in rows if not _lower(row, level)]
-    beyond = [row.setting.epsilon for row in rows if row.setting.epsilon > max(missing, default=0.0)]
-    return min(beyond, default=None)
-
-
 def _both_better(row: Errors, level: float) -> bool | None:
     answers = [_below(row, (name, "inv"), level) for name in ("inv_p", "mle")]
     return False if False in answers else None if None in answers else True
@@ -444,7 +419,8 @@ def _both_better(row: Errors, level: float) -> bool | None:
 
 def _similar(row: Errors, level: float) -> bool | None:
     ratio, error = row.ratio(*_MLE)
-    low, high = ratio - _wide(row, level) * error, ratio + _wide(row, level) * error
+    wide = float(-special.stdtrit(row.collections - 1, level)) * error  # of a one-sided t test
+    low, high = ratio - wide, ratio + wide
     if low >= 1 / SIMILAR and high <= SIMILAR:
         return True
     return False if low > SIMILAR or high < 1 / SIMILAR else None
@@ -455,21 +431,19 @@ def _judged(key: SentenceKey, rows: Sequence[Errors], level: float, question: Qu
     return _sentence(key, verdict_on(count), count, rows, question is _both_better)
 
 
-def _can_be_lower(key: SentenceKey, rows: Sequence[Errors], level: float) -> Sentence:
+def _can_be_lower(rows: Sequence[Errors], level: float) -> Sentence:
     """Whether there is, for each protocol and population, a setting where maximum likelihood has the smaller error."""
     answers = [_lower(row, level) for row in rows]
-    first = itemgetter(0)
-    by_group = groupby(sorted(zip(map(_group, rows), answers, strict=True), key=first), first)
-    found = [any(answer is True for _, answer in group) for _, group in by_group]
-    return _sentence(key, verdict_on(_count(found)), _count(answers), rows, False)
-
-
-def _group(row: Errors) -> tuple[str, str]:
-    return row.setting.protocol, row.setting.population
+    found: dict[tuple[str, str], bool] = {}
+    for row, answer in zip(rows, answers, strict=True):
+        group = row.setting.protocol, row.setting.population
+        found[group] = found.get(group, False) or answer is True
+    return _sentence("ue_real", verdict_on(_count([*found.values()])), _count(answers), rows, False)
 
 
 def _sentence(
     key: SentenceKey, verdict: Verdict, count: Count, rows: Iterable[Errors], both: bool
 ) -> Sentence:
-    ordered = sorted(rows, key=worse_of_both if both else lambda row: row.ratio(*_MLE)[0])
+    pairs = (("inv_p", "inv"), ("mle", "inv")) if both else (_MLE,)
+    ordered = sorted(rows, key=lambda row: max(row.ratio(*pair)[0] for pair in pairs))
     return Sentence(key, verdict, count, ordered[0], ordered[-1])

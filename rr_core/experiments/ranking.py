@@ -78,11 +78,9 @@ class Leader:
     """Who has the smallest mean error of the three valid estimators in a cell.
 
     Attributes:
-        best: estimators with the smallest mean error, in the order of `registry.VALID`; more than one where they are
-            equal.
-        possible: estimators whose expected error may be the smallest: those for which it is not settled that another's
-            is smaller.
-        margin: ratio of the second smallest mean error to the smallest, at least 1; 1 where all three are equal.
+        best: estimators with the smallest mean error, in the order of `registry.VALID`; several where they are equal.
+        possible: estimators for which it is not settled that another's expected error is smaller.
+        margin: ratio of the second smallest mean error to the smallest; 1 where all three are equal.
     """
 
     best: tuple[str, ...]
@@ -223,10 +221,9 @@ class Standing:
         n_shared: number of cells in which two share the smallest mean error, settled against the third.
         n_equal: number of cells in which the three mean errors are equal; the rest is about the others.
         n_close: number of cells in which MLE*'s mean error is at most ``close`` times the smallest, by the means.
-        median_ratio: median over the cells of MLE*'s mean error, relative to the smallest, by the means; nan where there
-            is no such cell.
-        worst_ratio: largest ratio of MLE*'s mean error to the smallest among the cells in which it is settled that it is
-            not the smallest; infinite where the smallest is zero, 1 where there are none.
+        median_ratio: median of that ratio over the cells, by the means; nan where there are none.
+        worst_ratio: largest such ratio among the cells in which it is settled that MLE*'s is not the smallest; infinite
+            where the smallest is zero, 1 where there are none.
         worst_cell: cell of the largest ratio; None where there is none.
     """
 
@@ -367,12 +364,10 @@ class Agreement:
         n_compared: number of means compared.
         n_beyond: number of these whose difference exceeds FAR_STANDARD_ERRORS.
         expected_beyond: expected number of these by chance alone, if all draws were independent and about normal.
-        largest_difference: largest difference in standard errors; infinite where two means without spread differ, nan if
-            none is compared.
-        difference_cell, difference_estimator: cell and estimator of the largest difference.
-        largest_ratio, median_ratio: largest and median ratio; infinite where only one mean is zero, nan if no cell is
-            common.
-        ratio_cell, ratio_estimator: cell and estimator of the largest ratio.
+        largest_difference: in standard errors; infinite where two means without spread differ, nan if none is compared.
+        difference_cell, difference_estimator: where it is.
+        largest_ratio, median_ratio: of the means; infinite where only one is zero, nan if no cell is common.
+        ratio_cell, ratio_estimator: where the largest ratio is.
     """
 
     n_common: int
@@ -414,11 +409,16 @@ def agreement(first: SweepResult, second: SweepResult, metric: str) -> Agreement
             raise ValueError(f"metric must be one that both runs have, got {_validate.short(metric)}")
     names = [name for name in settings[0].estimators if name in settings[1].estimators]
     cells = [cell for cell in first.by_cell if cell in second.by_cell]
-    mine, theirs = (_Means.of(result, cells, metric, names) for result in (first, second))
-    distance, chance = _distances(mine, theirs)
+    (a, var_a, n_a), (b, var_b, n_b) = (_means(result, cells, metric, names) for result in (first, second))
+    apart, variance = np.abs(a - b), var_a + var_b
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # nan where a standard error is not known
+        distance = np.where((apart == 0) & (variance == 0), 0.0, apart / np.sqrt(variance))
+        freedom = variance**2 / (var_a**2 / (n_a - 1) + var_b**2 / (n_b - 1))
+        chance = np.where(variance > 0, 2 * special.stdtr(freedom, -FAR_STANDARD_ERRORS), 0.0)
+        ratios = np.where(a == b, 1.0, np.maximum(a, b) / np.minimum(a, b))
     there = ~np.isnan(distance)
     largest, where, estimator = _largest(distance, cells, names)
-    ratios = _ratios(mine.mean, theirs.mean)
     ratio, ratio_where, ratio_estimator = _largest(ratios, cells, names)
     return Agreement(
         n_common=len(cells),
@@ -440,47 +440,19 @@ def agreement(first: SweepResult, second: SweepResult, metric: str) -> Agreement
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Means:
+def _means(
+    result: SweepResult, cells: list[Cell], metric: str, names: list[str]
+) -> tuple[Array, Array, Array]:
     """(cells, estimators) mean errors and their squared standard errors; (cells, 1) collections behind them."""
-
-    mean: Array
-    variance: Array
-    seeds: Array
-
-    @classmethod
-    def of(cls, result: SweepResult, cells: list[Cell], metric: str, names: list[str]) -> _Means:
-        settings = result.sweep.settings
-        m, es = settings.metrics.index(metric), [settings.estimators.index(name) for name in names]
-        found = [result.by_cell[cell] for cell in cells]
-        shape = len(cells), len(names)
-        return cls(
-            np.array([cell.mean[m, es] for cell in found]).reshape(shape),
-            np.array([cell.standard_error[m, es] ** 2 for cell in found]).reshape(shape),
-            np.array([cell.seeds for cell in found], dtype=np.float64).reshape(-1, 1),
-        )
-
-
-def _distances(mine: _Means, theirs: _Means) -> tuple[Array, Array]:
-    """(cells, estimators) differences in standard errors, and the chance that one exceeds FAR_STANDARD_ERRORS.
-
-    Differences are nan where a standard error is not known.
-    """
-    apart = np.abs(mine.mean - theirs.mean)
-    variance = mine.variance + theirs.variance
-    with np.errstate(divide="ignore", invalid="ignore"):
-        distance = np.where((apart == 0) & (variance == 0), 0.0, apart / np.sqrt(variance))
-        freedom = variance**2 / (
-            mine.variance**2 / (mine.seeds - 1) + theirs.variance**2 / (theirs.seeds - 1)
-        )
-        chance = np.where(variance > 0, 2 * special.stdtr(freedom, -FAR_STANDARD_ERRORS), 0.0)
-    return distance, chance
-
-
-def _ratios(mine: Array, theirs: Array) -> Array:
-    """The larger of two means over the smaller, 1 where they are equal."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(mine == theirs, 1.0, np.maximum(mine, theirs) / np.minimum(mine, theirs))
+    settings = result.sweep.settings
+    m, es = settings.metrics.index(metric), [settings.estimators.index(name) for name in names]
+    found = [result.by_cell[cell] for cell in cells]
+    shape = len(cells), len(names)
+    return (
+        np.array([cell.mean[m, es] for cell in found]).reshape(shape),
+        np.array([cell.standard_error[m, es] ** 2 for cell in found]).reshape(shape),
+        np.array([cell.seeds for cell in found], dtype=np.float64).reshape(-1, 1),
+    )
 
 
 def _largest(found: Array, cells: list[Cell], names: list[str]) -> tuple[float, Cell | None, str]:

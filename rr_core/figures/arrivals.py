@@ -31,13 +31,8 @@ TRUTH, OBSERVED, EXPECTED = (QUANTITIES[name] for name in ("truth", "observed", 
 def drawn_categories(
     order: Order, labels: Sequence[str] | None, which: str = "most frequent categories (true counts)"
 ) -> Bars:
-    """All categories in their own order where they are few enough for a film, else the first ones of an order.
-
-    Args:
-        order: (k,) categories; the first ones are drawn.
-        labels: the k category names, or None for numbers.
-        which: what the first ones are, for the title of the axis.
-    """
+    """All categories in their own order where they are few enough for a film, else the first ones of an order;
+    ``which`` says in the title of the axis what these are."""
     if order.size <= MOST_DRAWN:
         return bars(natural_order(order.size), labels, "Category")
     return bars(order, labels, f"The {MOST_DRAWN} {which}", MOST_DRAWN)
@@ -46,14 +41,7 @@ def drawn_categories(
 def arriving_reports(
     seen: ReportsSoFar, theta: Array | None, mechanism: RandomizedResponse, view: Bars
 ) -> go.Figure:
-    """Shares among the reports so far, beside the true shares and the expected ones.
-
-    Args:
-        seen: the collection at several moments.
-        theta: (k,) shares of the users; without them (None) there are neither true nor expected shares.
-        mechanism: the randomized response.
-        view: the categories of ``seen``.
-    """
+    """Shares among the reports so far, with the expected and the users' true ones (k,) where these are given."""
     shares = seen.shares[0].astype(np.float32), hover("share of the reports so far", seen.shares)
     traces = [view.bars("Reports", *shares, marker={"color": OBSERVED.colour})]
     highest = seen.shares[-1].max() or _MOST  # nobody may have reported any of them
@@ -106,13 +94,7 @@ def _reports_reading(seen: ReportsSoFar) -> str:
 
 
 def arriving_estimates(seen: EstimatesSoFar, truth: Array | None, view: Bars) -> go.Figure:
-    """The four estimates from the reports so far, beside the truth.
-
-    Args:
-        seen: the collection at several moments.
-        truth: (k,) what is estimated; without it (None) there are no errors either.
-        view: the categories of ``seen``.
-    """
+    """The four estimates from the reports so far, beside the truth (k,), with their errors where it is given."""
     first, last = ({name: seen.estimates[name][i] for name in ESTIMATORS} for i in (0, -1))
     shown = None if truth is None else view.pick(truth)
     traces = estimate_bars(view, first, shown)

@@ -53,15 +53,7 @@ def channel_estimates(
     mle: MaximumLikelihood,
     labels: Sequence[str] | None,
 ) -> go.Figure:
-    """Truth, reports and estimates by category.
-
-    Args:
-        truth: (k,) shares of the users; None is left out.
-        observed: (k,) shares of the reports, None where reports are no categories.
-        inv: (k,) unbiased estimate, None where there is none.
-        mle: of maximum likelihood.
-        labels: names of the k categories.
-    """
+    """Truth, reports (None where they are no categories) and estimates by category, all (k,)."""
     view = bars(natural_order(mle.theta.size), labels, "Category")
     few = view.categories.size <= GROUPED_UP_TO
     traces = []
@@ -106,12 +98,7 @@ def _reading(truth: Array | None, inv: Array | None, mle: MaximumLikelihood) -> 
 def channel_sentences(
     collected: ChannelCollection, truths: Sequence[str], reports: Sequence[str]
 ) -> list[str]:
-    """What a channel grants, whether it identifies the truth, and how exact MLE is: one sentence each.
-
-    Args:
-        collected: the channel and a collection through it.
-        truths, reports: plain names.
-    """
+    """What a channel grants, whether it identifies the truth, and how exact MLE is: one sentence each."""
     channel = collected.channel
     mle = f"No shares make these reports more likely than MLE: its certificate is {certificate(collected.mle.gap)}."
     return [_privacy(channel, truths, reports), _identification(channel), mle]
@@ -149,12 +136,7 @@ def _identification(channel: Channel) -> str:
 
 
 def channel_table(channel: Channel, truths: Sequence[str], reports: Sequence[str]) -> go.Figure:
-    """The matrix as a picture: a row per truth, a column per report, darker where the chance is larger.
-
-    Args:
-        channel: at most some hundred rows and columns.
-        truths, reports: plain names.
-    """
+    """The matrix as a picture: a row per truth, a column per report, darker where the chance is larger."""
     truths, reports = ([html.escape(plain(name), quote=False) for name in some] for some in (truths, reports))
     matrix = channel.matrix
     small, chance = max(matrix.shape) <= _MOST_TEXTS, share_format(matrix)
@@ -207,13 +189,7 @@ def _ticks(names: Sequence[str]) -> dict[str, Any]:
 
 
 def channel_convergence(record: IBURecord, mle: MaximumLikelihood, tolerance: float) -> go.Figure:
-    """The certificate of IBU after some numbers of iterations, and that of MLE after its steps.
-
-    Args:
-        record: of IBU.
-        mle: found by another method.
-        tolerance: certificate that counts as reached.
-    """
+    """The certificate of IBU after some numbers of iterations, and that of MLE after its steps."""
     iterations, gaps = record.iterations[1:], record.gaps[1:]
     steps = max(mle.iterations, 1)
     traces = [
@@ -245,12 +221,7 @@ def channel_convergence(record: IBURecord, mle: MaximumLikelihood, tolerance: fl
 
 
 def bounds_bars(found: InformationBounds, n: int) -> go.Figure:
-    """What Inv reaches, what any estimate can reach, and what two theorems prove, as squared errors.
-
-    Args:
-        found: n times the errors.
-        n: number of users.
-    """
+    """What Inv reaches, what any estimate can reach, and what two theorems prove, as squared errors."""
     best, left = "The best, for many users", "Many users, by entropy"
     rows: list[tuple[str, float, Callable[[float], str], str]]
     if found.is_exact:
@@ -304,12 +275,7 @@ def _down(value: float) -> str:
 
 
 def channel_film(collected: ChannelCollection, labels: Sequence[str] | None) -> go.Figure:
-    """IBU on its way to MLE, iteration by iteration, as a film.
-
-    Args:
-        collected: with at most GROUPED_UP_TO categories.
-        labels: names of the k categories.
-    """
+    """IBU on its way to MLE, iteration by iteration, as a film; of at most GROUPED_UP_TO categories."""
     record, best = collected.ibu, collected.mle.theta
     view = bars(natural_order(best.size), labels, "Category")
     at_first, of_all = record.thetas[0].astype(np.float32), hover("IBU", record.thetas)
@@ -334,13 +300,7 @@ def channel_film(collected: ChannelCollection, labels: Sequence[str] | None) -> 
 
 
 def channel_triangle(collected: ChannelCollection, truth: Array | None, names: Sequence[str]) -> go.Figure:
-    """Three categories: IBU's way across the curves of equal likelihood, with Inv, MLE and the truth.
-
-    Args:
-        collected: of a channel with k = 3.
-        truth: (3,) shares; None is left out.
-        names: of the three categories, as they may stand in a chart.
-    """
+    """Three categories: IBU's way across the curves of equal likelihood, with Inv, MLE and the truth."""
     names = [name.replace("%{", "%\u2060{") for name in names]
     record, inv = collected.ibu, collected.inv
     path = triangle_plane(record.thetas)

@@ -47,8 +47,7 @@ def cell_text(map_cell: MapCell) -> str:
 
 
 def cell_numbers(map_cell: MapCell) -> str:
-    """A cell in a table: the winner and the next one's error over its own, and that of MLE* where it is the last; or why
-    there is none."""
+    """A cell in a table: the winner and the next one's error over its own, that of MLE* if last; or why none."""
     lead = map_cell.leader
     if map_cell.result is None:
         return "–"
@@ -210,14 +209,8 @@ def why_no_map(sweep: Sweep) -> str:
 def map_figure(
     drawn: WinnerMap, here: tuple[float, float] | None = None, chosen: Cell | None = None
 ) -> go.Figure:
-    """The map. Its cells are numbered from 0 along both axes, cell (i, j) reaching from j - 1/2 to j + 1/2 upwards;
-    a click gives i and the upper end, see `column_and_row`.
-
-    Args:
-        drawn: the map, finished or not.
-        here: the scenario's own values along x and y; not marked when they lie outside.
-        chosen: the cell to frame; None, or a cell that is not in this map, for none.
-    """
+    """The map; its cell (i, j) reaches from j - 1/2 to j + 1/2 upwards; a click gives i and the upper end, see
+    `column_and_row`. ``here`` are the scenario's own values along x and y, ``chosen`` is the cell to frame."""
     place = None if here is None else drawn.position(*here)
     empty = {"color": "rgba(128,128,128,0)", "line": {"color": GRID, "width": 1}}
     missing = _cells_at(drawn, done=False)
@@ -346,8 +339,7 @@ def _cells(drawn: WinnerMap) -> dict[str, Any]:
 
 
 def _colour(map_cell: MapCell) -> str:
-    """Colour of a cell: that of its winner, paler the smaller its margin; that of MLE* where it ties with
-    others."""
+    """Colour of a cell: its winner's, paler the smaller its margin; that of MLE* where it ties with others."""
     lead = map_cell.leader
     if lead is None or lead.equal:
         return _EQUAL
@@ -364,9 +356,8 @@ def mixed(colour: str, part: float) -> str:
 
 
 def _inked(words: str, ground: str) -> str:
-    """Words in black, or in white where that stands out more: a contrast of at least 4.5 : 1 by WCAG 2.
-
-    The colour is part of the text: Plotly gives all the cells that were not clicked one colour."""
+    """Words in black, or in white where that stands out more: a contrast of at least 4.5 : 1 by WCAG 2. The colour is
+    part of the text: Plotly gives all the cells that were not clicked one colour."""
     return f'<span style="color:{_PAPER}">{words}</span>' if _luminance(ground) < _DARK else words
 
 

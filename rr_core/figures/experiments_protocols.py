@@ -26,7 +26,7 @@ from rr_core.figures.experiments_curves import SIZES, WIDTHS
 from rr_core.figures.plan_curves import error_axis, log_range
 from rr_core.figures.style import LEGEND, QUANTITIES, Quantity, axis, figure, head, line_trace
 from rr_core.metrics import Users
-from rr_core.populations import SHAPES, TABLES
+from rr_core.populations import TABLES
 from rr_core.rounding import counted, number
 from rr_core.words.phrases import listed
 
@@ -42,10 +42,12 @@ FIGURE_NAMES: Mapping[FigureKey, str] = {
     "5": "Figure 5: unary encoding, real data",
     "more": "Unary encoding with 100 categories",
 }
-_PEOPLE = {
+POPULATION_NAMES = {
+    JEFFREYS: "Jeffreys’ prior",
     "geometric": "Distances (made up)",
     "zipf": "Payment types (made up)",
     AGE: "Age (census)",
+    "work": TABLES["work"].name,
 }
 _PAPER: Mapping[SentenceKey, str] = {
     "both_better": "Norm-Sub (InvP) and MLE are more accurate than FO (Inv). (Figures 2, 3)",
@@ -76,15 +78,13 @@ def look(name: str, protocol: ProtocolKey) -> Quantity:
 
 
 def error_curves(rows: Sequence[Errors], against: Count, relative: bool = False) -> go.Figure:
-    """Mean squared errors along epsilon, one panel for each population and number of users, below each other.
-
-    Args:
-        rows: of one protocol and one truth, at least one; those of a panel stand together, by rising epsilon.
-        against: in how many of them maximum likelihood is surely better than InvP, see `against_inv_p`.
-        relative: whether to show only the error of maximum likelihood, divided by that of InvP.
-    """
+    """Mean squared errors along epsilon, of one protocol and one truth, one panel for each population and number of
+    users (their rows together, by rising epsilon); ``relative``: only that of maximum likelihood, divided by InvP's."""
     panels = [list(group) for _, group in groupby(rows, lambda row: panel_name(row.setting))]
     inner = _PANEL * len(panels) + _GAP * (len(panels) - 1)
+    budgets = [row.setting.epsilon for row in rows]
+    low, high = min(budgets), max(budgets)
+    room = _ROOM * max(high - low, high)
     traces: list[dict[str, Any]] = []
     axes: dict[str, Any] = {}
     heads = []
@@ -93,10 +93,10 @@ def error_curves(rows: Sequence[Errors], against: Count, relative: bool = False)
         of = str(index + 1) if index else ""
         lines, y = _ratios(panel) if relative else _errors(panel)
         traces += [{**line, "xaxis": f"x{of}", "yaxis": f"y{of}", "showlegend": index == 0} for line in lines]
-        axes[f"xaxis{of}"] = {**_epsilon_axis(rows), "anchor": f"y{of}"}
+        axes[f"xaxis{of}"] = axis("Privacy ε", range=[low - room, high + room], anchor=f"y{of}")
         axes[f"yaxis{of}"] = {**y, "domain": [max(top - _PANEL / inner, 0.0), top], "anchor": f"x{of}"}
         of_panel = panel[0].setting
-        text = f"<b>{population_name(of_panel)}</b>, K = {of_panel.k:,}, N = {of_panel.n:,}"
+        text = f"<b>{POPULATION_NAMES[of_panel.population]}</b>, K = {of_panel.k:,}, N = {of_panel.n:,}"
         heads.append(head(text, 0, top, xanchor="left", xshift=_MARGIN_OF_HEADS - _LEFT, yshift=3))
     return figure(
         traces,
@@ -113,18 +113,7 @@ def error_curves(rows: Sequence[Errors], against: Count, relative: bool = False)
 
 def panel_name(setting: Setting) -> str:
     """Population, K and N in a few words."""
-    return f"{population_name(setting)}, K = {setting.k:,}, N = {setting.n:,}"
-
-
-def population_name(setting: Setting) -> str:
-    """The population in a few words."""
-    if setting.population == JEFFREYS:
-        return "Jeffreys’ prior"
-    if setting.users == "fixed" and setting.population in _PEOPLE:
-        return _PEOPLE[setting.population]
-    return (
-        TABLES[setting.population].name if setting.population in TABLES else SHAPES[setting.population].name
-    )
+    return f"{POPULATION_NAMES[setting.population]}, K = {setting.k:,}, N = {setting.n:,}"
 
 
 def errors_in_words(row: Errors) -> str:
@@ -151,8 +140,11 @@ def evidence(sentence: Sentence) -> str:
     pair = "MLE/InvP"
     if sentence.key in _OF_BOTH:
         pair = "The larger of InvP and MLE, divided by Inv"
-    row = _furthest(sentence)
-    at = f"{_in_words(row.setting)}, {_WHOSE[row.truth]}"
+    row, low = sentence.highest, sentence.lowest  # of those that are to be similar, the farther from 1
+    if sentence.key in _OF_SIMILAR and 1 / _ratio(sentence, low)[0] > _ratio(sentence, row)[0]:
+        row = low
+    one = row.setting
+    at = f"{_SHORT[one.protocol]}, {panel_name(one)}, ε = {one.epsilon:g}, {_WHOSE[row.truth]}"
     worst = f"{_with_error(*_ratio(sentence, row))} for {at}"
     more = _EXISTS if sentence.key == "ue_real" and sentence.verdict == "holds" else ""
     if sentence.already_from is not None:
@@ -209,23 +201,16 @@ def _line(
     )
 
 
-def _epsilon_axis(rows: Sequence[Errors]) -> dict[str, Any]:
-    budgets = [row.setting.epsilon for row in rows]
-    low, high = min(budgets), max(budgets)
-    room = _ROOM * max(high - low, high)
-    return axis("Privacy ε", range=[low - room, high + room])
-
-
 def _reading(panels: Sequence[Sequence[Errors]], against: Count) -> str:
     """By how much the errors of maximum likelihood and of InvP differ at the largest epsilon of every panel, and which
     estimate has the smallest mean in how many settings."""
     last = [panel[-1] for panel in panels]
-    by_size = len({population_name(row.setting) for row in last}) == 1
-    parts = [
-        f"{_times_inv_p(row.ratio('mle', 'inv_p')[0])} InvP’s"
-        f" {f'with N = {row.setting.n:,}' if by_size else f'for {_lower(population_name(row.setting))}'}"
-        for row in last
-    ]
+    by_size = len({row.setting.population for row in last}) == 1
+    parts = []
+    for row in last:
+        population = POPULATION_NAMES[row.setting.population]
+        of = f"with N = {row.setting.n:,}" if by_size else f"for {population[0].lower()}{population[1:]}"
+        parts.append(f"{_times_inv_p(row.ratio('mle', 'inv_p')[0])} InvP’s {of}")
     name = look("mle", last[0].setting.protocol).name
     worse = f", surely worse in {against.no}" if against.no else ""
     return (
@@ -246,26 +231,10 @@ def _smallest(rows: Sequence[Errors]) -> str:
     return f"Smallest mean error: {listed(each)}."
 
 
-def _lower(text: str) -> str:
-    return text[0].lower() + text[1:]
-
-
 def _ratio(sentence: Sentence, row: Errors) -> tuple[float, float]:
     if sentence.key not in _OF_BOTH:
         return row.ratio("mle", "inv_p")
     return max(row.ratio("inv_p", "inv"), row.ratio("mle", "inv"))
-
-
-def _furthest(sentence: Sentence) -> Errors:
-    """The setting that is worst for the sentence."""
-    if sentence.key not in _OF_SIMILAR:
-        return sentence.highest
-    low, high = (row.ratio("mle", "inv_p")[0] for row in (sentence.lowest, sentence.highest))
-    return sentence.lowest if 1 / low > high else sentence.highest
-
-
-def _in_words(setting: Setting) -> str:
-    return f"{_SHORT[setting.protocol]}, {panel_name(setting)}, ε = {setting.epsilon:g}"
 
 
 def _with_error(ratio: float, error: float) -> str:

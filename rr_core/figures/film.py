@@ -36,13 +36,7 @@ _GAP = 24  # between the legend and the plot
 
 @dataclass(frozen=True)
 class Frame:
-    """One picture of a film.
-
-    Attributes:
-        name: unlike all others; on the slider.
-        note: at most two lines above the plot, divided by ``<br>``.
-        data: what changes of each trace that moves, with its type.
-    """
+    """One picture of a film: name on the slider, a note of at most two lines, what changes of moving traces."""
 
     name: str
     note: str
@@ -60,18 +54,9 @@ def film(
     pace: int = 1,
     **layout: Any,
 ) -> go.Figure:
-    """A figure that plays.
-
-    Args:
-        traces: the picture of the first frame.
-        x, y: the axes; fixed ranges, or the picture jumps.
-        reading: the film in one sentence.
-        frames: in order, at least one.
-        moving: which traces the data of a frame belong to.
-        legend_rows: how many rows the legend takes on a phone.
-        pace: how many times as long as usual a frame stays; for films of few frames, each with something to read.
-        layout: what else the layout has.
-    """
+    """A figure that plays: the traces are the picture of its first frame, ``moving`` says which of them the data of a
+    frame belong to; the axes need fixed ranges. ``legend_rows`` are those on a phone; ``pace`` is how many times as
+    long as usual a frame stays, for films of few frames, each with something to read."""
     names = [frame.name for frame in frames]
     # Plotly would take a trace that a frame does not name off the screen for a moment.
     still = [i for i in range(len(traces)) if i not in moving]

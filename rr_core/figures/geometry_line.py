@@ -38,11 +38,7 @@ _NEVER_OFF = 1e-6  # off the line by rounding alone
 
 
 def repairs_plane(alignment: Collinearity) -> go.Figure:
-    """InvP at the origin, InvN on the horizontal axis, MLE* where it is: equal aspect, exact distances.
-
-    Args:
-        alignment: how the repairs of one histogram lie (not a batch).
-    """
+    """InvP at the origin, InvN on the horizontal axis, MLE* where it is: equal aspect, exact distances."""
     length = alignment.length or 1.0
     along = alignment.position * alignment.length if alignment.length else 0.0
     points = {"inv_p": (0.0, 0.0), "inv_n": (alignment.length, 0.0), "mle_star": (along, alignment.residual)}
@@ -101,12 +97,7 @@ def _estimate_marker(name: str, point: tuple[float, float], label: str) -> dict[
 
 
 def support_sizes(sizes: NDArray[np.int64], k: int) -> go.Figure:
-    """Nested bars: how many categories each repair keeps, of the k ordered by their reports.
-
-    Args:
-        sizes: (3,) categories that InvP, MLE* and InvN keep; never decreasing.
-        k: number of categories.
-    """
+    """Nested bars: how many categories InvP, MLE* and InvN keep, of the k ordered by their reports."""
     by_name = dict(zip(_LARGEST_SUPPORT_FIRST, sizes[::-1].tolist(), strict=True))
     wide = k > _LINEAR_UP_TO
     first = 0.8 if wide else 0.5
@@ -217,12 +208,7 @@ def off_line_histogram(result: AlignmentCounts) -> go.Figure:
 
 
 def push_down_curves(pushed: PushDown, index: int) -> go.Figure:
-    """Residual and position of MLE* against the count that is pushed down; the current count marked.
-
-    Args:
-        pushed: the repairs at each count.
-        index: of the current count in ``pushed.counts``.
-    """
+    """Residual and position of MLE* against the count that is pushed down; the current count marked."""
     alignment, counts = pushed.collinearity, pushed.counts
     relative = alignment.relative
     traces = [
@@ -292,8 +278,7 @@ def _current(count: int, value: float, y_axis: str) -> dict[str, Any]:
 
 
 def _support_starts(pushed: PushDown, relative: Array) -> list[dict[str, Any]]:
-    """For each repair a vertical line at the count from which it is positive for the category, if it is zero
-    at a lower count."""
+    """For each repair a vertical line at the count from which it is positive for the category, if above the lowest."""
     top = 1.15 * _top(relative)
     traces = []
     for column, name in enumerate(_SMALLEST_SUPPORT_FIRST):

@@ -52,13 +52,8 @@ _MARKER_SIZES = {"observed": 15, "truth": 20, "inv_n": 19, "mle_star": 10}
 
 @dataclass(frozen=True, eq=False)
 class Layers:
-    """What is drawn beside the points; None is left out.
-
-    Attributes:
-        circles: equal distances from Inv.
-        curves: equal likelihoods.
-        regions: by number of zeros, of the estimator called ``zeros_of``.
-    """
+    """What is drawn beside the points: circles of equal distance from Inv, curves of equal likelihood, and regions by
+    number of zeros of the estimator ``zeros_of``."""
 
     circles: Contours | None = None
     curves: Contours | None = None
@@ -75,16 +70,9 @@ def triangle(
     *,
     example: bool = False,
 ) -> go.Figure:
-    """The triangle with every estimate in it. A fine lattice of points makes it clickable everywhere.
-
-    Args:
-        reports: the reports and their estimates.
-        theta: (3,) the truth; None is left out.
-        names: three category names, as they may stand in a chart.
-        view: the rectangle to show; Inv is marked by an arrow when it lies outside.
-        layers: what else to draw.
-        example: whether the reports are an example, and not those of the scenario.
-    """
+    """The triangle with every estimate and the truth (3,) in it; Inv is marked by an arrow when it lies outside
+    ``view``. A fine lattice of points makes it clickable everywhere. ``example``: the reports are not the
+    scenario's."""
     # Plotly fills in a number where a hover text has "%{": an invisible joiner keeps such a name as it is.
     names = [name.replace("%{", "%\u2060{") for name in names]
     raw = to_plane(reports.estimates["inv"])
@@ -142,11 +130,8 @@ def _triangle_reading(reports: ThreeEstimates) -> str:
 
 
 def triangle_axes(names: Sequence[str], view: Frame) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The two axes of a triangle at equal aspect: no numbers, the titles say what grows in which direction.
-
-    Where the picture is wider or higher than the view, Plotly is told to shrink the domain of the axes. If it widened
-    their ranges instead, these would stay when the window changes its size, and the triangle would stay small.
-    """
+    """The two axes of a triangle at equal aspect: no numbers, the titles say what grows in which direction. Plotly is
+    told to shrink their domain: widened ranges would stay when the window changes its size."""
     shared = {
         "showticklabels": False,
         "showgrid": False,
@@ -253,7 +238,8 @@ def _region_names(layers: Layers) -> list[dict[str, Any]]:
     notes = []
     for region in layers.regions:
         where = to_plane(region.corners)
-        if _area(where) > _SMALLEST_NAMED:
+        x, y = where.T
+        if abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1))) / 2 > _SMALLEST_NAMED:
             notes.append(note(_ZEROS[region.zeros], *where.mean(axis=0).tolist()))
     return notes
 
@@ -282,22 +268,11 @@ def _lines(name: str, points: NDArray[Any], **line: Any) -> dict[str, Any]:
     return line_trace(name, drawn[:, 0], drawn[:, 1], "", line=line, showlegend=False)
 
 
-def _area(corners: Array) -> float:
-    x, y = corners.T
-    return abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1))) / 2
-
-
 _GAP = {"x": 0.08, "y": 0.2}  # between panels, with room for their titles
 
 
 def cloud_panels(clouds: Mapping[str, Cloud], names: Sequence[str], view: Frame) -> go.Figure:
-    """One panel per estimator: its cloud, the truth, and the mean of the cloud.
-
-    Args:
-        clouds: by name of the estimator.
-        names: three category names, as they may stand in a chart.
-        view: the rectangle that every panel shows.
-    """
+    """One panel per estimator: its cloud, the truth, and the mean of the cloud."""
     traces: list[dict[str, Any]] = []
     axes: dict[str, Any] = {}
     notes = []

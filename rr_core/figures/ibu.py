@@ -41,12 +41,7 @@ _ROUNDING = 1e-12  # of a certificate, which is a difference from 1
 
 
 def convergence_curves(path: IBUPath, tolerance: float) -> go.Figure:
-    """Largest factor - 1, gap and squared distance against iterations, with the tolerance as a line.
-
-    Args:
-        path: the record of one histogram.
-        tolerance: where the person wants to stop, > 0.
-    """
+    """Largest factor - 1, gap and squared distance against iterations, with the tolerance as a line."""
     lines = (
         ("largest factor − 1 (can be computed)", path.certificate, "solid", 3.5),
         ("true gap in likelihood (needs MLE*)", path.log_likelihood_gap, "dash", 2.5),
@@ -82,14 +77,8 @@ def convergence_curves(path: IBUPath, tolerance: float) -> go.Figure:
 def compared_runs(
     runs: RunComparison, about: str, tolerance: float, *, logarithmic: bool = True
 ) -> go.Figure:
-    """Squared distance to MLE* against iterations for several privacy budgets.
-
-    Args:
-        runs: at most six, in increasing order of epsilon.
-        about: what they have in common, for the reading.
-        tolerance: the squared distance that is near enough, one of TOLERANCES; marked by a line.
-        logarithmic: axes as powers of ten; linear ones, as printed in the paper, otherwise.
-    """
+    """Squared distance to MLE* against iterations for at most six privacy budgets, in increasing order; the tolerance
+    is marked by a line. Axes are linear, as printed in the paper, or powers of ten."""
     names = [f"ε = {scenario.epsilon:g}" for scenario in runs.scenarios]
     traces = [
         _line(name, runs.iterations, distance, style, logarithmic=logarithmic)
@@ -117,8 +106,7 @@ def _epsilon_reading(runs: RunComparison, names: Sequence[str], tolerance: float
 
 
 def _order(needed: Array) -> str:
-    """Whether the iterations needed decrease with epsilon, in a sentence; ``needed`` is in increasing order
-    of epsilon, nan where the run was too short."""
+    """Whether the iterations needed (nan: the run was too short) decrease with epsilon, in a sentence."""
     # Of two runs that did not reach the tolerance it is not known which needs more.
     unknown = np.isnan(needed[1:]) & np.isnan(needed[:-1])
     beyond = np.nan_to_num(needed, nan=np.inf)
@@ -142,12 +130,7 @@ def _order(needed: Array) -> str:
 
 
 def settling_by_reports(path: IBUPath, settling: SettlingTimes) -> go.Figure:
-    """Iterations until the estimate of each category stays near its limit, against the number of its reports.
-
-    Args:
-        path: the record of one histogram.
-        settling: when each of its levels has settled.
-    """
+    """Iterations until the estimate of each category stays near its limit, against the number of its reports."""
     last = int(path.iterations[-1])
     positive, settled = settling.limit > 0, ~np.isnan(settling.iterations)
     groups = {
@@ -279,13 +262,8 @@ _NOTHING = 1e-24  # a squared distance that rounding alone makes
 
 
 def animation(path: IBUPath, view: View, answer: str = "") -> go.Figure:
-    """The animation of one histogram's run, from its start to the last recorded iteration.
-
-    Args:
-        path: the record; some seventy of its iterations, evenly on a log scale, become frames.
-        view: which categories are drawn.
-        answer: what a reader is to know first, in a sentence.
-    """
+    """The animation of one histogram's run, of some seventy recorded iterations, evenly on a log scale; ``answer`` is
+    what a reader is to know first."""
     last = len(path.iterations) - 1
     wanted = np.geomspace(1, max(int(path.iterations[-1]), 1), _MOST_FRAMES)
     # The start, and for each of these numbers the first recorded iteration that is at least as large.
@@ -331,13 +309,7 @@ def animation(path: IBUPath, view: View, answer: str = "") -> go.Figure:
 
 
 def triangle_path(path: IBUPath, reports: ThreeEstimates, names: Sequence[str]) -> go.Figure:
-    """Where IBU was at each recorded iteration, on the curves of equal likelihood that it climbs.
-
-    Args:
-        path: the record of a histogram over three categories.
-        reports: the same histogram and its estimates.
-        names: three category names, as they may stand in a chart.
-    """
+    """Where IBU was at each recorded iteration, on the curves of equal likelihood that it climbs (k = 3)."""
     shares = path.thetas[:, path.level_of]
     points = to_plane(shares)
     traces = [

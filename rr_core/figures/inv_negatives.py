@@ -45,16 +45,8 @@ def inv_with_negatives(
     view: View,
     zoom: bool = False,
 ) -> go.Figure:
-    """Inv against the truth with its ±1 and ±2 standard-error bands; what is below zero is hatched.
-
-    Args:
-        estimate: (k,) Inv.
-        theta: (k,) the users' true shares; without them (None) Inv is drawn alone.
-        n: number of users.
-        mechanism: the randomized response.
-        view: what to draw.
-        zoom: limit the axis to the values that an empty category can take.
-    """
+    """Inv (k,) against the users' true shares with its ±1 and ±2 standard-error bands, alone without these; what is
+    below zero is hatched. ``zoom`` limits the axis to the values that an empty category can take."""
     below = int(below_zero(estimate, mechanism).sum())
     if isinstance(view, Bars):
         traces = [inv_bars(view, view.pick(estimate), 0.6, -0.3)]
@@ -129,13 +121,8 @@ _MANY = {1: "1", 10**3: "1,000", 10**6: "1 million", 10**9: "1 billion"}  # tick
 
 
 def chance_against_users(n: int, mechanism: RandomizedResponse, observed: float | None) -> go.Figure:
-    """Exact chance of a negative against N, with the scenario's own N and the share observed there.
-
-    Args:
-        n: the scenario's number of users.
-        mechanism: the randomized response.
-        observed: share of empty categories below zero in repeated draws; None is left out.
-    """
+    """Exact chance of a negative against N, with the scenario's own N and the share of empty categories below zero
+    observed in repeated draws."""
     users = np.unique(np.round(np.geomspace(N_MIN, N_MAX, 700)))
     here, chances = float(negative_chance(n, mechanism)), negative_chance(users, mechanism)
     traces = [

@@ -42,14 +42,8 @@ def noisy_histogram(
     view: View,
     zoom: bool = False,
 ) -> go.Figure:
-    """True counts beside reports, with what randomized response makes us expect and a 95% band.
-
-    Args:
-        true_counts, counts: (k,) users and reports per category; without the users (None) the reports alone are drawn.
-        mechanism: the randomized response.
-        view: what to draw of the k categories.
-        zoom: let the reports fill the height, where true bars may stick out.
-    """
+    """True counts (k,) beside reports, with what randomized response makes us expect and a 95% band; without the users
+    the reports alone. ``zoom`` lets the reports fill the height, where true bars may stick out."""
     n = int(counts.sum())
     if true_counts is None:
         if isinstance(view, Bars):
@@ -183,9 +177,8 @@ _RIM = {"color": "#000000", "width": 2}  # on the bright end of the colours, in 
 
 
 def channel(mechanism: RandomizedResponse, names: list[str]) -> go.Figure:
-    """Heat map of Pr(report | truth) for small k: a bright diagonal p on an even ground q; its colours end at p.
-
-    The diagonal has a rim: at a small epsilon p and q are nearly equal, and so are their colours."""
+    """Heat map of Pr(report | truth) for small k: a bright diagonal p on an even ground q; its colours end at p. The
+    diagonal has a rim: at a small epsilon p and q are nearly equal, and so are their colours."""
     matrix = mechanism.matrix()
     heat = {
         "type": "heatmap",
@@ -216,15 +209,7 @@ def channel(mechanism: RandomizedResponse, names: list[str]) -> go.Figure:
 def belief(
     prior: ArrayLike, beliefs: Sequence[Array], reports: Sequence[int], truth: int, view: Bars
 ) -> go.Figure:
-    """Posterior of an observer who knows the population: before any report, after the first, and after all.
-
-    Args:
-        prior: (k,) shares of the population.
-        beliefs: (k,) after the first report, after the first two, and so on.
-        reports: what was reported, as many.
-        truth: the person's own category.
-        view: which categories to draw.
-    """
+    """Posterior (k,) of an observer who knows the population, before any report, after the first, and after all."""
     truth_colour, blue = QUANTITIES["truth"].colour, QUANTITIES["observed"]
     shown = [("before any report", view.pick(prior), truth_colour)]
     if len(reports) > 1:

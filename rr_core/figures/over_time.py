@@ -31,13 +31,7 @@ _CLOSEST = 0.12  # of two ticks, as a share of the axis
 
 
 def exposure(days: ArrayLike, right: Mapping[str, Array], without: float) -> go.Figure:
-    """The share of the people whose value an onlooker guesses right, by day.
-
-    Args:
-        days: (d,) numbers of days, increasing, from 1.
-        right: (d,) shares by scheme.
-        without: the share that is right without any report.
-    """
+    """The share of the people whose value an onlooker guesses right, by day and scheme, and without any report."""
     x = np.asarray(days)
     traces = [
         _line(key, x, values, "%{customdata} guessed right")
@@ -79,15 +73,8 @@ def _share(value: float) -> str:
 def budget(
     days: ArrayLike, spent: Mapping[str, Array], known: Mapping[str, Array] | None = None, changes: int = 0
 ) -> go.Figure:
-    """The budget that one person's reports have spent, by day.
-
-    Args:
-        days: (d,) numbers of days, increasing, from 1.
-        spent: (d,) in nats, by scheme: what no reports exceed. Infinite where there is no limit.
-        known: (d,) the same where values come in turn and the onlooker knows which days share remembered noise; None
-            where values stay.
-        changes: how often a value changes at most up to the last day.
-    """
+    """The budget in nats that one person's reports have spent at most, by day and scheme; ``known`` where values come
+    in turn and the onlooker knows which days share remembered noise. A value changes at most ``changes`` times."""
     x = np.asarray(days)
     traces = [
         _line(key, x, np.where(np.isfinite(values), values, np.nan), "ε at most %{customdata}", markers=False)
@@ -125,14 +112,7 @@ def _spent(budgets: Mapping[str, Array]) -> str:
 def errors(
     days: ArrayLike, formulas: Mapping[str, Array], dots: ArrayLike, simulated: Mapping[str, Array]
 ) -> go.Figure:
-    """The typical error of a share, averaged over the days so far: formulas as lines, simulations as dots.
-
-    Args:
-        days: (d,) numbers of days, increasing, from 1.
-        formulas: (d,) root mean squared errors by scheme.
-        dots: (e,) numbers of days of the simulations.
-        simulated: (e,) by scheme.
-    """
+    """The typical error of a share, averaged over the days so far: formulas as lines, simulations as dots."""
     x = np.asarray(days)
     traces = [
         _line(key, x, values, "%{y:.4~p} by the formula", markers=False) for key, values in formulas.items()

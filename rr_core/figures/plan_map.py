@@ -38,12 +38,7 @@ _ROUNDING = 1e-6  # relative: users of a target that was itself worked out
 
 @dataclass(frozen=True, eq=False)
 class TargetFrontier:
-    """The boundary of the region of epsilon and N in which the target is met.
-
-    Attributes:
-        target: the target.
-        epsilons, users: (e,) users needed at each epsilon, infinite where it is not reached.
-    """
+    """Users needed (e,) at each epsilon for the target to be met, infinite where it is not reached."""
 
     target: Target
     epsilons: Array
@@ -53,15 +48,8 @@ class TargetFrontier:
 def plan_map(
     landscape: Landscape, target: Target, frontier: TargetFrontier | None, here: Place, plan: Place | None
 ) -> go.Figure:
-    """The map. A lattice of points, one per cell, makes it clickable.
-
-    Args:
-        landscape: the values, in the unit of ``target``.
-        target: its kind, and what it promises.
-        frontier: of the region that meets the target; None where there is none.
-        here: the scenario's epsilon and N.
-        plan: the plan's, where one of them was worked out.
-    """
+    """The map, with the values in the unit of ``target``, the boundary where it is met, the scenario's place, and the
+    plan's where it was worked out. A lattice of points, one per cell, makes it clickable."""
     lines = _lines(landscape, target)
     dotted = {"color": _INK, "width": 1.2, "dash": "dot"}
     traces = [_heat(landscape, target)]
@@ -169,8 +157,7 @@ def _lines(landscape: Landscape, target: Target) -> list[tuple[float, Array]]:
 def _name(
     landscape: Landscape, target: Target, value: float, users: Array, along: float, places: list[Place]
 ) -> dict[str, Any]:
-    """The label of a line, near this fraction of its length so that labels of close lines do not overlap, and off the
-    marks."""
+    """The label of a line, near this fraction of its length, off the labels of close lines and the marks."""
     inside = np.flatnonzero(np.isfinite(users))
     x, y = np.log10(landscape.epsilons[inside]), np.log10(users[inside])
     wide, high = np.log10(landscape.epsilons[[0, -1]]), np.log10(landscape.users[[0, -1]])

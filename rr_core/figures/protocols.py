@@ -34,13 +34,8 @@ from rr_core.words.plan import PROTOCOL_WORDS, protocol_in_a_sentence
 
 
 def side_by_side(k: int, epsilon: float, n: int, inv: Mapping[Key, Array], truth: Array | None) -> go.Figure:
-    """RMSE per category of Inv by each protocol, from the smallest expected one.
-
-    Args:
-        k, epsilon, n: categories, privacy budget, users.
-        inv: (k,) Inv from one collection by each protocol; those without one have no mark.
-        truth: (k,) shares of the users; without it (None) there are no marks.
-    """
+    """RMSE per category of Inv by each protocol, from the smallest expected one; with marks for Inv (k,) from one
+    collection by those that have it, if the users' shares ``truth`` are given."""
     expected = expected_errors(k, epsilon, n, truth)
     keys = sorted(expected, key=expected.__getitem__)
     names = [PROTOCOL_WORDS[key].name for key in keys]
@@ -79,11 +74,9 @@ def side_by_side(k: int, epsilon: float, n: int, inv: Mapping[Key, Array], truth
 
 
 def expected_errors(k: int, epsilon: float, n: int, truth: Array | None) -> dict[Key, float]:
-    """RMSE per category of Inv, for the shares of the users themselves, by protocol.
-
-    Only that of Hadamard response depends on the shares, if its blocks have different numbers of categories. Without the
-    shares (None) it is the mean over all ways to deal out the categories to the blocks.
-    """
+    """RMSE per category of Inv, for the shares of the users, by protocol. Only that of Hadamard response depends on
+    them, if its blocks have different numbers of categories; without them it is the mean over all ways to deal these
+    out."""
     variances = {key: float(support(key, k, epsilon).mean_variance(k, n)) for key in KEYS}
     if truth is not None:
         variances["hr"] = float(HadamardResponse(k, epsilon).variance(truth, n).mean())
@@ -124,14 +117,7 @@ _SURE = 2.0  # standard errors
 def posterior_intervals(
     found: PosteriorSummary, estimates: Mapping[str, Array], truth: Array | None, view: Bars
 ) -> go.Figure:
-    """The posterior mean with its credible intervals beside MLE*, by category.
-
-    Args:
-        found: mean and intervals.
-        estimates: (k,) InvP and MLE* by name.
-        truth: (k,) shares of the population; None is left out.
-        view: which categories.
-    """
+    """The posterior mean with its credible intervals beside MLE* (k,), by category, and the population's shares."""
     mean, low, high = (view.pick(values) for values in (found.mean, found.low, found.high))
     best = estimates["mle_star"]
     traces = [
@@ -175,12 +161,7 @@ def _posterior_reading(found: PosteriorSummary, estimates: Mapping[str, Array], 
 
 
 def towards_mle(sizes: Sequence[int], distances: Mapping[str, Array]) -> go.Figure:
-    """Distance between the mean of DRAWS draws from the posterior and MLE* against the number of users, one line a prior.
-
-    Args:
-        sizes: numbers of users, increasing.
-        distances: (sizes,) total variation by the prior's name.
-    """
+    """Distance between the mean of DRAWS draws and MLE* against the number of users, one line a prior."""
     dashes = ("solid", "dash", "dot")
     traces = [
         line_trace(
@@ -205,11 +186,7 @@ def towards_mle(sizes: Sequence[int], distances: Mapping[str, Array]) -> go.Figu
 
 
 def wrong_priors(rows: Sequence[PriorError]) -> go.Figure:
-    """Mean squared errors against the distribution that truths come from, for one prior.
-
-    Args:
-        rows: of one prior, by increasing parameter of the truths.
-    """
+    """Mean squared errors against the distribution that truths come from, for one prior."""
     names = {"posterior": _POSTERIOR, **{name: QUANTITIES[name] for name in ("inv_n", "inv_p", "mle_star")}}
     x = np.array([row.truth for row in rows])
     traces = [

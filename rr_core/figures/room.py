@@ -58,15 +58,8 @@ _TENTH = 10  # per cent: guesses are counted in tenths
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A question of a room, and what came back.
-
-    Attributes:
-        answers: names of the k answers.
-        mechanism: the randomized response of the reports.
-        counts: (k,) reports per answer.
-        guesses: of the share of the first answer, in per cent, in ascending order.
-        hands: (k,) how many raised their hand for each answer; None where nobody counted.
-    """
+    """A question of a room, and what came back: counts of reports and of raised hands by answer, and guesses of the
+    share of the first answer, in per cent, in ascending order."""
 
     answers: Sequence[str]
     mechanism: RandomizedResponse

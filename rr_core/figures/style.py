@@ -143,12 +143,9 @@ def figure(
     frames: list[dict[str, Any]] | None = None,
     **layout: Any,
 ) -> go.Figure:
-    """The common frame. ``reading`` is the chart in one sentence, kept in ``layout.meta["reading"]``;
-    ``frames`` are what an animation goes through; of ``margin`` only what differs from the common one is given.
-
-    Built as one dict and not validated again at every rerun, which would take three times as long as all
-    the rest of a page; the tests validate every figure instead.
-    """
+    """The common frame. ``reading``, the chart in one sentence, is kept in ``layout.meta["reading"]``; ``frames`` are
+    what an animation goes through; of ``margin`` only what differs is given. Not validated at every rerun, which would
+    take three times as long as all the rest of a page; the tests validate every figure instead."""
     frame = {
         "xaxis": x,
         "yaxis": y,
@@ -267,18 +264,9 @@ def interval_trace(
     *,
     lying: bool = False,
 ) -> Trace:
-    """Intervals as lines with a mark at both ends, so that one of length zero is visible as well.
-
-    Args:
-        name: in the legend.
-        at: (m,) places of the intervals on the other axis.
-        ends: (m,) lower and (m,) upper ends.
-        names: (m,) what each is the interval of.
-        hover: follows the name under the mouse.
-        colour, width: of the lines.
-        cap: length and width of the marks, in pixels.
-        lying: whether they lie along the horizontal axis.
-    """
+    """(m,) intervals as lines with a mark at both ends, so that one of length zero is visible as well. ``hover``
+    follows the name under the mouse, ``cap`` is length and width of the marks in pixels; ``lying`` along the horizontal
+    axis."""
     place, end = np.repeat(at, 3), np.stack([*ends, np.full(len(ends[0]), np.nan)], axis=1).ravel()
     return line_trace(
         name,

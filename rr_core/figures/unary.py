@@ -25,14 +25,7 @@ _SURE = 4.0  # standard errors of a measured ratio from one: a difference that c
 def unary_estimates(
     estimates: Mapping[str, Array], ones: Array, truth: Array | None, view: Bars
 ) -> go.Figure:
-    """Estimates from unary encoding by category, beside the truth.
-
-    Args:
-        estimates: (k,) by name: "inv", "inv_n", "inv_p" and, where it was computed, "mle".
-        ones: (k,) share of the reports with a one in each place.
-        truth: (k,) shares of the users; None is left out.
-        view: which categories.
-    """
+    """Estimates (k,) from unary encoding by category, beside the truth; ``ones``: shares of ones in each place."""
     # An MLE that is iterated looks like MLE*, and has no star.
     values = {"mle_star" if name == "mle" else name: view.pick(found) for name, found in estimates.items()}
     traces = [
@@ -60,13 +53,7 @@ def _reading(estimates: Mapping[str, Array], ones: Array, truth: Array | None) -
 
 
 def one_report(one_hot: Array, bits: Array, names: Sequence[str]) -> go.Figure:
-    """One person's debiased reports, category by category.
-
-    Args:
-        one_hot: (k,) the debiased report by k-RR.
-        bits: (k,) the debiased report by unary encoding.
-        names: of the k categories, escaped.
-    """
+    """One person's debiased reports (k,) by k-RR and by unary encoding, category by category."""
     x = np.arange(one_hot.size)
     lines = (
         ("k-RR", one_hot, QUANTITIES["observed"].colour),
@@ -95,12 +82,7 @@ def one_report(one_hot: Array, bits: Array, names: Sequence[str]) -> go.Figure:
 
 
 def gain_map(gains: Sequence[Gain], k: int) -> go.Figure:
-    """By how much the mean squared error of MLE is below InvP's, as measured, over epsilon and users per category.
-
-    Args:
-        gains: of one encoding.
-        k: number of categories, one of those measured.
-    """
+    """By how much the mean squared error of MLE is below InvP's, as measured, over epsilon and users per category."""
     of_k = [gain for gain in gains if gain.k == k]
     epsilons, users = sorted({gain.epsilon for gain in of_k}), sorted({gain.n // k for gain in of_k})
     ratio = {(gain.epsilon, gain.n // k): gain.ratio for gain in of_k}

@@ -31,13 +31,7 @@ Order = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Bars:
-    """Some categories, one by one, in drawing order.
-
-    Attributes:
-        categories: (m,) which ones.
-        labels: the k category names, or None for numbers.
-        title: of the horizontal axis.
-    """
+    """Some categories (m,), one by one, in drawing order, with the title of their axis."""
 
     categories: Order
     labels: Sequence[str] | None
@@ -71,13 +65,10 @@ class Bars:
         picked: Array = per_level[..., level_of[self.categories]]
         return picked
 
-    def _stride(self) -> int:
-        """Distance between ticks, in categories, so that the names or numbers fit."""
-        wanted = self.categories.size / (_MOST_TICKS if self.labels is not None else _MOST_NUMBERS)
-        return next(step for step in _ROUND_STEPS if step >= wanted)
-
     def axis(self) -> dict[str, Any]:
-        stride = self._stride()
+        # Distance between ticks, in categories, so that the names or numbers fit.
+        wanted = self.categories.size / (_MOST_TICKS if self.labels is not None else _MOST_NUMBERS)
+        stride = next(step for step in _ROUND_STEPS if step >= wanted)
         shown = self.categories[::stride]
         return axis(
             self.title,
@@ -93,13 +84,8 @@ class Bars:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """All categories ordered, cut into bins of neighbouring ranks that widen down the tail.
-
-    Attributes:
-        order: (k,) categories from first rank to last.
-        starts: (b,) first position of each bin.
-        title: of the horizontal axis.
-    """
+    """All categories ordered, (k,) from first rank to last, cut into bins of neighbouring ranks, from their first
+    positions (b,), that widen down the tail."""
 
     order: Order
     starts: Order
@@ -188,10 +174,7 @@ def natural_order(k: int) -> Order:
 
 
 def find(wanted: str, labels: Sequence[str] | None, k: int, most: int = MOST_BARS) -> Order:
-    """Categories whose names contain one of the comma-separated words (or have these numbers, from 1).
-
-    Whole matches come first, then partial ones, at most ``most`` in all.
-    """
+    """Categories named by one of the comma-separated words or numbers, at most ``most``, whole matches first."""
     parts = wanted[:LONGEST_SEARCH].split(",")
     words = list(dict.fromkeys(part.strip().casefold() for part in parts if part.strip()))
     if labels is None:

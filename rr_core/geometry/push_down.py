@@ -104,8 +104,11 @@ def push_down(
     n_counts = int(np.clip(_MAX_CELLS // (4 * (len(others.rest) + 1)), _FEWEST_COUNTS, _MOST_COUNTS))
     counts = np.union1d(_spaced(0, own, n_counts), others.ties)
     for _ in range(_ZOOMS):
-        low, high = _disagreement_range(counts, others.positive(counts, mechanism))
-        counts = np.union1d(counts, _spaced(low, high, n_counts))
+        # From where no repair keeps the category to where all three do.
+        positive = others.positive(counts, mechanism)
+        low = counts[~positive.any(axis=-1)].max(initial=counts[0])
+        high = counts[positive.all(axis=-1)].min(initial=counts[-1])
+        counts = np.union1d(counts, _spaced(int(low), int(high), n_counts))
     result = others.at_counts(counts, mechanism)
     while (between := _bisection_counts(result)).size:
         result = result.merged_with(others.at_counts(between, mechanism))
@@ -141,13 +144,8 @@ def push_down_candidates(
 
 @dataclass(frozen=True, eq=False)
 class _WithoutCategory:
-    """A histogram without the category that is pushed down, and that category's own count.
-
-    Attributes:
-        top: reports of the most reported other category.
-        rest: (levels, 2) values and multiplicities of all the others, decreasing.
-        own: the category's count.
-    """
+    """A histogram without the category that is pushed down: the count of the most reported other one, (levels, 2)
+    values and multiplicities of the rest, decreasing, and the category's own count."""
 
     top: float
     rest: Array
@@ -201,14 +199,6 @@ def _without_category(
     multiplicities[top] -= 1
     # A level that nobody is left on would still count as the smallest value.
     return _WithoutCategory(values[top], np.stack([values, multiplicities], axis=-1)[multiplicities > 0], own)
-
-
-def _disagreement_range(counts: Counts, positive: NDArray[np.bool_]) -> tuple[int, int]:
-    """The range of counts that begins where no repair keeps the category and ends where all three do."""
-    all_drop, all_keep = ~positive.any(axis=-1), positive.all(axis=-1)
-    low = counts[all_drop].max() if all_drop.any() else counts[0]
-    high = counts[all_keep].min() if all_keep.any() else counts[-1]
-    return int(low), int(high)
 
 
 def _bisection_counts(result: PushDown) -> Counts:

@@ -28,6 +28,7 @@ from rr_core.reports.low_counts import strays
 Reason = Literal[
     "no answer",
     "a total",
+    "a mean or SD",
     "the sum of the others",
     "several answers",
     "declared by the file",
@@ -43,6 +44,8 @@ Mask = npt.NDArray[np.bool_]
 _IN_GROUP = re.compile(r"\s*[:/|>,;\u2013\u2014-]\s*(?=\S)")  # between the names of a group and of one of it
 _BETWEEN = r"\s*[;,|+/&]\s*|\s+(?:and|und|et|y|e|och|og|en|i)\s+"  # answers in one cell
 _SUBTOTAL = r"^(sub-?total|sous-total|zwischensumme)\b"
+_NET = r"^(sub-?)?net\b|^(top|bottom)[ -]?(\d|two|three)\b"  # as market research calls them
+_MOST_IN_NETS = 200  # names
 _MOST_LISTS = 10_000  # names that are looked at
 _FEWEST_LISTS = 3
 _FEWEST_IN_GROUP = 3  # rows, the first of which has the sum of the others
@@ -112,22 +115,9 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
     text, missing = pc.utf8_lower(written), _one_of(written, WORDS["missing"])
     none = np.zeros(len(labels), dtype=bool)
     of_counts = reports.layout == "counts"
-    grouped = total = none
-    if of_counts:
-        called = _one_of(total_form(written), WORDS["total"])
-        grouped = _sums_of_groups(labels, counts) | _sums_of_next(counts, called | missing)
-        total = called | grouped
-    parts = none
-    if total.any():  # beside a total, also "Subtotal north"
-        parts = np.asarray(pc.match_substring_regex(text, _SUBTOTAL).to_numpy(zero_copy_only=False)) & ~total
-        total = total | parts
-    rest = counts[~missing & ~total].sum()
-    sums = total & (counts >= _NEARLY_ALL * rest) & (counts > 0)
-    if (sums & ~parts).any():
-        sums |= parts
-    added = sum_of_others(np.where(missing, 0, counts)) if of_counts and not sums.any() else none
-    # At an end of the table a sum is its total; amid the others it may be one by chance.
-    sums |= (added & likely_total(counts)) | grouped | _sums_so_far(total, counts)
+    means = _means(counts, written, missing) if of_counts else none
+    total, added, sums = _totals(reports, written, missing | means) if of_counts else (none, none, none)
+    sums = sums | means
     declared = none if of_counts else counts == 0
     same, nearly, values = _twins(labels, counts)
     several = _several_answers(written)
@@ -150,9 +140,10 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
         if of_counts or not reports.has_header
         else _one_of(text, frozenset({reports.category_name.lower()}))
     )
-    perhaps = unsaid | total | added | several | declared | header
+    perhaps = unsaid | total | added | means | several | declared | header
     others: tuple[tuple[Reason, Mask], ...] = (
         ("a total", total),
+        ("a mean or SD", means),
         ("the sum of the others", added),
         ("several answers", several),
         ("declared by the file", declared | (rare & (counts == 0))),
@@ -175,6 +166,61 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
             reason = "no answer"
         odd.append(Odd(labels[i], int(counts[i]), reason, labels[twin] if is_twin else None, settled))
     return OddNames(_by_reports(odd), level)
+
+
+def _means(counts: Counts, written: Any, missing: Mask) -> Mask:
+    """Of a table of counts, which names at its end are words for a mean or a standard deviation, and have, but for
+    rounding, that of the rows above."""
+    form, found = total_form(written), np.zeros(len(counts), dtype=bool)
+    mean, deviation = (_one_of(form, WORDS[word]) for word in ("mean", "deviation"))
+    rest = mean | deviation | missing | _one_of(form, WORDS["total"])
+    if (mean | deviation).any() and not rest.all():
+        end = int(np.flatnonzero(~rest)[-1]) + 1
+        above = counts[:end][~rest[:end]]
+        found[end:] = mean[end:] & (abs(counts[end:] - above.mean()) < 1)
+        for spread in (above.std(), above.std(ddof=1)) if len(above) > 1 else ():
+            found[end:] |= deviation[end:] & (abs(counts[end:] - spread) < 1)
+    return found
+
+
+def _totals(reports: Reports, written: Any, missing: Mask) -> tuple[Mask, Mask, Mask]:
+    """Of a table of counts, which names have a word for a total, or the sum of a group of others; which, without one, the
+    sum of all others; and which of these surely are no categories."""
+    labels, counts = reports.labels, reports.counts
+    called = _one_of(total_form(written), WORDS["total"])
+    grouped = _sums_of_groups(labels, counts) | _sums_of_next(counts, called | missing)
+    grouped |= _nets(written, counts, called | missing)
+    total = called | grouped
+    parts = np.zeros(len(labels), dtype=bool)
+    if total.any():  # beside a total, also "Subtotal north"
+        text = pc.match_substring_regex(pc.utf8_lower(written), _SUBTOTAL)
+        parts = np.asarray(text.to_numpy(zero_copy_only=False)) & ~total
+        total = total | parts
+    rest = counts[~missing & ~total].sum()
+    sums = total & (counts >= _NEARLY_ALL * rest) & (counts > 0)
+    if (sums & ~parts).any():
+        sums |= parts
+    added = np.zeros_like(parts) if sums.any() else sum_of_others(np.where(missing, 0, counts))
+    # At an end of the table a sum is its total; amid the others it may be one by chance.
+    return total, added, sums | (added & likely_total(counts)) | grouped | _sums_so_far(total, counts)
+
+
+def summary_rows(reports: Reports) -> dict[str, str]:
+    """Names in a table of counts that stand for others together, and what they hold: "totals", "means or SDs"; none where
+    each row is a report.
+
+    >>> from rr_core.io.reports import read_typed
+    >>> summary_rows(read_typed("yes, 640\\nno, 360\\nTotal, 1000\\nMean, 500"))
+    {'Total': 'totals', 'Mean': 'means or SDs'}
+    """
+    if reports.layout != "counts":
+        return {}
+    written = pa.array(reports.labels, pa.large_string())
+    missing = _one_of(written, WORDS["missing"])
+    means = _means(reports.counts, written, missing)
+    total, added, _ = _totals(reports, written, missing | means)
+    totals = dict.fromkeys(reports.labels[total | added].tolist(), "totals")
+    return totals | dict.fromkeys(reports.labels[means].tolist(), "means or SDs")
 
 
 def _sums_so_far(total: Mask, counts: Counts) -> Mask:
@@ -202,6 +248,16 @@ def _sums_of_next(counts: Counts, apart: Mask) -> Mask:
     found = np.zeros(len(counts), dtype=bool)
     found[heads] = len(heads) > 1
     return found
+
+
+def _nets(written: Any, counts: Counts, apart: Mask) -> Mask:
+    """Whether a name of several answers together, as "NET: public transport" or "Top 2 box", has the sum of two or more
+    rows that follow one another; those ``apart`` are none of these."""
+    called = np.asarray(pc.match_substring_regex(pc.utf8_lower(written), _NET).to_numpy(zero_copy_only=False))
+    rest = counts[~(called | apart)]
+    if not called.any() or len(rest) > _MOST_IN_NETS:
+        return np.zeros(len(counts), dtype=bool)
+    return called & np.isin(counts, np.concatenate([np.cumsum(rest[i:])[1:] for i in range(len(rest))]))
 
 
 def _sums_of_groups(labels: Labels, counts: Counts) -> Mask:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rr_core.io import numbers
-from rr_core.io.columns import Table, find
+from rr_core.io.columns import WORDS, Table, find
 from rr_core.io.decoding import NoRows, UnreadableFile, quote
 from rr_core.io.domain import Names, counted_name
 from rr_core.io.labels import as_objects, clean, factorize, name_order, value_form
@@ -25,6 +25,7 @@ from rr_core.reports.survey import MOST_GROUPS, Sample, Tallies
 
 _MOST_STATED = 4  # texts of a group that should have one
 _MOST_NAMED = 3
+_FAR = 10  # times the largest weight with a fraction
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,27 +85,35 @@ def read_people(
     >>> people.groups, people.tallies.counts.tolist()
     (('Oslo', 'Rome'), [[0, 1], [1, 1]])
     """
-    sources, keys, sums = (
-        [source] if isinstance(source, Source) else source,
-        [f"key {i}" for i in range(1 + len({*by, *stated}))],
-        list[pa.Table](),
-    )
+    sources = [source] if isinstance(source, Source) else source
     keyed = tuple(dict.fromkeys((*by, *stated)))
+    keys = [f"key {i}" for i in range(1 + len(keyed))]
+    sums, whole = list[pa.Table](), list[pa.Table]()
     for one in sources:
         with naming(one.name if len(sources) > 1 else None):
             try:
                 table = open_table(bytes(one.data), one.name, read.has_header, sheet=one.sheet)
             except NoRows:
                 continue  # a part without rows, which was skipped before
-            sums += _sums(table, read, keys, keyed, weights, inverse)
+            for rows in _rows(table, read, keys, keyed, weights, inverse):
+                sums.append(_add_up(rows, keys))
+                whole.append(_add_up(rows, keys[:1]))
     added = _add_up(pa.concat_tables(sums), keys)
-    return _people(added, keys, labels, names, by, weights, bits, tuple(map(keyed.index, stated)))
+    people = _people(added, keys, labels, names, by, weights, bits, tuple(map(keyed.index, stated)))
+    if not by:
+        return people
+    # Sums of sums differ in their last digits from those of all rows, as they are read without groups.
+    added = _add_up(pa.concat_tables(whole), keys[:1])
+    of_all = _people(added, keys[:1], labels, names, (), weights, bits, ()).tallies
+    if of_all.counts.sum() != people.tallies.counts.sum():  # some have no group
+        return people
+    return replace(people, tallies=replace(people.tallies, whole=of_all))
 
 
-def _sums(
+def _rows(
     table: Table, read: Reports, keys: Sequence[str], by: Sequence[str], weights: str | None, inverse: bool
-) -> list[pa.Table]:
-    """The sums of each piece of a table by its keys."""
+) -> Iterator[pa.Table]:
+    """The rows of each piece of a table with its keys, and what is added up of them."""
     of_reports = list(read.columns) or [read.category_name]
     columns = [*of_reports, *by, *([] if read.count_name is None else [read.count_name])]
     of_weights = [] if weights is None else [find(table, weights)]
@@ -116,7 +125,7 @@ def _sums(
         )
     if of_weights and read.count_name is not None:
         raise UnreadableFile("A table of counts has no weights: weights need one report per row.")
-    sums, rows, many = list[pa.Table](), 0, len(read.columns)
+    rows, many = 0, len(read.columns)
     of_counts = read.count_name is not None and not many
     totals = rows_of_totals(table, indices[0], indices[-1]) if of_counts else None
     for piece in table.pieces(indices):
@@ -141,9 +150,8 @@ def _sums(
         summed["zero"] = ((weight == 0) & ~missing).astype(np.int64)
         summed["people"] = np.where(missing, 0, summed["people"])
         own = pa.table(summed)
-        sums.append(_add_up(own if totals is None else own.filter(pa.array(~totals[rows : rows + n])), keys))
+        yield own if totals is None else own.filter(pa.array(~totals[rows : rows + n]))
         rows += n
-    return sums
 
 
 _SUMMED = ("rows", "people", "weights", "squares", "missing", "zero")
@@ -174,17 +182,14 @@ def _people(
         places = np.append(_places(as_objects(own.names), labels, names), -1)
         reports = places[own.codes]
     left, notes = reports >= 0, list[str]()
-    groups, group_names = _groups([sums[key] for key in keys[1 : 1 + len(by)]], len(reports))
+    groups, group_names, none = _groups([sums[key] for key in keys[1 : 1 + len(by)]], len(reports))
     if by:
         _refuse_merged(sums, keys[1:], by)
         notes += _alike(group_names)
-        _note(
-            notes,
-            sums,
-            left & (groups < 0),
-            "rows",
-            f"left out: no value in the column {quote(', '.join(by))}",
-        )
+        why = f"left out: no value in the column {quote(', '.join(by))}"
+        if none:
+            why += f" (as {' and '.join(map(quote, none))} says: if that is a group, give it another name)"
+        _note(notes, sums, left & (groups < 0), "rows", why)
         left &= groups >= 0
     if weights is not None:
         _note(notes, sums, left, "missing", f"left out: no weight in the column {quote(weights)}")
@@ -285,18 +290,22 @@ def _places(written: npt.NDArray[np.object_], labels: Sequence[str], names: Name
     return np.array([place.get(counted_name(one, others), -1) for one in written.tolist()], dtype=np.int64)
 
 
-def _groups(columns: Sequence[Any], n: int) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
-    """Of each of n rows the group, -1 where a column has no value, and their names: those of crossed columns joined."""
-    groups, names = np.zeros(n, dtype=np.int64), tuple[str, ...](("",))
+def _groups(columns: Sequence[Any], n: int) -> tuple[npt.NDArray[np.int64], tuple[str, ...], tuple[str, ...]]:
+    """Of each of n rows the group, -1 where a column has no value; their names, those of crossed columns joined; and the
+    words, as "NA", by which programs write that there is no value."""
+    groups, names, none = np.zeros(n, dtype=np.int64), tuple[str, ...](("",)), dict[str, None]()
     for number, column in enumerate(columns):
         labels = clean(*factorize(column))
         own, mine = _in_order(labels.codes.astype(np.int64), as_objects(labels.names).tolist())
+        is_none = np.array([name in WORDS["missing"] for name in mine] + [True])
+        none |= dict.fromkeys(name for name, missing in zip(mine, is_none, strict=False) if missing)
+        own, mine = _seen(np.where(is_none[own], -1, own), mine)
         if not number:
             groups, names = own, mine
             continue
         crossed = np.where((groups >= 0) & (own >= 0), groups * len(mine) + own, -1)
         groups, names = _seen(crossed, tuple(f"{one}, {other}" for one in names for other in mine))
-    return groups, names
+    return groups, names, tuple(none)
 
 
 def _in_order(
@@ -343,6 +352,14 @@ def _weights(array: Any, table: Table, index: int, before: int, inverse: bool) -
                 f"{table.unit.capitalize()} {table.place(before + row):,} has {quote(text[row].as_py())} in the column "
                 f"{column}, which is no number, as weights are: mend it, leave it empty, or choose another column."
             ) from None
+    broken = np.flatnonzero(values % 1 > 0)
+    far = broken.size and np.nanmax(values) > _FAR * values[broken].max()  # 950 beside 1.234
+    if far and not is_number(array.type) and numbers.parse(pc.unique(array)).notes:
+        text = array[int(broken[0])].as_py()
+        raise UnreadableFile(
+            f"{table.unit.capitalize()} {table.place(before + int(broken[0])):,} has {quote(text)} in the column "
+            f"{column}, beside numbers that are much larger: if its point stands between thousands, write it without."
+        )
     bad = (values <= 0) | (values > 1) if inverse else values < 0
     for row in np.flatnonzero(bad)[:1].tolist():
         range_of = "inclusion probabilities lie above 0, up to 1" if inverse else "weights are not below 0"

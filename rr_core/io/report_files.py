@@ -280,11 +280,17 @@ def _files(results: Results) -> dict[str, Any]:
 
 
 def _left_out(results: Results) -> dict[str, Any]:
-    collected = results.used.collected
+    collected, held = results.used.collected, results.used.summaries
+    outside = [one for one in collected.outside if one[0] not in held]
     return {
         "rows": [asdict(dropped) for dropped in results.used.reports.dropped],
-        "reports_outside_domain": collected.outside_total,
-        "outside_domain": [{"category": label, "reports": count} for label, count in collected.outside],
+        "reports_outside_domain": sum(count for _, count in outside),
+        "outside_domain": [{"category": label, "reports": count} for label, count in outside],
+        "summary_rows": [
+            {"name": label, "number": count, "of": held[label]}
+            for label, count in collected.outside
+            if label in held
+        ],
         "categories_without_reports": collected.unreported,
     }
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rr_core.comparison import Target
 from rr_core.io.domain import AS_WRITTEN, Collected, Names
+from rr_core.io.odd_names import summary_rows
 from rr_core.io.people import People
 from rr_core.io.reports import Reports
 from rr_core.io.unary_reports import UnaryReports
@@ -148,6 +149,13 @@ class ReportsInUse:
     def labels(self) -> tuple[str, ...]:
         """The k category names."""
         return self.truths or tuple(self.collected.labels)
+
+    @cached_property
+    def summaries(self) -> dict[str, str]:
+        """Names of the rows among what is left out that are no reports, and what they hold, as `summary_rows`."""
+        outside = self.collected.outside
+        found = summary_rows(self.reports) if outside else {}
+        return {name: found[name] for name, _ in outside if name in found}
 
     @cached_property
     def counts_by_category(self) -> NDArray[np.int64] | None:

@@ -3,6 +3,7 @@ shortened here, and made safe where they are shown."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import inf, isfinite
 from typing import Any
@@ -179,9 +180,13 @@ def _n_above_zero(above: int, k: int) -> str:
 
 
 def outside_domain(results: Results) -> str:
-    """How many reports name a category outside the domain; the beginning of a sentence."""
-    total, noun = results.used.collected.outside_total, results.used.counted
-    return f"{counted(total, noun[:-1])} {'is' if total == 1 else 'are'} left out"
+    """How many reports name a category outside the domain, and how many rows hold totals or means, which are no reports;
+    the beginning of a sentence."""
+    used, held = results.used, results.used.summaries
+    total = sum(number for name, number in used.collected.outside if name not in held)
+    left = [counted(total, used.counted[:-1])] if total or not held else []
+    left += [f"{counted(rows, 'row')} of {what}" for what, rows in Counter(held.values()).items()]
+    return f"{' and '.join(left)} {'is' if len(held) + total == 1 else 'are'} left out"
 
 
 def fit(results: Results) -> list[str]:
@@ -591,8 +596,7 @@ def left_out(results: Results, *, named: bool = True) -> list[str]:
     lines = rows_left_out(read.dropped, read.merged)
     if collected.outside:
         lines.append(
-            f"Reports outside the domain: {collected.outside_total:,}, of "
-            f"{counted(len(collected.outside), 'category')}"
+            f"Outside the domain: {outside_domain(results)}"
             + (f": {_outside_named(results)}" if named else "")
         )
     if collected.unreported:

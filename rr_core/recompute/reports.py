@@ -124,7 +124,7 @@ def _k_rr(
         "N": found.n,
         "epsilon": mechanism.epsilon,
         **({"p": mechanism.p, "q": mechanism.q} if isinstance(mechanism, RandomizedResponse) else {}),
-        "reports outside the domain, left out": collected.outside_total,
+        "left out with names outside the domain": collected.outside_total,
     }
     simulated = None
     if replicates and isinstance(mechanism, RandomizedResponse):

@@ -108,7 +108,9 @@ def evidence(claim: PaperClaim) -> str:
             return _of_closeness(found.standing)
         case BestOfPopulation():
             assert count is not None
-            return (_of_kosarak if claim.key == "kosarak" else _of_population)(found, count)
+            if claim.key == "kosarak":
+                return _surely_best("InvP", count) if count.total else _wins(found.standing)
+            return _of_population(found, count)
         case (HigherNll(), *_):
             return " ".join(_of_fit(one) for one in found if isinstance(one, HigherNll))
         case (Slopes(), *_):
@@ -122,8 +124,7 @@ def _name(estimator: str) -> str:
 
 
 def _of_collections(found: Collections, count: Count | None) -> str:
-    """In how many single collections MLE* is the worst, and in how many cells (given as ``count``); without ``count``, in
-    how many another estimate fits better."""
+    """In how many collections MLE* is the worst, and cells (``count``); without, where another fits better."""
     if count is not None:
         return (
             f"{_answers(count, 'MLE* is surely not the worst', 'it surely is')} In single collections it is the worst in "
@@ -241,10 +242,6 @@ def _of_population(found: BestOfPopulation, count: Count) -> str:
     return text + _likeness(found.cell)
 
 
-def _of_kosarak(found: BestOfPopulation, count: Count) -> str:
-    return _surely_best("InvP", count) if count.total else _wins(found.standing)
-
-
 def _surely_best(name: str, count: Count) -> str:
     return f"{name} is best, alone or with another, in {count.yes}; surely not in {count.no}."
 
@@ -316,10 +313,8 @@ _MOST_RANGES = 5  # ranges of one axis that a sentence can hold
 
 
 def answer_in_words(result: SweepResult, metric: str) -> str:
-    """Which estimate has the smallest error in a sweep, and what MLE* costs: one or two sentences in markdown.
-
-    Empty where the run cannot tell: no cell, or one of the three valid estimates or the error was left out.
-    """
+    """Which estimate has the smallest error in a sweep, and what MLE* costs, as markdown; empty where no cell is done,
+    or one of the three valid estimates or the error was left out."""
     if not has_errors(result, metric, *VALID):
         return ""
     return _of_nll(result) if metric == "nll" else _of_mse(result)
@@ -417,8 +412,7 @@ def _counts(stand: Standing) -> str:
 
 
 def _cost(result: SweepResult, stand: Standing, axis: SweepAxis | None) -> str:
-    """Whether MLE* is ever the worst, and its error over the smallest; "" where it is significantly the best
-    throughout."""
+    """Whether MLE* is ever the worst, and its error over the smallest; "" where it is surely the best."""
     if stand.n_best["mle_star"] == stand.n_different:
         return ""
     count, size = never_worst(result, "mse", "mle_star"), _size(stand, axis)
@@ -493,8 +487,7 @@ def _by_chance(found: Agreement, first: SweepResult, second: SweepResult) -> str
 
 
 def _by_ratio(found: Agreement, first: SweepResult, second: SweepResult) -> str:
-    """Agreement of two runs with different users, by the ratio of their means: standard errors measure the
-    noise only."""
+    """Agreement of two runs with different users, by the ratio of their means."""
     why = "The two are about different users, drawn from the same populations, whose errors really differ"
     if first.sweep.settings.users != second.sweep.settings.users:
         why = "One is about fixed users and the other about their population: these are different errors"

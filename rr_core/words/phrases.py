@@ -26,16 +26,8 @@ SYMBOLS = {"epsilon": "ε", "n": "N", "k": "K", "s": "s"}
 
 
 class MetricNames(NamedTuple):
-    """Display names of an error.
-
-    Attributes:
-        abbreviation: on a button of a multiple choice.
-        button: on a button of a single choice, and in a table.
-        title: of an axis, with its unit.
-        in_text: within a sentence.
-        mean_in_text: its mean within a sentence.
-        of_cell: on a button, for the error of a single cell of a sweep.
-    """
+    """Names of an error: on a button of a multiple and of a single choice, with its unit on an axis, within a sentence,
+    of its mean within a sentence, and on a button for a single cell of a sweep."""
 
     abbreviation: str
     button: str
@@ -150,10 +142,7 @@ def off_by(estimate: ArrayLike, truth: ArrayLike) -> str:
 
 
 def roughly(ratio: float) -> str:
-    """A ratio of two simulated means as text, as `times` with one or two digits: more would be noise.
-
-    The paper's main grid has one of 429 after 100 collections; after 4,800 it is 372.
-    """
+    """A ratio of two simulated means as text, as `times` with one or two digits: more would be noise."""
     return times(ratio, 1 if ratio >= 20 and f"{ratio:.0e}"[0] != "1" else 2)
 
 
@@ -193,11 +182,8 @@ def minus(text: str) -> str:
 
 
 def display(label: str, max_length: int = 40) -> str:
-    """A label for Plotly text (ticks, hover, annotations): `plain`, with ``& < >`` escaped.
-
-    Plotly reads a small HTML, links included, so escaping is what keeps a label a label. The length
-    is counted before escaping: an entity is one character to the reader.
-    """
+    """A label for Plotly text: `plain`, with ``& < >`` escaped, as Plotly reads a small HTML, links included. The
+    length is counted before: an entity is one character to the reader."""
     return html.escape(plain(label, max_length), quote=False)
 
 

@@ -77,13 +77,9 @@ _STATUS = {Unknown: 404, Closed: 409, Bad: 400, Broken: 503, _TooFast: 429}
 
 @dataclass(eq=False)
 class Desk:
-    """Answers phones, and remembers how often each network has asked.
-
-    Attributes:
-        told: when a room was last read and what its phones are told, by code.
-        found: networks that have found a room, so that no stranger's wrong codes lock them out; the latest last.
-        seeking: codes that networks ask for right now without having found them, and how many requests do.
-    """
+    """Answers phones, and remembers how often each network has asked: what phones of a room were told last, networks
+    that have found one, so that no stranger's wrong codes lock them out, and the codes that others ask for right
+    now."""
 
     told: dict[str, tuple[float, asyncio.Task[bytes]]] = field(default_factory=dict)
     found: dict[tuple[str, str], None] = field(default_factory=dict)

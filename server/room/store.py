@@ -129,19 +129,9 @@ class Broken(Refused):
 
 @dataclass(frozen=True)
 class Question:
-    """What a room asks.
-
-    Attributes:
-        number: from 1, in the order in which they were asked.
-        text: the question.
-        answers: the K answers that one chooses from.
-        epsilon: privacy budget of one report.
-        is_open: whether reports are taken.
-        step: how much is revealed, from 1; 0 before.
-        counts: reports per answer.
-        guesses: what people guessed of the first answer, in per cent, in ascending order.
-        hands: how many raised their hand for each answer, where somebody counted; else None.
-    """
+    """What a room asks: its number from 1, K answers and the epsilon of a report; how much is revealed, from 1, 0
+    before; reports by answer, guesses of the first answer in per cent in ascending order, and raised hands where
+    somebody counted."""
 
     number: int
     text: str
@@ -190,11 +180,7 @@ class Deleted(NamedTuple):
 
 
 def checked_question(text: str, answers: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """The question and its answers without blanks around them.
-
-    Raises:
-        Bad: what is missing, too long, too many or twice there.
-    """
+    """The question and its answers without blanks around them; `Bad` says what cannot be."""
     text, answers = " ".join(text.split()), tuple(" ".join(answer.split()) for answer in answers)
     answers = tuple(answer for answer in answers if answer)
     if not text:
@@ -214,16 +200,9 @@ def checked_question(text: str, answers: Sequence[str]) -> tuple[str, tuple[str,
 
 
 class Store:
-    """Rooms, questions and reports in one database.
-
-    Methods raise `Unknown` where there is no room of the code, and `Broken`; those that give a future by its result.
-
-    Args:
-        place: path of a file, or an address of PostgreSQL; "" for a database in memory.
-
-    Raises:
-        Broken: the database cannot be opened.
-    """
+    """Rooms, questions and reports in one database: a file's path, an address of PostgreSQL, or "" in memory. `Broken`
+    where it cannot be opened; methods raise `Unknown` where there is no room of the code, and `Broken`; those that give
+    a future by its result."""
 
     def __init__(self, place: str) -> None:
         self.is_in_memory = not place
@@ -271,8 +250,8 @@ class Store:
             begin = time.monotonic()
             try:
                 if time.time() > self._forgets_at:
-                    with self._engine.begin() as connection:
-                        _forget_old(connection)
+                    with self._engine.begin() as connection:  # rooms that have had no report for 30 days
+                        connection.execute(sql.delete(_rooms).where(_rooms.c.last < time.time() - _KEPT))
                     self._forgets_at = time.time() + _FORGETS_EVERY
                 with self._engine.begin() as connection:
                     return work(connection)
@@ -284,11 +263,8 @@ class Store:
         return self._thread.submit(done)
 
     def open_room(self, text: str, answers: Sequence[str], epsilon: float) -> tuple[str, str]:
-        """Open a room that asks a question; its code, and the key that its teacher alone is to have.
-
-        Raises:
-            Bad: a question that cannot be asked, see `checked_question`; or there are too many rooms.
-        """
+        """Open a room that asks a question; its code, and the key that its teacher alone is to have. `Bad` where the
+        question cannot be asked, or there are too many rooms."""
         asked, key = checked_question(text, answers), secrets.token_urlsafe(24)
 
         def opened(connection: sql.Connection) -> str:
@@ -314,17 +290,8 @@ class Store:
         return hmac.compare_digest(held or "", _hash(key))
 
     def report(self, code: str, number: int, report: int | str, token: str) -> Future[None]:
-        """Keep a report; nothing is kept where the token has reported to this question.
-
-        Args:
-            code: of the room.
-            number: of the question.
-            report: an answer, or its place from 0.
-            token: drawn by the phone for this question.
-
-        Raises:
-            Closed, Bad: by the result.
-        """
+        """Keep a report, an answer or its place from 0; nothing is kept where the token, drawn by the phone for this
+        question, has reported. `Closed` and `Bad` by the result."""
 
         def place_in(question: Any) -> dict[str, int]:
             if not question.is_open:
@@ -338,11 +305,7 @@ class Store:
         return self._take(code, number, token, _reports, place_in)
 
     def guess(self, code: str, number: int, guess: int | str, token: str) -> Future[None]:
-        """Keep what somebody guesses of the first answer, in per cent; nothing where the token has guessed.
-
-        Raises:
-            Closed, Bad: by the result.
-        """
+        """Keep a guess of the first answer, in per cent, once for each token. `Closed` and `Bad` by the result."""
 
         def per_cent(question: Any) -> dict[str, int]:
             if question.step:
@@ -354,11 +317,7 @@ class Store:
         return self._take(code, number, token, _guesses, per_cent)
 
     def ask(self, code: str, text: str, answers: Sequence[str], epsilon: float) -> None:
-        """Ask another question; it takes the place of one that nobody has reported to.
-
-        Raises:
-            Bad: a question that cannot be asked, or the room has asked too many.
-        """
+        """Ask another question, in the place of one without reports; `Bad` where it cannot be asked."""
         asked = checked_question(text, answers)
 
         def done(connection: sql.Connection) -> None:
@@ -380,11 +339,7 @@ class Store:
         self._change(code, lambda _: {"is_open": is_open})
 
     def reveal(self, code: str, step: int) -> None:
-        """Show so much of what the reports to the question say that is asked now. More may still come.
-
-        Raises:
-            Bad: there is no report yet.
-        """
+        """Show so much of what the reports to the question say, while more may come; `Bad` without a report."""
 
         def revealed(question: Question) -> dict[str, Any]:
             if not question.n:
@@ -394,11 +349,7 @@ class Store:
         self._change(code, revealed)
 
     def count_hands(self, code: str, hands: Sequence[int]) -> None:
-        """Keep how many raised their hand for each answer of the question that is asked now.
-
-        Raises:
-            Bad: not one whole number, 0 or more, for each answer, or all are 0.
-        """
+        """Keep how many raised their hand for each answer of the question; `Bad` unless these are numbers of hands."""
 
         def counted(question: Question) -> dict[str, Any]:
             if len(hands) != len(question.answers) or min(hands) < 0 or not sum(hands):
@@ -457,14 +408,8 @@ class Store:
     def _take(
         self, code: str, number: int, token: str, table: sql.Table, value: Callable[[Any], dict[str, int]]
     ) -> Future[None]:
-        """Keep what a phone sent to a question, once for each token.
-
-        Args:
-            code, number, token: as in `report`.
-            table: one made by `_of_room`.
-            value: what is kept, by the name of its column, from the row of the question that is asked now; or raises
-                why it is not.
-        """
+        """Keep what a phone sent to a question in this table of `_of_room`, once for each token: the columns that
+        ``value`` makes of the question that is asked now, or raises why not."""
 
         def taken(connection: sql.Connection) -> None:
             _hold(connection, code)
@@ -506,11 +451,7 @@ _OF_THIS_SERVER: list[Store] = []
 
 
 def store() -> Store:
-    """The store of this server, opened when it is first asked for.
-
-    Raises:
-        Broken: RR_ROOMS names a database that cannot be opened.
-    """
+    """The store of this server, opened when first asked for; `Broken` where RR_ROOMS names none that can be."""
     with _OPENING:
         if not _OF_THIS_SERVER:
             place = place_of_rooms()
@@ -576,14 +517,8 @@ def _is_question(code: str, number: int) -> tuple[Any, Any]:
 def _ask(
     connection: sql.Connection, code: str, number: int, text: str, answers: Sequence[str], epsilon: float
 ) -> None:
-    values = {
-        "room": code,
-        "number": number,
-        "text": text,
-        "answers": json.dumps(answers),
-        "epsilon": epsilon,
-    }
-    connection.execute(sql.insert(_questions).values(is_open=True, step=0, **values))
+    asked = {"text": text, "answers": json.dumps(answers), "epsilon": epsilon, "is_open": True, "step": 0}
+    connection.execute(sql.insert(_questions).values(room=code, number=number, **asked))
 
 
 def _set(connection: sql.Connection, code: str, number: int, **values: Any) -> None:
@@ -649,8 +584,3 @@ def _forget_one_without_reports(connection: sql.Connection) -> None:
     if code is None:
         raise Bad("This server holds as many rooms as it can: delete one that is over.")
     connection.execute(sql.delete(_rooms).where(_rooms.c.code == code))
-
-
-def _forget_old(connection: sql.Connection) -> None:
-    """Delete rooms that have had no report for 30 days."""
-    connection.execute(sql.delete(_rooms).where(_rooms.c.last < time.time() - _KEPT))

@@ -4,6 +4,7 @@ counts: binomial laws of SciPy, plain formulas, dense matrices."""
 from __future__ import annotations
 
 import inspect
+import json
 import math
 import re
 from dataclasses import replace
@@ -23,9 +24,10 @@ from rr_core.data import read_csv
 from rr_core.figures.reports import reports_floor, with_intervals
 from rr_core.figures.style import QUANTITIES, reading
 from rr_core.figures.view import bars
-from rr_core.io import AllSeen, Size, read_list
+from rr_core.io import AllSeen, Names, Size, read_list
 from rr_core.io import report_sentences as sentences
 from rr_core.io.domain import Collected
+from rr_core.io.report_files import json_file
 from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
 from rr_core.registry import ESTIMATORS, LABELS, VALID
 from rr_core.reports.analysis import analyse
@@ -133,6 +135,8 @@ def of(counts, epsilon: float, number: int = 0, ran: int = SIMULATED) -> Results
         notes=(),
         columns=(),
         category_name="a",
+        labels=np.array([*labels, *(name for name, _ in outside)], dtype=object),
+        counts=np.array([*counts, *(number for _, number in outside)]),
         count_name=None,
         layout="counts",
         sha256="",
@@ -708,6 +712,33 @@ def test_reports_outside_the_categories_are_counted_and_named(many, said):
             assert all(label in texts[0] for label, _ in outside[:5])
             assert bool(re.search("a (category|name) that is not", texts[0])) == (len(outside) == 1)
             assert bool(re.search("(categories that|names that) are not", texts[0])) == (len(outside) > 1)
+
+
+def test_rows_of_totals_are_not_called_reports(said):
+    """1,308 reports were said to be left out where a row of the table held their total."""
+    table = b"answer,count\nyes,700\nno,500\nsame,105\nNA,3\nTotal,1308\n"
+    on_list, all_seen = read_list("yes\nno\nsame"), AllSeen()
+    for domain, names, left in (
+        (all_seen, Names(("Total",)), "1 row of totals is left out"),
+        (all_seen, Names(("NA", "Total")), "3 reports and 1 row of totals are left out"),
+        (on_list, Names(), "3 reports and 1 row of totals are left out"),
+        (all_seen, Names(("NA",)), "3 reports are left out"),
+    ):
+        found = analysed([("a.csv", table)], domain, names=names)
+        assert sentences.outside_domain(found) == left
+        assert f"{left}: see below." in sentences.answer(found)
+        assert sentences.left_out(found)[0].startswith(f"Outside the domain: {left}: “")
+    only = analysed([("a.csv", table.replace(b"NA,3\n", b""))], on_list)
+    said.clear()
+    results.left_out(only)
+    assert said[0] == "1 row of totals is left out, under a name that is not counted as a category: Total."
+    told = json.loads(json_file(only, "", ""))["left_out"]
+    assert (told["reports_outside_domain"], told["outside_domain"]) == (0, [])
+    assert told["summary_rows"] == [{"name": "Total", "number": 1308, "of": "totals"}]
+    means = analysed([("a.csv", table.replace(b"NA,3", b"Mean,435"))], on_list)
+    assert sentences.outside_domain(means) == "1 row of totals and 1 row of means or SDs are left out"
+    rows = analysed([("a.csv", b"answer\n" + b"yes\nno\nTotal\n" * 9)], all_seen, names=Names(("Total",)))
+    assert sentences.outside_domain(rows) == "9 reports are left out"
 
 
 def rows_of(table: str) -> list[list[str]]:

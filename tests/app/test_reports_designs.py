@@ -108,6 +108,7 @@ def test_bit_strings_and_the_number_of_ones_alone():
     mle = shown(page)["MLE %"]
     ones = "category,ones\n" + "".join(f"{i + 1},{one}\n" for i, one in enumerate(BITS.sum(axis=0).tolist()))
     page = entered(given(opened("unary"), ones), epsilon="1.5")
+    assert "To compare groups, analyse the rows of each group alone" in said(page)
     chosen(page, "number_input", "Reports N", 500)
     assert "MLE %" not in shown(page)
     assert "MLE needs the bits of every report" in said(page)
@@ -326,7 +327,7 @@ def test_a_total_is_no_category_of_the_ones_either(tmp_path):
     assert page.multiselect[0].options == ["合計 (36,636 ones): the sum of the others"]
     chosen(page, "number_input", "Reports N", 20_000)
     assert sorted(shown(page)["Ones"], reverse=True) == [12345, 8001, 6200, 5100, 4990]
-    assert "36,636 ones are left out, under a name that is not counted as a category: 合計." in said(page)
+    assert "1 row of totals is left out, under a name that is not counted as a category: 合計." in said(page)
     same_files(held(page), tmp_path, case("total_ja.csv").decode(), "total_ja.csv")
 
 

@@ -101,7 +101,7 @@ def check(lines: list[str], found: Results, folder: Path) -> None:
         "epsilon": mechanism.epsilon,
         "p": mechanism.p,
         "q": mechanism.q,
-        "reports outside the domain, left out": found.used.collected.outside_total,
+        "left out with names outside the domain": found.used.collected.outside_total,
     }
     rejected = simulated is not None and simulated.fit.rejects(0.05)
     if simulated is not None:

@@ -475,8 +475,18 @@ def test_a_name_above_others_that_has_their_sum_is_their_total(total: str) -> No
     assert odd_names(other, AllSeen()).names == ()
 
 
+@pytest.mark.parametrize("nets", [("NET: public", "Net cars"), ("Top 2 box", "Bottom two box")])
+def test_a_net_has_the_sum_of_rows_beside_one_another(nets: tuple[str, str]) -> None:
+    """Everybody was counted twice, or with the base three times."""
+    text = f"mode,n\nBase: all,600\n{nets[0]},370\nBus,160\nTram,210\n{nets[1]},230\nCar,90\nVan,140\n"
+    odd = odd_names(a_table(text), AllSeen(), of(1.5)).default_decisions()
+    assert {*odd.left_out} == {"Base: all", *nets}
+    other = a_table("mode,n\nNet,371\nBus,160\nTram,210\nNetwork,370\n")
+    assert odd_names(other, AllSeen()).names == ()
+
+
 @pytest.mark.parametrize(
-    "name", ["Valid total", "Total population", "Total respondents", "Base: all respondents"]
+    "name", ["Valid total", "Total population", "Total respondents", "Base: all respondents", "Razem", "합계"]
 )
 def test_a_total_may_say_of_whom(name: str) -> None:
     """Beside another total it was counted, and all names beside them had too few reports."""
@@ -500,3 +510,19 @@ def test_a_name_with_other_marks_may_be_the_same(one: str, other: str) -> None:
     odd = found(rows({"a": 300, one: 250, other: 240}), epsilon=1.0)[other]
     assert (odd.twin, odd.reason, odd.by_default) == (one, "nearly the same", False)
     assert difference(one, other) == "marks, or blanks around them"
+
+
+@pytest.mark.parametrize("ending", ["Mean,500\nSD,140", "Total,1500\nAverage,500\nStd dev,114", "Mean:,500"])
+def test_a_mean_and_an_sd_below_a_table_are_no_categories(ending: str) -> None:
+    """They were categories, and beside them a total was one as well."""
+    read = a_table(f"name,count\na,640\nb,500\nc,360\n{ending}\n")
+    odd = odd_names(read, AllSeen())
+    assert pairs(within(read, AllSeen(), odd.default_decisions())) == {"a": 640, "b": 500, "c": 360}
+    assert {one.reason for one in odd.names} <= {"a total", "a mean or SD"}
+
+
+@pytest.mark.parametrize("rest", ["Mean,502\nSD,142", "Mean,498", "SD,100", "Mean,500\nd,500"])
+def test_what_is_no_mean_of_the_rows_above_stays_a_category(rest: str) -> None:
+    read = a_table(f"name,count\na,640\nb,500\nc,360\n{rest}\n")
+    left = within(read, AllSeen(), odd_names(read, AllSeen()).default_decisions())
+    assert {"Mean", "SD"} & {*left.labels.tolist()} == {"Mean", "SD"} & {*read.labels.tolist()}

@@ -30,6 +30,28 @@ def test_columns_of_groups_are_crossed_and_rows_without_a_value_left_out():
     assert found.notes == ("1 row left out: no value in the column “town, sex”.",)
 
 
+def test_the_sums_of_all_people_do_not_depend_on_their_groups():
+    """Sums of sums differed from them in their last digits."""
+    dice = np.random.default_rng(1)
+    cells = zip(dice.choice(["yes", "no"], 999), dice.choice([*"abc"], 999), dice.random(999), strict=True)
+    rows = "answer,town,w\n" + "".join(f"{a},{b},{c}\n" for a, b, c in cells)
+    groups, alone = people(rows, ["town"], "w").tallies, people(rows, weights="w").tallies
+    np.testing.assert_array_equal(groups.together().weights, alone.weights)
+    np.testing.assert_array_equal(groups.in_order([1, 0]).together().squares, alone.squares[:, ::-1])
+    some = people(rows + "yes,,0.5\n", ["town"], "w").tallies
+    np.testing.assert_allclose(some.together().weights, alone.weights, rtol=1e-14)
+
+
+@pytest.mark.parametrize("word", ["NA", "N/A", "NaN", "(blank)"])
+def test_a_word_for_no_value_is_no_group(word):
+    """“NA” was a group of that name, beside the rows with an empty cell, which were left out."""
+    found = people(f"answer,town\nyes,Oslo\nno,Oslo\nyes,{word}\nyes,\nno,{word}\nno,Rome\nno,na\n", ["town"])
+    assert (found.groups, found.tallies.counts.tolist()) == (("na", "Oslo", "Rome"), [[0, 1], [1, 1], [0, 1]])
+    assert found.notes == (
+        f"3 rows left out: no value in the column “town” (as “{word}” says: if that is a group, give it another name).",
+    )
+
+
 def test_names_of_groups_that_stand_once_above_empty_cells_are_refused():
     """As a spreadsheet saves merged cells: all but the first row of each group were left out."""
     for text, options in (
@@ -96,6 +118,17 @@ def test_of_several_files_the_one_is_named():
 def test_decimal_commas_are_weights_too():
     found = people("answer;w\n" + "yes;1,5\nno;0,25\n" * 5, weights="w")
     np.testing.assert_allclose(found.tallies.weights, [[7.5, 1.25]])
+
+
+def test_points_between_thousands_of_weights_are_refused():
+    """1.234 was a thousandth of what 1234 is, beside 950."""
+    with pytest.raises(
+        UnreadableFile, match=r"Line 3 has “1.234” in the column “w”, beside numbers that are much larger"
+    ):
+        people("answer;w\nyes;950\nno;1.234\nyes;2.000\nno;87\n", weights="w")
+    for cells in (["1", "1.234", "2.667"], ["950", "0.234", "87"], ["950", "1.5", "87"]):
+        found = people("answer;w\n" + "".join(f"yes;{cell}\nno;{cell}\n" for cell in cells), weights="w")
+        np.testing.assert_allclose(found.tallies.weights, [[sum(map(float, cells))] * 2])
 
 
 def test_weights_of_parquet_are_read_as_they_are():

@@ -52,15 +52,7 @@ _SHOWN = {"errors": "Errors", "ratio": "MLE ÷ InvP"}
 
 @dataclass(frozen=True)
 class ProtocolSettings:
-    """What is drawn, and the setting to run anew.
-
-    Attributes:
-        figure: a key of `FIGURE_NAMES`.
-        truth: whose shares the estimates are compared with.
-        encoding: "oue" or "rappor".
-        shown: a key of _SHOWN.
-        protocol, k, epsilon, n: of the new run.
-    """
+    """What is drawn, and the setting to run anew."""
 
     figure: str = "2"
     truth: str = "fixed"

@@ -74,15 +74,8 @@ _FIGURE3_SEEDS = 20
 
 @dataclass(frozen=True)
 class OwnSweep:
-    """A sweep as it is typed: every combination of the values, an empty field being the sidebar's value.
-
-    Attributes:
-        populations: Zipf exponents, and names of POPULATION_NAMES.
-        ks, epsilons, ns: values of K, epsilon and N; how they may be written: `rr_core.parameters.parse_numbers`.
-        seeds: collections per cell.
-        draw: the seed of the sweep.
-        users, estimators, metrics, bias: as in `grid.Settings`.
-    """
+    """A sweep as it is typed: every combination of the values, an empty field being the sidebar's value; how they may
+    be written: `rr_core.parameters.parse_numbers`."""
 
     populations: str = ""
     ks: str = ""
@@ -96,15 +89,12 @@ class OwnSweep:
     bias: bool = False
 
     def sweep(self, scenario: Scenario, uploaded: Population | None = None, workers: int = 1) -> Sweep:
-        """The sweep of these settings; cached, so that equal arguments are parsed once.
-
-        Raises:
-            RefusedSettings: with the sentence for the person: what cannot be read, or is more than a run here may be.
-        """
+        """The sweep of these settings, cached; `RefusedSettings` says why there is none."""
         for chosen, what in ((self.estimators, "estimate"), (self.metrics, "error")):
             if not chosen:
                 raise RefusedSettings(f"Choose at least one {what}.")
-        sweep, problem = _checked_sweep(self, scenario, _upload_key(uploaded), workers)
+        upload = None if uploaded is None else _UploadKey(uploaded.key, uploaded.k)
+        sweep, problem = _checked_sweep(self, scenario, upload, workers)
         if problem:
             raise RefusedSettings(problem)
         return sweep
@@ -167,10 +157,6 @@ class _UploadKey(NamedTuple):
     k: int
 
 
-def _upload_key(uploaded: Population | None) -> _UploadKey | None:
-    return None if uploaded is None else _UploadKey(uploaded.key, uploaded.k)
-
-
 @lru_cache(maxsize=16)
 def _checked_sweep(
     own_sweep: OwnSweep, scenario: Scenario, upload: _UploadKey | None, workers: int
@@ -204,9 +190,7 @@ def _cells(own_sweep: OwnSweep, scenario: Scenario, upload: _UploadKey | None) -
 
 def why_too_large(sweep: Sweep, workers: int, done: SweepResult | None = None) -> str:
     """One or two sentences when a sweep, one from a file too, is more than a run on this server may be; else empty.
-
-    Memory is not asked for: a process holds one cell's collections at a time, and K is limited already.
-    """
+    Memory is not asked for: a process holds one cell's collections at a time, and K is limited already."""
     left = len(sweep.cells) - (len(done.cells) if done else 0)
     if left > SWEEP_CELLS_MAX:
         return f"This sweep has {left:,} cells to do, and a run here takes at most {SWEEP_CELLS_MAX:,}. {_CLUSTER}"

@@ -61,14 +61,8 @@ _ROWS = ("observed", "inv", "inv_n", "mle_star", "inv_p", "truth")
 
 @dataclass(frozen=True)
 class PickedReports:
-    """Reports that a person picked in the triangle.
-
-    Attributes:
-        reports: three counts or shares; None when nothing is picked.
-        scenario: key of the scenario in which they were picked, see `_scenario`.
-        error: sentence about invalid text in the box or the link; "" when it was valid.
-        own: key of the scenario whose own reports the user chose, even if all its points coincide.
-    """
+    """Reports that a person picked in the triangle, in the scenario of this key; ``own`` is the key of the scenario
+    whose own reports the user chose, even if all its points coincide."""
 
     reports: ThreeReports | None = None
     scenario: Hashable = None
@@ -125,11 +119,8 @@ def _format_number(value: float) -> str:
 
 
 def section(page: Page, part: str) -> tuple[go.Figure, ThreeEstimates, Array | None]:
-    """The lead figure with the widgets that move the reports; ``part``: the part of the page that is open.
-
-    Returns:
-        The figure, for the download row, and the points in it with the truth, where that is drawn, for `why_section`.
-    """
+    """The lead figure with the widgets that move the reports, while this part of the page is open: the figure, for the
+    download row, and the points in it with the truth, where that is drawn, for `why_section`."""
     draw, three = page.results.draw, page.results.geometry.three
     picked = PICKED.current()
     if picked.reports is not None and picked.scenario != _scenario():
@@ -150,7 +141,8 @@ def section(page: Page, part: str) -> tuple[go.Figure, ThreeEstimates, Array | N
     figure = triangle(
         result, theta, [display(name, _LONGEST_NAME) for name in names], view, layers, example=example
     )
-    page.lead(figure, "geometry", _pick_at, place, _unused(part) if example else None)
+    unused = _unused(part) if example else None
+    page.lead(figure, "geometry", lambda x, y: _pick(percents_at(x, y)), place, unused)
     why.markdown(_explanation(result))
     with right:
         alignment = result.collinearity
@@ -161,8 +153,7 @@ def section(page: Page, part: str) -> tuple[go.Figure, ThreeEstimates, Array | N
 
 
 def _unused(part: str) -> dict[str, str]:
-    """What hardly changes anything on screen while the triangle shows an example. (With few enough users it shows the
-    scenario's own reports.)"""
+    """What hardly changes anything on screen while the triangle shows an example."""
     if link.presenting() or part == "why" or (part == "bias" and truth.hidden()):
         fields: tuple[str, ...] = ("s", "seed")
     else:
@@ -233,8 +224,7 @@ def _move_reports(
     *,
     example: bool,
 ) -> None:
-    """Draw the widgets that move the reports: sliders, a text box, and two buttons. (A click in the figure
-    moves them, too.)"""
+    """Draw the widgets that move the reports, as a click in the figure does: sliders, a text box, two buttons."""
     own = (
         "two categories, with an empty third," if link.current().k == 2 else "three most frequent categories"
     )
@@ -287,10 +277,6 @@ def _share_widgets(
         disabled=reports is None,
         width="stretch",
     )
-
-
-def _pick_at(x: float, y: float) -> None:
-    _pick(percents_at(x, y))
 
 
 def _pick_share(result: ThreeEstimates, category: int, percents: float) -> None:

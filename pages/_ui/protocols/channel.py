@@ -109,13 +109,7 @@ SETTINGS = binding_of_parameters(
 
 @dataclass(frozen=True, eq=False)
 class _Shown:
-    """What is on screen.
-
-    Attributes:
-        collected: the channel and a collection through it.
-        labels: names of the truths; None for numbers.
-        reports: names of the reports where these are no categories, else None.
-    """
+    """What is on screen; ``reports`` are their names where they are no categories."""
 
     collected: ChannelCollection
     labels: Sequence[str] | None

@@ -46,12 +46,7 @@ SETTINGS = binding_of_parameters("_time_settings", TIME_PARAMETERS, TimeSettings
 @dataclass(frozen=True, eq=False)
 class _People:
     """Whose reports are shown: the most common categories, as if there were no others. While the truth is hidden all
-    categories are equally common, for the population has nearly the same shares.
-
-    Attributes:
-        prior: (k,) shares; sum one.
-        names: of the k categories.
-    """
+    categories are equally common, for the population has nearly the same shares."""
 
     prior: Array
     names: list[str]

@@ -180,7 +180,7 @@ def _preview_analysis(reports: Reports, settings: ReportSettings) -> None:
     counted = collected(reports, settings)
     text = f"To be analysed: {in_numbers(counted.total, 'report')} over K = {counted.k:,} categories"
     if counted.outside_total:
-        text += f" ({counted.outside_total:,} left out: {names.listed(counted.outside)})"
+        text += f" (left out: {names.listed(counted.outside)})"
     try:
         mechanism = mechanism_of(settings, counted.k)
     except Unclear:

@@ -436,7 +436,8 @@ def left_out(results: Results) -> None:
         few = ", ".join(markdown(label, 30) for label, _ in collected.outside[:5])
         few += f" and {len(collected.outside) - 5:,} more" if len(collected.outside) > 5 else ""
         alone = len(collected.outside) == 1
-        if results.used.settings.domain == "listed":
+        no_reports = len(collected.outside) == len(results.used.summaries)
+        if results.used.settings.domain == "listed" and not no_reports:
             st.warning(
                 f"{sentences.outside_domain(results)}, for {'a category that is' if alone else 'categories that are'} "
                 f"not on the list: {few}. Randomized response reports nothing outside its categories: either the list or "
