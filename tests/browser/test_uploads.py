@@ -50,7 +50,7 @@ def test_a_real_file_draws_on_the_pages(open_lab):
 
 
 @holds(
-    "This link is about a file that stayed with its owner: uploaded files never leave the browser session they belong to.",  # noqa: E501
+    "This link is about a file that stayed with its owner: uploaded files never leave the browser session they belong to."
 )
 def test_link_of_an_upload_says_that_the_file_stayed_and_offers_to_upload_it(open_lab):
     owner = open_lab("/noisy_histogram?seed=3&eps=4")
