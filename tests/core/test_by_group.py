@@ -316,14 +316,15 @@ def test_a_category_that_nobody_has_is_reported_no_more_often_than_by_chance(una
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_of_very_many_categories_few_that_nobody_has_are_called_above_zero(weighted):
-    rng, k, many, called = np.random.default_rng(13), 300, 200, 0
+    """By the normal law it was in 13 to 25% of collections; 20% are found in 97 of 100 runs."""
+    rng, k, many, called = np.random.default_rng(13), 300, 100, 0
     made, groups = ByGroup([RandomizedResponse(k, one) for one in (1.0, 2.0)]), np.repeat([0, 1], 300)
     for _ in range(many):
         reports = np.concatenate([one.randomize(np.zeros(300, dtype=np.int64), rng) for one in made.designs])
         sample = Sample(reports, groups, rng.lognormal(0, 0.7, 600) if weighted else None)
         found = analyse_groups(sample, made, [f"c{j}" for j in range(k)], ("one", "two")).together
         called += found.above.above[1:].any()
-    assert called <= many * 0.05 + 5 * (many * 0.05 * 0.95) ** 0.5
+    assert called <= many * 0.05 + 3.5 * (many * 0.05 * 0.95) ** 0.5
 
 
 RARE = {
