@@ -17,7 +17,6 @@ from pages._ui.geometry import triangle as triangle_page
 from pages._ui.geometry.collinearity import _verdict
 from rr_core import RandomizedResponse, Scenario, collinearity, inv, inv_n, inv_p, mle_star
 from rr_core.collinearity import theorem2
-from rr_core.figures import geometry_triangle
 from rr_core.figures.geometry_line import (
     _plane_reading,
     _push_down_reading,
@@ -199,7 +198,7 @@ def test_the_supports_are_counted_and_nested(many):
     "Here **Inv** has no negative share, so there is nothing to repair.",
     "Inv lies inside the triangle: it is a distribution already, there is nothing to repair, and InvN, InvP and MLE* all stay on it.",  # noqa: E501
 )
-@recomputes(_triangle_reading, geometry_triangle.way_along)
+@recomputes(_triangle_reading)
 def test_the_triangle_says_where_mle_star_is(many):
     for counts, mechanism in histograms(3, 3 * many, most_k=4):
         if mechanism.k != 3:
