@@ -76,8 +76,14 @@ def first_reports(counts: ArrayLike, sizes: Sequence[int], rng: np.random.Genera
 
 @dataclass(frozen=True, eq=False)
 class ReportsSoFar:
-    """Shares (f, m) of the reports that have arrived after n (f,) of them, increasing to all, for m of the categories;
-    and the total variation (f,) between the shares of all k categories and the expected ones."""
+    """Shares of the reports that have arrived, at several moments.
+
+    Attributes:
+        n: (f,) reports so far, increasing; the last is all of them.
+        categories: (m,) whose shares these are.
+        shares: (f, m) of the reports so far.
+        distance: (f,) total variation between the shares of all k categories and the expected ones.
+    """
 
     n: NDArray[np.int64]
     categories: NDArray[np.intp]
@@ -87,8 +93,14 @@ class ReportsSoFar:
 
 @dataclass(frozen=True, eq=False)
 class EstimatesSoFar:
-    """Estimates (f, m) by estimator name from the first n (f,) reports, increasing to all, for m of the categories; and
-    their squared distance (f,) to the truth, summed over all k categories."""
+    """Estimates from the reports that have arrived, at several moments.
+
+    Attributes:
+        n: (f,) reports so far, increasing; the last is all of them.
+        categories: (m,) whose estimates these are.
+        estimates: (f, m) by estimator name.
+        squared_error: (f,) by estimator name: squared distance to the truth, summed over all k categories.
+    """
 
     n: NDArray[np.int64]
     categories: NDArray[np.intp]

@@ -243,9 +243,14 @@ _DRAWS = 1000
 
 @dataclass(frozen=True)
 class NoiseSummary:
-    """What the noise did to one histogram: p, the chance that a report is the truth; the total variation between
-    reports and true counts, over N; the reports minus the true count that are largest in absolute value; and the share
-    of categories whose reports lie in their 95% band."""
+    """What the noise did to one histogram.
+
+    Attributes:
+        truthful: p, the chance that a report is the truth.
+        moved: total variation between reports and true counts: half the sum of |reports - true counts|, over N.
+        largest_change: reports minus true count in the category where its absolute value is largest.
+        inside_band: share of categories whose reports lie in their 95% band.
+    """
 
     truthful: float
     moved: float
@@ -315,8 +320,13 @@ def empty_negative_share(draw: Draw) -> EmptyShare:
 
 @dataclass(frozen=True)
 class ExpectedNegatives:
-    """How many categories Inv makes negative on average over collections, by the law of the reports, among those with
-    users (``held``) and those without (``empty``)."""
+    """How many categories Inv makes negative on average over collections, by the law of the reports.
+
+    Attributes:
+        n: number of users.
+        of_held, of_empty: number of categories with users, and without.
+        held, empty: expected number of negative entries among each.
+    """
 
     n: int
     of_held: int

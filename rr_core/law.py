@@ -26,8 +26,12 @@ _ROUNDING = 8 * np.finfo(np.float64).eps  # Inv is zero where its two terms diff
 
 @dataclass(frozen=True)
 class Band:
-    """For each category (m,) the expected reports q N + (p - q) t, and a central range of probability at least
-    ``level``."""
+    """For each category the expected reports and a central prediction interval for the observed ones.
+
+    Attributes:
+        expected: (m,) q N + (p - q) t.
+        low, high: (m,) the central range of probability at least ``level``, in reports.
+    """
 
     expected: Array
     low: Array
@@ -207,8 +211,16 @@ def below_zero(inv_estimate: Array, mechanism: RandomizedResponse) -> NDArray[np
 
 @dataclass(frozen=True)
 class Negatives:
-    """The negative entries of one Inv estimate: their number, sum, smallest one and share of all; and, of the
-    categories that no user has, how many there are and how many of these are below zero."""
+    """The negative entries of one Inv estimate.
+
+    Attributes:
+        count: how many categories are below zero.
+        total: their sum, <= 0.
+        lowest: the smallest entry.
+        share: count / k.
+        empty: categories that no user has.
+        empty_negative: how many of those are below zero.
+    """
 
     count: int
     total: float

@@ -76,8 +76,15 @@ def write(parameters: Iterable[Parameter], settings: object) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Number:
-    """A number in a range, its ends included: the field that holds it, its name in a link and on screen, and whether
-    only whole numbers are taken."""
+    """A number in a range.
+
+    Attributes:
+        name: of the field that holds the value.
+        parameter: its name in a link.
+        label: its name on screen.
+        low, high: ends of the range, included.
+        whole: whether only whole numbers are taken.
+    """
 
     name: str
     parameter: str
@@ -207,7 +214,12 @@ class Choice(Generic[Value]):
 
 @dataclass(frozen=True)
 class Several:
-    """Some of a few values, in the order of the options, at least one; the label is a plural."""
+    """Some of a few values, in the order of the options; at least one.
+
+    Attributes:
+        name, parameter, label: as of `Number`; the label is a plural.
+        options: the values.
+    """
 
     name: str
     parameter: str
@@ -234,7 +246,11 @@ class Several:
 
 @dataclass(frozen=True)
 class Text:
-    """A text as it was typed, which whoever uses it has to understand."""
+    """A text as it was typed, which whoever uses it has to understand.
+
+    Attributes:
+        name, parameter, label: as of `Number`.
+    """
 
     name: str
     parameter: str
@@ -251,8 +267,15 @@ class Text:
 
 @dataclass(frozen=True)
 class NumberList:
-    """A list of at most ``most`` numbers of a label and range, kept as it was typed; see `parse_numbers`. ``empty`` is
-    what an empty list stands for, in words; ``names`` are words that may stand among the numbers."""
+    """A list of numbers, kept as it was typed; see `parse_numbers`.
+
+    Attributes:
+        name, parameter: as of `Number`.
+        number: label and range of the values.
+        most: how many there may be.
+        empty: what an empty list stands for, in words.
+        names: words that may stand among the numbers, in lower case.
+    """
 
     name: str
     parameter: str

@@ -61,8 +61,14 @@ class Entry:
 
 @dataclass(frozen=True)
 class Question:
-    """A question that a student asks, with a short answer and everyday words to find it by; the page that shows the
-    answer ("" for home), the part of it, and where on it."""
+    """A question that a student asks.
+
+    Attributes:
+        entry: the question, a short answer, and everyday words to find it by.
+        page: address of the page that shows the answer, "" for home.
+        seen: where on the page.
+        part: the part of the page, as its link has it; "" for none.
+    """
 
     entry: Entry
     page: str
@@ -72,8 +78,15 @@ class Question:
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula, in lines short enough for a phone, with its source, the dotted names of what computes it, and a note
-    on what its letters mean."""
+    """A formula.
+
+    Attributes:
+        name: what it is.
+        latex: the formula, for display, in lines short enough for a phone.
+        source: where it comes from.
+        code: dotted names of what computes it.
+        note: what its letters mean, or what to make of it.
+    """
 
     name: str
     latex: str
@@ -84,8 +97,15 @@ class Formula:
 
 @dataclass(frozen=True)
 class Misprint:
-    """A slip in a source: where, what is printed, what is right, what a computation shows, with the names of its
-    numbers ("numbers" of the same file) in double braces, and the tests that hold it."""
+    """A slip in a source.
+
+    Attributes:
+        title: where it stands, or what it says.
+        printed: what is printed.
+        right: what is right.
+        check: what a computation shows, with the names of its numbers ("numbers" of the same file) in double braces.
+        tests: names of the tests that hold it.
+    """
 
     title: str
     printed: str

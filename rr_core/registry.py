@@ -29,9 +29,18 @@ Estimator = Callable[[ArrayLike, RandomizedResponse], Array]
 
 @dataclass(frozen=True)
 class Entry:
-    """One estimator: its name in code, files and links, and on screen; its function of a histogram (..., k) and a
-    mechanism, and the same as an affine rule on the profile; whether it is one of the paper's three repairs; and its
-    colour, marker and dash."""
+    """One estimator.
+
+    Attributes:
+        name: in code, files and links.
+        label: on screen.
+        estimate: from a histogram (..., k) and its mechanism to an estimate of the same shape.
+        rule: the same as an affine rule on the profile of the counts.
+        is_repair: whether it is one of the paper's three repairs of Inv.
+        colour: of its traces, "#RRGGBB".
+        marker: Plotly's name of its symbol.
+        dash: Plotly's name of its line.
+    """
 
     name: str
     label: str

@@ -135,8 +135,14 @@ class Users:
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """One collection: the users' actual counts (k,), read-only, drawn from the scenario's population, and their reports
-    (k,)."""
+    """One collection: the users and their reports.
+
+    Attributes:
+        scenario: the choice it came from.
+        population: what the users were drawn from.
+        true_counts: (k,) the users' actual counts; read-only.
+        counts: (k,) reports per category; read-only.
+    """
 
     scenario: Scenario
     population: Population

@@ -171,9 +171,15 @@ class Collector:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Collections (rows, k) drawn together: reports, and the users' own counts (None where the sampler does not draw
-    them first); the number of the first one, how many of the rows count, since blocks are drawn whole, and which of
-    several collectors made them."""
+    """Collections drawn together.
+
+    Attributes:
+        reports: (rows, k) reports per category.
+        true_counts: (rows, k) the users' own counts; None where the sampler does not draw them first.
+        first: number of the first collection.
+        wanted: number of rows that count; at the end of a run there may be more, since blocks are drawn whole.
+        point: index of the collector among several.
+    """
 
     reports: Counts
     true_counts: Counts | None

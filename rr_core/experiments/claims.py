@@ -90,8 +90,14 @@ class Slopes:
 
 @dataclass(frozen=True)
 class Collections:
-    """Single collections that speak for or against a claim: all; those in which MLE* has the largest error (half, if
-    another's is equal), or does not fit best; and those in which all three tie."""
+    """Single collections that speak for or against a claim.
+
+    Attributes:
+        total: number of collections in all cells.
+        against: number of collections in which MLE* has the largest error (half, if another's is equal), or does not
+            fit best.
+        tied: number of collections in which all three tie.
+    """
 
     total: int
     against: float
@@ -100,8 +106,14 @@ class Collections:
 
 @dataclass(frozen=True)
 class BestOfShape:
-    """How one estimator, InvN or InvP, does on all populations of one shape: cells by whether its mean error is smaller
-    than that of the other one, its rival."""
+    """How one estimator does on all populations of one shape.
+
+    Attributes:
+        estimator: the one that is claimed to be best, InvN or InvP.
+        shape: of the populations.
+        rival: the other one of InvN and InvP.
+        against_rival: cells by whether the estimator's mean error is smaller than its rival's.
+    """
 
     estimator: str
     shape: Shape
@@ -111,7 +123,13 @@ class BestOfShape:
 
 @dataclass(frozen=True)
 class BestOfPopulation:
-    """Who wins on one population, of which ``cell`` is any cell."""
+    """Who wins on one population.
+
+    Attributes:
+        cell: any of its cells.
+        shape: of the population.
+        standing: of the three, over its cells.
+    """
 
     cell: CellResult
     shape: Shape
@@ -120,8 +138,12 @@ class BestOfPopulation:
 
 @dataclass(frozen=True)
 class DistanceFromBest:
-    """How far MLE* is from the best of the three, ``close`` being CLOSE; ``uploaded``: a histogram from outside is
-    among the populations."""
+    """How far MLE* is from the best of the three.
+
+    Attributes:
+        standing: of the three, ``close`` being CLOSE.
+        uploaded: whether a histogram from outside is among the populations.
+    """
 
     standing: Standing
     uploaded: bool
@@ -129,8 +151,15 @@ class DistanceFromBest:
 
 @dataclass(frozen=True)
 class HigherNll:
-    """How much worse one estimator fits the reports than MLE*: in how many of the completed cells its mean negative
-    log-likelihood is surely higher, and where by the most, in nats per report (nan where there are none)."""
+    """How much worse one estimator fits the reports than MLE*.
+
+    Attributes:
+        estimator: which.
+        n_cells: cells that are done.
+        n_higher: cells where its mean negative log-likelihood is surely higher.
+        largest: largest mean difference among these, in nats per report; nan where there is none.
+        cell: cell of the largest difference.
+    """
 
     estimator: str
     n_cells: int
@@ -151,8 +180,14 @@ Evidence = (
 
 @dataclass(frozen=True)
 class PaperClaim:
-    """One claim of the paper: what this sweep says of it, the cells (for "order_k" the slopes) that this rests on, and
-    more numbers; None where there are none."""
+    """One claim of the paper.
+
+    Attributes:
+        key: which one.
+        verdict: what this sweep says of it.
+        count: the cells, or for "order_k" the slopes, behind the verdict; None where it is not about these.
+        evidence: more numbers behind the verdict; None where it was not tested.
+    """
 
     key: ClaimKey
     verdict: Verdict

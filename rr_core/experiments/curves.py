@@ -106,7 +106,12 @@ def default_selection(sweep: Sweep, preset: PaperFigure | None = None) -> CurveS
 
 @dataclass(frozen=True, eq=False)
 class ErrorCurve:
-    """One estimator in one panel, over the points: mean error, and the band, see `Curves.band`."""
+    """One estimator in one panel; arrays over the points.
+
+    Attributes:
+        mean: mean error over the seeds.
+        low, high: the band, see `Lines.band`.
+    """
 
     mean: Array
     low: Array
@@ -115,8 +120,12 @@ class ErrorCurve:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Errors by estimator of one population at one k and one value of the axis not drawn, at the (points,) values of
-    the horizontal axis whose cells are completed, ascending."""
+    """Errors of one population at one k and one value of the axis not drawn.
+
+    Attributes:
+        x: (points,) values of the horizontal axis whose cells are completed, ascending; maybe none.
+        curves: by estimator.
+    """
 
     x: Array
     curves: dict[str, ErrorCurve]
@@ -124,8 +133,15 @@ class Panel:
 
 @dataclass(frozen=True, eq=False)
 class PanelRow:
-    """One population at one k, those of ``cell``: shares (r,) of users by rank, of ever sparser ranks when k is large,
-    none where the population is an uploaded one that is not at hand; and one panel per column."""
+    """One population at one k.
+
+    Attributes:
+        cell: any of its cells; its population and k are the row's.
+        ranks: (r,) ranks from 1 to k, all of them or, when k is large, ever sparser ones; none where the population
+            is an uploaded one that is not at hand.
+        shares: (r,) share of users of the category with this rank.
+        panels: one per column.
+    """
 
     cell: Cell
     ranks: NDArray[np.int64]

@@ -125,6 +125,9 @@ class Settings:
             report).
         bias: whether squared bias and variance are worked out as well.
         seed: another whole number gives other users and other noise.
+
+    Raises:
+        ValueError: naming the argument.
     """
 
     seeds: int = 100
@@ -190,8 +193,14 @@ def over(
 
 @dataclass(frozen=True)
 class PaperFigure:
-    """One of the paper's evaluations: its cells, the error that it draws (its "mse" is the mean over categories, ours
-    divided by k), and its horizontal axis."""
+    """One of the paper's evaluations.
+
+    Attributes:
+        key, title: name in code and on the page.
+        cells: what is computed.
+        metric: the error that the paper draws; its "mse" is the mean over categories, ours divided by k.
+        along: its horizontal axis.
+    """
 
     key: str
     title: str

@@ -76,6 +76,9 @@ class Setting:
             always "sampled" for "jeffreys".
         s: exponent of a Zipf population, else 0.
 
+    Raises:
+        ValueError: naming the argument.
+
     >>> Setting("oue", "jeffreys", 10, 1.0, 100).mechanism() == UnaryEncoding(10, 1.0, optimized=True)
     True
     """

@@ -33,8 +33,14 @@ FAMILY_LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Count:
-    """Numbers of cells by the answer to a question on the order of mean errors: settled by the collections, not
-    settled, and not asked since the mean errors are equal; and the cells that answer no."""
+    """Numbers of cells by their answer to a question on the order of mean errors.
+
+    Attributes:
+        yes, no: cells in which the collections settle the answer.
+        undecided: cells in which they do not.
+        equal: cells in which the mean errors are equal, so that the question does not arise.
+        exceptions: the cells that answer no.
+    """
 
     yes: int
     no: int
@@ -288,9 +294,14 @@ _AXES: tuple[SweepAxis, ...] = ("epsilon", "n", "k", "s")
 
 @dataclass(frozen=True)
 class LeaderInterval:
-    """Neighbouring values of the axis at which the same estimators have the smallest mean error, settled (all three
-    where they are equal, none where it is not settled); and whether the sweep's smallest or largest value is among
-    them."""
+    """Neighbouring values of the axis at which the same estimators have the smallest mean error.
+
+    Attributes:
+        first, last: smallest and largest of the values.
+        best: estimators with the smallest mean error, settled; all three where they are equal, none where it is not
+            settled.
+        at_lower_end, at_upper_end: whether the interval holds the sweep's smallest or largest value.
+    """
 
     first: float
     last: float

@@ -48,8 +48,14 @@ class SweepResult:
 
 @dataclass(frozen=True)
 class RunProgress:
-    """How far a run is: cells done and in all, seconds since it began, seconds still expected (nan before its first
-    cell), and the result as it stands, to draw or to keep."""
+    """How far a run is.
+
+    Attributes:
+        done, cells: cells computed, and in all.
+        elapsed: seconds since this run began.
+        left: seconds still expected, from the work done in this run; nan before its first cell.
+        so_far: the result as it stands, to draw or to keep before the run is over.
+    """
 
     done: int
     cells: int

@@ -59,8 +59,13 @@ ALL_KINDS = {**STRIP_KINDS, **MAP_KINDS}
 
 @dataclass(frozen=True)
 class FixedAxis:
-    """An axis that a map holds fixed, the values it may be held at, given those of the axes before it, and the one
-    taken."""
+    """An axis that a map holds fixed.
+
+    Attributes:
+        axis: which one.
+        options: values it may be held at, given the values of the axes before it.
+        value: the one taken.
+    """
 
     axis: FixedName
     options: tuple[AxisValue, ...]
@@ -69,8 +74,13 @@ class FixedAxis:
 
 @dataclass(frozen=True)
 class EstimatorError:
-    """One estimator's mean error in a cell, its standard error (nan from one collection), and in how many collections
-    it was the best or the worst valid estimator, see `CellResult`."""
+    """One estimator's error in a cell.
+
+    Attributes:
+        estimator: a key of `registry.ESTIMATORS`.
+        mean, standard_error: mean error over the collections and its standard error; the latter nan from one collection.
+        n_best, n_worst: number of collections in which it was the best or the worst valid estimator, see `CellResult`.
+    """
 
     estimator: str
     mean: float

@@ -34,7 +34,12 @@ _STANDARD_ERRORS, _DIFFERING, _ROUNDING = 4, 0.25, 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Cloud:
-    """The (collections, 3) estimates of one estimator over many collections of the same users, and the truth (3,)."""
+    """The estimates of one estimator over many collections of the same users.
+
+    Attributes:
+        points: (collections, 3) estimates.
+        theta: (3,) the truth.
+    """
 
     points: Array
     theta: Array

@@ -125,8 +125,12 @@ _SMALLEST_HALF = 1e-6  # below that a drawing has no digits left
 
 @dataclass(frozen=True, eq=False)
 class ZeroRegion:
-    """A convex polygon of report shares, by its corners (v, 3), in which an estimator sets the same 0, 1 or 2
-    categories to zero."""
+    """A convex polygon of report shares in which an estimator sets the same categories to zero.
+
+    Attributes:
+        zeros: the number of these categories: 0, 1 or 2.
+        corners: (v, 3) report shares.
+    """
 
     zeros: int
     corners: Array
@@ -206,7 +210,14 @@ def category_names(draw: Draw) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class ThreeEstimates:
-    """The estimates (3,) by name, Inv among them, from observed frequencies phi (3,), and how the three repairs lie."""
+    """The estimates from reports over three categories.
+
+    Attributes:
+        phi: (3,) observed frequencies.
+        estimates: by name of the estimator, Inv among them, the (3,) estimate.
+        collinearity: how the three repairs lie.
+        mechanism: the randomized response, k = 3.
+    """
 
     phi: Array
     estimates: dict[str, Array]
@@ -336,9 +347,13 @@ _SMALLEST_SHARE = 1e-3  # shares below this count as this when directions are sp
 
 @dataclass(frozen=True, eq=False)
 class Contours:
-    """A family of closed curves around Inv: ``lines`` (curves, points, 2) in the plane of the simplex, nan where a
-    direction has no such point; the radius of each circle, or the likelihood lost per report (nats); and which curve
-    touches the simplex, None when Inv lies inside."""
+    """A family of closed curves around Inv.
+
+    Attributes:
+        lines: (curves, points, 2) in the plane of the simplex; nan where a direction has no such point.
+        values: (curves,) radius of each circle, or likelihood lost per report (nats) on each curve.
+        touching: which curve touches the simplex; None when Inv lies inside and none does.
+    """
 
     lines: Array
     values: Array

@@ -293,9 +293,16 @@ def _slowest_error_inside(own: Array, mass: Array) -> float:
 
 @dataclass(frozen=True, eq=False)
 class RunComparison:
-    """How near MLE* each of several runs had come: squared distances (runs, t) at the recorded iterations (t,), and the
-    first iteration (runs, tolerances), recorded or not, at which they are at most each of TOLERANCES; nan where none
-    is."""
+    """How near MLE* each of several runs had come.
+
+    Attributes:
+        scenarios: one per run.
+        iterations: (t,) recorded iteration numbers, increasing.
+        squared_distance: (runs, t) ||theta_t - MLE*||^2.
+        iterations_to_tolerance: (runs, tolerances) the first iteration, recorded or not, at which the squared distance
+            is at most each of TOLERANCES; nan where none up to the last one is.
+        stopped: True when the runs were stopped early.
+    """
 
     scenarios: tuple[Scenario, ...]
     iterations: NDArray[np.int64]

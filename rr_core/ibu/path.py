@@ -112,8 +112,13 @@ _LONGEST_DOT = 8192
 
 @dataclass(frozen=True, eq=False)
 class ErrorMeasures:
-    """Three distances of estimates (t, rows, levels), on the levels of a batch, from the maximum-likelihood estimate;
-    ``odds`` (rows, 1): see `truth_odds`."""
+    """Three distances of estimates (t, rows, levels), on the levels of a batch, from the maximum-likelihood estimate.
+
+    Attributes:
+        levels: of the batch.
+        odds: (rows, 1) see `truth_odds`.
+        mle_star: (rows, levels) MLE*.
+    """
 
     levels: BatchLevels
     odds: Array

@@ -57,8 +57,13 @@ def with_unit(number: int, unit: str) -> str:
 
 @dataclass(frozen=True)
 class NumberQuestion(Question):
-    """A whole number, on a line from ``low`` to ``high``, with a unit that follows it; ``in_ratios``: equal steps on
-    the line are equal ratios, from 1 on."""
+    """A whole number, on a line.
+
+    Attributes:
+        low, high: ends of the line, included.
+        unit: what follows the number, with its blank: "%", " steps".
+        in_ratios: whether equal steps on the line are equal ratios; ``low`` is at least 1 then.
+    """
 
     low: int
     high: int
@@ -75,8 +80,12 @@ class NumberQuestion(Question):
 
 @dataclass(frozen=True)
 class ChoiceQuestion(Question):
-    """One of a few options in words, with pictures of them (shares, as small bars) if there are any; the prediction is
-    its position, from 0."""
+    """One of a few; the prediction is its position, from 0.
+
+    Attributes:
+        options: in words.
+        pictures: of the options, where they have any: shares, to be drawn as small bars.
+    """
 
     options: tuple[str, ...]
     pictures: tuple[tuple[float, ...], ...] = ()
@@ -91,8 +100,13 @@ class ChoiceQuestion(Question):
 
 @dataclass(frozen=True)
 class OrderQuestion(Question):
-    """An order of items, each with a hint of what it means; the prediction has their positions, from 0, the first one
-    first. ``ends`` says in a word each what the first and the last place mean."""
+    """An order; the prediction has the positions of the items, from 0, the first one first.
+
+    Attributes:
+        items: to be put in order.
+        hints: what each item means, in a few words.
+        ends: what the first and the last place mean, in a word each.
+    """
 
     items: tuple[str, ...]
     hints: tuple[str, ...]
@@ -108,7 +122,11 @@ class OrderQuestion(Question):
 
 @dataclass(frozen=True)
 class BarsQuestion(Question):
-    """Shares of these names, drawn as bars; the prediction has whole per cent that add up to 100."""
+    """Shares, drawn as bars; the prediction has whole per cent that add up to 100.
+
+    Attributes:
+        names: of the bars.
+    """
 
     names: tuple[str, ...]
     kind = "bars"
@@ -243,8 +261,16 @@ EPSILONS = (0.1, 0.2, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0)
 
 @dataclass(frozen=True)
 class LessonStep:
-    """The survey at one epsilon: the chances p - q that a person's coin says to tell the truth and p that a report is
-    the truth, the reports per answer (k,), and the shares (k,) by Inv, some maybe negative, and its three repairs."""
+    """The survey at one epsilon.
+
+    Attributes:
+        epsilon: privacy budget.
+        keep: p - q, chance that a person's coin says to tell the truth.
+        p: chance that a report is the truth.
+        counts: (k,) reports per answer.
+        inv: (k,) shares by linear inversion, sum 1; some may be negative.
+        inv_n, inv_p, mle_star: (k,) its three repairs, none negative, sum 1.
+    """
 
     epsilon: float
     keep: float
@@ -296,8 +322,14 @@ def mean_errors(true_counts: NDArray[np.int64], epsilon: float) -> dict[str, flo
 
 @dataclass(frozen=True)
 class Lesson:
-    """The numbers of the home page's story: a survey of the same people (k,) with the same dice at each epsilon, see
-    `rr_core.coupling`."""
+    """The numbers of the home page's story: a survey of the same people with the same dice at several epsilon, see
+    `rr_core.coupling`.
+
+    Attributes:
+        answers: (k,) names.
+        true_counts: (k,) people per true answer.
+        steps: the survey at each epsilon, in the order given.
+    """
 
     answers: tuple[str, ...]
     true_counts: tuple[int, ...]

@@ -34,8 +34,14 @@ _NODES = 17
 
 @dataclass(frozen=True, eq=False)
 class Landscape:
-    """What is achieved over a grid (m, e) of users and epsilon, in the unit of `rr_core.plan.solve.achieved`, infinite
-    where nothing can be told; and which values are interpolated between others."""
+    """What is achieved over a grid.
+
+    Attributes:
+        epsilons: (e,) increasing.
+        users: (m,) increasing.
+        values: (m, e), in the unit of `rr_core.plan.solve.achieved`; infinite where nothing can be told.
+        interpolated: (m, e) where a value is interpolated between others rather than worked out.
+    """
 
     epsilons: Array
     users: Array
@@ -121,8 +127,14 @@ def frontier(
 
 @dataclass(frozen=True, eq=False)
 class Price:
-    """Users needed as epsilon is lowered bit by bit (of ln 2), infinite where nothing up to 1e12 does, and as a
-    multiple of those needed at the epsilon started from."""
+    """Users needed as epsilon is lowered bit by bit.
+
+    Attributes:
+        bits: how many bits (of ln 2) below the epsilon started from.
+        epsilons: epsilon - bits ln 2.
+        users: needed there; infinite where nothing up to 1e12 does.
+        times: users, as a multiple of those needed at the epsilon started from.
+    """
 
     bits: Array
     epsilons: Array

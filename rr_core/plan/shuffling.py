@@ -21,9 +21,14 @@ _RATIO_OVERFLOWS = 1e-300
 
 @dataclass(frozen=True)
 class Shuffled:
-    """The central guarantee after shuffling: (epsilon, delta)-differential privacy, epsilon never above epsilon0;
-    whether the theorem's condition holds (else epsilon is epsilon0), and the smallest number of users for which it
-    does."""
+    """The central guarantee after shuffling.
+
+    Attributes:
+        epsilon: the shuffled reports are (epsilon, delta)-differentially private; never above epsilon0.
+        delta: as asked for.
+        holds: whether the theorem's condition holds; where it does not, epsilon is epsilon0 (and delta could be 0).
+        users_needed: the smallest number of users for which the condition holds at this epsilon0.
+    """
 
     epsilon: float
     delta: float

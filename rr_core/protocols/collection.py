@@ -39,8 +39,13 @@ _ITERATIONS = np.append(0, np.unique(np.geomspace(1, 10_000, 60).astype(np.int64
 
 @dataclass(frozen=True, eq=False)
 class IBURecord:
-    """IBU after some numbers of iterations (i,): distributions (i, k) and their certificates (i,), in nats per
-    report."""
+    """IBU after some numbers of iterations.
+
+    Attributes:
+        iterations: (i,) from 0.
+        thetas: (i, k) distributions.
+        gaps: (i,) their certificates, in nats per report.
+    """
 
     iterations: NDArray[np.int64]
     thetas: Array
@@ -65,7 +70,13 @@ class _Collection:
 
 @dataclass(frozen=True, eq=False)
 class ChannelCollection(_Collection):
-    """Users (k,) with their true categories, and one histogram (m,) of their reports through a channel."""
+    """Users with their true categories, and one histogram of their reports.
+
+    Attributes:
+        channel: that made the reports.
+        true_counts: (k,) users by category.
+        counts: (m,) reports.
+    """
 
     channel: Channel
     true_counts: NDArray[np.int64]
@@ -215,8 +226,15 @@ def collect_unary(
 
 @dataclass(frozen=True, eq=False)
 class OnePerson:
-    """One person's reports by k-RR and by unary encoding, and each of them debiased (k,): Inv of that single report.
-    ``one`` and ``zero`` are what a bit 1 and a bit 0 count as."""
+    """One person's reports by k-RR and by unary encoding, and each of them debiased: Inv of that single report.
+
+    Attributes:
+        truth: the person's category.
+        debiased: (k,) of the report by k-RR.
+        bits: (k,) as sent by unary encoding.
+        debiased_bits: (k,) of them.
+        one, zero: what a bit 1 and a bit 0 count as.
+    """
 
     truth: int
     debiased: Array

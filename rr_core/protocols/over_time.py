@@ -53,8 +53,14 @@ _MOST_DAYS, _MOST_UNKNOWN_DAYS = 10**9, 10_000
 
 
 class Second(NamedTuple):
-    """The chances of the step that is done every day: that a report has the remembered value (p), another one (1 - p),
-    and one given other value (q); and p - q."""
+    """The chances of the step that is done every day.
+
+    Attributes:
+        p: that a report has the value that is remembered.
+        other: that it has another one, 1 - p.
+        q: that it has one given other value.
+        keep: p - q.
+    """
 
     p: float
     other: float
@@ -445,8 +451,12 @@ class Longitudinal:
 
 
 class Guesses(NamedTuple):
-    """How an onlooker fares: the expected share (d,) of the people whose value is guessed right after each number of
-    days, and its standard error from the people simulated, zero where it is exact."""
+    """How an onlooker fares.
+
+    Attributes:
+        right: (d,) expected share of the people whose value the onlooker guesses right after each number of days.
+        error: (d,) its standard error, from the number of people simulated; zero where it is exact.
+    """
 
     right: Array
     error: Array

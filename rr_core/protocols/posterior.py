@@ -352,8 +352,13 @@ def _dirichlet(parameters: Array, rng: np.random.Generator) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class PosteriorSummary:
-    """Draws from a posterior in brief: their mean (k,), a distribution, and the ends (k,) of equal-tailed intervals
-    that hold a share with probability ``level``, given the reports and the prior."""
+    """Draws from a posterior in brief.
+
+    Attributes:
+        mean: (k,) distribution.
+        low, high: (k,) ends of the equal-tailed credible intervals of each share.
+        level: probability that a share is in its interval, given the reports and the prior.
+    """
 
     mean: Array
     low: Array
@@ -425,9 +430,16 @@ def distance_to_mle(
 
 @dataclass(frozen=True)
 class PriorError:
-    """Mean squared errors by estimator (summed over categories; "posterior" is the posterior mean under a Dirichlet
-    prior of this parameter), and their standard errors, as measured over truths drawn from a Dirichlet distribution of
-    parameter ``truth``, with one collection each."""
+    """Mean squared errors (summed over categories) where the truth is drawn from a Dirichlet distribution, as measured.
+
+    Attributes:
+        k, epsilon, n: the setting.
+        prior: parameter of the prior that the posterior mean uses.
+        truth: parameter of the distribution that the truth is drawn from.
+        replicates: number of truths, with one collection each.
+        errors: mean squared error by estimator; "posterior" is the posterior mean.
+        spread: standard error of each.
+    """
 
     k: int
     epsilon: float

@@ -75,9 +75,16 @@ def write_prior(settings: PriorSettings) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class ChannelSettings:
-    """Which channel, and its own settings, in percent: of people who answer the question itself (Warner), who give a
-    fixed answer, for whom this is the first category, and who are mistaken for a neighbour; a matrix as it was
-    typed."""
+    """Which channel, and its own settings, in percent.
+
+    Attributes:
+        design: a key of DESIGNS.
+        p: of people who answer the question itself (Warner).
+        forced: of people who give a fixed answer.
+        first: of forced answers that are the first category.
+        error: of people mistaken for a neighbour.
+        matrix: as it was typed.
+    """
 
     design: str = "k_rr"
     p: float = 75.0
@@ -151,8 +158,14 @@ def write_channel(settings: ChannelSettings, *matrix: Parameter) -> dict[str, st
 
 @dataclass(frozen=True)
 class TimeSettings:
-    """What is compared: schemes, in the order of SCHEMES_IN_ORDER, over so many days; the share of the budget that one
-    report of the two-step schemes has, in percent; and days that a value lasts, 0 where it stays."""
+    """What is compared.
+
+    Attributes:
+        schemes: keys of `SCHEMES`, in the order of SCHEMES_IN_ORDER.
+        days: how many.
+        day: share of the budget that one report of the two-step schemes has, in percent.
+        every: days that a value lasts; 0 where it stays.
+    """
 
     schemes: tuple[str, ...] = ("fresh", "memoised", "rappor", "loloha")
     days: int = 30

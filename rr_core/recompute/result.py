@@ -18,8 +18,14 @@ TOP = 20  # rows printed
 
 @dataclass(frozen=True, eq=False)
 class Recomputed:
-    """The numbers of a page by what they are, and its files of data and groups as columns by name, of which the
-    ``first`` rows are printed (TOP where it is None)."""
+    """The numbers of a page.
+
+    Attributes:
+        numbers: by what they are.
+        table: columns of equal length by name, as in the page's file of data.
+        first: rows to print; None for the first TOP.
+        groups: the table of all groups, as in the page's file of groups; None where there are none.
+    """
 
     numbers: Mapping[str, Any]
     table: Mapping[str, Any]
