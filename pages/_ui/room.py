@@ -21,6 +21,7 @@ from rr_core.plain_text import csv_columns, markdown
 from rr_core.plan.solve import Unreachable, required_n
 from rr_core.plan.targets import Target
 from rr_core.rounding import counted, odds
+from rr_core.words.phrases import FOLDED
 from server.room import SERVED, store
 from server.room.store import Question, Refused, Room
 
@@ -29,12 +30,6 @@ _EPSILONS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
 _OWN = "A question of your own"
 _POINTS = Target("max", 0.1)
 _PROJECTOR = f"<style>{read(('projector',), 'css')}</style>"
-_FOLDED = (
-    "**What if somebody lies anyway?** Their lies are counted as truth: chance can be taken away afterwards, a "
-    "lie cannot. The coin is there so that nobody has to lie: no report proves anything.\n\n"
-    "**Could the server know?** No. The coin falls on the phone, and all that the phone sends is the report, the number "
-    "of the question, and a random number so that a report sent twice counts once. Each phone shows what it sends."
-)
 
 
 class Wording(NamedTuple):
@@ -144,7 +139,7 @@ def _opening() -> None:
     asked, epsilon = _question("open")
     st.button("Open a room", type="primary", on_click=_open, args=(asked, epsilon))
     with st.expander("What if somebody lies anyway? Could the server know?"):
-        st.markdown(_FOLDED)
+        st.markdown(FOLDED["room"])
     st.caption(
         "Kept on this server: the question, the reports and the guesses, without who sent them, until you delete the "
         "room or 30 days after its last report. No true answer, no address, no name."
