@@ -141,6 +141,23 @@ def test_other_shares_are_told_as_well(many):
         assert ("in each group" in reading(figure)) == (goal.kind == "difference")
 
 
+def test_the_button_of_the_plan_is_grey_beside_the_survey():
+    """“Use this N” put k-RR's N into the sidebar, below a headline with another number."""
+    for find, label in (("n", "Use this N"), ("eps", "Use this ε")):
+        for query, survey in (
+            (link_to(settings_of("warner", "half_width")), True),
+            ({"part": "surveys"}, False),
+        ):
+            page = opened(
+                "plan", "&".join(f"{name}={text}" for name, text in {"find": find, **query}.items())
+            )
+            (button,) = [one for one in page.button if one.label == label]
+            assert (button.disabled, "of a survey that asks one question" in (button.help or "")) == (
+                survey,
+                survey,
+            )
+
+
 def test_headline_summary_and_script_have_the_survey(monkeypatch):
     """The page's headline stayed that of k-RR, and no file had the survey's number."""
     page = view(settings_of("warner", "half_width"))

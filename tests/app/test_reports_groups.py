@@ -294,6 +294,30 @@ def test_several_columns_are_crossed_and_rows_without_a_value_are_told():
     )
 
 
+@pytest.mark.parametrize("made", ["warner", "k_rr"])
+@pytest.mark.parametrize("weights", [None, "weight"])
+def test_page_and_shell_give_the_same_files(made, weights, tmp_path):
+    """With groups and weights the table of all people differed in last digits from that which the shell gives without
+    groups: sums of sums."""
+    results, file = held(in_groups(made, weights=weights)), tmp_path / "reports.csv"
+    file.write_text(ROWS)
+    words = ["analyse", f"{file}", "--design", made, "--column", "answer"]
+    words += ["--p", "0.8"] if made == "warner" else ["--epsilon", "1.5"]
+    words += [] if weights is None else ["--weights", weights]
+
+    def of_shell(name, *more):
+        assert main([*words, *more, "--out", f"{tmp_path / name}"]) == 0
+        return (tmp_path / name).read_bytes()
+
+    assert of_shell("by.csv", "--by", "region") == report_files.groups_file(results)
+    assert of_shell("all.csv") == report_files.csv_file(results)
+    told, wanted = (
+        json.loads(data)
+        for data in (of_shell("by.json", "--by", "region"), report_files.json_file(results, "", ""))
+    )
+    assert (told["table"], told["groups"]) == (wanted["table"], wanted["groups"])
+
+
 TABLES = {
     "crosswise": Channel.warner(0.25),
     "unrelated": unrelated(0.7, 0.25),

@@ -67,24 +67,26 @@ _ASK: dict[Find, str] = {
     "eps": "Which ε is enough then?",
     "value": "How good does it get then?",
 }
+_OF_SURVEY = "The answer above is of a survey that asks one question; the sidebar and the map are of k-RR."
 _ASK_FOR_LESS = "**Try:** ask for less, or choose another goal."
 
 
-def answer(plan: Plan, *, of_survey: bool) -> None:
+def answer(plan: Plan, *, of_survey: bool) -> bool:
     """Write the answer in bold, what the map shows, and what to try; in place of the plan's the answer of the survey
-    that asks one question, where that part is open and has one."""
+    that asks one question, where that part is open and has one. Returns whether it is that."""
     curve = _curve_if_stated() if of_survey else None
     if curve is not None:
         st.markdown(f"##### {plan_curves.enough(curve)}")
         st.markdown(
             "The map is of k-RR: each point is one survey with that much privacy ε, that many users N."
         )
-        return
+        return True
     st.markdown(f"##### {sentences.answer(plan)}")
     if few := sentences.whose_shares(plan):
         st.markdown(few)
     st.markdown("Each point of the map is one survey: that much privacy ε, that many users N.")
     st.markdown(_ASK_FOR_LESS if plan.problem else _task(plan))
+    return False
 
 
 def _task(plan: Plan) -> str:
@@ -104,10 +106,11 @@ def _task(plan: Plan) -> str:
     return f"**Try:** {change}. {_ASK[plan.settings.find]}"
 
 
-def use(plan: Plan) -> None:
-    """Draw the button that applies the answer, where there is one."""
+def use(plan: Plan, *, of_survey: bool) -> None:
+    """Draw the button that applies the plan's answer, where there is one; grey while the page has that of the survey."""
     if not plan.solved:
         return
+    grey = _OF_SURVEY if of_survey else None
     if plan.settings.find == "eps":
         st.button(
             "Use this ε",
@@ -115,17 +118,20 @@ def use(plan: Plan) -> None:
             kwargs={"epsilon": plan.epsilon},
             type="primary",
             width="stretch",
+            disabled=of_survey,
+            help=grey,
         )
         return
-    too_many = plan.n > N_MAX
+    if plan.n > N_MAX and not of_survey:
+        grey = f"The app goes up to {N_MAX:,} users."
     st.button(
         "Use this N",
         on_click=link.change,
         kwargs={"n": plan.n},
         type="primary",
         width="stretch",
-        disabled=too_many,
-        help=f"The app goes up to {N_MAX:,} users." if too_many else None,
+        disabled=grey is not None,
+        help=grey,
     )
 
 
