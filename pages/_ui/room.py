@@ -14,6 +14,7 @@ from pages._ui import chart, downloads, link, navigation, sidebar
 from pages._ui.component import read
 from pages._ui.link import Binding
 from pages._ui.reports import session as reports
+from rr_core.data import read_toml
 from rr_core.figures import room as figures
 from rr_core.figures.style import for_a_room
 from rr_core.io.text import csv_bytes
@@ -39,20 +40,7 @@ class Wording(NamedTuple):
     answers: tuple[str, ...]
 
 
-# From harmless to delicate.
-PREPARED = (
-    Wording("How did you come here today?", ("On foot", "By bike", "By bus or train", "By car")),
-    Wording("How long did you sleep last night?", ("Less than 5 hours", "5 to 7 hours", "More than 7 hours")),
-    Wording("Did you have breakfast today?", ("Yes", "No")),
-    Wording("How much of the reading for today have you done?", ("All of it", "Some of it", "None of it")),
-    Wording("Do you understand what this course is about?", ("Yes", "Mostly", "Hardly", "No")),
-    Wording(
-        "Have you handed in work that somebody else, or a machine, had written?",
-        ("Never", "Once", "More often"),
-    ),
-    Wording("Have you ever copied in an exam?", ("Yes", "No")),
-    Wording("Have you taken an illegal drug in the last twelve months?", ("Yes", "No")),
-)
+PREPARED = tuple(Wording(one["text"], tuple(one["answers"])) for one in read_toml("room.toml")["question"])
 
 
 class Ticket(NamedTuple):
