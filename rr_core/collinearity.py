@@ -158,8 +158,7 @@ def _levels(histogram: ArrayLike, mechanism: RandomizedResponse) -> tuple[Profil
 
 
 def _shaped(result: _Result, shape: tuple[int, ...]) -> _Result:
-    """The result with its fields reshaped from (rows,) to the batch shape of the input; scalars for one
-    histogram."""
+    """The result with its fields, (rows,), reshaped to the batch of the input; scalars for one histogram."""
     shaped: dict[str, Any] = {}
     for field in fields(result):
         values: NDArray[Any] = getattr(result, field.name)

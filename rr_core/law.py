@@ -289,8 +289,7 @@ def _edgeworth(most: float, mean: Array, variance: Array, third: Array, fourth: 
 
 
 def _whole(name: str, values: ArrayLike, low: int, high: float = np.inf) -> Array:
-    """``values``, of any shape, as float64, or ValueError unless they are whole numbers from ``low`` to
-    ``high``."""
+    """``values`` as float64, or ValueError unless they are whole numbers from ``low`` to ``high``."""
     allowed = f">= {low}" if high == np.inf else f"from {low} to {_validate.short(high)}"
     try:
         array = _validate.numbers(name, values)

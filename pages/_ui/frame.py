@@ -63,8 +63,7 @@ class Page:
         place: Any = None,
         unused: Mapping[str, str] | None = None,
     ) -> None:
-        """Show the page's first figure, at its `place` or here, then the controls; ``on_click`` as in `chart.show`,
-        ``unused`` as in `controls`."""
+        """Show the page's first figure, as `chart.lead`, then the controls; ``unused`` as in `controls`."""
         chart.lead(figure, name, on_click, place)
         self.controls(unused)
 
@@ -183,8 +182,7 @@ def _show_notes_and_upload() -> None:
 
 @dataclass(eq=False)
 class _Before:
-    """What came to a session before a whole run had drawn its widgets: their values by identifier, and whose end of a
-    run is waited for."""
+    """What came to a session before a whole run had drawn its widgets, and whose end of a run is waited for."""
 
     states: dict[str, WidgetState] = field(default_factory=dict)
     runner: ScriptRunner | None = None

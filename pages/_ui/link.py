@@ -204,8 +204,7 @@ def page() -> str:
 
 
 def set_parameters(query: Mapping[str, str | None]) -> None:
-    """Set parameters of the address, or remove them (None), while a part of the page is drawn; `write` writes them
-    together with the others."""
+    """Set parameters of the address, or remove them (None), while the page is drawn; `write` writes them."""
     _link().own |= query
 
 
@@ -288,8 +287,7 @@ def own_notes() -> tuple[str, ...]:
 
 
 def write() -> None:
-    """Write the scenario and the page's settings to the address if it differs: one message, one history
-    entry, no rerun."""
+    """Write scenario and settings to the address if it differs: one message, one history entry, no rerun."""
     query = _query()
     if query != st.query_params.to_dict():
         st.query_params.from_dict(query)

@@ -379,8 +379,7 @@ PART = part_in_link("reference", {key: part.name for key, part in PARTS.items()}
 
 
 def pick(query: str) -> Part:
-    """Widget that chooses the part to show, which ends the search; returns it. While there is a query, no part is on
-    screen, and none is lit."""
+    """Widget that chooses the part to show, and ends the search; returns the part. While searching, none is lit."""
 
     def take(key: str) -> None:
         PART.change(key)

@@ -26,8 +26,7 @@ _PRESETS = {preset.name: preset for preset in PRESETS}
 
 
 def grey(unused: Mapping[str, str]) -> dict[str, str]:
-    """Why each control that does nothing is grey, by the name of its field: what the page says of its open view, and
-    what the distribution fixes."""
+    """Why controls that do nothing are grey, by field: what the page says, and what the distribution fixes."""
     scenario, fixed = link.current(), {}
     if scenario.of_data and link.page() != "plan":  # of a survey that may have other answers than the data
         whose = "Your data" if scenario.dist == UPLOAD else "These data"
@@ -59,8 +58,7 @@ def draw_population(grey: Mapping[str, str]) -> None:
 
 
 def draw_buttons(grey: Mapping[str, str]) -> None:
-    """Draw the button for another draw, the rest of the widgets behind a second one, and the one that hides the truth;
-    ``grey`` as in `dials`."""
+    """Draw the buttons for another draw, for the rest of the widgets, and for hiding the truth; as `dials`."""
     with st.container(key="buttons", horizontal=True, gap="xsmall"):
         draw_new_draw(grey)
         with st.popover("More", width="stretch"), st.container(horizontal=True, gap="large"):
@@ -132,8 +130,7 @@ def qr_code(address: str) -> str:
 
 
 def _widget_arguments(field: str, value: object, put: Callable[[Any], None] | None = None) -> dict[str, Any]:
-    """Arguments of a widget bound to a field of the scenario, see `widgets.widget_arguments`; ``put`` replaces
-    the default callback."""
+    """As `widgets.widget_arguments`, of a field of the scenario; ``put`` replaces the default callback."""
     # A widget is another one on every page, even under the same key, and would start at its minimum there.
     key = f"scenario_{field}_{link.page()}"
     take = put or (lambda chosen: link.change(**{field: chosen}))

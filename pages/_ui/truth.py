@@ -47,8 +47,7 @@ def unused_without(*fields: str) -> dict[str, str]:
 
 
 def draw_button(*, brief: bool = False) -> None:
-    """Draw the button that hides the truth or reveals it, on the pages that show it; ``brief``, in one word, on those
-    whose main figure shows it."""
+    """Draw the button that hides the truth or reveals it, on pages that show it; ``brief``, in one word."""
     if link.page() in _SHOWN_ON and not (brief and link.page() in _WITHOUT_TRUTH):
         words, is_grey = "Reveal" if hidden() else "Hide", link.page() in _WITHOUT_TRUTH
         st.button(

@@ -408,8 +408,7 @@ def _best_of_population(part: SweepResult) -> PaperClaim:
 
 
 def _kosarak(part: SweepResult) -> PaperClaim:
-    """The claim about the paper's click-stream, for an uploaded histogram with as many categories (which may be
-    another)."""
+    """The claim about the paper's click-stream, for an uploaded histogram with as many categories."""
     count = always_best(part, "mse", "inv_p")
     first = part.cells[0]
     return PaperClaim(
@@ -463,8 +462,7 @@ def _higher_nll(result: SweepResult, name: str) -> HigherNll:
 
 
 def _verdict_on_often(counts: list[Count], half: float) -> Verdict:
-    """The verdict on whether every count has at least ``half`` cells that answer yes; an undecided cell may answer
-    either."""
+    """The verdict on whether every count has at least ``half`` cells that answer yes, as undecided ones may."""
     surely = [count.yes >= half for count in counts]
     maybe = [count.yes + count.undecided >= half for count in counts]
     if all(surely):

@@ -52,8 +52,7 @@ _LEAST_DECADES, _DECADES = 0.7, 12.0  # decades of error that a row shows, at le
 
 
 class PanelGrid:
-    """Layout of the panels: suffixes of their axes ("" for the first, then "2", "3", …) and domains, in
-    fractions of the plot."""
+    """Layout of the panels: suffixes of axes ("", "2", "3", …) and domains, in fractions of the plot."""
 
     def __init__(self, rows: int, columns: int) -> None:
         self.rows, self.columns = max(rows, 1), max(columns, 1)
@@ -95,8 +94,7 @@ class PanelGrid:
 
 @dataclass(frozen=True)
 class Scale:
-    """The vertical axis of a row: its ends (powers of ten when it is logarithmic), and the exponent at which zeros are
-    drawn."""
+    """The vertical axis of a row: its ends (powers of ten when logarithmic), and where zeros are drawn."""
 
     low: float
     high: float
@@ -105,8 +103,7 @@ class Scale:
 
     @classmethod
     def for_row(cls, drawn: Curves, row: PanelRow) -> Scale:
-        """The scale that contains all means of a row and the upper ends of its bands; a band may extend below
-        it."""
+        """The scale that contains all means of a row and the upper ends of its bands."""
         every = [line for panel in row.panels[:MOST_COLUMNS] for line in panel.curves.values()]
         mean, low, high = (
             np.concatenate([getattr(line, name) for line in every]) if every else np.empty(0)
@@ -127,8 +124,7 @@ class Scale:
         return cls(bottom - 1.5 * below, top, logarithmic=True, zero=bottom - below)
 
     def positions(self, values: Array) -> Array:
-        """The values as drawn: on a logarithmic axis, values of zero or below the axis are moved to its
-        bottom."""
+        """The values as drawn: on a logarithmic axis, zeros and values below it are moved to its bottom."""
         if not self.logarithmic:
             return values
         placed: Array = np.maximum(values, 10.0 ** (self.low if self.zero is None else self.zero))
@@ -301,8 +297,7 @@ def paper_figure(drawn: Curves, here: float | None = None) -> go.Figure:
 
 
 def curves_reading(drawn: Curves) -> str:
-    """The figure in one sentence: in how many cells which estimator has significantly the smallest mean, and
-    the largest ratio of MLE*'s error to it."""
+    """The figure in one sentence: who has surely the smallest mean in how many cells, and what MLE* costs."""
     choice = drawn.selection
     what = METRIC_NAMES[choice.metric].in_text
     if not drawn.n_completed:

@@ -481,20 +481,3 @@ def promise(goal: Goal) -> str:
         "The test counts the reports that speak for it. This is by the exact binomial law, and a larger number of people "
         "is enough, too. The curve has steps, because reports are whole."
     )
-
-
-FORMULAS = r"""
-$a$ and $b$ are the chances of a “yes” from those who have it and from all others, and $m = b + (a-b)\pi$ that of anybody
-at a share $\pi$. The unbiased estimate of $\pi$ from $N$ people has the variance $V(\pi)/N$ with
-
-$$V(\pi) = \frac{m(1-m)}{(a-b)^2},$$
-
-and with more kinds of reports than two that of the design's table of chances.
-
-- **A narrow interval:** $N = 1.96^2\,V(\pi)/h^2$ for a half-width of $h$.
-- **To tell it from zero:** $\mathrm{Binomial}(N, b)$ reaches a number of “yes” with a chance of 5% at most;
-  $\mathrm{Binomial}(N, m)$ reaches it with the power. With more kinds of reports, those count as “yes” for which
-  $(a-b)^2/(b(1-b))$ is largest.
-- **To tell two groups apart:** $N = (1.96 + z)^2\,\big(V(\pi) + V(\pi+d)\big)/d^2$ in each, for a difference of $d$;
-  $z$ is 0.84 for a power of 80% and 1.28 for 90%.
-"""

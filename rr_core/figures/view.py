@@ -174,8 +174,7 @@ def natural_order(k: int) -> Order:
 
 
 def find(wanted: str, labels: Sequence[str] | None, k: int, most: int = MOST_BARS) -> Order:
-    """Categories whose names contain one of the comma-separated words (or have these numbers, from 1), at most
-    ``most``, whole matches first."""
+    """Categories named by one of the comma-separated words or numbers, at most ``most``, whole matches first."""
     parts = wanted[:LONGEST_SEARCH].split(",")
     words = list(dict.fromkeys(part.strip().casefold() for part in parts if part.strip()))
     if labels is None:

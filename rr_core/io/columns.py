@@ -34,7 +34,8 @@ _MOST_HEADERS, _FEWEST_BELOW = (
 _HEADER_WORDS = {word for word in CATEGORY_WORDS | COUNT_WORDS | SHARE_WORDS if len(word) > 1}
 _LONGEST_TITLE = 3  # words of a title with the word "answer" in it, rather than of an answer
 _NUMBER = re.compile(
-    r"[+\-\u2212]?(\d[\d.,' \u00a0\u202f]*|[.,]\d+)([eE][+-]?\d+)?(%|\(\d[\d., ]*%\))?|[+-]?(nan|inf(inity)?)",
+    r"[+\-\u2212]?(\d[\d.,' \u00a0\u202f]*|[.,]\d+)([eE][+-]?\d+)?(%(\s*\(\d[\d.,' ]*\))?|\(\d[\d., ]*%\))?"
+    r"|[+-]?(nan|inf(inity)?)",
     re.ASCII | re.IGNORECASE,
 )
 _OTHER = re.compile(r"others?\b", re.IGNORECASE)
@@ -42,7 +43,8 @@ _RANGE = re.compile(
     r"[\[(]?([<>\u2264\u2265]\s*\d[\d.,]*|\d[\d.,]*\s*([-\u2013\u2014,+]|to)\s*(\d[\d.,]*)?)[\])]?[a-z ]*",
     re.IGNORECASE,
 )  # 18-24, 65+, < 18, [18, 25)
-_COUNT_AND_SHARE = re.compile(r"\s*(n|counts?)\s*\(%\)\s*", re.IGNORECASE)
+_WITH_SHARE = re.compile(r"\d[\d.,' ]*(%\s*\(\d[\d.,' ]*\)|\(\d[\d., ]*%\))")  # 31.2% (312), 312 (31.2%)
+_COUNT_AND_SHARE = re.compile(r"\s*(n|counts?)\s*\(%\)\s*|\s*%\s*\(n\)\s*", re.IGNORECASE)
 _PLAIN_NAME = re.compile(r"[^\W\d_][\w \-]*")
 _UNLIKE_A_NAME = (re.compile(r"\d"), re.compile(r"[./:@]"))
 _SERIAL_LEAST, _MARKED = 8, 0.95
@@ -761,7 +763,7 @@ def counts_beside(table: Described, category: int) -> str:
     counts = [
         i
         for i, column in cells.items()
-        if all(map(_WHOLE.fullmatch, column))
+        if (all(map(_WHOLE.fullmatch, column)) or all(map(_WITH_SHARE.fullmatch, column)))
         and not (is_person_id(table, i) or words_of(table.columns[i]) & {"id", *WEIGHT_WORDS})
         and not (table.hints[i].serial or table.hints[i].bits)
     ]

@@ -1,7 +1,7 @@
 """Counts and probabilities from text or from Arrow numbers.
 
-What a number may look like: 5, +5, 1e3 (= 1000), 0.25, .25, a typographic minus, 312 (31.2%), and 12% if every value has
-the sign. Spaces and apostrophes may group digits (1 234). A comma is a thousands separator when every
+What a number may look like: 5, +5, 1e3 (= 1000), 0.25, .25, a typographic minus, 312 (31.2%) or 31.2% (312), and 12% if
+every value has the sign. Spaces and apostrophes may group digits (1 234). A comma is a thousands separator when every
 number with a comma is grouped in threes and starts with no zero (1,234), else a decimal comma (0,25), in
 which case points group digits (1.234,5). Points group digits also without a comma, when they do so in every
 number (4.425 and 850): what is a count then could only be read otherwise as one with three decimals. The
@@ -36,6 +36,7 @@ _POINT_GROUPS = r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+(,[0-9]+)?$"
 _POINTS = r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+$"
 _SHORT = r"^([+-]?[0-9]{1,3})?$"
 _WITH_SHARE = r"^([^()]*[0-9])\s*\([0-9.,\s]+%\)\s*$"  # 312 (31.2%)
+_BEHIND_SHARE = r"^\s*[0-9][0-9.,\s]*%\s*\(([0-9][^()%]*)\)\s*$"  # 31.2% (312)
 _SLICE = 1 << 16  # numbers made objects of Python's at a time
 _NOT_FINITE = r"(?i)^[+-]?(nan|inf(inity)?)$"
 
@@ -57,6 +58,7 @@ def parse(distinct: Any, *, shares: bool = False) -> Numbers:
     if is_number(distinct.type):
         return Numbers(_from_arrow(distinct))
     text = pc.replace_substring_regex(to_text(distinct), _WITH_SHARE, r"\1")
+    text = pc.replace_substring_regex(text, _BEHIND_SHARE, r"\1")
     text = pc.utf8_trim_whitespace(pc.replace_substring(text, "\u2212", "-"))
     # A plus sign is the only thing Arrow's integers do not take.
     if pc.all(pc.match_substring_regex(text, _INTEGER)).as_py():

@@ -44,6 +44,8 @@ Mask = npt.NDArray[np.bool_]
 _IN_GROUP = re.compile(r"\s*[:/|>,;\u2013\u2014-]\s*(?=\S)")  # between the names of a group and of one of it
 _BETWEEN = r"\s*[;,|+/&]\s*|\s+(?:and|und|et|y|e|och|og|en|i)\s+"  # answers in one cell
 _SUBTOTAL = r"^(sub-?total|sous-total|zwischensumme)\b"
+_NET = r"^(sub-?)?net\b|^(top|bottom)[ -]?(\d|two|three)\b"  # as market research calls them
+_MOST_IN_NETS = 200  # names
 _MOST_LISTS = 10_000  # names that are looked at
 _FEWEST_LISTS = 3
 _FEWEST_IN_GROUP = 3  # rows, the first of which has the sum of the others
@@ -187,6 +189,7 @@ def _totals(reports: Reports, written: Any, missing: Mask) -> tuple[Mask, Mask, 
     labels, counts = reports.labels, reports.counts
     called = _one_of(total_form(written), WORDS["total"])
     grouped = _sums_of_groups(labels, counts) | _sums_of_next(counts, called | missing)
+    grouped |= _nets(written, counts, called | missing)
     total = called | grouped
     parts = np.zeros(len(labels), dtype=bool)
     if total.any():  # beside a total, also "Subtotal north"
@@ -245,6 +248,16 @@ def _sums_of_next(counts: Counts, apart: Mask) -> Mask:
     found = np.zeros(len(counts), dtype=bool)
     found[heads] = len(heads) > 1
     return found
+
+
+def _nets(written: Any, counts: Counts, apart: Mask) -> Mask:
+    """Whether a name of several answers together, as "NET: public transport" or "Top 2 box", has the sum of two or more
+    rows that follow one another; those ``apart`` are none of these."""
+    called = np.asarray(pc.match_substring_regex(pc.utf8_lower(written), _NET).to_numpy(zero_copy_only=False))
+    rest = counts[~(called | apart)]
+    if not called.any() or len(rest) > _MOST_IN_NETS:
+        return np.zeros(len(counts), dtype=bool)
+    return called & np.isin(counts, np.concatenate([np.cumsum(rest[i:])[1:] for i in range(len(rest))]))
 
 
 def _sums_of_groups(labels: Labels, counts: Counts) -> Mask:

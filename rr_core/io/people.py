@@ -25,6 +25,7 @@ from rr_core.reports.survey import MOST_GROUPS, Sample, Tallies
 
 _MOST_STATED = 4  # texts of a group that should have one
 _MOST_NAMED = 3
+_FAR = 10  # times the largest weight with a fraction
 
 
 @dataclass(frozen=True, eq=False)
@@ -351,6 +352,14 @@ def _weights(array: Any, table: Table, index: int, before: int, inverse: bool) -
                 f"{table.unit.capitalize()} {table.place(before + row):,} has {quote(text[row].as_py())} in the column "
                 f"{column}, which is no number, as weights are: mend it, leave it empty, or choose another column."
             ) from None
+    broken = np.flatnonzero(values % 1 > 0)
+    far = broken.size and np.nanmax(values) > _FAR * values[broken].max()  # 950 beside 1.234
+    if far and not is_number(array.type) and numbers.parse(pc.unique(array)).notes:
+        text = array[int(broken[0])].as_py()
+        raise UnreadableFile(
+            f"{table.unit.capitalize()} {table.place(before + int(broken[0])):,} has {quote(text)} in the column "
+            f"{column}, beside numbers that are much larger: if its point stands between thousands, write it without."
+        )
     bad = (values <= 0) | (values > 1) if inverse else values < 0
     for row in np.flatnonzero(bad)[:1].tolist():
         range_of = "inclusion probabilities lie above 0, up to 1" if inverse else "weights are not below 0"

@@ -72,11 +72,11 @@ _ONE_LINE = 1 << 16
 _LOOKED_AT = 10_000
 _RULE = (
     r"^[-=+|: \x{2500}-\x{257f}]*([-=]{2}:?[ +|]|[+|][-=]{2}|[\x{2500}-\x{257f}]{2})[-=+|: \x{2500}-\x{257f}]*$"
-    r"|^\([0-9]+ rows?\)$"
+    r"|^\([0-9]+ rows?\)$|[-=_]{10}|^\\begin\{"
 )
 _PRINTED = (
-    r"\S(\s{2,}|\s*[|\x{2502}\x{2506}]\s*|:\s+)[0-9][0-9.,' ]*(\s*[|\x{2502}\x{2506}].*)?$"
-    r"|^[^=/?]+=\s*[0-9]+$|^[0-9.]+(\s+[0-9.]+)+$|^[({]['\"]|^[0-9]+\s{2,}\S"
+    r"\S(\s{2,}|\s*[|\x{2502}\x{2506}^~&,;\t]\s*|:\s+)[0-9][0-9.,' ]*(\s*[|\x{2502}\x{2506}].*)?$"
+    r"|^[^=/?]+=\s*[0-9]+$|^[0-9.]+(\s+[0-9.]+)+$|^[({]['\"]|^[0-9]+\s{2,}\S|\s\w+=\S+$"
 )
 # A count that is typed behind a name, or before it: "bus 21", "yes - 412", "yes (n=412)", "yes: 412 people", "412 yes".
 _BESIDE = re.compile(
@@ -90,6 +90,9 @@ _THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+", re.ASCII)  # 0,234 is a share
 _LAST = re.compile(rf",\s+({_THOUSANDS.pattern})$", re.ASCII)  # "yes,640,360" may be two numbers
 _LIKE = "write one answer and its number in each line, like: yes, 640."
 
+_IN_THOUSANDS = re.compile(
+    r"\b(thousands|millions|tsd|1[,.' ]?000s?)\b|['\u2019]000\b|\b000s\b", re.IGNORECASE
+)
 _FEWEST_MERGED = 2  # counts without a name; one may be their sum
 
 _BIT_VECTOR = r"^\[?[01]([ ,;]*[01])+\]?$"
@@ -340,6 +343,12 @@ def _notes(read: Sequence[ReadFile], shape: Shape, names: Any, counts: Counts) -
                 f"The first line of {quote(file.name)} looks like a header and was read as a report, because"
                 f" {quote(shape.name)} has no header."
             )
+    used = [shape.columns[i] for i in (shape.choice.category, shape.choice.count) if i is not None]
+    notes += [
+        f"Of the columns called {quote(name)} the first was read; the next is {quote(f'{name} (2)')}."
+        for name in used
+        if f"{name} (2)" in shape.columns
+    ]
     for name in filter(is_weight_name, shape.columns):
         if name == shape.columns[shape.choice.category]:
             continue
@@ -660,6 +669,17 @@ def _sum_counts(table: Table, category: int, count: int, tell: Tell) -> Counted:
         raise UnreadableFile(
             f"The column {quote(table.columns[count])} holds shares by its name or its signs. Reports are"
             " counted people: upload counts, or rename the column if it holds them."
+        )
+    if found := _IN_THOUSANDS.search(table.columns[count]):
+        raise UnreadableFile(
+            f"The column {quote(table.columns[count])} counts in {found[0]} by its name, and every report counts here: "
+            "give the numbers of people themselves, or rename the column if it holds them."
+        )
+    shares = [name for name in table.columns if is_share_name(name)]
+    if shares and len(kept) >= _FEWEST_TYPED and len(set(parsed.values[amount_codes].tolist())) == 1:
+        raise UnreadableFile(
+            f"The column {quote(table.columns[count])} has the same number in each row, beside the shares in "
+            f"{quote(shares[0])}: give the number of reports of each answer."
         )
     # Of an empty cell that it names in brackets, a pivot table has no count.
     blank_amounts = pc.equal(pc.utf8_trim_whitespace(pc.fill_null(to_text(distinct_amounts), "")), "")

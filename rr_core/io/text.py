@@ -242,10 +242,7 @@ class TextTable(Table):
             if len(fields) == width or self._skips(fields):
                 continue
             if broken.count('"') % 2:
-                return UnreadableFile(
-                    f"A quotation mark is opened on line {line} ({quote(broken)}) and never closed. Close it,"
-                    " or write two quotation marks where one belongs to the text."
-                )
+                return _never_closed(line, broken)
             advice = (
                 "Put names that contain the separator in quotation marks."
                 if len(fields) > width
@@ -260,6 +257,13 @@ class TextTable(Table):
             "A line of the file is too long for a table. Check that lines end where they should and that"
             " quotation marks are closed."
         )
+
+
+def _never_closed(line: int, text: str) -> UnreadableFile:
+    return UnreadableFile(
+        f"A quotation mark is opened on line {line} ({quote(text)}) and never closed. Close it, or write two quotation "
+        "marks where one belongs to the text."
+    )
 
 
 def open_text(
@@ -299,6 +303,11 @@ def open_text(
     if titles := _titles(data, separator, notes):
         above, data = above + titles, data.split(b"\n", titles)[titles]
     data = _without_source(data, separator, notes)
+    last = data.rfind(b'"')
+    opens = separator and last >= 0 and data[max(0, last - 1) : last] in (b"", b"\n", separator.encode())
+    if opens and b"\n" in data[last:].strip() and data.count(b'"') % 2:
+        line, begin = above + data.count(b"\n", 0, last) + 1, data.rfind(b"\n", 0, last) + 1
+        raise _never_closed(line, _head(data[begin:]))
     rows = _sample(data, separator)
     if rows and separator is None:
         data = _without_remark(data, rows, notes)

@@ -124,8 +124,7 @@ def _name(estimator: str) -> str:
 
 
 def _of_collections(found: Collections, count: Count | None) -> str:
-    """In how many single collections MLE* is the worst, and in how many cells (given as ``count``); without ``count``, in
-    how many another estimate fits better."""
+    """In how many collections MLE* is the worst, and cells (``count``); without, where another fits better."""
     if count is not None:
         return (
             f"{_answers(count, 'MLE* is surely not the worst', 'it surely is')} In single collections it is the worst in "
@@ -413,8 +412,7 @@ def _counts(stand: Standing) -> str:
 
 
 def _cost(result: SweepResult, stand: Standing, axis: SweepAxis | None) -> str:
-    """Whether MLE* is ever the worst, and its error over the smallest; "" where it is significantly the best
-    throughout."""
+    """Whether MLE* is ever the worst, and its error over the smallest; "" where it is surely the best."""
     if stand.n_best["mle_star"] == stand.n_different:
         return ""
     count, size = never_worst(result, "mse", "mle_star"), _size(stand, axis)
@@ -489,8 +487,7 @@ def _by_chance(found: Agreement, first: SweepResult, second: SweepResult) -> str
 
 
 def _by_ratio(found: Agreement, first: SweepResult, second: SweepResult) -> str:
-    """Agreement of two runs with different users, by the ratio of their means: standard errors measure the
-    noise only."""
+    """Agreement of two runs with different users, by the ratio of their means."""
     why = "The two are about different users, drawn from the same populations, whose errors really differ"
     if first.sweep.settings.users != second.sweep.settings.users:
         why = "One is about fixed users and the other about their population: these are different errors"

@@ -22,6 +22,7 @@ from rr_core.plan.targets import Guess
 from rr_core.protocols import Channel
 from rr_core.recompute import recompute
 from rr_core.reports.designs import DESIGNS, OF_ONE_SHARE, Missing, Unclear
+from rr_core.words.plan import SHARE_FORMULAS
 from tests.app.opening import charts, checked, opened, widget
 from tests.figures.test_every_figure import check
 from tests.sentences import recomputes
@@ -289,7 +290,7 @@ def test_the_formulas_fold_under_what_is_promised():
     page = view(settings_of("warner", "power"))
     said = " ".join(one.value for one in page.markdown)
     assert plan_curves.promise(Goal("power")) in said
-    assert plan_curves.FORMULAS.strip() in said
+    assert SHARE_FORMULAS.strip() in said
     assert re.search(r"\bbinomial law\b", said)
     assert value(re.search(r"\*\*([\d,]+) people", answer(page))[1]) > 0
     assert percents(answer(page))

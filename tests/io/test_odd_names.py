@@ -475,8 +475,18 @@ def test_a_name_above_others_that_has_their_sum_is_their_total(total: str) -> No
     assert odd_names(other, AllSeen()).names == ()
 
 
+@pytest.mark.parametrize("nets", [("NET: public", "Net cars"), ("Top 2 box", "Bottom two box")])
+def test_a_net_has_the_sum_of_rows_beside_one_another(nets: tuple[str, str]) -> None:
+    """Everybody was counted twice, or with the base three times."""
+    text = f"mode,n\nBase: all,600\n{nets[0]},370\nBus,160\nTram,210\n{nets[1]},230\nCar,90\nVan,140\n"
+    odd = odd_names(a_table(text), AllSeen(), of(1.5)).default_decisions()
+    assert {*odd.left_out} == {"Base: all", *nets}
+    other = a_table("mode,n\nNet,371\nBus,160\nTram,210\nNetwork,370\n")
+    assert odd_names(other, AllSeen()).names == ()
+
+
 @pytest.mark.parametrize(
-    "name", ["Valid total", "Total population", "Total respondents", "Base: all respondents"]
+    "name", ["Valid total", "Total population", "Total respondents", "Base: all respondents", "Razem", "합계"]
 )
 def test_a_total_may_say_of_whom(name: str) -> None:
     """Beside another total it was counted, and all names beside them had too few reports."""

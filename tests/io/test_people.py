@@ -120,6 +120,17 @@ def test_decimal_commas_are_weights_too():
     np.testing.assert_allclose(found.tallies.weights, [[7.5, 1.25]])
 
 
+def test_points_between_thousands_of_weights_are_refused():
+    """1.234 was a thousandth of what 1234 is, beside 950."""
+    with pytest.raises(
+        UnreadableFile, match=r"Line 3 has “1.234” in the column “w”, beside numbers that are much larger"
+    ):
+        people("answer;w\nyes;950\nno;1.234\nyes;2.000\nno;87\n", weights="w")
+    for cells in (["1", "1.234", "2.667"], ["950", "0.234", "87"], ["950", "1.5", "87"]):
+        found = people("answer;w\n" + "".join(f"yes;{cell}\nno;{cell}\n" for cell in cells), weights="w")
+        np.testing.assert_allclose(found.tallies.weights, [[sum(map(float, cells))] * 2])
+
+
 def test_weights_of_parquet_are_read_as_they_are():
     rng = np.random.default_rng(1)
     weights, sink = rng.uniform(0, 3, 400), pa.BufferOutputStream()

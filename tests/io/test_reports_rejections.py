@@ -160,6 +160,11 @@ PRINTED = {
     "R, shares": "\n yes   no \n0.64 0.36 \n",
     "a series": "0    yes\n1     no\n2    yes\n      ... \nName: answer, Length: 900, dtype: object\n",
     "Python": "('yes', 640)\n('no', 360)\n",
+    "SAS": "      The FREQ Procedure\n\nanswer   Frequency   Percent\n----------------------------\n"
+    "no            360     36.00\nyes           640     64.00\n",
+    "LaTeX": "\\begin{tabular}{lr}\nAnswer & $n$ \\\\\nno & 360 \\\\\nyes & 640 \\\\\n\\end{tabular}\n",
+    "carets": "answer^n\nno^360\nyes^640\n",
+    "a log": "10:00:01 INFO user=1 answer=yes\n10:00:02 INFO user=2 answer=no\n",
 }
 
 
@@ -425,3 +430,50 @@ def test_an_empty_cell_of_a_pivot_table_may_have_no_count() -> None:
     )
     assert dict(zip(read.labels.tolist(), read.counts.tolist(), strict=True))["(blank)"] == 0
     assert complaint("answer,n\nyes,137\nno,91\nmaybe,\n").startswith("Line 4 has no count.")
+
+
+def test_a_quotation_that_never_ends_is_named_where_it_begins() -> None:
+    """What follows was one name, cut, and the reports in it were lost."""
+    text = 'id,answer\n1,yes\n2,"no\n3,yes\n4,no\n'
+    assert complaint(text).startswith('A quotation mark is opened on line 3 (“2,"no 3,yes 4,no”) and never')
+    inches = [Source("a.csv", b'id,size\n1,5"\n2,"6"\n3,5"\n4,5"\n')]
+    assert read_reports(inches, layout="values", category="size").counts.tolist() == [3, 1]
+
+
+@pytest.mark.parametrize(
+    "name", ["people (in 1000)", "N (thousands)", "Tsd.", "n ('000)", "in 1,000s", "Millions"]
+)
+def test_counts_in_thousands_are_refused(name: str) -> None:
+    """140 thousands were 140 reports."""
+    text = f'answer,"{name}"\nbus,140\ncar,210\n'
+    assert "by its name, and every report counts here" in complaint(text, layout="counts", category=0)
+    assert read_reports([Source("a.csv", b"answer,n 2000\nbus,140\ncar,210\n")]).counts.tolist() == [140, 210]
+
+
+def test_one_number_beside_all_shares_is_no_count() -> None:
+    """Of 448 people each answer had 448 reports."""
+    text = "answer,share,N\nbus,0.3125,448\ncar,0.46875,448\ntrain,0.21875,448\n"
+    assert complaint(text).startswith(
+        "The column “N” has the same number in each row, beside the shares in “share”"
+    )
+    alike = read_reports(
+        [Source("a.csv", text.replace("share", "remark").encode())], category="answer", count="N"
+    )
+    assert alike.counts.tolist() == [448, 448, 448]
+
+
+@pytest.mark.parametrize("cells", [("41.8% (1,120)", "58.2 % (988)"), ("1,120 (41.8%)", "988 (58.2 %)")])
+def test_counts_beside_shares_in_one_cell(cells: tuple[str, str]) -> None:
+    """Shares before counts were words, and each row one report."""
+    text = f'answer,all\nbus,"{cells[0]}"\ncar,"{cells[1]}"\n'
+    assert "choose “a count per category”, and the column of counts (“all”)" in complaint(text)
+    for name in ("all", "n (%)", "% (n)"):
+        read = read_reports([Source("a.csv", text.replace("all", name).encode())], layout="counts")
+        assert read.counts.tolist() == [1120, 988]
+
+
+def test_of_two_columns_of_one_name_it_is_told_which_was_read() -> None:
+    files = [Source("a.csv", b"answer,answer\nyes,a\nyes,b\nno,a\n")]
+    read = read_reports(files, layout="values", category="answer")
+    assert "Of the columns called “answer” the first was read; the next is “answer (2)”." in read.notes
+    assert read_reports(files, layout="values", category="answer (2)").labels.tolist() == ["a", "b"]

@@ -95,8 +95,7 @@ def run_picker(key: str, run: Run | None) -> None:
 
 
 def own_sweep_form(scenario: Scenario) -> Sweep | None:
-    """Draw the widgets of the user's own sweep and, below them, its size and duration or the reason why it cannot be
-    run; returns it, or None."""
+    """Draw the widgets of an own sweep, and its size and duration or why it cannot be run; returns it, or None."""
     own_sweep, held, workers = OWN_SWEEP.current(), session_files.uploaded(), worker_count()
     uploaded = held.population if held else None
     _axis_fields(own_sweep, scenario, uploaded)
@@ -112,8 +111,7 @@ def own_sweep_form(scenario: Scenario) -> Sweep | None:
 
 @lru_cache(maxsize=4)
 def sweep_in_words(sweep: Sweep, workers: int) -> str:
-    """The number of cells and collections, the values of each axis, and the expected time of a sweep, in a
-    sentence."""
+    """Cells and collections, the values of each axis, and the expected time of a sweep, in a sentence."""
     axes = {
         "": [population_name(cell) for cell in sweep.cells],
         "K": [f"{cell.k:,}" for cell in sweep.cells],
@@ -240,8 +238,7 @@ def _row() -> Any:
 
 
 def settings_fields() -> tuple[int, int]:
-    """Draw the widgets for the number of collections per cell and for the seed of the run, in a popover; returns both
-    values."""
+    """Draw the widgets for the collections per cell and the seed of the run; returns both values."""
     seeds = _number_field(
         SEEDS,
         SEEDS.label,
@@ -269,8 +266,7 @@ def _number_field(
 
 
 def _number_in_session(name: str, usual: int) -> tuple[int, dict[str, Any]]:
-    """A number that survives while its widget, in a popover, is not drawn, and the arguments of that; ``usual`` is the
-    default."""
+    """A number that survives while its widget is not drawn, ``usual`` at first, and the arguments of that."""
     key = f"_exp_{name}"
     value: int = st.session_state.get(key, usual)
 

@@ -60,8 +60,7 @@ def introduction() -> None:
 
 
 def answer_text(result: SweepResult, metric: str) -> str:
-    """The answer of a sweep as markdown; "" where it has no cell, or lacks one of the three valid estimators
-    or the error."""
+    """The answer of a sweep as markdown; "" where the run cannot tell."""
     return cached(result, ("answer", metric), lambda: starred(answer_in_words(result, metric)))
 
 
@@ -219,8 +218,7 @@ def current_selection(view: SweepView) -> CurveSelection:
 
 
 def _selection_widgets(view: SweepView) -> CurveSelection:
-    """The selection, with one widget per option that offers a choice, in one row. Widgets are specific to the
-    sweep and its axes."""
+    """The selection, with one widget in a row for each option of this sweep that offers a choice."""
     sweep = view.result.sweep
     start = default_selection(sweep, view.preset)
     ask = _Pickers(view.key)
@@ -252,8 +250,7 @@ def _selection_widgets(view: SweepView) -> CurveSelection:
 
 
 class _Pickers:
-    """Widgets of one sweep, whose values survive while they are not drawn. One that offers no choice is not
-    drawn."""
+    """Widgets of one sweep, drawn where they offer a choice; their values survive while they are not drawn."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -371,8 +368,7 @@ def map_numbers(view: SweepView) -> None:
 
 
 def unused(view: SweepView) -> dict[str, str]:
-    """Why controls of the sidebar are grey, see `frame.Page.controls`: the figures mark the scenario along their axes,
-    and depend on nothing else of it."""
+    """Why controls are grey, see `frame.Page.controls`: the figures mark the scenario along their axes alone."""
     preset = view.preset
     along = _ALONG if preset is None else {default_selection(view.result.sweep, preset).along}
     axes = {*along, *winner_map.axes(view)}

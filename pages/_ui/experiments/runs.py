@@ -29,8 +29,7 @@ SWEEP = binding_of_choice("_exp_sweep", settings.SWEEP_PARAMETER, settings.MAIN,
 
 @dataclass(frozen=True, eq=False)
 class SweepView:
-    """One sweep with what is known of it: ``preset`` is the figure of the paper that it repeats, ``origin`` a sentence
-    on where the numbers come from."""
+    """One sweep: ``preset`` is the figure of the paper that it repeats, ``origin`` says where the numbers come from."""
 
     key: str
     name: str
@@ -45,8 +44,7 @@ _CACHE: WeakKeyDictionary[SweepResult, dict[Hashable, Any]] = WeakKeyDictionary(
 
 
 def cached(result: SweepResult, what: Hashable, make: Callable[[], T]) -> T:
-    """``make()``, computed once for this result and this ``what``. The value must not refer to the result,
-    which could then not be freed."""
+    """``make()``, computed once for this result and this ``what``. The value must not refer to the result."""
     held = _CACHE.setdefault(result, {})
     if what not in held:
         held[what] = make()
@@ -205,8 +203,7 @@ def runs_of_sweep(key: str) -> list[Run]:
 
 
 def comparable_results(shown: Run) -> dict[str, SweepResult]:
-    """Results by display name of all runs, other than the one on screen and active ones, that share cells
-    with it; runs of the same sweep first."""
+    """Results by name of all other runs that are over and share cells with the one on screen; of its sweep first."""
     keys, mine = (
         [shown.key, *(key for key in settings.TITLES if key != shown.key)],
         shown.result.by_cell.keys(),
@@ -299,8 +296,7 @@ def has_populations(sweep: Sweep) -> bool:
 
 
 def stop(key: str, label: str) -> None:
-    """Stop a run and keep its partial result; the run continues only if other sessions watch it. A widget callback, as
-    `resume`."""
+    """Stop a run, unless other sessions watch it, and keep its partial result; a widget callback, as `resume`."""
     run = _labelled(key, label)
     if run is not None and run.job is not None:
         _queue().leave(run.job, _session().me)
@@ -334,8 +330,7 @@ def status(run: Run) -> None:
 
 
 def origin(run: Run) -> str:
-    """Where the numbers of a run come from, and that another session, or this one before a reload, is running the same
-    cells, as markdown."""
+    """Where the numbers of a run come from, and that others are running the same cells, as markdown."""
     job = _queue().running_same_cells(run.sweep.cells)
     if job is None or active() is not None:
         return run.origin
@@ -348,8 +343,7 @@ def origin(run: Run) -> str:
 
 
 def live_progress(run: Run, draw: Callable[[SweepView], None]) -> None:
-    """Redraw the progress and the results of a run at short intervals; when the run is over, the whole page
-    is redrawn."""
+    """Redraw the progress and the results of a run at short intervals; the whole page when the run is over."""
 
     @st.fragment(run_every=_EVERY)
     def look() -> None:

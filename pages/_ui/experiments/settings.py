@@ -89,8 +89,7 @@ class OwnSweep:
     bias: bool = False
 
     def sweep(self, scenario: Scenario, uploaded: Population | None = None, workers: int = 1) -> Sweep:
-        """The sweep of these settings, cached. `RefusedSettings` has the sentence where they cannot be read or are too
-        much."""
+        """The sweep of these settings, cached; `RefusedSettings` says why there is none."""
         for chosen, what in ((self.estimators, "estimate"), (self.metrics, "error")):
             if not chosen:
                 raise RefusedSettings(f"Choose at least one {what}.")

@@ -55,8 +55,7 @@ PARAMETERS = ("map", "metric", *(name for _, name in _FIXED.values()))
 
 @dataclass(frozen=True)
 class MapSelection:
-    """The chosen map (a key of ALL_KINDS), metric, and value by fixed axis; values are kept when another map does not use
-    them."""
+    """The chosen map (a key of ALL_KINDS), metric, and values of fixed axes, which other maps keep."""
 
     key: str = ""
     metric: str = ""
@@ -83,8 +82,7 @@ def to_query(selection: MapSelection, taken: tuple[FixedAxis, ...]) -> dict[str,
 
 
 def from_query(query: Mapping[str, str], sweep: Sweep) -> tuple[MapSelection, tuple[str, ...]]:
-    """The selection of a link for a sweep that has a map, and one plain sentence for each value that the
-    sweep does not have."""
+    """The selection of a link for a sweep with a map, and a sentence for each value that the sweep does not have."""
     at = {axis: _parse_value(axis, query[name]) for axis, (_, name) in _FIXED.items() if name in query}
     offered, metrics = map_kinds(sweep.cells), sweep.settings.metrics
     choices = (

@@ -344,7 +344,7 @@ def survey_designs() -> None:
     chart.show(plan_curves.people_against_share(curve), "plan_share")
     with st.expander("How is that worked out?"):
         st.markdown(plan_curves.promise(curve.goal))
-        st.markdown(plan_curves.FORMULAS)
+        st.markdown(sentences.SHARE_FORMULAS)
 
 
 def _entries(settings: ShareSettings) -> None:
@@ -448,8 +448,7 @@ def survey_section() -> list[downloads.Section]:
 def summary(
     plan: Plan, population: str, delta: float, date: str, more: Sequence[downloads.Section] = ()
 ) -> str:
-    """The plan on one page of paper, as HTML, with ``more`` sections; the population's name may come from an uploaded
-    file."""
+    """The plan on one page of paper, as HTML, with ``more`` sections; the name may come from an uploaded file."""
     return downloads.printed(
         title="Plan of a survey with randomized response",
         heading="Plan of a survey with k-ary randomized response",
