@@ -108,12 +108,9 @@ def test_a_first_look():
     assert chart["alt"].startswith(
         "Zipf s = 1.3, K = 50: of 50 cells, InvP has the smallest mean squared error in"
     )
-    assert asked_of(page) == {
-        "map": "eps-n",
-        "metric": "mse",
-        "at_s": "1.3",
-        "at_k": "50",
-    } | dict.fromkeys(("at_eps", "at_n"))
+    assert asked_of(page) == {"map": "eps-n", "metric": "mse", "at_s": "1.3", "at_k": "50"} | dict.fromkeys(
+        ("at_eps", "at_n")
+    )
     assert page.markdown[0].value.startswith("Each cell is one survey, simulated 40 times.")
     assert page.markdown[1].value.startswith("**Try:** choose another population")
     assert page.selectbox(key="exp_map_cell").proto.placeholder == "Click one in the map"
@@ -319,9 +316,7 @@ def with_claims(done, seeds=40):
     return checked(page.run())
 
 
-@holds(
-    "{} surely against: {}",
-)
+@holds("{} surely against: {}")
 def test_verdicts_words_and_the_cells_against():
     page = with_claims(3)
     said = words(page)

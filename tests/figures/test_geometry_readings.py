@@ -302,9 +302,7 @@ def said_of(found):
     return reading(cloud_panels(found, ["a", "b", "c"], cloud_frame(found)))
 
 
-@holds(
-    "whose is the farthest, {} collections cannot tell",
-)
+@holds("whose is the farthest, {} collections cannot tell")
 @pytest.mark.slow
 def test_no_bias_and_no_order_is_told_that_the_exact_law_does_not_have():
     """Half and half the three biases are the same, by symmetry."""
