@@ -24,7 +24,7 @@ page = open_page("plan", SETTINGS, sections.SHARE_SETTINGS, PARTS.binding)
 k = page.results.draw.scenario.k
 settings = SETTINGS.current().fitted(k)
 plan = current_plan(page.results, settings)
-sections.answer(plan, of_survey=PARTS.binding.current() == "surveys")
+of_survey = sections.answer(plan, of_survey=PARTS.binding.current() == "surveys")
 left, right = st.columns([3, 1], gap="small")
 with left:
     place = page.place()
@@ -46,7 +46,7 @@ with right:
         "Shuffling",
     )
     controls(k, settings)
-    sections.use(plan)
+    sections.use(plan, of_survey=of_survey)
 figure = sections.plan_map_figure(page, plan, place, PARTS.binding.current() == "estimators")
 with st.expander("What exactly is promised?"):
     st.markdown(sentences.meaning(plan))

@@ -633,7 +633,7 @@ def _reported(used: ReportsInUse) -> list[str]:
 def _unary(asked: argparse.Namespace) -> tuple[Results, list[str]]:
     from rr_core.io import AS_WRITTEN, Collected, rows_left_out
     from rr_core.io.report_results import ReportSettings, ReportsInUse
-    from rr_core.io.unary_reports import read_unary
+    from rr_core.io.unary_reports import NO_GROUPS_OF_ONES, read_unary
 
     layout: Layout | None = "counts" if asked.count is not None else None
     if asked.column is not None and layout is None:
@@ -644,6 +644,8 @@ def _unary(asked: argparse.Namespace) -> tuple[Results, list[str]]:
             f"Unary encoding is read from one file, and {asked.file} has {len(sources):,}: put them together"
         )
     read = read_unary(sources[0], layout, asked.column, asked.count, asked.header, apart=_beside(asked))
+    if read.bits is None and any(_beside(asked)):
+        raise Unclear(NO_GROUPS_OF_ONES)
     n, k = read.n if read.n is not None else asked.reports, len(read.labels)
     if n is None:
         raise Unclear(
@@ -665,10 +667,6 @@ def _unary(asked: argparse.Namespace) -> tuple[Results, list[str]]:
         )
     notes, people = [*read.reports.notes], None
     if any(_beside(asked)):
-        if read.bits is None:
-            raise Unclear(
-                "The file has only the ones of each category: groups and weights need the bits of every report"
-            )
         people, notes = _people(asked, sources, read.reports, read.labels, AS_WRITTEN, notes, bits=True)
         if _varied(asked):
             protocol = _of_groups(asked, people, k, read.labels)

@@ -158,8 +158,7 @@ def _levels(histogram: ArrayLike, mechanism: RandomizedResponse) -> tuple[Profil
 
 
 def _shaped(result: _Result, shape: tuple[int, ...]) -> _Result:
-    """The result with its fields reshaped from (rows,) to the batch shape of the input; scalars for one
-    histogram."""
+    """The result with its fields, (rows,), reshaped to the batch of the input; scalars for one histogram."""
     shaped: dict[str, Any] = {}
     for field in fields(result):
         values: NDArray[Any] = getattr(result, field.name)
@@ -174,7 +173,8 @@ def _theorem2(levels: Profile, mechanism: RandomizedResponse) -> Theorem2:
     """The conditions phi_1 < q and phi_2 >= (k q - phi_1)/(k - 1) of each row, multiplied by N (truth + k
     blur) to compare integers."""
     k, truth, blur = mechanism.k, mechanism.truth, mechanism.blur
-    smallest, tied = levels.values[:, -1], _tied_smallest(levels)
+    smallest = levels.values[:, -1]
+    tied = np.where(levels.values == smallest[:, None], levels.multiplicities, 0).sum(axis=-1) > 1
     larger = np.where(levels.values > smallest[:, None], levels.values, np.inf)
     # Where every value is the same there is no larger one.
     second = np.where(tied, smallest, larger.min(axis=-1))
@@ -194,9 +194,3 @@ def _below_q(values: Array, totals: Array, mechanism: RandomizedResponse) -> NDA
     scaled = mechanism.truth * values + mechanism.blur * (mechanism.k * values - totals)
     below: NDArray[np.bool_] = scaled < -EDGE * mechanism.truth * values
     return below
-
-
-def _tied_smallest(levels: Profile) -> NDArray[np.bool_]:
-    at_bottom = np.where(levels.values == levels.values[:, -1:], levels.multiplicities, 0)
-    tied: NDArray[np.bool_] = at_bottom.sum(axis=-1) > 1
-    return tied

@@ -323,6 +323,7 @@ class ExpectedNegatives:
     """How many categories Inv makes negative on average over collections, by the law of the reports.
 
     Attributes:
+        n: number of users.
         of_held, of_empty: number of categories with users, and without.
         held, empty: expected number of negative entries among each.
     """

@@ -56,11 +56,15 @@ def anytime_intervals(
 
     Args:
         counts: (..., k) reports per category so far, whole numbers, each row with a total of at least 1.
+        mechanism: the randomized response that produced them.
         level: probability, between 0 and 1; fixed before the first report, as is the next.
         tightest_at: number of reports, from 1 to 10^15, near which the intervals are to be narrow.
 
     Returns:
         (lower, upper), (..., k) each: on either side of Inv, and not cut to [0, 1], as Inv is not.
+
+    Raises:
+        ValueError: naming the argument.
 
     >>> lower, upper = anytime_intervals([52, 31, 17], RandomizedResponse(3, 1.0))
     >>> lower.round(2).tolist(), upper.round(2).tolist()

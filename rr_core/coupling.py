@@ -205,8 +205,7 @@ def _equal_poisson_quantile(mean: float, uniforms: Array) -> Counts:
 
 
 def _counts_with_sum(n: int, counts_at: CountsAt) -> Counts:
-    """The counts when they sum to ``n``, of counts that grow with time from zero, by one in all per unit of time on
-    average."""
+    """The counts when they sum to ``n``, growing with time from zero, by one in all per unit of time on average."""
     everything = slice(None)
     time = float(n)
     counts = counts_at(time, everything)
@@ -313,8 +312,7 @@ def _tolerance(z2: Array) -> Array:
 
 
 def _by_summation(none: Array, uniforms: Array, ratio: Callable[[int, NDArray[np.intp]], Array]) -> Counts:
-    """Quantiles (m,) by adding up probabilities, from those of 0; ``ratio`` has Pr(x)/Pr(x - 1) for x >= 1 and some
-    entries."""
+    """Quantiles (m,) by adding up probabilities from those of 0; ``ratio`` has Pr(x)/Pr(x - 1), x >= 1."""
     counts = np.zeros(none.shape, dtype=np.int64)
     here = np.flatnonzero(uniforms >= none)
     probability = none[here]

@@ -93,7 +93,11 @@ def report_band(true_counts: ArrayLike, n: int, mechanism: RandomizedResponse, l
     centre = expected + (z**2 - 1) / 6 * third / np.maximum(variance, 1.0)
     low, high = np.ceil(centre - spread - 0.5), np.ceil(centre + spread - 0.5)
     for some in _portions(np.flatnonzero(variance < _NORMAL_VARIANCE)):
-        first, last, pmf = _report_distributions(distinct[some], n, mechanism)
+        # As `report_distribution`, of several true counts at once: a row of chances for each.
+        first_true, last_true, true = _binomials(distinct[some], mechanism.p)
+        first_false, last_false, false = _binomials(n - distinct[some], mechanism.q)
+        first, last = first_true + first_false, last_true + last_false
+        pmf = np.maximum(signal.fftconvolve(true, false, axes=1), 0.0)
         cumulative = np.cumsum(pmf, axis=1)
         low[some] = first + (cumulative < (1 - level) / 2).sum(axis=1)
         high[some] = np.minimum(first + (cumulative < (1 + level) / 2).sum(axis=1), last)
@@ -285,8 +289,7 @@ def _edgeworth(most: float, mean: Array, variance: Array, third: Array, fourth: 
 
 
 def _whole(name: str, values: ArrayLike, low: int, high: float = np.inf) -> Array:
-    """``values``, of any shape, as float64, or ValueError unless they are whole numbers from ``low`` to
-    ``high``."""
+    """``values`` as float64, or ValueError unless they are whole numbers from ``low`` to ``high``."""
     allowed = f">= {low}" if high == np.inf else f"from {low} to {_validate.short(high)}"
     try:
         array = _validate.numbers(name, values)
@@ -323,14 +326,6 @@ def _binomial_chances(values: NDArray[Any], n: ArrayLike, p: float) -> Array:
     """Pr(Binomial(n, p) = value). SciPy's overflows at a p below 1e-300, at which any other value than 0 is as rare."""
     chances: Array = stats.binom.pmf(values, n, max(p, 1e-290))
     return chances
-
-
-def _report_distributions(t: Array, n: int, mechanism: RandomizedResponse) -> tuple[Array, Array, Array]:
-    """`report_distribution` of several true counts at once: first and last value, and a row of chances for each."""
-    first_true, last_true, true = _binomials(t, mechanism.p)
-    first_false, last_false, false = _binomials(n - t, mechanism.q)
-    pmf = np.maximum(signal.fftconvolve(true, false, axes=1), 0.0)
-    return first_true + first_false, last_true + last_false, pmf
 
 
 def _portions(positions: NDArray[np.intp]) -> list[NDArray[np.intp]]:

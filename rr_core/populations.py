@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rr_core import _validate
 from rr_core._validate import Array
+from rr_core.data import read_toml
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,51 +183,10 @@ class Table:
         return Population(key, shares, tuple(labels), frozen(array), self.source)
 
 
-def _letters(counts: str) -> tuple[tuple[str, int], ...]:
-    return tuple(zip("abcdefghijklmnopqrstuvwxyz", map(int, counts.split()), strict=True))
-
-
 TABLES: dict[str, Table] = {
-    "exam": Table(
-        "An exam (made up)",
-        (
-            ("Copied", 611), ("All-nighter", 437), ("Phone", 318), ("Pure luck", 236),
-            ("Hidden notes", 151), ("Leaked exam", 96), ("Notes on arm", 58), ("Earpiece", 37),
-            ("Bought answers", 24), ("Sick note", 16), ("Twin sat it", 9), ("Bribe", 7),
-        ),
-        "How 2,000 students passed the last exam that they were not ready for: made up for this app.",
-    ),
-    "schooling": Table(
-        "Schooling (census)",
-        (
-            ("HS-grad", 10501), ("Some-college", 7291), ("Bachelors", 5355), ("Masters", 1723),
-            ("Assoc-voc", 1382), ("11th", 1175), ("Assoc-acdm", 1067), ("10th", 933),
-            ("7th-8th", 646), ("Prof-school", 576), ("9th", 514), ("12th", 433),
-            ("Doctorate", 413), ("5th-6th", 333), ("1st-4th", 168), ("Preschool", 51),
-        ),
-        "Schooling of 32,561 people, UCI Adult data set (1994 US census, CC BY 4.0).",
-        is_real=True,
-    ),
-    "work": Table(
-        "Work class (census)",
-        (
-            ("Private", 22696), ("Self-emp-not-inc", 2541), ("Local-gov", 2093), ("?", 1836),
-            ("State-gov", 1298), ("Self-emp-inc", 1116), ("Federal-gov", 960),
-            ("Without-pay", 14), ("Never-worked", 7),
-        ),
-        "Work class of 32,561 people, UCI Adult data set (1994 US census, CC BY 4.0).",
-        is_real=True,
-    ),
-    "letters": Table(
-        "Letters of Moby-Dick",
-        _letters(
-            "76494 16605 22144 37659 115034 20477 20495 61783 64386 1062 7939 42055 22908 "
-            "64557 68141 16962 1544 51162 63106 86558 26317 8420 21775 1007 16606 623"
-        ),
-        "Letters of Herman Melville's Moby-Dick (1851, public domain), 935,819 in all.",
-        is_real=True,
-    ),
-}  # fmt: skip
+    key: Table(**{**told, "rows": tuple(map(tuple, told["rows"]))})
+    for key, told in read_toml("tables.toml").items()
+}
 
 UPLOAD = "upload"
 DISTRIBUTIONS: dict[str, str] = {

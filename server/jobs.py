@@ -100,8 +100,7 @@ def are_ending() -> bool:
 
 
 class _Workers(Executor):
-    """An executor on loky's processes that returns futures of its own: loky fails on cancelled futures when
-    it is shut down."""
+    """An executor on loky's processes with futures of its own: loky fails on cancelled ones when it ends."""
 
     def __init__(self, number: int, niceness: int, idle: float | None = None, pipe: Any = None) -> None:
         self.inner = ProcessPoolExecutor(

@@ -33,7 +33,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -229,21 +229,17 @@ def _is_misled(scope: Message) -> bool:
         return False
     name = (urlsplit(f"//{headers.get(b'host', b'').decode('latin-1')}").hostname or "").rstrip(".")
     here = socket.gethostname().lower()
-    if not _is_loopback((scope.get("client") or ("",))[0]) or _is_address(name):
+    client = _address((scope.get("client") or ("",))[0].removeprefix("::ffff:"))
+    if client is None or not client.is_loopback or _address(name) is not None:
         return False
     return name not in ("", "localhost", here, f"{here}.local") and not name.endswith(".localhost")
 
 
-def _is_loopback(address: str) -> bool:
+def _address(name: str) -> IPv4Address | IPv6Address | None:
+    """The name as an address; None where it is none."""
     with suppress(ValueError):
-        return ip_address(address.removeprefix("::ffff:")).is_loopback
-    return False
-
-
-def _is_address(name: str) -> bool:
-    with suppress(ValueError):
-        return bool(ip_address(name))
-    return False
+        return ip_address(name)
+    return None
 
 
 def _size_of_body(scope: Message) -> int:

@@ -77,8 +77,7 @@ class Turns:
     _numbers: Iterator[int] = field(default_factory=itertools.count)
 
     def take(self, urgency: float, look: Callable[[], object]) -> None:
-        """Wait for a turn of this thread; one that it has ends. ``look`` is called now and then; what it raises ends
-        the wait."""
+        """Wait for a turn of this thread; ``look`` is called now and then, and what it raises ends the wait."""
         due = time.monotonic() + urgency
         self._wait(_Request(due, next(self._numbers), threading.current_thread()), look)
 

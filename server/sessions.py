@@ -424,9 +424,8 @@ def _wait_until(ready: Callable[[], bool], patience: float | None = None) -> Non
                 "with fewer categories or a smaller file."
             )
         time.sleep(_LOOK)
-        st.session_state.get(
-            "_held"
-        )  # ends a run that was overtaken; `held` would count its things as in use
+        # ends a run that was overtaken; `held` would count its things as in use
+        st.session_state.get("_held")
     if place is not None:
         place.empty()
 
@@ -493,8 +492,7 @@ def _have_relieved(target: float) -> None:
 
 
 def _sessions() -> dict[str, Held]:
-    """What sessions hold, where it or their uploads are worth letting go of, by their identifiers; those that were not
-    used for longest come first."""
+    """What sessions hold that is worth letting go of, by identifier; those not used for longest come first."""
     raw = _raw()
     known = {one.session: one for one in _known()}
     unknown = {name: Held(name, used=0.0) for name in raw.keys() - known.keys()}
@@ -604,8 +602,7 @@ def _use_returning_allocators() -> None:
 
 
 def _return_memory(least: float = 0.0) -> int:
-    """Give what is free back to the system, after looking for garbage if so many seconds have passed since; what is taken
-    after that."""
+    """Give what is free back to the system, after looking for garbage if it is time to; what is taken then."""
     global _collected
     if time.monotonic() - _collected >= least:
         gc.collect()

@@ -51,8 +51,7 @@ class Job:
 
 @dataclass(eq=False)
 class SweepQueue:
-    """All runs of a server, one at a time; thread-safe. ``start`` makes the executor of one run with so many
-    workers."""
+    """All runs of a server, one at a time; thread-safe. ``start`` makes the executor of so many workers."""
 
     start: Callable[[int], Executor]
     end: Callable[[Executor], None]
@@ -110,8 +109,7 @@ class SweepQueue:
             return self._jobs.index(job) if job in self._jobs else 0
 
     def running_same_cells(self, cells: tuple[Cell, ...]) -> Job | None:
-        """A waiting or running run of exactly these cells without uploaded populations; None where there is
-        none."""
+        """A run of exactly these cells, without uploaded populations, that waits or runs; None where there is none."""
         with self._lock:
             return next((job for job in self._jobs if job.sweep.cells == cells and not job.populations), None)
 

@@ -10,6 +10,7 @@ from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
 from tests import EXAMPLES
+from tests.browser.server import ROOT, Started, started
 
 threadpool_limits(1, "blas")
 settings.register_profile("untimed", deadline=None)  # the machine's load is no fault of an example
@@ -21,6 +22,13 @@ def rooms_beside_a_persons_own(tmp_path_factory: pytest.TempPathFactory) -> Iter
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RR_ROOMS", str(tmp_path_factory.mktemp("rooms") / "rooms.sqlite"))
         yield
+
+
+@pytest.fixture(scope="session")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
+    """The app as the README starts it, on a server for all tests that need none of their own."""
+    with started("app.py", ROOT, tmp_path_factory.mktemp("home")) as one:
+        yield one
 
 
 @pytest.fixture(autouse=True)

@@ -86,27 +86,15 @@ def survey(tmp_path) -> Path:
 
 CASE = {
     "warner_z_Pi.csv": (["warner", "--p", "0.7", "--column", "z"], {"1": 45.0}),
-    "google_forms_warner.csv": (["warner", "--p", "0.7"], {}),
     "warner_with_NA.csv": (["warner", "--p", "0.7"], {"N": 600}),
-    "warner_yes_variants.csv": (["warner", "--p", "0.7", "--merge"], {"K": 2}),
     "kuk_counts.csv": (["kuk", "--p", "0.8", "--p2", "0.2", "--draws", "5"], {"yes": 27.8}),
     "leading_zeros.csv": (["k_rr", "--epsilon", "2", "--merge"], {"K": 5}),
-    "bool_mix.csv": (["k_rr", "--epsilon", "1"], {"K": 2}),
     "total_ja.csv": (["k_rr", "--epsilon", "2"], {"K": 5, "Never": 44.4}),
-    "total_ru.csv": (["k_rr", "--epsilon", "2"], {"K": 5, "Never": 44.4}),
-    "total_sum_only.csv": (["k_rr", "--epsilon", "2"], {"K": 5, "Never": 44.4}),
-    "sep_line.csv": (["k_rr", "--epsilon", "2"], {}),
-    "comments_and_second_table.csv": (["k_rr", "--epsilon", "2"], {}),
-    "r_write_table.txt": (["k_rr", "--epsilon", "2"], {"K": 5}),
-    "region_cross.csv": (["k_rr", "--epsilon", "2"], {"N": 800}),
-    "total_nl.csv": (["k_rr", "--epsilon", "2"], {"K": 5, "Never": 44.4}),
-    "pq_pandas_cat_index.parquet": (["k_rr", "--epsilon", "2"], {"K": 6}),
     "reports.xlsx": (["k_rr", "--epsilon", "2"], {"K": 5, "N": 400}),
     "numpy_savetxt.txt": (["k_rr", "--epsilon", "2", "--list"], {"K": 5, "N": 400}),
 }
 REFUSED = {
     "leading_zeros.csv": (["k_rr", "--epsilon", "2"], "“01” and “1” may be one answer: say --merge"),
-    "warner_yes_variants.csv": (["warner", "--p", "0.7"], "“Yes” and “yes” may be one answer: say --merge"),
     "typed_thousands.txt": (["warner", "--p", "0.7"], "write it without the comma: 1234."),
     "boolean_rappor_bits.csv": (["unary", "--epsilon", "2"], "one bit is Warner's design"),
     "redcap_checkbox.csv": (["k_rr", "--epsilon", "2"], "say --design unary"),
@@ -117,6 +105,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", CASE)
 def test_the_small_files_that_were_read_wrongly(name, capsys, tmp_path):
+    """Where the shell has a say; all of them: tests/io/test_cases.py."""
     if not CASES.exists():
         pytest.skip("the folder of shared cases is missing")
     words, wanted = CASE[name]
@@ -281,6 +270,18 @@ def test_bits_have_groups_and_weights(form, tmp_path, capsys):
     words = (ones, "--design", "unary", "--epsilon", "1", "--reports", "50", "--weights", "ones")
     _, err, status = run(capsys, *words)
     assert (status, "need the bits of every report" in err or "does not hold bit strings" in err) == (2, True)
+
+
+def test_groups_of_unary_encoding_come_with_counts_of_its_bits_but_not_of_its_ones(tmp_path, capsys):
+    """With --count, bits that stand beside a group were said to be ones; and the number of ones was asked for before
+    it was said that groups need bits."""
+    file, words = tmp_path / "a.csv", ("--design", "unary", "--epsilon", "1", "--by", "region")
+    file.write_text("bits,region,n\n010,north,20\n110,north,30\n010,south,20\n001,south,40\n")
+    rows, err, status = run(capsys, file, *words, "--count", "n")
+    assert (status, [row["reports"] for row in rows]) == (0, ["30", "50", "0", "0", "20", "40"]), err
+    file.write_text("category,ones,region\nbus,20,north\ncar,30,north\nbus,20,south\ncar,40,south\n")
+    _, err, status = run(capsys, file, *words)
+    assert (status, err.startswith("A table of ones has neither groups nor weights:")) == (2, True)
 
 
 def test_inclusion_probabilities_are_weights_upside_down(tmp_path, capsys):
@@ -616,18 +617,6 @@ def test_what_is_missing_is_named(tmp_path, capsys, monkeypatch):
     assert (status, err) == (2, "Reading files needs pyarrow: pip install 'rr_core[io]'.\n")
 
 
-def test_names_that_differ_in_case_are_merged_when_asked(tmp_path, capsys):
-    file = tmp_path / "a.csv"
-    file.write_text("answer\n" + "yes\nYes\nno\nNO\n" * 20)
-    rows, err, status = run(capsys, file, "--design", "warner", "--p", "0.7")
-    assert (rows, status) == ([], 2)
-    assert re.search("“(Yes|yes)” and “(Yes|yes)” may be one answer: say --merge .* or --no-merge", err)
-    rows, err, status = run(capsys, file, "--design", "k_rr", "--epsilon", "1", "--no-merge")
-    assert (status, len(rows)) == (0, 4)
-    rows, err, status = run(capsys, file, "--design", "warner", "--p", "0.7", "--merge")
-    assert (status, [int(row["reports"]) for row in rows]) == (0, [40, 40])
-
-
 @recomputes(command._reported)
 def test_a_table_that_is_turned_and_reports_that_are_no_categories_are_told(tmp_path, capsys):
     file, table = tmp_path / "a.csv", tmp_path / "table.csv"
@@ -805,6 +794,10 @@ def test_two_ways_to_write_one_answer_are_told_from_a_third_one(tmp_path, capsys
     file = tmp_path / "a.csv"
     file.write_text("answer\n" + "yes\nno\nYes\nno\n" * 20)
     words = (file, "--design", "warner", "--p", "0.7")
+    rows, err, status = run(capsys, *words)
+    assert (rows, status) == ([], 2)
+    assert re.search("“(Yes|yes)” and “(Yes|yes)” may be one answer: say --merge .* or --no-merge", err)
+    assert len(run(capsys, file, "--design", "k_rr", "--epsilon", "1", "--no-merge")[0]) == 3
     _, err, status = run(capsys, *words, "--no-merge")
     assert status == 2
     assert "these reports have 3: yes, no, Yes. Say --merge for two ways to write one answer." in err

@@ -32,12 +32,12 @@ export default function ({{data, parentElement, setTriggerValue}}) {{
     return st.components.v2.component(
         name,
         html="\n" + html,  # Streamlit takes a single line for a path
-        css=_read(names, "css"),
-        js=_read(names, "js") + (mount if mounts else ""),
+        css=read(names, "css"),
+        js=read(names, "js") + (mount if mounts else ""),
         isolate_styles=False,
     )
 
 
-def _read(names: tuple[str, ...], kind: str) -> str:
-    """The files of these names, one after the other."""
+def read(names: tuple[str, ...], kind: str) -> str:
+    """The files of these names beside this one, one after the other."""
     return "".join("\n" + (_HERE / f"{name}.{kind}").read_text(encoding="utf-8") for name in names)

@@ -24,10 +24,8 @@ const fill = full => {
 };
 
 // Whoever goes by keyboard finds the focus again where the page has taken its place away.
-const regain = selector => setTimeout(() => {
-  const at = document.activeElement;
-  if (window.rrByKey && (at === document.body || !at.checkVisibility())) document.querySelector(selector)?.focus();
-}, 100);
+const isLost = () => window.rrByKey && (document.activeElement === document.body || !document.activeElement.checkVisibility());
+const regain = selector => setTimeout(() => { if (isLost()) document.querySelector(selector)?.focus() }, 100);
 if (!window.rrLeave) {
   window.rrLeave = true;
   // Streamlit frames the page where a key is pressed after a click in it: not for a key of ours.
@@ -42,6 +40,12 @@ if (!window.rrLeave) {
   });
   addEventListener('keydown', () => { window.rrByKey = true }, true);
   addEventListener('pointerdown', () => { window.rrByKey = false }, true);
+  // A button that takes itself away, or turns grey, takes the focus with it.
+  addEventListener('click', event => {
+    const button = event.target.closest?.('[data-testid="stMain"] [data-testid="stButton"] button');
+    window.rrPressed = button && {button, row: button.closest('.stHorizontalBlock')};
+  }, true);
+  addEventListener('focusin', event => { if (event.target !== window.rrPressed?.button) window.rrPressed = null });
   // The button of a file is off while the file is made, which takes the focus from it.
   addEventListener('click', event => {
     const button = event.target.closest?.('[data-testid="stDownloadButton"] button');
@@ -90,6 +94,16 @@ class Lead {
   look() {
     this.showTop();
     this.showTab();
+    clearTimeout(this.passing);
+    this.passing = setTimeout(() => this.passFocus(), 100);
+  }
+
+  // Then the first button that is left in its row has it, else the first one of the page.
+  passFocus() {
+    const {button, row} = window.rrPressed ?? {};
+    if (!button || !isLost() || (button.isConnected && button.checkVisibility() && !button.disabled)) return;
+    const place = row?.isConnected ? row : document.querySelector('[data-testid="stMain"]');
+    place.querySelector('button:enabled, a[href]')?.focus();
   }
 
   // So does a new answer, which was asked for further down.

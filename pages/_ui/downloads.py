@@ -89,8 +89,7 @@ def chart_html(chart: go.Figure) -> bytes:
 
 
 class Section(NamedTuple):
-    """One section of a printed page: a heading in plain text, markdown with bold words only, and a table of plain
-    text."""
+    """A section of a printed page: a plain heading, markdown with bold words only, and a table of plain text."""
 
     heading: str
     text: str

@@ -44,8 +44,7 @@ _HELD, _HELD_PER_CATEGORY = 50_000, 70  # bytes
 
 @dataclass(eq=False)
 class DrawGeometry:
-    """Geometry of a draw's repairs, for its own categories and for three of them; each part is computed on
-    first use."""
+    """Geometry of a draw's repairs, for all its categories and for three of them; each part on first use."""
 
     draw: Draw
     _clouds: dict[TruthPlace, dict[str, Cloud]] = field(default_factory=dict)

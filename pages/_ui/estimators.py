@@ -100,8 +100,7 @@ def error_table(result: Comparison, draw: Draw) -> None:
 
 
 def _zeroed(result: Comparison, labels: Sequence[str] | None) -> str:
-    """A sentence that names the categories each estimator sets to zero, or the first few where there are
-    many."""
+    """A sentence that names the categories each estimator sets to zero, or the first of many."""
     parts = []
     for name in VALID:
         count, first = result.zeros[name], result.zeroed(name, _MOST_NAMED)

@@ -45,6 +45,10 @@ function aslant(axis, width) {
   return {...axis, tickangle: -45, ticktext: letters.map((name, i) => i % step ? '' : short(name))};
 }
 
+// Who has zoomed keeps the picture while the dials move; but an axis whose range is given in one picture and left to
+// Plotly in the next would keep the given one.
+const revised = axis => ({...axis, uirevision: axis.range ? 'given' : 'free'});
+
 class Figure {
   constructor(root) {
     this.root = root;
@@ -81,7 +85,8 @@ class Figure {
     const figure = {
       data: data.map(trace => hidden.includes(trace.name) ? {...trace, visible: 'legendonly'} : trace),
       layout: {...layout, template, width, height, uirevision: 'kept',
-               xaxis: aslant(layout.xaxis, width - layout.margin.l - layout.margin.r),
+               xaxis: revised(aslant(layout.xaxis, width - layout.margin.l - layout.margin.r)),
+               yaxis: revised(layout.yaxis),
                shapes: layout.shapes?.filter(shape => !hidden.includes(shape.name))},
       frames, config: {...config, modeBarButtonsToAdd: [FULL]},
     };

@@ -84,8 +84,8 @@ def draw_waiting() -> None:
 
 
 def pick_view(results: DrawResults, *, by_reports: bool = False) -> View:
-    """The view of this scenario's categories, with up to two widgets to choose it in the row above the figure. A curve
-    over many categories ranks them by true count, or by reports, as always while the truth is hidden."""
+    """The view of this scenario's categories, with up to two widgets to choose it in the row above the figure. They are
+    ranked by true count, or by reports, as always while the truth is hidden."""
     k, labels = results.draw.scenario.k, results.draw.population.labels
     if k <= MOST_BARS:
         return bars(natural_order(k), labels, "Category")
@@ -94,7 +94,7 @@ def pick_view(results: DrawResults, *, by_reports: bool = False) -> View:
     )
     if choice == _TOP:
         most = widget(st.slider, "How many categories", 5, MOST_BARS, 30, key="view_most", width=260)
-        order, which = most_frequent(results)
+        order, which = most_frequent(results, by_reports=by_reports)
         return bars(order, labels, f"The {most} {which}", most)
     if choice == _CHOSEN:
         wanted = widget(
@@ -131,9 +131,9 @@ def most_frequent_bars(results: DrawResults) -> Bars:
     return drawn_categories(order, results.draw.population.labels, which)
 
 
-def most_frequent(results: DrawResults) -> tuple[Order, str]:
-    """Categories from the most frequent one on, by true count or, while that is hidden, by reports; and the words for the
+def most_frequent(results: DrawResults, *, by_reports: bool = False) -> tuple[Order, str]:
+    """Categories from the most frequent one on, by true count, or by reports as in `pick_view`; and the words for the
     first of them."""
-    if truth.hidden():
+    if by_reports or truth.hidden():
         return results.by_reports, "most reported categories"
     return results.by_truth, "most frequent categories (true counts)"

@@ -31,6 +31,7 @@ from pages._ui import (
     upload,
     widgets,
 )
+from pages._ui.component import read
 from pages._ui.draw_results import LARGE, DrawResults, draw_results
 from pages._ui.link import Binding, binding_of_choice
 from rr_core.parameters import Choice
@@ -39,93 +40,9 @@ from server import sessions
 from server.priority import FIGURE, OPENING, REST, TURNS
 
 _DIALS_AT_THE_FOOT = "dials_at_the_foot"  # key of the dials that a phone shows
+_DIALS_OF_THE_SIDEBAR = ("dials", "s", "epsilon", "n")
 
-# Streamlit leaves six empty lines above a title; a figure below it should not need scrolling. Its captions, the grey of
-# its charts on white, and white words on the pale buttons and tags of the dark theme are too pale to read: at least
-# 4.5 : 1 by WCAG 2.
-_STYLE = """<style>
-[data-testid="stMainBlockContainer"] {padding-top: 2.6rem; padding-bottom: 3rem;}
-[data-testid="stCaptionContainer"] {opacity: 0.75;}
-/* Streamlit shows by a pale ground, or by the part of a ring that a list of tabs leaves, where the keyboard is. */
-:is([data-testid="stPageLink-NavLink"], [data-testid="stTab"], .modebar-btn):focus-visible,
-[data-testid="stCheckbox"] label:has(:focus-visible) {
-  outline: 2px solid currentColor !important; outline-offset: -2px;
-}
-[class*="st-key-answer_"] {outline: none;}
-/* What the main figure says is no small print. */
-:is(.st-key-lead, .st-key-estimates) [data-testid="stCaptionContainer"] {opacity: 1; font-size: 1rem; color: inherit;}
-@media (hover: none) {.st-key-film_keys {display: none;}}
-[data-testid="stPlotlyChart"] text[style*="rgb(128, 132, 149)"] {fill: #5C6070 !important;}
-/* A film's buttons, rail and words, which Plotly would leave light on a dark page. */
-.js-plotly-plot:has(.updatemenu-item-rect) :is(
-  .updatemenu-item-rect, .slider-rail-rect, .slider-grip-rect) {
-  fill: light-dark(#F8F8F6, #2B2B28) !important; stroke: light-dark(#CFCFC8, #6A6A64) !important;
-}
-.js-plotly-plot:has(.updatemenu-item-rect) :is(.updatemenu-item-text, .annotation-text) {
-  fill: light-dark(#262626, #F0F0EC) !important;
-}
-/* A halo parts a name from the curves that cross it. */
-.js-plotly-plot:not(:has(.updatemenu-item-rect)) .annotation-text {
-  paint-order: stroke; stroke: light-dark(#FFFFFF, #181714); stroke-width: 4px; stroke-linejoin: round;
-}
-.js-plotly-plot .annotation:not(:has(.bg[style*="fill-opacity: 0;"])) .annotation-text {
-  stroke: none !important;
-}
-:is([data-testid="stBaseButton-primary"]:not(:disabled), [data-testid="stMultiSelect"] [data-tag] *) {
-  color: light-dark(#FFFFFF, #141414);
-}
-[data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] {gap: 0.55rem;}
-[data-testid="stSidebarUserContent"] {margin-left: -0.65rem; margin-right: -0.65rem;}
-[data-testid="stSidebarUserContent"] .st-key-links {gap: 0;}
-[data-testid="stSidebarUserContent"] [data-testid="stCaptionContainer"] p {line-height: 1.2;}
-[data-testid="stSidebarUserContent"] .st-key-links [data-testid="stCaptionContainer"] p {
-  font-size: 0.8rem; line-height: 1.1; padding-top: 3px;
-}
-[data-testid="stSidebarUserContent"] [data-testid="stExpander"] :is(details, summary, [data-testid="stExpanderDetails"]) {
-  border: none; padding-left: 0; padding-right: 0; background: none;
-}
-.st-key-buttons > div {flex: 1 1 auto !important; width: auto !important; min-width: 0 !important;}
-.st-key-buttons button {padding: 0.25rem 0.3rem;}
-.st-key-buttons button p {font-size: 0.85rem; white-space: nowrap;}
-:is([data-testid="stSidebar"], .st-key-figure_controls) [data-stale="true"] {opacity: 1 !important;}
-.rr-fills .st-key-lead {
-  position: fixed; inset: 0; bottom: 91px; height: auto; z-index: 1000; padding: 0.5rem 1rem; background: var(--rr-page);
-}
-.rr-fills :is([data-testid="stSidebar"], [data-testid="stHeader"]) {display: none;}
-[data-testid="stBottom"] {border-top: 1px solid rgba(128,128,128,0.35);}
-[data-testid="stBottomBlockContainer"] {padding: 0.5rem 1rem; max-width: none;}
-.rr-fills [data-testid="stBottom"] {z-index: 1001;}
-/* Beside sliders, which are so much higher: the labels of both stand at one height. */
-.st-key-figure_controls:has([data-testid="stSlider"]) [data-testid="stButtonGroup"] {margin-bottom: 8px;}
-[data-testid="stSidebarHeader"] {height: 0.9rem; margin-bottom: 0;}
-@media (min-width: 641px) {
-  body:not(.rr-fills) [data-testid="stBottom"] {display: none;}
-  /* The ground of the page that is open covers no neighbour's words. */
-  .st-key-links [data-testid="stPageLink-NavLink"] {height: 20px; margin: 6px 0;}
-}
-@media (max-width: 640px) {
-  /* A finger hits one link and not two. */
-  .st-key-links [data-testid="stElementContainer"]:has(a) {margin: 0;}
-  /* Lines and blocks stand closer, so that the figure stays on the first screen; where many categories bring one more
-     choice to the row above it, this is one line that a finger moves, and fades where it goes on. */
-  .st-key-figure_controls {row-gap: 0.3rem;}
-  .st-key-figure_controls:has(.st-key-view_shown) {
-    flex-wrap: nowrap; overflow-x: auto; scrollbar-width: none; padding-right: 3rem;
-    mask-image: linear-gradient(to left, transparent, #000 3rem);
-  }
-  .st-key-figure_controls:has(.st-key-view_shown) > * {flex: none;}
-  [data-testid="stMain"] [data-testid="stButtonGroup"] > div {flex-wrap: wrap;}
-  [data-testid="stMain"] [data-testid="stMarkdownContainer"] p {line-height: 1.4;}
-  [data-testid="stMain"] [data-testid="stVerticalBlock"] {gap: 0.6rem;}
-  [data-testid="stMainBlockContainer"] h1 {font-size: 1.5rem; padding: 1.25rem 0 0.6rem;}
-  .modebar-container {display: none;}
-  /* Of more than 81 cells none is as wide as its number, which a tap tells. */
-  .st-key-channel_table .heatmap-label text {font-size: 9px !important;}
-  .st-key-channel_table :has(> .heatmap-label:nth-of-type(82)) > .heatmap-label {display: none;}
-  [data-testid="stMarkdownContainer"] table {font-size: 0.78rem;}
-  [data-testid="stMarkdownContainer"] :is(th, td) {padding: 0.25rem 0.3rem;}
-}
-</style>"""
+_STYLE = f"<style>{read(('frame',), 'css')}</style>"
 
 
 @dataclass(frozen=True)
@@ -146,8 +63,7 @@ class Page:
         place: Any = None,
         unused: Mapping[str, str] | None = None,
     ) -> None:
-        """Show the page's first figure, at its `place` or here, then the controls; ``on_click`` as in `chart.show`,
-        ``unused`` as in `controls`."""
+        """Show the page's first figure, as `chart.lead`, then the controls; ``unused`` as in `controls`."""
         chart.lead(figure, name, on_click, place)
         self.controls(unused)
 
@@ -161,7 +77,7 @@ class Page:
             _present(grey)
         with st.sidebar:
             links, population = st.container(key="links"), st.container()
-            sidebar.draw_dials(grey)
+            dials.draw(*_DIALS_OF_THE_SIDEBAR, grey=grey)
             buttons = st.container()
         waits = dials.can_wait(_DIALS_AT_THE_FOOT)
         if not waits:
@@ -221,7 +137,7 @@ def controls_for_all_pages() -> None:
         with st.expander("Your own numbers"):
             st.caption("The other pages open with them.")
             sidebar.draw_population(grey)
-            sidebar.draw_dials(grey, figure=False)
+            dials.draw(*_DIALS_OF_THE_SIDEBAR, grey=grey, figure=False)
             sidebar.draw_buttons(grey)
     if not dials.moving():
         link.write()
@@ -266,8 +182,7 @@ def _show_notes_and_upload() -> None:
 
 @dataclass(eq=False)
 class _Before:
-    """What came to a session before a whole run had drawn its widgets: their values by identifier, and whose end of a
-    run is waited for."""
+    """What came to a session before a whole run had drawn its widgets, and whose end of a run is waited for."""
 
     states: dict[str, WidgetState] = field(default_factory=dict)
     runner: ScriptRunner | None = None
@@ -304,56 +219,8 @@ def _take_again() -> None:
 
 # Presenting belongs to the session: all pages share it, and their links carry it (``present=on``), see `link`. The key p
 # begins and ends it, see `dials`.
-_QUESTION, _FOOT = "2.3rem", "4.7rem"  # heights
 _QR_CODE = 420  # pixels
-_LETTERS = "22px"  # the smallest that are read from the back of a room
-
-_PRESENTED = f"""<style>
-[data-testid="stMain"] {{overflow: hidden;}}
-[data-testid="stMain"]::before {{content: none !important;}}
-[data-testid="stHeader"], [data-testid="stSidebar"], [data-testid="stExpandSidebarButton"] {{display: none;}}
-[data-testid="stMainBlockContainer"] [role="tablist"] {{display: none;}}
-[data-testid="stMainBlockContainer"] :is([data-testid="stElementContainer"], [data-testid="stPopover"]):not(
-  .st-key-lead *, :has(h1), :has([data-testid="stAlert"])) {{display: none;}}
-[data-testid="stMainBlockContainer"] h1 {{
-  position: fixed; inset: 0 1.5rem auto; height: {_QUESTION}; padding: 0.2rem 0 0; font-size: 28px; z-index: 2;
-}}
-.st-key-lead {{position: fixed; inset: {_QUESTION} 1.5rem {_FOOT}; width: auto; height: auto; z-index: 1; gap: 0.3rem;}}
-.st-key-lead > * {{width: 100%;}}
-.st-key-lead .stBidiComponent {{min-height: 0 !important;}}
-.st-key-lead > :last-child {{flex: none; padding-bottom: 1rem;}}
-.st-key-lead [data-testid="stCaptionContainer"] {{opacity: 1;}}
-.st-key-lead [data-testid="stCaptionContainer"] p {{font-size: {_LETTERS}; line-height: 1.35;}}
-body [data-testid="stBottom"] {{display: block !important; z-index: 3;}}
-.st-key-foot :is(.rr-full, .rr-full.rr-another), .st-key-present button [data-testid="stIconMaterial"] {{display: none;}}
-.st-key-foot :is(.rr-dials, .rr-head label, .rr-why, button p, a :is(p, span)) {{font-size: {_LETTERS} !important;}}
-body .st-key-foot .rr-off {{grid-template-columns: auto 1fr;}}
-.st-key-foot .rr-why {{white-space: nowrap; overflow: hidden; text-overflow: ellipsis;}}
-@media (min-width: 900px) {{
-  .st-key-foot {{flex-direction: row; align-items: center; gap: 1.5rem; min-height: calc({_FOOT} - 1.2rem);}}
-  .st-key-foot > :last-child {{flex: none; width: auto;}}
-  .st-key-foot > :first-child {{flex: 1 1 0; min-width: 0;}}
-  .st-key-foot .rr-dials {{grid-template-columns: 1fr 1fr; column-gap: 1.5rem;}}
-  .st-key-foot .rr-dial {{grid-column: auto; grid-template-columns: auto 1fr 5.5em; column-gap: 0.5rem;}}
-  .st-key-foot .rr-head label {{min-width: 0;}}
-  .st-key-foot .rr-box {{width: 5.5em;}}
-}}
-@media (max-width: 899px) {{
-  [data-testid="stMainBlockContainer"] h1 {{font-size: 20px; line-height: 1.2;}}
-  .st-key-lead {{inset: 4rem 0.6rem 9.5rem;}}
-  .st-key-lead > :first-child {{overflow: hidden;}}
-  .st-key-lead .rr-figure {{width: 156.25%; height: 156.25%;}}
-  .st-key-lead .svg-container {{zoom: 0.64;}}
-  .st-key-lead [data-testid="stCaptionContainer"] p {{font-size: 16px;}}
-  .st-key-foot :is(.rr-dials, .rr-head label, .rr-why, button p, a :is(p, span)) {{font-size: 16px !important;}}
-  .st-key-foot {{gap: 0.4rem;}}
-  .st-key-present {{flex-wrap: nowrap; gap: 0.3rem;}}
-  .st-key-present button {{padding: 0.25rem 0.45rem;}}
-  .st-key-present :is(button, button *) {{overflow: visible; white-space: nowrap;}}
-  .st-key-present {{width: 100% !important;}}
-  .st-key-present > *, .st-key-present > * * {{flex: none; width: max-content !important; min-width: 0 !important;}}
-}}
-</style>"""
+_PRESENTED = f"<style>{read(('presenting',), 'css')}</style>"
 
 
 def _present(grey: Mapping[str, str]) -> NoReturn:

@@ -49,8 +49,7 @@ WHICH = (
 
 
 def words(*titles: str) -> None:
-    """The meaning of words that a page uses, by their titles in the glossary, behind one click, in the row of widgets
-    above its figure."""
+    """The meaning of words of a page, by their titles in the glossary, in the row of widgets above its figure."""
     figure_controls.place(partial(_show_words, titles))
 
 
@@ -82,8 +81,7 @@ def _noise_here(mechanism: RandomizedResponse, n: int) -> str:
 
 
 def following(address: str) -> navigation.Entry | None:
-    """The page that comes after the one with this address; None after the last of the path, and after the last that goes
-    deeper."""
+    """The page after the one with this address; None after the last of the path, and of those that go deeper."""
     pairs = (pair for walk in _WALKS for pair in pairwise(walk))
     return next((after for before, after in pairs if before.address == address), None)
 
@@ -97,8 +95,7 @@ def next_presented() -> None:
 
 
 def next_page() -> None:
-    """Draw the link to the page that comes after the one on screen, if one does, with what that answers: the end of a
-    page."""
+    """Draw the link to the page that comes after this one, if one does, with what that answers."""
     entry = following(link.page())
     if entry is not None:
         st.divider()

@@ -291,8 +291,7 @@ def kept_page(progress: Progress) -> str:
 
 
 def teachers_sheet() -> str:
-    """A sheet for the teacher, as one HTML file to print: of each scene aim, minutes, what is usually believed, what to
-    ask."""
+    """The teacher's sheet, as one HTML file to print: of each scene aim, minutes, belief, and what to ask."""
     minutes = sum(scene.minutes for scene in SCENES)
     return downloads.printed(
         title="Teacher's sheet",

@@ -89,9 +89,8 @@ class Binding(Generic[T]):
         changes ``settings``, or those that the session then holds."""
         value = getattr(settings or self.current(), name)
         if isinstance(getattr(self.default, name), float):
-            value = float(
-                value
-            )  # an end of a range may be a whole number, which a slider of others does not take
+            # an end of a range may be a whole number, which a slider of others does not take
+            value = float(value)
 
         def changed(chosen: Any) -> T:
             before: Any = settings or self.current()
@@ -204,10 +203,9 @@ def page() -> str:
     return _link().page
 
 
-def set_parameter(parameter: str, text: str | None) -> None:
-    """Set a parameter of the address, or remove it (None), while a part of the page is drawn; `write` writes
-    it together with the others."""
-    _link().own[parameter] = text
+def set_parameters(query: Mapping[str, str | None]) -> None:
+    """Set parameters of the address, or remove them (None), while the page is drawn; `write` writes them."""
+    _link().own |= query
 
 
 def change(**fields: Any) -> None:
@@ -251,7 +249,8 @@ def read(address: str, bindings: Iterable[Binding[Any]] = (), *, presentable: bo
     link = _link()
     arrived = first or _from_history() or address != link.page
     link.own.clear()
-    query = _in_address()
+    address_now = st.query_params.to_dict()
+    query = {name: address_now[name] for name in _ON_EVERY_PAGE if name in address_now}
     if query and arrived:
         carried, notes = _read(query)
         # A click on a page link right behind a change (leaving a box commits it) carries the old scenario.
@@ -267,7 +266,7 @@ def read(address: str, bindings: Iterable[Binding[Any]] = (), *, presentable: bo
     link.page, link.bindings = address, tuple(bindings)
     if arrived:
         for binding in link.bindings:
-            binding.arrive(st.query_params.to_dict())
+            binding.arrive(address_now)
     return arrived
 
 
@@ -288,8 +287,7 @@ def own_notes() -> tuple[str, ...]:
 
 
 def write() -> None:
-    """Write the scenario and the page's settings to the address if it differs: one message, one history
-    entry, no rerun."""
+    """Write scenario and settings to the address if it differs: one message, one history entry, no rerun."""
     query = _query()
     if query != st.query_params.to_dict():
         st.query_params.from_dict(query)
@@ -316,11 +314,6 @@ def _query() -> dict[str, str]:
         own |= binding.write(binding.current())
     wanted = {**current().to_query(), **manner_to_query(), **others, **own, **link.own}
     return {name: text for name, text in wanted.items() if text is not None}
-
-
-def _in_address() -> dict[str, str]:
-    address = st.query_params.to_dict()
-    return {name: address[name] for name in _ON_EVERY_PAGE if name in address}
 
 
 def _read(query: dict[str, str]) -> tuple[_Carried, tuple[str, ...]]:

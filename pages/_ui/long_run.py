@@ -46,8 +46,7 @@ def stopped(done: int, total: int, unit: str) -> None:
 
 
 def start_button(name: str, label: str, about: Hashable) -> bool:
-    """Draw the start button, and Stop while the work runs, in a horizontal container; whether `run_with_progress` is to
-    do the work in this run."""
+    """Draw the start button, and Stop while the work runs; whether `run_with_progress` is to work in this run."""
     st.button(label, type="primary", on_click=request, args=(name, about), key=f"{name}_start")
     requested = bool(st.session_state.get(f"_{name}_requested") == (about,))
     if requested:

@@ -35,14 +35,6 @@ def show_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     st.markdown(table(head, "l" * len(head), rows))
 
 
-def show_in_two_columns(entries: Sequence[Entry]) -> None:
-    """Entries in two columns, the left one first; in one column on a phone."""
-    half = (len(entries) + 1) // 2
-    for column, part in zip(st.columns(2, gap="large"), (entries[:half], entries[half:]), strict=True):
-        with column:
-            show_entries(part)
-
-
 def show_entries(entries: Iterable[Entry]) -> None:
     """Entries one below the other."""
     st.markdown("\n\n".join(map(_as_markdown, entries)))
@@ -79,14 +71,10 @@ def _formatted(value: Any, wanted: str) -> str:
     )
 
 
-def _vector(values: Iterable[float]) -> str:
-    return f"({', '.join(number(float(value)) for value in values)})"
-
-
 _FORMATS: Mapping[str, Callable[..., str]] = {
     "number": number,
     "percent": percent,
-    "vector": _vector,
+    "vector": lambda values: f"({', '.join(number(float(value)) for value in values)})",
     "times": roughly_times,
 }
 
@@ -162,15 +150,16 @@ def glossary_entries() -> tuple[Entry, ...]:
 
 
 def show_glossary() -> None:
-    show_in_two_columns(glossary_entries())
+    """Two columns, the left one first; one on a phone."""
+    entries = glossary_entries()
+    half = (len(entries) + 1) // 2
+    for column, part in zip(st.columns(2, gap="large"), (entries[:half], entries[half:]), strict=True):
+        with column:
+            show_entries(part)
 
 
 def question_entries() -> tuple[Entry, ...]:
     return tuple(question.entry for question in reference.questions())
-
-
-def show_questions() -> None:
-    show_answers(question_entries())
 
 
 def show_answers(entries: Iterable[Entry]) -> None:
@@ -179,10 +168,6 @@ def show_answers(entries: Iterable[Entry]) -> None:
     for question in map(asked.__getitem__, entries):
         st.markdown(f"**{question.entry.title}** {question.entry.text}")
         _link(navigation.BY_ADDRESS[question.page], question.seen, question.part)
-
-
-def page_entries() -> tuple[Entry, ...]:
-    return tuple(Entry(page.question, page.answers) for page in navigation.BY_ADDRESS.values())
 
 
 def show_pages(entries: Iterable[Entry]) -> None:
@@ -379,7 +364,7 @@ def _part(key: str, *shows: Callable[..., Any]) -> Part:
 
 PARTS = {
     "glossary": _part("glossary", show_glossary, glossary_entries),
-    "questions": _part("questions", show_questions, question_entries, show_answers),
+    "questions": _part("questions", lambda: show_answers(question_entries()), question_entries, show_answers),
     "symbols": _part("symbols", show_symbols, symbol_entries),
     "names": _part("names", show_names, name_entries),
     "formulas": _part("formulas", show_formulas, formula_entries),
@@ -394,22 +379,21 @@ PART = part_in_link("reference", {key: part.name for key, part in PARTS.items()}
 
 
 def pick(query: str) -> Part:
-    """Widget that chooses the part to show; returns it. While there is a query, no part is on screen, and none is lit."""
+    """Widget that chooses the part to show, and ends the search; returns the part. While searching, none is lit."""
+
+    def take(key: str) -> None:
+        PART.change(key)
+        st.session_state[_SEARCH] = ""
+
     st.pills(
         "Parts of the reference",
         list(PARTS),
         required=not query,
         format_func=lambda key: PARTS[key].name,
         label_visibility="collapsed",
-        **widgets.widget_arguments("part", None if query else PART.current(), _show_part),
+        **widgets.widget_arguments("part", None if query else PART.current(), take),
     )
     return PARTS[PART.current()]
-
-
-def _show_part(key: str) -> None:
-    """Show a part, and leave the search."""
-    PART.change(key)
-    st.session_state[_SEARCH] = ""
 
 
 def search_box() -> str:
@@ -423,21 +407,17 @@ def search_box() -> str:
     return query.strip()
 
 
-def _searched() -> list[tuple[str, Sequence[Entry], Callable[[Sequence[Entry]], None]]]:
-    """What is searched, with its name and how it is shown: the questions, the pages of the app, and the other parts."""
-    found = [(part.name, part.entries(), part.show_found) for part in PARTS.values()]
-    answers = found.pop(list(PARTS).index("questions"))
-    return [answers, ("Pages", page_entries(), show_pages), *found]
-
-
 def search_results(query: str) -> None:
     """All entries that match the query, grouped by part; what is called so comes first, then answers and pages."""
     st.caption(
         f"Entries that mention “{markdown(query)}”. Empty the box, or choose a part, to leave the search."
     )
     is_named = methodcaller("is_named", query)
+    pages = tuple(Entry(page.question, page.answers) for page in navigation.BY_ADDRESS.values())
+    searched = [(part.name, part.entries(), part.show_found) for part in PARTS.values()]
+    answers = searched.pop(list(PARTS).index("questions"))
     finds = []
-    for name, entries, show in _searched():
+    for name, entries, show in (answers, ("Pages", pages, show_pages), *searched):
         if hits := [entry for entry in entries if entry.matches(query)]:
             finds.append((name, sorted(hits, key=is_named, reverse=True), show))
     for name, hits, show in sorted(finds, key=lambda find: not any(map(is_named, find[1]))):

@@ -11,6 +11,7 @@ import streamlit as st
 from markupsafe import escape
 
 from pages._ui import chart, downloads, link, navigation, sidebar
+from pages._ui.component import read
 from pages._ui.link import Binding
 from pages._ui.reports import session as reports
 from rr_core.figures import room as figures
@@ -27,19 +28,7 @@ _EVERY = 2.0  # seconds between two looks at a room
 _EPSILONS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
 _OWN = "A question of your own"
 _POINTS = Target("max", 0.1)
-_PROJECTOR = """<style>
-[data-testid="stSidebar"], [data-testid="stExpandSidebarButton"] {display: none;}
-[data-testid="stMainBlockContainer"] h1 {display: none;}
-.rr-asked {font-size: clamp(1.6rem, 3.2vw, 3rem); font-weight: 600; line-height: 1.2; margin: 0 0 0.6rem;}
-.rr-asked.rr-told {font-size: clamp(1.4rem, 2.2vw, 2.4rem); margin: 0;}
-.rr-answers {font-size: clamp(1.1rem, 2vw, 1.7rem); margin: 0; padding-left: 1.2em;}
-[data-testid="stMainBlockContainer"] .rr-code {margin: 1.2rem 0 0.4rem;}
-.rr-code {font-size: clamp(3rem, 9vw, 8rem); font-weight: 700; line-height: 1.1; letter-spacing: 0.08em;
-  font-family: monospace;}
-[data-testid="stCaptionContainer"] p {font-size: 22px;}
-[data-testid="stCaptionContainer"] {opacity: 1;}
-.rr-place, .rr-how-many {font-size: clamp(1.1rem, 2vw, 1.8rem); overflow-wrap: anywhere;}
-</style>"""
+_PROJECTOR = f"<style>{read(('projector',), 'css')}</style>"
 _FOLDED = (
     "**What if somebody lies anyway?** Their lies are counted as truth: chance can be taken away afterwards, a "
     "lie cannot. The coin is there so that nobody has to lie: no report proves anything.\n\n"

@@ -130,8 +130,7 @@ def keeps_users() -> bool:
 
 
 def cached(name: str, about: Hashable, make: Callable[[], T]) -> T:
-    """``make()``, cached in this session under ``name`` until ``about`` differs. For results on an upload,
-    which no shared cache may hold."""
+    """``make()``, cached in this session under ``name`` until ``about`` differs: no shared cache may hold uploads."""
     mine = sessions.held()
     held: tuple[Hashable, T] | None = mine.get(_cached(name))
     if held is None or held[0] != about:

@@ -11,7 +11,7 @@ from typing import Any
 import segno
 import streamlit as st
 
-from pages._ui import dials, link, session_files, truth, widgets
+from pages._ui import link, session_files, truth, widgets
 from rr_core import limits
 from rr_core.populations import DISTRIBUTIONS, UPLOAD
 from rr_core.rounding import number, percent
@@ -26,8 +26,7 @@ _PRESETS = {preset.name: preset for preset in PRESETS}
 
 
 def grey(unused: Mapping[str, str]) -> dict[str, str]:
-    """Why each control that does nothing is grey, by the name of its field: what the page says of its open view, and
-    what the distribution fixes."""
+    """Why controls that do nothing are grey, by field: what the page says, and what the distribution fixes."""
     scenario, fixed = link.current(), {}
     if scenario.of_data and link.page() != "plan":  # of a survey that may have other answers than the data
         whose = "Your data" if scenario.dist == UPLOAD else "These data"
@@ -41,14 +40,11 @@ def draw_population(grey: Mapping[str, str]) -> None:
     """Draw the widgets for the distribution and its number of categories; ``grey`` as in `dials`."""
     scenario = link.current()
     left, right = st.columns([2, 1], gap="xsmall")
-    left.selectbox(
-        "Distribution",
-        list(DISTRIBUTIONS),
-        format_func=DISTRIBUTIONS.__getitem__,
-        **_widget_arguments(
-            "dist", UPLOAD if session_files.upload_open() else scenario.dist, _put_distribution
-        ),
-    )
+    dist = UPLOAD if session_files.upload_open() else scenario.dist
+    with left:
+        widgets.pick_from_list(
+            "Distribution", DISTRIBUTIONS, **_widget_arguments("dist", dist, _put_distribution)
+        )
     right.number_input(
         "Categories K",
         limits.K_MIN,
@@ -61,14 +57,8 @@ def draw_population(grey: Mapping[str, str]) -> None:
         st.caption(about_k)
 
 
-def draw_dials(grey: Mapping[str, str], *, figure: bool = True) -> None:
-    """Draw the dials of the scenario; ``grey`` and ``figure`` as in `dials`."""
-    dials.draw("dials", "s", "epsilon", "n", grey=grey, figure=figure)
-
-
 def draw_buttons(grey: Mapping[str, str]) -> None:
-    """Draw the button for another draw, the rest of the widgets behind a second one, and the one that hides the truth;
-    ``grey`` as in `dials`."""
+    """Draw the buttons for another draw, for the rest of the widgets, and for hiding the truth; as `dials`."""
     with st.container(key="buttons", horizontal=True, gap="xsmall"):
         draw_new_draw(grey)
         with st.popover("More", width="stretch"), st.container(horizontal=True, gap="large"):
@@ -94,7 +84,7 @@ def _more(scenario: Scenario, grey: Mapping[str, str]) -> None:
         index=None,
         placeholder="Your own settings",
         help="Scenarios worth starting from: " + "; ".join(f"{p.name}: {p.why}" for p in PRESETS) + ".",
-        **_widget_arguments("preset", preset, _put_preset),
+        **_widget_arguments("preset", preset, lambda name: _put(_PRESETS[name].scenario)),
     )
     st.number_input(
         "Seed",
@@ -114,7 +104,7 @@ def _more(scenario: Scenario, grey: Mapping[str, str]) -> None:
     st.caption(
         f"{whose}p = {percent(mechanism.p)} · q = {percent(mechanism.q)} · eᵋ = {number(math.exp(scenario.epsilon), 4)}"
     )
-    st.button("Reset", on_click=_reset, width="stretch", help="Back to the first scenario.")
+    st.button("Reset", on_click=_put, args=(FIRST,), width="stretch", help="Back to the first scenario.")
 
 
 def draw_share() -> None:
@@ -140,17 +130,16 @@ def qr_code(address: str) -> str:
 
 
 def _widget_arguments(field: str, value: object, put: Callable[[Any], None] | None = None) -> dict[str, Any]:
-    """Arguments of a widget bound to a field of the scenario, see `widgets.widget_arguments`; ``put`` replaces
-    the default callback."""
+    """As `widgets.widget_arguments`, of a field of the scenario; ``put`` replaces the default callback."""
     # A widget is another one on every page, even under the same key, and would start at its minimum there.
     key = f"scenario_{field}_{link.page()}"
     take = put or (lambda chosen: link.change(**{field: chosen}))
     return widgets.widget_arguments(key, value, take, anew=True)
 
 
-def _put_preset(name: str) -> None:
+def _put(scenario: Scenario) -> None:
     session_files.close_upload()
-    link.change(**asdict(_PRESETS[name].scenario))
+    link.change(**asdict(scenario))
 
 
 def _put_distribution(dist: str) -> None:
@@ -166,8 +155,3 @@ def _put_distribution(dist: str) -> None:
 
 def _put_k(k: int) -> None:
     link.change(**({"dist": "zipf"} if link.current().of_data else {}), k=k)
-
-
-def _reset() -> None:
-    session_files.close_upload()
-    link.change(**asdict(FIRST))

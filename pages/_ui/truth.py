@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 # Addresses of the pages that show the truth of the scenario.
 _SHOWN_ON = ("noisy_histogram", "inv_negatives", "estimators", "geometry", "ibu", "protocols")
-# Those of them whose main figure has none.
+# Those of them on which nothing is of the truth.
 _WITHOUT_TRUTH = ("ibu",)
 
 
@@ -47,16 +47,18 @@ def unused_without(*fields: str) -> dict[str, str]:
 
 
 def draw_button(*, brief: bool = False) -> None:
-    """Draw the button that hides the truth or reveals it, on the pages that show it; ``brief``, in one word, on those
-    whose main figure shows it."""
+    """Draw the button that hides the truth or reveals it, on pages that show it; ``brief``, in one word."""
     if link.page() in _SHOWN_ON and not (brief and link.page() in _WITHOUT_TRUTH):
-        words = "Reveal" if hidden() else "Hide"
+        words, is_grey = "Reveal" if hidden() else "Hide", link.page() in _WITHOUT_TRUTH
         st.button(
             words if brief else f"{words} the truth",
             on_click=link.hide_truth,
             args=(not hidden(),),
             key=f"truth_{link.page()}",
-            help="For a class that guesses first: hides the true counts, and every number that depends on them, on all "
+            disabled=is_grey,
+            help="Nothing on this page shows the true counts."
+            if is_grey
+            else "For a class that guesses first: hides the true counts, and every number that depends on them, on all "
             "pages. The link says so, too.",
             width="stretch",
         )

@@ -111,8 +111,7 @@ def _preview(file: session_files.File, has_header: bool | None, sheet: str | Non
 
 
 def _options(file: session_files.File) -> tuple[dict[str, Any], Preview]:
-    """Widgets for how to read the file, initially as `inspect` suggests; returns the options of
-    `read_distribution`, and the preview."""
+    """Widgets for how to read the file, at first as `inspect` suggests; `read_distribution`'s options, the preview."""
     preview = _preview(file, None)
     sheet = sheet_of(preview, f"upload_sheet_{file.file_id}")
     if sheet is not None:

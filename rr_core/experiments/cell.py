@@ -73,11 +73,16 @@ def simulate_cell(
     Every estimator sees the same reports.
 
     Args:
+        cell: which cell.
+        settings: how it is measured.
         given: uploaded populations, by key.
         progress: as in `rr_core.simulate.simulate`; called with the number of collections done.
 
     Returns:
         None when it was stopped before its end.
+
+    Raises:
+        ValueError: naming the argument.
     """
     collector = cell_collector(cell, settings, given or {})
     measure, done = _Accumulator(settings, collector), 0

@@ -183,6 +183,7 @@ class PaperClaim:
     """One claim of the paper.
 
     Attributes:
+        key: which one.
         verdict: what this sweep says of it.
         count: the cells, or for "order_k" the slopes, behind the verdict; None where it is not about these.
         evidence: more numbers behind the verdict; None where it was not tested.
@@ -207,11 +208,15 @@ def claims(result: SweepResult) -> tuple[PaperClaim, ...]:
 
 
 def figure_claims(result: SweepResult, metric: str) -> tuple[PaperClaim, ...]:
-    """The paper's statements about a figure of ``metric``, population by population, then about MLE*; none for a metric
-    that the paper does not mention, before the first cell is completed, and without the three valid estimators.
+    """The paper's statements about a figure of ``metric``, population by population, then about MLE*.
 
     "Close" is a statement about the means (at most CLOSE times the smallest); "best", "worst" and "lower" are
-    statements about the cells that the seeds settle, see `ranking.sign`. An uploaded histogram is judged by its shape.
+    statements about the cells that the seeds settle, see `ranking.sign`. An uploaded histogram is judged by its shape
+    alone, whatever the paper says of its own data set.
+
+    Returns:
+        The statements; none for a metric that the paper does not mention, before the first cell is completed, and
+        without the three valid estimators.
     """
     if not has_errors(result, metric, *VALID):
         return ()
@@ -254,7 +259,13 @@ def mle_lowest_nll(result: SweepResult) -> PaperClaim:
 
 
 def best_when(result: SweepResult, name: str, shape: Literal["concentrated", "near uniform"]) -> PaperClaim:
-    """InvP or InvN (``name``) has the smallest mean squared error of the three where the populations have this shape."""
+    """One of InvP and InvN has the smallest mean squared error of the three where the population has a shape.
+
+    Args:
+        result: a sweep.
+        name: "inv_p" or "inv_n".
+        shape: of the populations.
+    """
     key: ClaimKey = "inv_p_best" if name == "inv_p" else "inv_n_best"
     cells = tuple(cell for cell in result.cells if shape_of(cell) == shape)
     if not cells or not has_errors(result, "mse", *VALID):
@@ -397,8 +408,7 @@ def _best_of_population(part: SweepResult) -> PaperClaim:
 
 
 def _kosarak(part: SweepResult) -> PaperClaim:
-    """The claim about the paper's click-stream, for an uploaded histogram with as many categories (which may be
-    another)."""
+    """The claim about the paper's click-stream, for an uploaded histogram with as many categories."""
     count = always_best(part, "mse", "inv_p")
     first = part.cells[0]
     return PaperClaim(
@@ -452,8 +462,7 @@ def _higher_nll(result: SweepResult, name: str) -> HigherNll:
 
 
 def _verdict_on_often(counts: list[Count], half: float) -> Verdict:
-    """The verdict on whether every count has at least ``half`` cells that answer yes; an undecided cell may answer
-    either."""
+    """The verdict on whether every count has at least ``half`` cells that answer yes, as undecided ones may."""
     surely = [count.yes >= half for count in counts]
     maybe = [count.yes + count.undecided >= half for count in counts]
     if all(surely):

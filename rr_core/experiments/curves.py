@@ -259,7 +259,11 @@ def _panel(result: SweepResult, choice: CurveSelection, cells: list[CellResult])
     for name in names:
         e = settings.estimators.index(name)
         if choice.measure == "excess":
-            found[name] = _excess(cells, m, e, settings.estimators.index("mle_star"))
+            best = settings.estimators.index("mle_star")
+            mean = np.array([c.difference[m, e, best] for c in cells], dtype=np.float64)
+            error = np.array([c.difference_error[m, e, best] for c in cells], dtype=np.float64)
+            around = _ERRORS * np.nan_to_num(error)
+            found[name] = ErrorCurve(mean, mean - around, mean + around)
         elif choice.measure in CELL_STATISTICS:
             part = np.array([getattr(c, choice.measure)[e] for c in cells], dtype=np.float64)
             found[name] = ErrorCurve(part, part, part)
@@ -275,10 +279,3 @@ def _panel(result: SweepResult, choice: CurveSelection, cells: list[CellResult])
             )
             found[name] = ErrorCurve(mean, low, high)
     return Panel(x, found)
-
-
-def _excess(cells: list[CellResult], m: int, e: int, best: int) -> ErrorCurve:
-    mean = np.array([c.difference[m, e, best] for c in cells], dtype=np.float64)
-    error = np.array([c.difference_error[m, e, best] for c in cells], dtype=np.float64)
-    around = _ERRORS * np.nan_to_num(error)
-    return ErrorCurve(mean, mean - around, mean + around)

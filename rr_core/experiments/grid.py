@@ -125,6 +125,9 @@ class Settings:
             report).
         bias: whether squared bias and variance are worked out as well.
         seed: another whole number gives other users and other noise.
+
+    Raises:
+        ValueError: naming the argument.
     """
 
     seeds: int = 100

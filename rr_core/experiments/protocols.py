@@ -76,6 +76,9 @@ class Setting:
             always "sampled" for "jeffreys".
         s: exponent of a Zipf population, else 0.
 
+    Raises:
+        ValueError: naming the argument.
+
     >>> Setting("oue", "jeffreys", 10, 1.0, 100).mechanism() == UnaryEncoding(10, 1.0, optimized=True)
     True
     """
@@ -159,6 +162,7 @@ def measure(
     encoding is made from the bits, with a gap of 1e-8 nats per report.
 
     Args:
+        setting: what is simulated.
         collections: how many, an integer >= 1.
         seed: from 0 to 2^32 - 1.
         people: (k,) counts whose shares are the population "age"; left out for all others.
@@ -166,6 +170,9 @@ def measure(
 
     Returns:
         One `Errors` for each of ``setting.truths``. O(k) for a collection of k-RR, O(n k) for unary encoding.
+
+    Raises:
+        ValueError: naming the argument.
 
     >>> fixed, = measure(Setting("k_rr", "uniform", 4, 2.0, 400, "fixed"), 50)
     >>> fixed.truth, fixed.mean["mle"] < fixed.mean["inv"]
@@ -370,8 +377,12 @@ def sentences(stored: Stored) -> tuple[Sentence, ...]:
 
 
 def against_inv_p(rows: Sequence[Errors], stored: Stored) -> Count:
-    """In how many of these settings maximum likelihood is surely better than InvP (yes), and surely worse (no), at a
-    level held over all settings of the figures."""
+    """In how many of these settings maximum likelihood is surely better than InvP (yes), and surely worse (no).
+
+    Args:
+        rows: settings of the figures.
+        stored: errors of all settings of the figures, over which the level of the tests is held.
+    """
     return _count([_lower(row, _level(stored)) for row in rows])
 
 

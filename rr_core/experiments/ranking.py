@@ -55,9 +55,15 @@ class Count:
 
 
 def sign(result: SweepResult, cell: CellResult, metric: str, first: str, second: str) -> Sign:
-    """Which of two mean errors is smaller, where the seeds can tell: a two-sided t test of the paired differences, at
-    FAMILY_LEVEL over all pairs of valid estimators in all cells of the sweep (Bonferroni), run or not. The level holds as
-    far as the mean of the differences is about normal; differences without spread settle nothing."""
+    """Which of two mean errors is smaller, where the seeds can tell: a two-sided t test of the paired differences,
+    at FAMILY_LEVEL over all pairs of valid estimators in all cells of the sweep (Bonferroni), run or not: whatever
+    part of a sweep is asked about, and however far it is, a cell is held to the same. The level holds as far as the
+    mean of the differences is about normal; differences that are all the same tell nothing about their spread, and
+    settle nothing.
+
+    Raises:
+        ValueError: when the sweep has no such metric or estimator.
+    """
     by_means, difference, error = _difference(result, cell, metric, first, second)
     if by_means == 0:
         return 0
@@ -93,8 +99,12 @@ class Leader:
 
 
 def leading(result: SweepResult, cell: CellResult, metric: str) -> Leader:
-    """Which valid estimators have the smallest mean error in a cell, and by how much; means that differ by no more than
-    rounding count as equal.
+    """Which valid estimators have the smallest mean error in a cell, and by how much.
+
+    Means that differ by no more than rounding count as equal.
+
+    Raises:
+        ValueError: as `sign`.
 
     >>> from rr_core.experiments.grid import Settings, Sweep, over
     >>> from rr_core.experiments.run import run
@@ -243,8 +253,15 @@ class Standing:
 
 
 def standing(result: SweepResult, metric: str, close: float = 1.5) -> Standing:
-    """Compare the three valid estimators over all completed cells of a sweep; ``close`` is the largest ratio to the
-    smallest mean error that counts as close.
+    """Compare the three valid estimators over all completed cells of a sweep.
+
+    Args:
+        result: a sweep, finished or not.
+        metric: one of its metrics.
+        close: largest ratio to the smallest mean error that counts as close.
+
+    Raises:
+        ValueError: when the sweep lacks the metric or one of the three.
 
     >>> from rr_core.experiments.grid import Settings, Sweep, over
     >>> from rr_core.experiments.run import run
@@ -301,7 +318,11 @@ def varying_axis(cells: tuple[Cell, ...]) -> SweepAxis | None:
 
 def leader_intervals(result: SweepResult, metric: str, axis: SweepAxis) -> tuple[LeaderInterval, ...]:
     """Intervals of equal winners of a sweep along ``axis``, from the smallest value up. A cell that has not been run ends
-    an interval."""
+    an interval.
+
+    Raises:
+        ValueError: when the sweep lacks the metric or one of the three valid estimators.
+    """
     cells = sorted(result.sweep.cells, key=lambda cell: float(getattr(cell, axis)))
     found = []
     for best, group in groupby(cells, lambda cell: _settled_best(result, cell, metric)):
@@ -366,8 +387,13 @@ class Agreement:
 
 
 def agreement(first: SweepResult, second: SweepResult, metric: str) -> Agreement:
-    """Compare the mean errors of two runs that both have the metric. The standard error of a difference of independent
-    means is sqrt(se1² + se2²), and the difference over it is about Student's t with Welch's degrees of freedom.
+    """Compare the mean errors of two runs.
+
+    The standard error of a difference of two independent means is sqrt(se1² + se2²), and the difference over it is
+    about Student's t with Welch's degrees of freedom.
+
+    Raises:
+        ValueError: when one of them does not have the metric.
 
     >>> from rr_core.experiments.grid import Sweep, over
     >>> from rr_core.experiments.run import run

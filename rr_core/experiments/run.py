@@ -154,7 +154,10 @@ class _Run:
         for cell in self.cost:
             if cell.uploaded:
                 cell.population(self.given)  # a missing one is an error before any work
-        self.waiting = _work_order(self.cost)
+        # Long cells first, so that none of them is left to run alone at the end; the others in a fixed random order.
+        cells = list(self.cost)
+        random.Random(len(cells)).shuffle(cells)
+        self.waiting = sorted(cells, key=lambda one: -self.cost[one] if self.cost[one] > _PER_TASK else 0.0)
 
     def tell(self) -> bool:
         """Report the progress; returns whether to stop."""

@@ -226,6 +226,7 @@ def winner_map(
     """The map of a sweep, finished or not.
 
     Args:
+        result: the sweep.
         key: kind of map, see `map_kinds`.
         metric: one of the sweep's.
         wanted: values of the other axes, see `fixed_axes`.

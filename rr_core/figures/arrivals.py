@@ -41,8 +41,7 @@ def drawn_categories(
 def arriving_reports(
     seen: ReportsSoFar, theta: Array | None, mechanism: RandomizedResponse, view: Bars
 ) -> go.Figure:
-    """Shares among the reports so far, beside the expected ones and the users' true ones (k,), both left out without
-    these."""
+    """Shares among the reports so far, with the expected and the users' true ones (k,) where these are given."""
     shares = seen.shares[0].astype(np.float32), hover("share of the reports so far", seen.shares)
     traces = [view.bars("Reports", *shares, marker={"color": OBSERVED.colour})]
     highest = seen.shares[-1].max() or _MOST  # nobody may have reported any of them

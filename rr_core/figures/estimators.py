@@ -210,10 +210,10 @@ def _estimate_curves(view: Curve, by_name: Mapping[str, Array], truth: Array | N
     traces = band(view, "Inv, lowest to highest", low, high, INV.faded(0.2))
     if truth is not None:
         traces.append(line(view, "Truth", view.mean(truth[view.order]), color=TRUTH.colour, width=4))
-    for name in ESTIMATORS:
-        quantity = QUANTITIES[name]
-        style = quantity.line(2.5)
-        traces.append(line(view, quantity.name, view.mean(ordered[name]), **style))
+    traces += [
+        line(view, QUANTITIES[name].name, view.mean(ordered[name]), **QUANTITIES[name].line(2.5))
+        for name in ESTIMATORS
+    ]
     return traces
 
 
@@ -223,21 +223,19 @@ _FEWEST, _MOST = 4, 15  # digits
 def error_distribution(result: Repeats, metric: str) -> go.Figure:
     """One box per estimator: the errors over all collections, with their mean."""
     errors = result.errors[metric]
-    traces: list[dict[str, Any]] = []
-    for index, name in enumerate(ESTIMATORS):
-        quantity, values = QUANTITIES[name], errors[:, index]
-        traces.append(
-            {
-                "type": "box",
-                "name": quantity.name,
-                "x": values[np.isfinite(values)],
-                "boxmean": True,
-                "boxpoints": "outliers",
-                "marker": quantity.marker(5),
-                "line": {"color": quantity.colour, "width": 2},
-                "hoverinfo": "x",
-            }
-        )
+    traces = [
+        {
+            "type": "box",
+            "name": QUANTITIES[name].name,
+            "x": values[np.isfinite(values)],
+            "boxmean": True,
+            "boxpoints": "outliers",
+            "marker": QUANTITIES[name].marker(5),
+            "line": {"color": QUANTITIES[name].colour, "width": 2},
+            "hoverinfo": "x",
+        }
+        for name, values in zip(ESTIMATORS, errors.T, strict=True)
+    ]
     spread = errors[np.isfinite(errors) & (errors > 0)]
     wide = metric != "above" and spread.size > 0 and spread.max() > 30 * spread.min()
     scale: dict[str, Any] = {"exponentformat": "power"}
@@ -331,19 +329,15 @@ def _split_reading(result: Repeats, variance: list[float]) -> str:
         return "One collection shows neither a bias nor a variance: both are about many."
     if not result.with_negatives:
         return "No collection had a negative, so in all of them the valid estimators are Inv itself."
+    # Observed squared biases less what chance is expected to make of none.
+    bias2 = {name: result.bias2(name) for name in ESTIMATORS}
     parts = {
-        name: f"{_squared_bias(result, name)} + {number(variance[i])}" for i, name in enumerate(ESTIMATORS)
+        name: f"{number(seen) if seen > 0 else 'about 0'} + {number(of_name)}"
+        for (name, seen), of_name in zip(bias2.items(), variance, strict=True)
     }
     valid = ", ".join(f"{QUANTITIES[name].name} {parts[name]}" for name in VALID)
     of_inv = f"Inv {parts['inv']} (its bias is chance: it has none)"
     return f"Mean squared error is squared bias + variance: {of_inv}, {valid}."
-
-
-def _squared_bias(result: Repeats, name: str) -> str:
-    """Squared bias as text: the observed one less its expectation from chance, or that chance explains it
-    all."""
-    seen = result.bias2(name)
-    return number(seen) if seen > 0 else "about 0"
 
 
 def wins(result: Repeats, metric: str) -> go.Figure:

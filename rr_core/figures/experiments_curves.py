@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core._validate import Array
-from rr_core.experiments.curves import CELL_STATISTICS, Curves, ErrorCurve, PanelRow
+from rr_core.experiments.curves import CELL_STATISTICS, Curves, ErrorCurve, PanelRow, other_axis
 from rr_core.experiments.ranking import Standing
 from rr_core.figures.style import (
     ALL_DIGITS,
@@ -52,8 +52,7 @@ _LEAST_DECADES, _DECADES = 0.7, 12.0  # decades of error that a row shows, at le
 
 
 class PanelGrid:
-    """Layout of the panels: suffixes of their axes ("" for the first, then "2", "3", …) and domains, in
-    fractions of the plot."""
+    """Layout of the panels: suffixes of axes ("", "2", "3", …) and domains, in fractions of the plot."""
 
     def __init__(self, rows: int, columns: int) -> None:
         self.rows, self.columns = max(rows, 1), max(columns, 1)
@@ -95,8 +94,7 @@ class PanelGrid:
 
 @dataclass(frozen=True)
 class Scale:
-    """The vertical axis of a row: its ends (powers of ten when it is logarithmic), and the exponent at which zeros are
-    drawn."""
+    """The vertical axis of a row: its ends (powers of ten when logarithmic), and where zeros are drawn."""
 
     low: float
     high: float
@@ -105,8 +103,7 @@ class Scale:
 
     @classmethod
     def for_row(cls, drawn: Curves, row: PanelRow) -> Scale:
-        """The scale that contains all means of a row and the upper ends of its bands; a band may extend below
-        it."""
+        """The scale that contains all means of a row and the upper ends of its bands."""
         every = [line for panel in row.panels[:MOST_COLUMNS] for line in panel.curves.values()]
         mean, low, high = (
             np.concatenate([getattr(line, name) for line in every]) if every else np.empty(0)
@@ -127,8 +124,7 @@ class Scale:
         return cls(bottom - 1.5 * below, top, logarithmic=True, zero=bottom - below)
 
     def positions(self, values: Array) -> Array:
-        """The values as drawn: on a logarithmic axis, values of zero or below the axis are moved to its
-        bottom."""
+        """The values as drawn: on a logarithmic axis, zeros and values below it are moved to its bottom."""
         if not self.logarithmic:
             return values
         placed: Array = np.maximum(values, 10.0 ** (self.low if self.zero is None else self.zero))
@@ -268,7 +264,11 @@ def paper_figure(drawn: Curves, here: float | None = None) -> go.Figure:
         for column in range(len(columns)):
             place = {"xaxis": f"x{grid.suffix(column)}", "yaxis": f"y{grid.suffix(index)}"}
             traces += _curves(drawn, row, column, scale, place)
-    _name_once(traces)
+    named = set()  # every estimator once in the legend, with its first curve
+    for trace in traces:
+        if trace["mode"] == "lines+markers" and trace["name"] not in named:
+            trace["showlegend"] = True
+            named.add(trace["name"])
     if drawn.band != "none":
         traces.append(_band_in_legend(drawn))
     shapes = []
@@ -297,8 +297,7 @@ def paper_figure(drawn: Curves, here: float | None = None) -> go.Figure:
 
 
 def curves_reading(drawn: Curves) -> str:
-    """The figure in one sentence: in how many cells which estimator has significantly the smallest mean, and
-    the largest ratio of MLE*'s error to it."""
+    """The figure in one sentence: who has surely the smallest mean in how many cells, and what MLE* costs."""
     choice = drawn.selection
     what = METRIC_NAMES[choice.metric].in_text
     if not drawn.n_completed:
@@ -406,7 +405,7 @@ def _curves(
 
 def _hover(drawn: Curves, name: str, row: PanelRow, column: int) -> str:
     choice = drawn.selection
-    third = "n" if choice.along == "epsilon" else "epsilon"
+    third = other_axis(choice.along)
     kinds = {"error": "two standard errors", "seeds": "5% to 95% of the collections"}
     band = (
         f"<br>{kinds[drawn.band]}: %{{customdata[1]:.3~g}} to %{{customdata[2]:.3~g}}"
@@ -436,15 +435,6 @@ def _band(name: str, x: Array, line: ErrorCurve, scale: Scale, place: dict[str, 
     )
 
 
-def _name_once(traces: list[dict[str, Any]]) -> None:
-    """Show every estimator once in the legend, with its first curve."""
-    named = set()
-    for trace in traces:
-        if trace["mode"] == "lines+markers" and trace["name"] not in named:
-            trace["showlegend"] = True
-            named.add(trace["name"])
-
-
 def _band_in_legend(drawn: Curves) -> dict[str, Any]:
     words = (
         "band: ±2 standard errors"
@@ -459,7 +449,7 @@ def _heads(
     drawn: Curves, rows: tuple[PanelRow, ...], columns: tuple[float, ...], grid: PanelGrid
 ) -> list[dict[str, Any]]:
     """The name of every row above its left end, and the third axis above every column."""
-    symbol = SYMBOLS["n" if drawn.selection.along == "epsilon" else "epsilon"]
+    symbol = SYMBOLS[other_axis(drawn.selection.along)]
     values = [f"{symbol} = {value:,.10g}" for value in columns]
     heads = []
     for index, row in enumerate(rows):

@@ -47,8 +47,7 @@ def cell_text(map_cell: MapCell) -> str:
 
 
 def cell_numbers(map_cell: MapCell) -> str:
-    """A cell in a table: the winner and the next one's error over its own, and that of MLE* where it is the last; or why
-    there is none."""
+    """A cell in a table: the winner and the next one's error over its own, that of MLE* if last; or why none."""
     lead = map_cell.leader
     if map_cell.result is None:
         return "–"
@@ -340,8 +339,7 @@ def _cells(drawn: WinnerMap) -> dict[str, Any]:
 
 
 def _colour(map_cell: MapCell) -> str:
-    """Colour of a cell: that of its winner, paler the smaller its margin; that of MLE* where it ties with
-    others."""
+    """Colour of a cell: its winner's, paler the smaller its margin; that of MLE* where it ties with others."""
     lead = map_cell.leader
     if lead is None or lead.equal:
         return _EQUAL

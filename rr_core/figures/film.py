@@ -36,8 +36,7 @@ _GAP = 24  # between the legend and the plot
 
 @dataclass(frozen=True)
 class Frame:
-    """One picture of a film: its name on the slider, a note of at most two lines, and what changes of each moving
-    trace."""
+    """One picture of a film: name on the slider, a note of at most two lines, what changes of moving traces."""
 
     name: str
     note: str

@@ -278,8 +278,7 @@ def _current(count: int, value: float, y_axis: str) -> dict[str, Any]:
 
 
 def _support_starts(pushed: PushDown, relative: Array) -> list[dict[str, Any]]:
-    """For each repair a vertical line at the count from which it is positive for the category, if it is zero
-    at a lower count."""
+    """For each repair a vertical line at the count from which it is positive for the category, if above the lowest."""
     top = 1.15 * _top(relative)
     traces = []
     for column, name in enumerate(_SMALLEST_SUPPORT_FIRST):

@@ -238,7 +238,8 @@ def _region_names(layers: Layers) -> list[dict[str, Any]]:
     notes = []
     for region in layers.regions:
         where = to_plane(region.corners)
-        if _area(where) > _SMALLEST_NAMED:
+        x, y = where.T
+        if abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1))) / 2 > _SMALLEST_NAMED:
             notes.append(note(_ZEROS[region.zeros], *where.mean(axis=0).tolist()))
     return notes
 
@@ -265,11 +266,6 @@ def _arrow(view: Frame, raw: Array) -> dict[str, Any]:
 def _lines(name: str, points: NDArray[Any], **line: Any) -> dict[str, Any]:
     drawn = points.astype(np.float32)
     return line_trace(name, drawn[:, 0], drawn[:, 1], "", line=line, showlegend=False)
-
-
-def _area(corners: Array) -> float:
-    x, y = corners.T
-    return abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1))) / 2
 
 
 _GAP = {"x": 0.08, "y": 0.2}  # between panels, with room for their titles

@@ -106,8 +106,7 @@ def _epsilon_reading(runs: RunComparison, names: Sequence[str], tolerance: float
 
 
 def _order(needed: Array) -> str:
-    """Whether the iterations needed decrease with epsilon, in a sentence; ``needed`` is in increasing order
-    of epsilon, nan where the run was too short."""
+    """Whether the iterations needed (nan: the run was too short) decrease with epsilon, in a sentence."""
     # Of two runs that did not reach the tolerance it is not known which needs more.
     unknown = np.isnan(needed[1:]) & np.isnan(needed[:-1])
     beyond = np.nan_to_num(needed, nan=np.inf)

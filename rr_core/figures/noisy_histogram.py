@@ -209,8 +209,7 @@ def channel(mechanism: RandomizedResponse, names: list[str]) -> go.Figure:
 def belief(
     prior: ArrayLike, beliefs: Sequence[Array], reports: Sequence[int], truth: int, view: Bars
 ) -> go.Figure:
-    """Posterior (k,) of an observer who knows the population, before any report, after the first, and after all;
-    ``truth`` is the person's own category."""
+    """Posterior (k,) of an observer who knows the population, before any report, after the first, and after all."""
     truth_colour, blue = QUANTITIES["truth"].colour, QUANTITIES["observed"]
     shown = [("before any report", view.pick(prior), truth_colour)]
     if len(reports) > 1:

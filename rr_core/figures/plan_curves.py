@@ -65,8 +65,10 @@ _OF_ZEROS = [-6.0, -3.0]  # powers of ten, for errors that are all zero
 _MARKER_SIZES = {"inv_p": 15, "mle_star": 7}
 _LINE_WIDTHS = {"inv_p": 4.5}
 _STANDARD_ERRORS = 2.0  # standard errors to either side
-_SHUFFLING_COLOUR = "#2F8FBF"
 _HERE_RIM = {"width": 1.5, "color": RIM}
+# Of a figure with a single curve, and of the place on it where one is.
+_ONE_COLOUR = "#2F8FBF"
+_ONE_MARK = {"color": _ONE_COLOUR, "symbol": "diamond", "size": 14, "line": _HERE_RIM}
 
 
 def rmse_against_k(curves: RmseCurves, epsilon: float) -> go.Figure:
@@ -75,7 +77,7 @@ def rmse_against_k(curves: RmseCurves, epsilon: float) -> go.Figure:
     x = axis("Categories K (log scale)", type="log", dtick=1, **COUNT)
     reads = (
         f"at ε = {budget(epsilon)} k-RR is as good as subset selection up to {math.floor(curves.single):,} "
-        f"categories, and has a smaller error than OUE up to {largest_k_below(curves.flip):,}."
+        f"categories, and has a smaller error than OUE up to {math.ceil(curves.flip) - 1:,}."
     )
     return _rmse_figure(curves, x, "K", reads)
 
@@ -97,11 +99,6 @@ def epsilon_axis() -> dict[str, Any]:
     """A logarithmic axis of epsilon with ticks that are read as numbers."""
     ticks = [str(tick) for tick in _WIDE_EPSILON_TICKS]
     return axis("Privacy ε (log scale)", type="log", tickvals=_WIDE_EPSILON_TICKS, ticktext=ticks)
-
-
-def largest_k_below(flip: float) -> int:
-    """The largest whole number of categories below this one."""
-    return math.ceil(flip) - 1
 
 
 def log_range(values: list[Array]) -> list[float]:
@@ -348,14 +345,14 @@ def central_against_users(curve: ShuffleCurve) -> go.Figure:
             curve.users,
             curve.epsilon.astype(np.float32),
             "%{x:,.4~r} reports shuffled<br>central ε at most %{y:.3~g}",
-            line={"color": _SHUFFLING_COLOUR, "width": 3.5},
+            line={"color": _ONE_COLOUR, "width": 3.5},
         ),
         mark_trace(
             "here",
             np.array([curve.n]),
             np.array([now.epsilon]),
             "%{x:,} reports<br>central ε at most %{y:.3~g}",
-            marker={"color": _SHUFFLING_COLOUR, "symbol": "diamond", "size": 14, "line": _HERE_RIM},
+            marker=_ONE_MARK,
         ),
     ]
     return figure(
@@ -381,7 +378,6 @@ def _shuffling_reading(curve: ShuffleCurve) -> str:
     )
 
 
-_COLOUR = "#2F8FBF"
 _DIGITS = 6  # of what was typed
 _TOO_MANY = "more than a trillion (10¹²) people"
 
@@ -398,12 +394,13 @@ def people_against_share(curve: ShareCurve) -> go.Figure:
             curve.shares[reached],
             curve.people[reached],
             hover,
-            line={"color": _COLOUR, "width": 3.5},
+            line={"color": _ONE_COLOUR, "width": 3.5},
         )
     ]
     if np.isfinite(curve.needed):
-        marker = {"color": _COLOUR, "symbol": "diamond", "size": 14, "line": {"width": 1.5, "color": RIM}}
-        traces.append(mark_trace("the share you expect", [curve.share], [curve.needed], hover, marker=marker))
+        traces.append(
+            mark_trace("the share you expect", [curve.share], [curve.needed], hover, marker=_ONE_MARK)
+        )
     which = "Share in the group with fewer" if each else "Share of people who have it"
     scale = " (log scale)" if logarithmic else ""
     x: dict[str, Any] = {"range": [0, 1.02 * curve.goal.largest_share]}
@@ -484,20 +481,3 @@ def promise(goal: Goal) -> str:
         "The test counts the reports that speak for it. This is by the exact binomial law, and a larger number of people "
         "is enough, too. The curve has steps, because reports are whole."
     )
-
-
-FORMULAS = r"""
-$a$ and $b$ are the chances of a “yes” from those who have it and from all others, and $m = b + (a-b)\pi$ that of anybody
-at a share $\pi$. The unbiased estimate of $\pi$ from $N$ people has the variance $V(\pi)/N$ with
-
-$$V(\pi) = \frac{m(1-m)}{(a-b)^2},$$
-
-and with more kinds of reports than two that of the design's table of chances.
-
-- **A narrow interval:** $N = 1.96^2\,V(\pi)/h^2$ for a half-width of $h$.
-- **To tell it from zero:** $\mathrm{Binomial}(N, b)$ reaches a number of “yes” with a chance of 5% at most;
-  $\mathrm{Binomial}(N, m)$ reaches it with the power. With more kinds of reports, those count as “yes” for which
-  $(a-b)^2/(b(1-b))$ is largest.
-- **To tell two groups apart:** $N = (1.96 + z)^2\,\big(V(\pi) + V(\pi+d)\big)/d^2$ in each, for a difference of $d$;
-  $z$ is 0.84 for a power of 80% and 1.28 for 90%.
-"""

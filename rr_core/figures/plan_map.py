@@ -38,8 +38,7 @@ _ROUNDING = 1e-6  # relative: users of a target that was itself worked out
 
 @dataclass(frozen=True, eq=False)
 class TargetFrontier:
-    """The boundary of the region in which the target is met: (e,) users needed at each epsilon, infinite where it is
-    not reached."""
+    """Users needed (e,) at each epsilon for the target to be met, infinite where it is not reached."""
 
     target: Target
     epsilons: Array
@@ -158,8 +157,7 @@ def _lines(landscape: Landscape, target: Target) -> list[tuple[float, Array]]:
 def _name(
     landscape: Landscape, target: Target, value: float, users: Array, along: float, places: list[Place]
 ) -> dict[str, Any]:
-    """The label of a line, near this fraction of its length so that labels of close lines do not overlap, and off the
-    marks."""
+    """The label of a line, near this fraction of its length, off the labels of close lines and the marks."""
     inside = np.flatnonzero(np.isfinite(users))
     x, y = np.log10(landscape.epsilons[inside]), np.log10(users[inside])
     wide, high = np.log10(landscape.epsilons[[0, -1]]), np.log10(landscape.users[[0, -1]])

@@ -117,8 +117,7 @@ _SURE = 2.0  # standard errors
 def posterior_intervals(
     found: PosteriorSummary, estimates: Mapping[str, Array], truth: Array | None, view: Bars
 ) -> go.Figure:
-    """The posterior mean with its credible intervals beside MLE* and InvP (k,), by category, and the population's
-    shares."""
+    """The posterior mean with its credible intervals beside MLE* (k,), by category, and the population's shares."""
     mean, low, high = (view.pick(values) for values in (found.mean, found.low, found.high))
     best = estimates["mle_star"]
     traces = [
@@ -162,8 +161,7 @@ def _posterior_reading(found: PosteriorSummary, estimates: Mapping[str, Array], 
 
 
 def towards_mle(sizes: Sequence[int], distances: Mapping[str, Array]) -> go.Figure:
-    """Distance between the mean of DRAWS draws from the posterior and MLE* against the number of users, one line a
-    prior."""
+    """Distance between the mean of DRAWS draws and MLE* against the number of users, one line a prior."""
     dashes = ("solid", "dash", "dot")
     traces = [
         line_trace(

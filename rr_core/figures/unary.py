@@ -25,8 +25,7 @@ _SURE = 4.0  # standard errors of a measured ratio from one: a difference that c
 def unary_estimates(
     estimates: Mapping[str, Array], ones: Array, truth: Array | None, view: Bars
 ) -> go.Figure:
-    """Estimates (k,) from unary encoding by category, beside the truth; ``ones`` is the share of the reports with a one
-    in each place."""
+    """Estimates (k,) from unary encoding by category, beside the truth; ``ones``: shares of ones in each place."""
     # An MLE that is iterated looks like MLE*, and has no star.
     values = {"mle_star" if name == "mle" else name: view.pick(found) for name, found in estimates.items()}
     traces = [

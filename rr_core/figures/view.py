@@ -65,13 +65,10 @@ class Bars:
         picked: Array = per_level[..., level_of[self.categories]]
         return picked
 
-    def _stride(self) -> int:
-        """Distance between ticks, in categories, so that the names or numbers fit."""
-        wanted = self.categories.size / (_MOST_TICKS if self.labels is not None else _MOST_NUMBERS)
-        return next(step for step in _ROUND_STEPS if step >= wanted)
-
     def axis(self) -> dict[str, Any]:
-        stride = self._stride()
+        # Distance between ticks, in categories, so that the names or numbers fit.
+        wanted = self.categories.size / (_MOST_TICKS if self.labels is not None else _MOST_NUMBERS)
+        stride = next(step for step in _ROUND_STEPS if step >= wanted)
         shown = self.categories[::stride]
         return axis(
             self.title,
@@ -177,8 +174,7 @@ def natural_order(k: int) -> Order:
 
 
 def find(wanted: str, labels: Sequence[str] | None, k: int, most: int = MOST_BARS) -> Order:
-    """Categories whose names contain one of the comma-separated words (or have these numbers, from 1), at most
-    ``most``, whole matches first."""
+    """Categories named by one of the comma-separated words or numbers, at most ``most``, whole matches first."""
     parts = wanted[:LONGEST_SEARCH].split(",")
     words = list(dict.fromkeys(part.strip().casefold() for part in parts if part.strip()))
     if labels is None:

@@ -81,8 +81,12 @@ def push_down(
     Args:
         histogram: (k,) counts, whole numbers with a total of at most 2^53.
         category: which one, from 0; it must have reports.
+        mechanism: the randomized response that produced the reports.
         equalize: first spread the reports of the categories that InvP drops evenly among them. All of them are then
             below q, so that the three supports are equal; InvP stays where it is.
+
+    Raises:
+        ValueError: naming the argument.
 
     >>> pushed = push_down([50, 30, 20, 4], 2, RandomizedResponse(4, 1.0))
     >>> pushed.off_line_ranges
@@ -100,8 +104,11 @@ def push_down(
     n_counts = int(np.clip(_MAX_CELLS // (4 * (len(others.rest) + 1)), _FEWEST_COUNTS, _MOST_COUNTS))
     counts = np.union1d(_spaced(0, own, n_counts), others.ties)
     for _ in range(_ZOOMS):
-        low, high = _disagreement_range(counts, others.positive(counts, mechanism))
-        counts = np.union1d(counts, _spaced(low, high, n_counts))
+        # From where no repair keeps the category to where all three do.
+        positive = others.positive(counts, mechanism)
+        low = counts[~positive.any(axis=-1)].max(initial=counts[0])
+        high = counts[positive.all(axis=-1)].min(initial=counts[-1])
+        counts = np.union1d(counts, _spaced(int(low), int(high), n_counts))
     result = others.at_counts(counts, mechanism)
     while (between := _bisection_counts(result)).size:
         result = result.merged_with(others.at_counts(between, mechanism))
@@ -115,7 +122,11 @@ def push_down_candidates(
 
     Args:
         histogram: (k,) counts.
+        mechanism: the randomized response that produced the reports.
         most: how many categories at most, an integer >= 1.
+
+    Raises:
+        ValueError: naming the argument.
 
     >>> push_down_candidates([9, 1, 0, 8], RandomizedResponse(4, 1.0)).tolist()
     [3, 0]
@@ -188,14 +199,6 @@ def _without_category(
     multiplicities[top] -= 1
     # A level that nobody is left on would still count as the smallest value.
     return _WithoutCategory(values[top], np.stack([values, multiplicities], axis=-1)[multiplicities > 0], own)
-
-
-def _disagreement_range(counts: Counts, positive: NDArray[np.bool_]) -> tuple[int, int]:
-    """The range of counts that begins where no repair keeps the category and ends where all three do."""
-    all_drop, all_keep = ~positive.any(axis=-1), positive.all(axis=-1)
-    low = counts[all_drop].max() if all_drop.any() else counts[0]
-    high = counts[all_keep].min() if all_keep.any() else counts[-1]
-    return int(low), int(high)
 
 
 def _bisection_counts(result: PushDown) -> Counts:

@@ -174,6 +174,7 @@ def count_alignment(draw: Draw, times: int) -> Iterator[AlignmentCounts]:
     Collection i is the one that `repeats.repeat` draws. Stop by not asking for the next item.
 
     Args:
+        draw: the scenario's draw.
         times: how many collections, an integer >= 1.
 
     >>> from rr_core import Scenario

@@ -261,8 +261,7 @@ def local_rate(path: IBUPath) -> LocalRate:
 
 
 def _slowest_error(own: Array, theta: Array, sizes: Array, vanishing: NDArray[np.bool_]) -> tuple[float, int]:
-    """The smallest decay, and the level behind it; ``vanishing`` are the levels outside the support that did not start at
-    zero."""
+    """The smallest decay, and the level behind it; ``vanishing``: outside the support, not zero at the start."""
     support = theta > 0
     decay = _slowest_error_inside(own[support], (theta * sizes)[support])
     level = int(np.argmin(np.where(support, own, np.inf)))

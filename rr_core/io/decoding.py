@@ -169,7 +169,8 @@ class Decoded:
 
 
 def unpack(data: bytes, name: str, tell: Tell = lambda _: None) -> Decoded:
-    """Check the size and the name, decompress, and find what the bytes really are; `tell` as in `unzipped`.
+    """Check the size and the name, decompress, and find what the bytes really are; `tell` is told the part
+    that is unpacked.
 
     Raises:
         UnreadableFile: too large, before or after decompression; wrong extension; empty; a damaged archive, or one of
@@ -180,7 +181,7 @@ def unpack(data: bytes, name: str, tell: Tell = lambda _: None) -> Decoded:
     extension, notes = _extension(name), tuple[str, ...]()
     compression: Compression | None = None
     if data.startswith(_GZIP):
-        data, compression = gunzip(data), "gzip"
+        data, compression = gunzip(data, tell=tell), "gzip"
     kind = _kind(data, extension)
     if kind is None and compression is None:
         data, extension, notes = _unzip(data, tell)
@@ -197,14 +198,16 @@ def unpack(data: bytes, name: str, tell: Tell = lambda _: None) -> Decoded:
     return Decoded(data, kind or "text", compression, notes=notes)
 
 
-def gunzip(data: bytes, limit: int | None = None) -> bytes:
-    """Decompress gzip piece by piece and stop at `limit` bytes (default: MAX_UNPACKED_BYTES)."""
+def gunzip(data: bytes, limit: int | None = None, tell: Tell = lambda _: None) -> bytes:
+    """Decompress gzip piece by piece and stop at `limit` bytes (default: MAX_UNPACKED_BYTES); `tell` is told the part
+    that is done."""
     limit = MAX_UNPACKED_BYTES if limit is None else limit
-    unpacked = io.BytesIO()
+    packed, unpacked = io.BytesIO(data), io.BytesIO()
     try:
-        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+        with gzip.GzipFile(fileobj=packed) as file:
             while piece := file.read(_CHUNK):
                 unpacked.write(piece)
+                tell(packed.tell() / len(data))
                 if unpacked.tell() > limit:
                     raise UnreadableFile(f"The file unpacks to more than {megabytes(limit)}. {COUNT_FIRST}")
     except EOFError:

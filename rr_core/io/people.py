@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -85,24 +85,35 @@ def read_people(
     >>> people.groups, people.tallies.counts.tolist()
     (('Oslo', 'Rome'), [[0, 1], [1, 1]])
     """
-    sources, sums = [source] if isinstance(source, Source) else source, list[pa.Table]()
+    sources = [source] if isinstance(source, Source) else source
     keyed = tuple(dict.fromkeys((*by, *stated)))
     keys = [f"key {i}" for i in range(1 + len(keyed))]
+    sums, whole = list[pa.Table](), list[pa.Table]()
     for one in sources:
         with naming(one.name if len(sources) > 1 else None):
             try:
                 table = open_table(bytes(one.data), one.name, read.has_header, sheet=one.sheet)
             except NoRows:
                 continue  # a part without rows, which was skipped before
-            sums += _sums(table, read, keys, keyed, weights, inverse)
+            for rows in _rows(table, read, keys, keyed, weights, inverse):
+                sums.append(_add_up(rows, keys))
+                whole.append(_add_up(rows, keys[:1]))
     added = _add_up(pa.concat_tables(sums), keys)
-    return _people(added, keys, labels, names, by, weights, bits, tuple(map(keyed.index, stated)))
+    people = _people(added, keys, labels, names, by, weights, bits, tuple(map(keyed.index, stated)))
+    if not by:
+        return people
+    # Sums of sums differ in their last digits from those of all rows, as they are read without groups.
+    added = _add_up(pa.concat_tables(whole), keys[:1])
+    of_all = _people(added, keys[:1], labels, names, (), weights, bits, ()).tallies
+    if of_all.counts.sum() != people.tallies.counts.sum():  # some have no group
+        return people
+    return replace(people, tallies=replace(people.tallies, whole=of_all))
 
 
-def _sums(
+def _rows(
     table: Table, read: Reports, keys: Sequence[str], by: Sequence[str], weights: str | None, inverse: bool
-) -> list[pa.Table]:
-    """The sums of each piece of a table by its keys."""
+) -> Iterator[pa.Table]:
+    """The rows of each piece of a table with its keys, and what is added up of them."""
     of_reports = list(read.columns) or [read.category_name]
     columns = [*of_reports, *by, *([] if read.count_name is None else [read.count_name])]
     of_weights = [] if weights is None else [find(table, weights)]
@@ -114,7 +125,7 @@ def _sums(
         )
     if of_weights and read.count_name is not None:
         raise UnreadableFile("A table of counts has no weights: weights need one report per row.")
-    sums, rows, many = list[pa.Table](), 0, len(read.columns)
+    rows, many = 0, len(read.columns)
     of_counts = read.count_name is not None and not many
     totals = rows_of_totals(table, indices[0], indices[-1]) if of_counts else None
     for piece in table.pieces(indices):
@@ -139,9 +150,8 @@ def _sums(
         summed["zero"] = ((weight == 0) & ~missing).astype(np.int64)
         summed["people"] = np.where(missing, 0, summed["people"])
         own = pa.table(summed)
-        sums.append(_add_up(own if totals is None else own.filter(pa.array(~totals[rows : rows + n])), keys))
+        yield own if totals is None else own.filter(pa.array(~totals[rows : rows + n]))
         rows += n
-    return sums
 
 
 _SUMMED = ("rows", "people", "weights", "squares", "missing", "zero")

@@ -57,6 +57,12 @@ _FEWEST = 2  # categories
 _SHORTEST_BESIDE = 3  # bits of a string beside columns of bits: 10 may as well be a number
 
 
+NO_GROUPS_OF_ONES = (
+    "A table of ones has neither groups nor weights: they need the bits of every report. To compare groups, analyse the "
+    "rows of each group alone, with its own number of reports."
+)
+
+
 class OneBit(UnreadableFile):
     """The file has one bit for each person: reports of Warner's design."""
 
@@ -272,6 +278,8 @@ def read_unary(
     choice: tuple[Layout | None, str | int | None, str | int | None] = (layout, category, count)
     if choice == (None, None, None):
         choice = (found.choice.layout, found.choice.category, found.choice.count)
+    elif category is None and found.strings:
+        choice = (layout, found.choice.category, count)
     reports = read_reports(
         [source],
         layout=choice[0],

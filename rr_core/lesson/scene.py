@@ -7,10 +7,11 @@ is on screen before the reader has predicted something, and what comes after it.
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,25 +29,25 @@ Picture = Mapping[str, Any]
 Prediction = tuple[int, ...]
 
 
-class Question(Protocol):
-    """Something to predict. A prediction is a tuple of integers, and so is the answer."""
+@dataclass(frozen=True)
+class Question(ABC):
+    """Something to predict: its text, and the ``kind`` in which the browser asks. A prediction is a tuple of integers,
+    and so is the answer."""
 
-    @property
-    def text(self) -> str:
-        """The question, as it is asked."""
+    text: str
+    kind: ClassVar[str]
 
-    @property
-    def kind(self) -> str:
-        """How the browser asks."""
-
+    @abstractmethod
     def check(self, values: Prediction) -> bool:
         """Whether this can be a prediction."""
 
+    @abstractmethod
     def words(self, values: Prediction) -> str:
         """A prediction or the answer, in words."""
 
     def for_browser(self) -> dict[str, Any]:
-        """What the browser needs to ask."""
+        """What the browser needs to ask, beside the text."""
+        return {name: value for name, value in vars(self).items() if name != "text"}
 
 
 def with_unit(number: int, unit: str) -> str:
@@ -55,7 +56,7 @@ def with_unit(number: int, unit: str) -> str:
 
 
 @dataclass(frozen=True)
-class NumberQuestion:
+class NumberQuestion(Question):
     """A whole number, on a line.
 
     Attributes:
@@ -64,12 +65,11 @@ class NumberQuestion:
         in_ratios: whether equal steps on the line are equal ratios; ``low`` is at least 1 then.
     """
 
-    text: str
     low: int
     high: int
     unit: str = ""
     in_ratios: bool = False
-    kind: str = "number"
+    kind = "number"
 
     def check(self, values: Prediction) -> bool:
         return len(values) == 1 and self.low <= values[0] <= self.high
@@ -77,12 +77,9 @@ class NumberQuestion:
     def words(self, values: Prediction) -> str:
         return with_unit(values[0], self.unit)
 
-    def for_browser(self) -> dict[str, Any]:
-        return {"low": self.low, "high": self.high, "unit": self.unit, "in_ratios": self.in_ratios}
-
 
 @dataclass(frozen=True)
-class ChoiceQuestion:
+class ChoiceQuestion(Question):
     """One of a few; the prediction is its position, from 0.
 
     Attributes:
@@ -90,10 +87,9 @@ class ChoiceQuestion:
         pictures: of the options, where they have any: shares, to be drawn as small bars.
     """
 
-    text: str
     options: tuple[str, ...]
     pictures: tuple[tuple[float, ...], ...] = ()
-    kind: str = "choice"
+    kind = "choice"
 
     def check(self, values: Prediction) -> bool:
         return len(values) == 1 and 0 <= values[0] < len(self.options)
@@ -101,12 +97,9 @@ class ChoiceQuestion:
     def words(self, values: Prediction) -> str:
         return self.options[values[0]]
 
-    def for_browser(self) -> dict[str, Any]:
-        return {"options": self.options, "pictures": self.pictures}
-
 
 @dataclass(frozen=True)
-class OrderQuestion:
+class OrderQuestion(Question):
     """An order; the prediction has the positions of the items, from 0, the first one first.
 
     Attributes:
@@ -115,11 +108,10 @@ class OrderQuestion:
         ends: what the first and the last place mean, in a word each.
     """
 
-    text: str
     items: tuple[str, ...]
     hints: tuple[str, ...]
     ends: tuple[str, str]
-    kind: str = "order"
+    kind = "order"
 
     def check(self, values: Prediction) -> bool:
         return sorted(values) == list(range(len(self.items)))
@@ -127,30 +119,23 @@ class OrderQuestion:
     def words(self, values: Prediction) -> str:
         return ", then ".join(self.items[i] for i in values)
 
-    def for_browser(self) -> dict[str, Any]:
-        return {"items": self.items, "hints": self.hints, "ends": self.ends}
-
 
 @dataclass(frozen=True)
-class BarsQuestion:
+class BarsQuestion(Question):
     """Shares, drawn as bars; the prediction has whole per cent that add up to 100.
 
     Attributes:
         names: of the bars.
     """
 
-    text: str
     names: tuple[str, ...]
-    kind: str = "bars"
+    kind = "bars"
 
     def check(self, values: Prediction) -> bool:
         return len(values) == len(self.names) and min(values) >= 0 and sum(values) == 100
 
     def words(self, values: Prediction) -> str:
         return ", ".join(f"{name} {value}%" for name, value in zip(self.names, values, strict=True))
-
-    def for_browser(self) -> dict[str, Any]:
-        return {"names": self.names}
 
 
 @dataclass(frozen=True)
@@ -279,6 +264,7 @@ class LessonStep:
     """The survey at one epsilon.
 
     Attributes:
+        epsilon: privacy budget.
         keep: p - q, chance that a person's coin says to tell the truth.
         p: chance that a report is the truth.
         counts: (k,) reports per answer.

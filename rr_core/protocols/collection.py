@@ -52,8 +52,24 @@ class IBURecord:
     gaps: Array
 
 
+class _Collection:
+    """Users with their true categories."""
+
+    true_counts: NDArray[np.int64]
+
+    @property
+    def n(self) -> int:
+        return int(self.true_counts.sum())
+
+    @property
+    def theta(self) -> Array:
+        """(k,) shares of the users."""
+        shares: Array = self.true_counts / self.n
+        return shares
+
+
 @dataclass(frozen=True, eq=False)
-class ChannelCollection:
+class ChannelCollection(_Collection):
     """Users with their true categories, and one histogram of their reports.
 
     Attributes:
@@ -65,12 +81,6 @@ class ChannelCollection:
     channel: Channel
     true_counts: NDArray[np.int64]
     counts: NDArray[np.int64]
-
-    @property
-    def theta(self) -> Array:
-        """(k,) shares of the users."""
-        shares: Array = self.true_counts / self.true_counts.sum()
-        return shares
 
     @property
     def phi(self) -> Array:
@@ -90,10 +100,6 @@ class ChannelCollection:
     def columns(self) -> dict[str, Any]:
         """(k,) estimates by name; "inv" is all None where there is none."""
         return {"inv": [None] * self.channel.k if self.inv is None else self.inv, "mle": self.mle.theta}
-
-    @property
-    def n(self) -> int:
-        return int(self.true_counts.sum())
 
     @cached_property
     def bounds(self) -> InformationBounds:
@@ -163,7 +169,7 @@ def merge_last(
 
 
 @dataclass(frozen=True, eq=False)
-class UnaryCollection:
+class UnaryCollection(_Collection):
     """Users with their true categories, and their reports by unary encoding.
 
     Attributes:
@@ -177,16 +183,6 @@ class UnaryCollection:
     true_counts: NDArray[np.int64]
     support: NDArray[np.int64]
     reports: NDArray[np.uint8] | None
-
-    @property
-    def n(self) -> int:
-        return int(self.true_counts.sum())
-
-    @property
-    def theta(self) -> Array:
-        """(k,) shares of the users."""
-        shares: Array = self.true_counts / self.n
-        return shares
 
     @cached_property
     def inv(self) -> Array:

@@ -133,7 +133,9 @@ class Support:
             chance = self.q_star + self.keep / k
             return k * float(entr(chance) + entr(1 - chance)) / math.log(2)
         if self.hash_range is None:
-            return _log2_of_subsets(k, self.subset_size or 1)
+            d = self.subset_size or 1
+            of_sets = -float(betaln(d + 1, k - d + 1)) - math.log(k + 1)  # log of k over d
+            return math.log2(k) if d == 1 else of_sets / math.log(2)
         return 2 * math.log2(max(k, self.hash_range)) + math.log2(self.hash_range)
 
 
@@ -275,11 +277,6 @@ def hash_range(epsilon: float) -> int:
 def _whole_bits(values: int) -> int:
     """Bits that tell ``values`` values apart: ceil(log2 values), exact for large integers."""
     return (values - 1).bit_length()
-
-
-def _log2_of_subsets(k: int, d: int) -> float:
-    """log2 of k over d."""
-    return math.log2(k) if d == 1 else (-float(betaln(d + 1, k - d + 1)) - math.log(k + 1)) / math.log(2)
 
 
 def _hadamard_entropy(k: int, blocks: Blocks) -> float:

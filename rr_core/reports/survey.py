@@ -187,19 +187,24 @@ class Tallies:
         counts: (g, m) people.
         weights, squares: (g, m) sums of their weights, and of the squares; None where all count once.
         rows: the reports of unary encoding, for the maximum of the likelihood; None where only their ones are known.
+        whole: the same of all groups as one, where it was added up from the rows; None: it is the sum of the groups.
     """
 
     counts: NDArray[np.int64]
     weights: Array | None = None
     squares: Array | None = None
     rows: Sample | None = None
+    whole: Tallies | None = None
 
     def in_order(self, order: Sequence[int]) -> Tallies:
         """The same with the reports in another order; not of unary encoding."""
-        return self._each(lambda part: part[:, list(order)], None)
+        whole = None if self.whole is None else self.whole.in_order(order)
+        return replace(self._each(lambda part: part[:, list(order)], None), whole=whole)
 
     def together(self) -> Tallies:
         """The same of all groups as one."""
+        if self.whole is not None:
+            return self.whole
         rows = None if self.rows is None else replace(self.rows, groups=None)
         return self._each(lambda part: part.sum(axis=0, keepdims=True), rows)
 

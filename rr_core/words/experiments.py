@@ -108,7 +108,9 @@ def evidence(claim: PaperClaim) -> str:
             return _of_closeness(found.standing)
         case BestOfPopulation():
             assert count is not None
-            return (_of_kosarak if claim.key == "kosarak" else _of_population)(found, count)
+            if claim.key == "kosarak":
+                return _surely_best("InvP", count) if count.total else _wins(found.standing)
+            return _of_population(found, count)
         case (HigherNll(), *_):
             return " ".join(_of_fit(one) for one in found if isinstance(one, HigherNll))
         case (Slopes(), *_):
@@ -122,8 +124,7 @@ def _name(estimator: str) -> str:
 
 
 def _of_collections(found: Collections, count: Count | None) -> str:
-    """In how many single collections MLE* is the worst, and in how many cells (given as ``count``); without ``count``, in
-    how many another estimate fits better."""
+    """In how many collections MLE* is the worst, and cells (``count``); without, where another fits better."""
     if count is not None:
         return (
             f"{_answers(count, 'MLE* is surely not the worst', 'it surely is')} In single collections it is the worst in "
@@ -239,10 +240,6 @@ def _of_population(found: BestOfPopulation, count: Count) -> str:
     elif count.total:
         text += f" {_surely_best('InvP' if found.shape == 'concentrated' else 'InvN', count)}"
     return text + _likeness(found.cell)
-
-
-def _of_kosarak(found: BestOfPopulation, count: Count) -> str:
-    return _surely_best("InvP", count) if count.total else _wins(found.standing)
 
 
 def _surely_best(name: str, count: Count) -> str:
@@ -415,8 +412,7 @@ def _counts(stand: Standing) -> str:
 
 
 def _cost(result: SweepResult, stand: Standing, axis: SweepAxis | None) -> str:
-    """Whether MLE* is ever the worst, and its error over the smallest; "" where it is significantly the best
-    throughout."""
+    """Whether MLE* is ever the worst, and its error over the smallest; "" where it is surely the best."""
     if stand.n_best["mle_star"] == stand.n_different:
         return ""
     count, size = never_worst(result, "mse", "mle_star"), _size(stand, axis)
@@ -491,8 +487,7 @@ def _by_chance(found: Agreement, first: SweepResult, second: SweepResult) -> str
 
 
 def _by_ratio(found: Agreement, first: SweepResult, second: SweepResult) -> str:
-    """Agreement of two runs with different users, by the ratio of their means: standard errors measure the
-    noise only."""
+    """Agreement of two runs with different users, by the ratio of their means."""
     why = "The two are about different users, drawn from the same populations, whose errors really differ"
     if first.sweep.settings.users != second.sweep.settings.users:
         why = "One is about fixed users and the other about their population: these are different errors"

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rr_core.data import read_toml
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, N_MAX
 from rr_core.metrics import Users
 from rr_core.plan import bounds, protocol_choice
@@ -20,6 +21,8 @@ from rr_core.protocols.laws import Blocks, Key
 from rr_core.rounding import number, percent, round_up
 from rr_core.words.phrases import practically_equal, relative_users, table, times
 
+_WORDS = read_toml("plan.toml")
+FORMULAS, SHARE_FORMULAS = _WORDS["formulas"], _WORDS["share_formulas"]
 _NO_PROMISE = 0.005  # a chance of being right that rounds to 0%
 _INV_ONLY = "It is about **Inv**, the unbiased estimate; simulate the others below."
 _RANDOMNESS = {
@@ -39,33 +42,7 @@ class KindText(NamedTuple):
     estimate: str = _INV_ONLY
 
 
-KIND_TEXTS: dict[KindKey, KindText] = {
-    "rmse": KindText(
-        "How far the estimate of one category typically is from its true share; a single one may be further off.",
-    ),
-    "max": KindText(
-        "With the given probability, every category's estimate is at most this far from its true share: all of them "
-        "within one point, say.",
-        "no category is further off",
-    ),
-    "share": KindText(
-        "With the given probability, the estimate of one category with this share is at most so far from it: the "
-        "“within ±1 point” of surveys. Among many categories some other one may be further off.",
-        "the estimate is no further off",
-    ),
-    "smallest": KindText(
-        "A category with this share is found to be present with the given probability, while any empty one "
-        "is called present in at most 5% of collections.",
-        "a category this large is found",
-        "The test looks at the numbers of reports, whatever the estimate.",
-    ),
-    "top": KindText(
-        "With the given probability, the largest categories come out in their true order and ahead of "
-        "all others.",
-        "the ranking is right",
-        "No estimate here changes the order that the reports give.",
-    ),
-}
+KIND_TEXTS: dict[KindKey, KindText] = {key: KindText(**told) for key, told in _WORDS["kinds"].items()}
 
 
 class ProtocolWords(NamedTuple):
@@ -80,34 +57,7 @@ class ProtocolWords(NamedTuple):
 
 
 PROTOCOL_WORDS: dict[Key, ProtocolWords] = {
-    "rr": ProtocolWords("k-RR", "k-RR", "k-RR", "k-RR", "one category"),
-    "subset": ProtocolWords(
-        "Subset selection", "SS", "subset selection", "Subset<br>selection", "a set of categories"
-    ),
-    "sue": ProtocolWords(
-        "Symmetric unary encoding (basic RAPPOR)",
-        "SUE",
-        "SUE",
-        "Symmetric<br>unary enc.",
-        "a bit for each category",
-    ),
-    "oue": ProtocolWords(
-        "Optimised unary encoding", "OUE", "OUE", "Optimised<br>unary enc.", "a bit for each category"
-    ),
-    "olh": ProtocolWords(
-        "Optimised local hashing",
-        "OLH",
-        "OLH",
-        "Optimised<br>local hashing",
-        "a hash function and a hashed value",
-    ),
-    "hr": ProtocolWords(
-        "Hadamard response",
-        "HR",
-        "Hadamard response",
-        "Hadamard<br>response",
-        "a column of a table of +1 and −1, in which each category owns a row",
-    ),
+    key: ProtocolWords(**told) for key, told in _WORDS["protocols"].items()
 }
 _PAPER = "Lopuhaä-Zwakenberg et al. 2020"
 _PRIOR = (
@@ -305,16 +255,10 @@ def price_sentence(plan: Plan) -> str:
         else f"takes **{number(factor)} times the users** for the same goal"
     )
     lower = number(round_up(float(price.epsilons[at]), 4), 4)
-    return f"**{_step_in_words(name)}** ({name}, so ε = {lower}) {cost}."
-
-
-def _step_in_words(name: str) -> str:
-    """What a step towards more privacy changes for an onlooker."""
-    if name == "half of ε":
-        return "Halving ε"
-    return (
+    step = (
         f"Dividing by {name.removeprefix('eᵋ ÷ ')} the factor by which a report may change an onlooker's odds"
     )
+    return f"**{'Halving ε' if name == 'half of ε' else step}** ({name}, so ε = {lower}) {cost}."
 
 
 def price_rows(plan: Plan) -> list[tuple[str, str, str, str]]:
@@ -500,42 +444,3 @@ def shuffling_sentence(plan: Plan, now: Shuffled) -> str:
         f"= {number(now.delta)}, rather than {budget(plan.epsilon)}. It is an upper bound (Feldman, McMillan and Talwar "
         f"2021): the true loss may be smaller. {condition}"
     )
-
-
-FORMULAS = r"""
-With $m_i = q + (p-q)\theta_i$ the chance that a report names category $i$:
-
-- **RMSE** (Theorem 9, corrected): $\mathrm{RMSE}^2 = \frac1K\sum_i \mathrm{Var}(\mathrm{Inv}_i)$ with
-  $\mathrm{Var}(\mathrm{Inv}_i) = \frac{q(1-q) + \theta_i(p-q)(1-p-q)}{N(p-q)^2}$ for these people. In the sum only
-  $\sum_i\theta_i = 1$ enters, so that the population does not matter. For whom they stand for,
-  $\frac{m_i(1-m_i)}{N(p-q)^2}$.
-- **Largest error:** the number of reports $c_i$ of a category is $\mathrm{Binomial}(N\theta_i, p) +
-  \mathrm{Binomial}(N(1-\theta_i), q)$ for these people, $\mathrm{Binomial}(N, m_i)$ for whom they stand for, and
-  $\Pr(\text{any } |\mathrm{Inv}_i - \theta_i| > t) \le \sum_i \Pr(|c_i - N m_i| > N(p-q)t)$, tail by tail.
-- **One named share:** the same tails, of that category alone: where many users are needed, about
-  $z^2\,\mathrm{Var}(\mathrm{Inv}_i)/t^2$ users, where
-  $\mathrm{Var}$ is that of one user and $z = 1.96$ for 95%.
-- **Told from zero:** a category is called present when $c_i$ is at least the number that
-  $\mathrm{Binomial}(N, q)$ reaches with probability at most $0.05/K$; a share is found when its $c_i$ reaches it with
-  the probability asked for.
-- **Ranking:** $\sum \Pr(c_i \le c_j)$ over the neighbours at the top, and over the last of them with each of the others.
-- **Whole people:** these people's shares are those of whole people. So a named share is worked out with a person more and
-  a person less, and of at least one; the largest error, among up to 100 users, with each share rounded down to whole
-  people and one more for as many as are left; two categories of a ranking with as few whole people between them as $N$
-  allows.
-- **Protocols:** $\frac{q^*(1-q^*)}{N(p^*-q^*)^2} + \theta\,\frac{1-p^*-q^*}{N(p^*-q^*)}$, with $p^*, q^*$ the chances
-  that a report supports a category that is, or is not, its owner's. Subset selection:
-  $p^* = \frac{d e^\varepsilon}{d e^\varepsilon + K - d}$, $q^* = \frac{p^*(d-1) + (1-p^*)d}{K-1}$ with the best $d$, next
-  to $K/(e^\varepsilon + 1)$; it is 1, and k-RR as good, exactly when $K(K-3) \le 2(e^{2\varepsilon} - 1)$.
-  Hadamard response: $\frac{(x+2B)(2+rx)}{Nx^2} + \theta\,\frac{2B(1-r)-rx}{Nx}$ with $x = e^\varepsilon - 1$ and $r$ the
-  chance that two categories share one of the $B$ blocks; a block has $b$ numbers, the smallest power of two
-  $\ge K/B' + 1$ with $B'$ the largest one $< \min(e^\varepsilon, 2K)$, and $B = \lceil K/(b-1) \rceil$.
-  The known rule $K < 3e^\varepsilon + 2$ compares k-RR with unary encoding only, and for a category that hardly anybody
-  has.
-- **Shuffling:** if $\varepsilon \le \ln\frac{N}{16\ln(2/\delta)}$, then
-  $\varepsilon_{\mathrm{central}} \le \ln\!\left(1 + \frac{e^\varepsilon-1}{e^\varepsilon+1}\, s\right)$ with
-  $s = \frac{8\sqrt{e^\varepsilon\ln(4/\delta)}}{\sqrt N} + \frac{8e^\varepsilon}{N}$.
-
-The promises rest on upper bounds of the chance to miss, so that a number of users that is found to be enough stays
-enough when more take part.
-"""

@@ -180,8 +180,7 @@ class Deleted(NamedTuple):
 
 
 def checked_question(text: str, answers: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """The question and its answers without blanks around them; `Bad` says what is missing, too long, too many or twice
-    there."""
+    """The question and its answers without blanks around them; `Bad` says what cannot be."""
     text, answers = " ".join(text.split()), tuple(" ".join(answer.split()) for answer in answers)
     answers = tuple(answer for answer in answers if answer)
     if not text:
@@ -251,8 +250,8 @@ class Store:
             begin = time.monotonic()
             try:
                 if time.time() > self._forgets_at:
-                    with self._engine.begin() as connection:
-                        _forget_old(connection)
+                    with self._engine.begin() as connection:  # rooms that have had no report for 30 days
+                        connection.execute(sql.delete(_rooms).where(_rooms.c.last < time.time() - _KEPT))
                     self._forgets_at = time.time() + _FORGETS_EVERY
                 with self._engine.begin() as connection:
                     return work(connection)
@@ -306,8 +305,7 @@ class Store:
         return self._take(code, number, token, _reports, place_in)
 
     def guess(self, code: str, number: int, guess: int | str, token: str) -> Future[None]:
-        """Keep what somebody guesses of the first answer, in per cent; nothing where the token has guessed. `Closed`
-        and `Bad` by the result."""
+        """Keep a guess of the first answer, in per cent, once for each token. `Closed` and `Bad` by the result."""
 
         def per_cent(question: Any) -> dict[str, int]:
             if question.step:
@@ -319,8 +317,7 @@ class Store:
         return self._take(code, number, token, _guesses, per_cent)
 
     def ask(self, code: str, text: str, answers: Sequence[str], epsilon: float) -> None:
-        """Ask another question; it takes the place of one that nobody has reported to. `Bad` where it cannot be asked,
-        or the room has asked too many."""
+        """Ask another question, in the place of one without reports; `Bad` where it cannot be asked."""
         asked = checked_question(text, answers)
 
         def done(connection: sql.Connection) -> None:
@@ -342,8 +339,7 @@ class Store:
         self._change(code, lambda _: {"is_open": is_open})
 
     def reveal(self, code: str, step: int) -> None:
-        """Show so much of what the reports say to the question that is asked now, while more may come; `Bad` without a
-        report."""
+        """Show so much of what the reports to the question say, while more may come; `Bad` without a report."""
 
         def revealed(question: Question) -> dict[str, Any]:
             if not question.n:
@@ -353,8 +349,7 @@ class Store:
         self._change(code, revealed)
 
     def count_hands(self, code: str, hands: Sequence[int]) -> None:
-        """Keep how many raised their hand for each answer of the question that is asked now; `Bad` unless these are
-        whole numbers, 0 or more, and not all 0."""
+        """Keep how many raised their hand for each answer of the question; `Bad` unless these are numbers of hands."""
 
         def counted(question: Question) -> dict[str, Any]:
             if len(hands) != len(question.answers) or min(hands) < 0 or not sum(hands):
@@ -456,8 +451,7 @@ _OF_THIS_SERVER: list[Store] = []
 
 
 def store() -> Store:
-    """The store of this server, opened when it is first asked for; `Broken` where RR_ROOMS names none that can be
-    opened."""
+    """The store of this server, opened when first asked for; `Broken` where RR_ROOMS names none that can be."""
     with _OPENING:
         if not _OF_THIS_SERVER:
             place = place_of_rooms()
@@ -523,14 +517,8 @@ def _is_question(code: str, number: int) -> tuple[Any, Any]:
 def _ask(
     connection: sql.Connection, code: str, number: int, text: str, answers: Sequence[str], epsilon: float
 ) -> None:
-    values = {
-        "room": code,
-        "number": number,
-        "text": text,
-        "answers": json.dumps(answers),
-        "epsilon": epsilon,
-    }
-    connection.execute(sql.insert(_questions).values(is_open=True, step=0, **values))
+    asked = {"text": text, "answers": json.dumps(answers), "epsilon": epsilon, "is_open": True, "step": 0}
+    connection.execute(sql.insert(_questions).values(room=code, number=number, **asked))
 
 
 def _set(connection: sql.Connection, code: str, number: int, **values: Any) -> None:
@@ -596,8 +584,3 @@ def _forget_one_without_reports(connection: sql.Connection) -> None:
     if code is None:
         raise Bad("This server holds as many rooms as it can: delete one that is over.")
     connection.execute(sql.delete(_rooms).where(_rooms.c.code == code))
-
-
-def _forget_old(connection: sql.Connection) -> None:
-    """Delete rooms that have had no report for 30 days."""
-    connection.execute(sql.delete(_rooms).where(_rooms.c.last < time.time() - _KEPT))

@@ -244,7 +244,7 @@ class Queue:
         return self.job if self.job and self.job.sweep.cells == cells else None
 
 
-@recomputes(runs.begin, runs.status, runs._elsewhere_on_this_server)
+@recomputes(runs.begin, runs.status, runs.origin)
 def test_a_run_says_how_far_it_came(many, monkeypatch):
     for i, result in enumerate(sweeps(many // 2)):
         sweep, done, held = result.sweep, len(result.cells), {}
@@ -261,10 +261,10 @@ def test_a_run_says_how_far_it_came(many, monkeypatch):
         monkeypatch.setattr(runs, "_queue", lambda job=job: Queue(job))
         seen = Run("own", "A run", "", SweepResult(sweep, result.cells))
         elsewhere: list[str] = []
-        drawn(lambda run=seen, to=elsewhere: to.append(runs._elsewhere_on_this_server(run)))
+        drawn(lambda run=seen, to=elsewhere: to.append(runs.origin(run)))
         tells(elsewhere[0], seeds, i, done, len(sweep.cells))
         other = Run("own", "A run", "", made(over(k=7, epsilon=1.0, n=10), []))
-        drawn(lambda run=other, to=elsewhere: to.append(runs._elsewhere_on_this_server(run)))
+        drawn(lambda run=other, to=elsewhere: to.append(runs.origin(run)))
         assert elsewhere[1] == ""
         # Over before its end.
         for state in ("failed", "stopped", "finished", "running"):

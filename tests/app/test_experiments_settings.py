@@ -227,7 +227,8 @@ def own_page():
 
     link.read("experiments", [runs.SWEEP, controls.OWN_SWEEP])
     link.show_notes(link.notes())
-    st.session_state["out"] = controls.own_sweep_form(Scenario("zipf", 40, 1.2, 0.7, 3000, 9), None)
+    controls.own_sweep_form(Scenario("zipf", 40, 1.2, 0.7, 3000, 9))
+    st.session_state["out"] = controls.OWN_SWEEP.current()
     link.write()
 
 

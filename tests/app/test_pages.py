@@ -13,7 +13,7 @@ import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 
 from pages._ui import estimators, reference
-from rr_core import PRESETS, RandomizedResponse, Scenario, inv
+from rr_core import PRESETS, RandomizedResponse, Scenario, inv, limits
 from rr_core.comparison import EmptyShare, compare, noise_summary
 from rr_core.experiments.grid import MAIN_GRID
 from rr_core.experiments.storage import stored_result
@@ -146,10 +146,16 @@ def test_the_sidebars_widgets_stay_in_step():
     checked(widget(page, "Distribution").set_value("letters").run())
     assert widget(page, "Zipf exponent s").dial["off"]
     assert (widget(page, "Categories K").value, widget(page, "Categories K").disabled) == (26, True)
+    assert "e" in charts(page)[0]["layout"]["xaxis"]["ticktext"]
     checked(widget(page, "Preset").set_value(PRESETS[1].name).run())
     assert [widget(page, label).value for label in ("Categories K", "Users N")] == [10, 100_000]
+    assert PRESETS[1].scenario.to_query().items() <= dict(page.query_params).items()
     checked(widget(page, "Reset").click().run())
     assert [widget(page, label).value for label in ("Preset", "Categories K")] == [PRESETS[0].name, 12]
+    assert FIRST.to_query().items() <= dict(page.query_params).items()
+    checked(widget(page, "Seed").set_value(limits.SEED_MAX).run())
+    checked(widget(page, "New draw").click().run())
+    assert widget(page, "Seed").value == 0  # after the last one they start again
 
 
 def entries(page):

@@ -22,6 +22,7 @@ from rr_core.plan.targets import Guess
 from rr_core.protocols import Channel
 from rr_core.recompute import recompute
 from rr_core.reports.designs import DESIGNS, OF_ONE_SHARE, Missing, Unclear
+from rr_core.words.plan import SHARE_FORMULAS
 from tests.app.opening import charts, checked, opened, widget
 from tests.figures.test_every_figure import check
 from tests.sentences import recomputes
@@ -138,6 +139,23 @@ def test_other_shares_are_told_as_well(many):
         tells(text, *expected)
         tells(reading(figure).removesuffix(text), share, is_enough(p, goal, share))
         assert ("in each group" in reading(figure)) == (goal.kind == "difference")
+
+
+def test_the_button_of_the_plan_is_grey_beside_the_survey():
+    """“Use this N” put k-RR's N into the sidebar, below a headline with another number."""
+    for find, label in (("n", "Use this N"), ("eps", "Use this ε")):
+        for query, survey in (
+            (link_to(settings_of("warner", "half_width")), True),
+            ({"part": "surveys"}, False),
+        ):
+            page = opened(
+                "plan", "&".join(f"{name}={text}" for name, text in {"find": find, **query}.items())
+            )
+            (button,) = [one for one in page.button if one.label == label]
+            assert (button.disabled, "of a survey that asks one question" in (button.help or "")) == (
+                survey,
+                survey,
+            )
 
 
 def test_headline_summary_and_script_have_the_survey(monkeypatch):
@@ -272,7 +290,7 @@ def test_the_formulas_fold_under_what_is_promised():
     page = view(settings_of("warner", "power"))
     said = " ".join(one.value for one in page.markdown)
     assert plan_curves.promise(Goal("power")) in said
-    assert plan_curves.FORMULAS.strip() in said
+    assert SHARE_FORMULAS.strip() in said
     assert re.search(r"\bbinomial law\b", said)
     assert value(re.search(r"\*\*([\d,]+) people", answer(page))[1]) > 0
     assert percents(answer(page))

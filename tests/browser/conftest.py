@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
 
     from tests.browser.lab import Lab
+    from tests.browser.server import Started
 
     OpenLab = Callable[..., Lab]
     Profiles = Callable[..., BrowserContext]
@@ -48,10 +49,9 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def server(browser: Browser, app: Started) -> str:
     """Address of the app, shared by all tests that need no fresh one."""
-    with serving("app.py", ROOT, tmp_path_factory.mktemp("home")) as address:
-        yield address
+    return app.address
 
 
 @pytest.fixture

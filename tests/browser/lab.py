@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from pages._ui import navigation
 from tests import documents
 
 if TYPE_CHECKING:  # so that a machine without Playwright skips these tests, rather than fails to read them
-    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Locator, Page
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Locator, Page, WebSocket
 
 # Windows: a laptop, a projector, and a phone held upright.
 WINDOW = {"width": 1440, "height": 900}
 PROJECTOR, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
 PATIENCE = 60_000  # milliseconds; only what fails takes that long
 
-# Notes when the page last changed.
-_WATCH = """(() => { window.lastChange = 0;
-  new MutationObserver(() => { window.lastChange = performance.now() })
+# How often the page was asked since it last changed: a clock would run on while the page waits for a processor.
+_WATCH = """(() => { window.quiet = 0;
+  new MutationObserver(() => { window.quiet = 0 })
     .observe(document, {subtree: true, childList: true, characterData: true}); })()"""
 # Parts of the page arrive after the run's last message, some as code to be loaded first (skeletons).
 _SETTLED = """() => {
@@ -34,7 +35,7 @@ _SETTLED = """() => {
     && !document.querySelector('[data-testid="stSkeleton"]')
     && [...document.querySelectorAll('[data-testid="stPlotlyChart"], .rr-figure')].every(
       chart => chart.querySelector('.main-svg'))
-    && performance.now() - window.lastChange > 120 }"""
+    && ++window.quiet > 3 }"""
 # Two animation frames: what the last message changed has been painted.
 _PAINTED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 # What the first figure draws, told by the first path of each of its traces and shapes; empty while there is none.
@@ -92,8 +93,9 @@ class Lab:
         self.page.on("pageerror", lambda error: self.said.append(f"page error: {error}"))
         self.page.on("dialog", self._dismiss)
         self.page.on("request", lambda request: self._watch(request.url))
-        self.page.on("websocket", lambda socket: socket.on("framereceived", self._count))
+        self.page.on("websocket", self._connect)
         self.finished_runs = 0
+        self.under_way = ""  # "asked" for a run, "begun", or nothing
 
     def _hear(self, message: ConsoleMessage) -> None:
         # On an inner page Streamlit first looks for its server below that page's own address.
@@ -109,12 +111,29 @@ class Lab:
         if not url.startswith((self.server, "data:", "blob:")):
             self.said.append(f"asked the network for {url}")
 
+    def _connect(self, socket: WebSocket) -> None:
+        self.under_way = ""
+        socket.on("framesent", self._ask)
+        socket.on("framereceived", self._count)
+
+    def _ask(self, frame: bytes | str) -> None:
+        """A key on a dial asks for two runs: the second when the first has been drawn."""
+        if isinstance(frame, bytes) and BackMsg.FromString(frame).HasField("rerun_script"):
+            self.under_way = "asked"
+
     def _count(self, frame: bytes | str) -> None:
         """Count finished runs from what the server says: a short run may leave no trace in the page."""
-        if isinstance(frame, bytes) and len(frame) < 200:
+        if isinstance(frame, bytes) and len(frame) < 20_000:
             message = ForwardMsg.FromString(frame)
-            if message.WhichOneof("type") == "script_finished":
-                self.finished_runs += message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
+            if message.HasField("new_session"):
+                self.under_way = "begun"
+            elif (
+                message.HasField("script_finished")
+                and message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
+            ):
+                self.finished_runs += 1
+                if self.under_way == "begun":
+                    self.under_way = ""
 
     # Going places
 
@@ -128,18 +147,26 @@ class Lab:
     def rerun(self) -> Iterator[None]:
         """Do something that makes the app run, and wait until that run is finished and everything is drawn."""
         self.page.bring_to_front()  # of a tab behind another Chromium paints one frame a second
-        before, end = self.finished_runs, time.monotonic() + PATIENCE / 1000
+        before = self.finished_runs
         yield
-        while self.finished_runs == before:
-            assert time.monotonic() < end, "the app did not run"
-            self.page.wait_for_timeout(25)  # messages are heard while Playwright waits
+        self._wait_while(lambda: self.finished_runs == before)
         self.settle()
 
     def settle(self) -> None:
-        """Wait until the app is at rest and everything is drawn."""
-        # Asked every now and then, not at every frame: two cores carry three browsers.
-        self.page.wait_for_function(_SETTLED, timeout=PATIENCE, polling=40)
-        self.page.evaluate(_PAINTED)
+        """Wait until no run is under way and everything is drawn."""
+        while True:
+            self._wait_while(lambda: self.under_way != "")
+            # Asked every now and then, not at every frame: two cores carry three browsers.
+            self.page.wait_for_function(_SETTLED, timeout=PATIENCE, polling=40)
+            self.page.evaluate(_PAINTED)
+            if not self.under_way:
+                return
+
+    def _wait_while(self, is_so: Callable[[], bool]) -> None:
+        end = time.monotonic() + PATIENCE / 1000
+        while is_so():
+            assert time.monotonic() < end, "the app did not run"
+            self.page.wait_for_timeout(25)  # messages are heard while Playwright waits
 
     def go(self, name: str) -> None:
         """Follow the link of the navigation to the page of this name."""

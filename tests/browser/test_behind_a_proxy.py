@@ -7,16 +7,11 @@ from playwright.sync_api import Response
 
 from tests.browser.lab import LEAD
 from tests.browser.proxy import behind_nginx
-from tests.browser.server import ROOT, started
 
 
 @pytest.mark.slow
-def test_pages_are_complete(open_lab, tmp_path):
-    hosts = ("--server.allowedHosts", "127.0.0.1")
-    with (
-        started("app.py", ROOT, tmp_path, *hosts) as app,
-        behind_nginx(tmp_path, app.address.removeprefix("http://")) as (_, https),
-    ):
+def test_pages_are_complete(open_lab, server, tmp_path):
+    with behind_nginx(tmp_path, server.removeprefix("http://")) as (_, https):
         lab = open_lab(on=https, ignore_https_errors=True)
         refused: list[str] = []
 

@@ -179,6 +179,17 @@ def test_one_figure_is_kept_and_so_is_what_was_zoomed_into(open_lab):
     lab.must_be_fine()
 
 
+def test_an_axis_that_left_the_towers_out_goes_back_to_its_own_range(open_lab):
+    lab = open_lab("/estimators?eps=1")
+    own = "plot => plot._fullLayout.yaxis.autorange"
+    for key, expected in (("Home", False), ("End", True)):
+        dial(lab, "Privacy ε").focus()
+        with lab.rerun():
+            lab.page.keyboard.press(key)
+        assert lab.chart("lead").evaluate(own) is expected
+    lab.must_be_fine()
+
+
 def test_on_a_phone_the_drawer_makes_way_for_the_page_chosen_there_and_a_new_draw_is_at_hand(open_lab):
     lab = open_lab(f"/noisy_histogram?{LINK}", viewport=PHONE)
     lab.page.get_by_test_id("stExpandSidebarButton").click()

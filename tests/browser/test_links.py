@@ -79,8 +79,7 @@ def test_back_and_forward_over_widgets_and_pages_and_the_address_in_a_second_bro
     lab = open_lab(f"/estimators?{LINK}")
     views = [("Estimators", seen(lab, "Estimators"))]
     for change in (
-        lambda: lab.type("Seed", 8),
-        lambda: lab.press("New draw"),
+        lambda: lab.type("Seed", 9),
         lambda: lab.go("Noisy histogram"),
         lambda: lab.type("Exact N", 4321),
     ):

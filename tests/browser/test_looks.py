@@ -206,12 +206,15 @@ def test_counts_beside_a_figure_have_no_parts_of_millions(open_lab):
 
 
 def test_all_choices_above_a_figure_of_few_categories_are_seen_on_a_phone(open_lab):
-    lab = open_lab(viewport=PHONE)
-    for page in ("noisy_histogram", "inv_negatives", "estimators", "geometry", "ibu"):
-        lab.open(f"/{page}")
+    lab = open_lab("/noisy_histogram")
+    for label in ("Noisy histogram", "Inv and its negatives", "Estimators", "Geometry", "IBU → MLE*"):
+        lab.page.set_viewport_size(WINDOW)
+        lab.go(label)
+        lab.page.set_viewport_size(PHONE)
+        lab.settle()
         must_stand_on_the_first_screen(lab)
         row = lab.page.locator(".st-key-figure_controls")
-        assert row.evaluate("row => row.scrollWidth - row.clientWidth") <= 0, page
+        assert row.evaluate("row => row.scrollWidth - row.clientWidth") <= 0, label
     lab.open("/protocols?part=time")
     choices = lab.page.locator(".st-key-time_schemes [data-testid='stButtonGroup'] > div")
     assert choices.evaluate("row => row.scrollWidth - row.clientWidth") <= 0

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 from scipy import stats
 
 from rr_core import RandomizedResponse
@@ -102,6 +103,26 @@ def code_of(lab):
 def kept(lab, code):
     """What phones are told."""
     return lab.page.request.get(f"{lab.server}/r/{code}/now").json()
+
+
+def test_a_button_that_goes_or_turns_grey_leaves_the_focus_to_the_next(open_lab):
+    """After “Open a room” and “Close” it fell to the body: a Tab more, and one was in the sidebar."""
+    lab = open_lab("/room", **PROJECTOR)
+    for label, then in (
+        ("Open a room", "Projector's page"),
+        ("Close", "Open again"),
+        ("Open again", "Close"),
+        ("Delete", "Bring it back"),
+    ):
+        button = lab.page.get_by_role("button", name=label, exact=True)
+        button.focus()
+        with lab.rerun():
+            button.press("Enter")
+        expect(lab.page.locator(":focus")).to_contain_text(then)
+    lab.page.get_by_role("button", name="Bring it back").click()
+    lab.page.get_by_role("link", name="Projector's page").wait_for()
+    assert lab.page.evaluate("document.activeElement === document.body")  # whoever clicks sees where
+    lab.must_be_fine()
 
 
 def test_three_phones_a_control_and_a_projector_from_opening_to_analysis(open_lab, teacher):

@@ -8,11 +8,9 @@ from urllib.parse import parse_qsl
 
 from playwright.sync_api import expect
 
-from rr_core import PRESETS
 from rr_core.limits import K_MAX
 from rr_core.populations import DISTRIBUTIONS, UPLOAD
 from rr_core.rounding import percent
-from rr_core.scenario import FIRST
 from tests import LENGTHY
 from tests.browser.expected import LINK, QUERY, SIDEBAR
 from tests.browser.lab import LABELS, PAGES, PATIENCE, PROJECTOR
@@ -28,7 +26,8 @@ def tab_to(lab, name, most=60):
     raise AssertionError(f"Tab does not reach {name}")
 
 
-def test_both_views_of_epsilon_presets_tables_and_reset(open_lab):
+def test_both_views_of_epsilon(open_lab):
+    """Presets, tables and Reset: tests/app/test_pages.py."""
     lab = open_lab(f"/noisy_histogram?{LINK}")
     side = lab.page.get_by_test_id("stSidebar").inner_text()
     assert "more private" in side
@@ -48,21 +47,6 @@ def test_both_views_of_epsilon_presets_tables_and_reset(open_lab):
     for key, end in (("Home", "0.01"), ("End", "20")):
         lab.slide("Privacy ε", key)
         assert lab.sidebar()["Exact ε"] == lab.sidebar()["Privacy ε"] == end
-    lab.type("Seed", 4_294_967_295)
-    lab.press("New draw")
-    assert lab.query["seed"] == "0"  # after the last one they start again
-    preset = PRESETS[1]
-    lab.choose("Preset", preset.name)
-    assert lab.query == preset.scenario.to_query()
-    assert lab.sidebar()["Exact N"] == f"{preset.scenario.n:,}"
-    lab.choose("Distribution", "Letters of Moby-Dick")
-    box = lab.page.get_by_role("spinbutton", name="Categories K")
-    assert (lab.query["k"], box.input_value(), box.is_disabled()) == ("26", "26", True)
-    assert "e" in lab.layout("noisy_histogram")["xaxis"]["ticktext"]
-    lab.press("Reset")
-    assert (lab.path, lab.query) == ("/noisy_histogram", FIRST.to_query())
-    assert lab.page.get_by_role("combobox", name="Preset", exact=True).input_value() == "First look"
-    assert lab.sidebar()["Categories K"] == "12"
 
 
 def test_the_keyboard_alone_and_the_chart_and_script_of_what_it_chose(open_lab):

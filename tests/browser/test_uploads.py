@@ -11,7 +11,6 @@ from rr_core.populations import UPLOAD
 from tests.browser.files import HOSTILE, hostile_file, real_file
 from tests.browser.lab import LEAD, SCENARIO_PAGES
 from tests.browser.test_links import rows_of
-from tests.io.workbook_files import ANSWERS, COUNTS, xlsx
 from tests.sentences import holds
 
 SMALL = b"fruit,count\napple,500\nplum,300\nfig,200\n"
@@ -68,16 +67,6 @@ def test_link_of_an_upload_says_that_the_file_stayed_and_offers_to_upload_it(ope
     assert other.numbers() == numbers
     assert other.figure("noisy_histogram") == figure
     assert other.alerts() == []
-
-
-def test_the_example_and_a_workbook_one_after_the_other(open_lab):
-    lab = open_lab("/noisy_histogram")
-    lab.choose("Distribution", "Your own file")
-    lab.use("example.csv", lab.download("Download an example file"))
-    assert lab.layout("noisy_histogram")["xaxis"]["ticktext"][0] == "bicycle"
-    lab.press("Another file")
-    lab.use("answers.xlsx", xlsx(ANSWERS))
-    assert {row["category"]: int(row["true"]) for row in rows_of(lab)} == COUNTS
 
 
 def test_hostile_names_are_shown_as_they_are(open_lab):

@@ -163,7 +163,6 @@ def test_back_reload_next_tabs_draws_and_a_hidden_truth_while_presenting(open_la
     must_agree(lab, fresh)
     enter(lab, "key")
     lab.press("New draw")
-    must_agree(lab, fresh)
     with lab.rerun():
         lab.page.locator(".st-key-foot").get_by_role("slider", name="Users N").press("ArrowRight")
     must_agree(lab, fresh)

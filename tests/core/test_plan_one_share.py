@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rr_core.figures.plan_curves import FORMULAS
 from rr_core.plan.one_share import Goal, hardest_share, people_needed, share_curve
 from rr_core.protocols import Channel, UnaryEncoding, inv
 from rr_core.reports.designs import DESIGNS, OF_ONE_SHARE, Unclear, kuk, table_of_one_share, unrelated
+from rr_core.words.plan import SHARE_FORMULAS
 from tests.sentences import holds
 
 BIT = UnaryEncoding(9, 1.5, optimized=True)
@@ -188,4 +188,4 @@ def test_answers_that_tell_next_to_nothing_take_endlessly_many(kind):
 
 
 def test_the_formulas_have_the_numbers_of_the_normal_law():
-    assert all(f"{stats.norm.ppf(p):.2f}" in FORMULAS for p in (0.975, 0.8, 0.9))
+    assert all(f"{stats.norm.ppf(p):.2f}" in SHARE_FORMULAS for p in (0.975, 0.8, 0.9))

@@ -30,6 +30,18 @@ def test_columns_of_groups_are_crossed_and_rows_without_a_value_left_out():
     assert found.notes == ("1 row left out: no value in the column “town, sex”.",)
 
 
+def test_the_sums_of_all_people_do_not_depend_on_their_groups():
+    """Sums of sums differed from them in their last digits."""
+    dice = np.random.default_rng(1)
+    cells = zip(dice.choice(["yes", "no"], 999), dice.choice([*"abc"], 999), dice.random(999), strict=True)
+    rows = "answer,town,w\n" + "".join(f"{a},{b},{c}\n" for a, b, c in cells)
+    groups, alone = people(rows, ["town"], "w").tallies, people(rows, weights="w").tallies
+    np.testing.assert_array_equal(groups.together().weights, alone.weights)
+    np.testing.assert_array_equal(groups.in_order([1, 0]).together().squares, alone.squares[:, ::-1])
+    some = people(rows + "yes,,0.5\n", ["town"], "w").tallies
+    np.testing.assert_allclose(some.together().weights, alone.weights, rtol=1e-14)
+
+
 @pytest.mark.parametrize("word", ["NA", "N/A", "NaN", "(blank)"])
 def test_a_word_for_no_value_is_no_group(word):
     """“NA” was a group of that name, beside the rows with an empty cell, which were left out."""

@@ -3,7 +3,6 @@ its name lead here (DNS rebinding)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -40,11 +39,10 @@ async def opened(server: Started) -> None:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
-    """As the README starts it, with a page open."""
-    with started("app.py", ROOT, tmp_path_factory.mktemp("home")) as one:
-        finish(opened(one))
-        yield one
+def server(app: Started) -> Started:
+    """A page has been opened."""
+    finish(opened(app))
+    return app
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]", "app.localhost", "192.168.1.7"])

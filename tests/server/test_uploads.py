@@ -5,24 +5,17 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import AsyncExitStack
 
 import pytest
 
 from tests.benchmarks.visitor import Visitor, finish
-from tests.browser.server import ROOT, Started, started
+from tests.browser.server import Started
 from tests.server.sending import MEGABYTE, Sender
 
 COUNTS = b"category,count\nyes,640\nno,360\n"
 # A row that is right, however long the file is.
 ROW = b"yes\n" * (MEGABYTE // 4)
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
-    with started("app.py", ROOT, tmp_path_factory.mktemp("home"), RR_MEMORY_MB="2048") as one:
-        yield one
 
 
 async def whole(visitor: Visitor, megabytes: int) -> int:
@@ -38,16 +31,16 @@ async def whole(visitor: Visitor, megabytes: int) -> int:
         await sender.leave()
 
 
-def test_clients_that_announce_much_and_send_nothing_keep_nobody_out(server: Started) -> None:
+def test_clients_that_announce_much_and_send_nothing_keep_nobody_out(app: Started) -> None:
     async def visit() -> None:
         async with AsyncExitStack() as after:
-            idle = [await after.enter_async_context(Visitor.at(server.address)) for _ in range(2)]
+            idle = [await after.enter_async_context(Visitor.at(app.address)) for _ in range(2)]
             for visitor in idle:
                 await visitor.open("your_reports", "k=12")
                 sender = await Sender.begin(visitor, 199 * MEGABYTE)
                 after.push_async_callback(sender.leave)
             begin = time.monotonic()
-            async with Visitor.at(server.address) as other:
+            async with Visitor.at(app.address) as other:
                 await other.open("your_reports", "k=12")
                 assert await whole(other, 20) == 204
             assert time.monotonic() - begin < 15  # it was 20 seconds and a refusal
@@ -55,9 +48,9 @@ def test_clients_that_announce_much_and_send_nothing_keep_nobody_out(server: Sta
     finish(visit())
 
 
-def test_an_upload_that_its_sender_cuts_off_harms_nobody_and_fills_no_log(server: Started) -> None:
+def test_an_upload_that_its_sender_cuts_off_harms_nobody_and_fills_no_log(app: Started) -> None:
     async def visit() -> None:
-        async with Visitor.at(server.address) as visitor:
+        async with Visitor.at(app.address) as visitor:
             await visitor.open("your_reports", "k=12")
             sender = await Sender.begin(visitor, 20 * MEGABYTE, "cut")
             await sender.send(ROW)
@@ -65,23 +58,23 @@ def test_an_upload_that_its_sender_cuts_off_harms_nobody_and_fills_no_log(server
             assert await whole(visitor, 2) == 204
 
     finish(visit())
-    assert "Traceback" not in server.log.read_text("utf-8")
+    assert "Traceback" not in app.log.read_text("utf-8")
 
 
 @pytest.mark.slow
-def test_clients_that_stall_in_the_middle_make_way(server: Started) -> None:
+def test_clients_that_stall_in_the_middle_make_way(app: Started) -> None:
     async def visit() -> None:
         async with AsyncExitStack() as after:
             senders = []
             for name in "abc":
-                visitor = await after.enter_async_context(Visitor.at(server.address))
+                visitor = await after.enter_async_context(Visitor.at(app.address))
                 await visitor.open("your_reports", "k=12")
                 sender = await Sender.begin(visitor, 199 * MEGABYTE, name)
                 after.push_async_callback(sender.leave)
                 for _ in range(125):
                     await sender.send(ROW)
                 senders.append((visitor, sender))
-            async with Visitor.at(server.address) as other:
+            async with Visitor.at(app.address) as other:
                 await other.open("your_reports", "k=12")
                 assert await whole(other, 120) == 204
             # One of them had to go, and its visitor is told.
@@ -100,14 +93,14 @@ def test_clients_that_stall_in_the_middle_make_way(server: Started) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's limit on the files of another process")
-def test_where_the_disk_is_full_the_visitor_reads_a_sentence_and_keeps_what_he_had(server: Started) -> None:
+def test_where_the_disk_is_full_the_visitor_reads_a_sentence_and_keeps_what_he_had(app: Started) -> None:
     import resource
 
-    process = server.process.pid
+    process = app.process.pid
     before = resource.prlimit(process, resource.RLIMIT_FSIZE)
 
     async def visit() -> None:
-        async with Visitor.at(server.address) as visitor:
+        async with Visitor.at(app.address) as visitor:
             await visitor.open("your_reports", "k=12")
             await visitor.upload("Report files", "small.csv", COUNTS)
             assert not visitor.said or "disk" not in " ".join(visitor.said)
@@ -126,4 +119,4 @@ def test_where_the_disk_is_full_the_visitor_reads_a_sentence_and_keeps_what_he_h
         finish(visit())
     finally:
         resource.prlimit(process, resource.RLIMIT_FSIZE, before)
-    assert "Traceback" not in server.log.read_text("utf-8")
+    assert "Traceback" not in app.log.read_text("utf-8")

@@ -94,26 +94,24 @@ def run_picker(key: str, run: Run | None) -> None:
         )
 
 
-def own_sweep_form(scenario: Scenario, uploaded: Population | None) -> OwnSweep:
-    """Draw the widgets of the user's own sweep and, below them, its size and duration or the reason why it
-    cannot be run, which their ``sweep`` then raises as RefusedSettings; returns the settings."""
-    own_sweep = OWN_SWEEP.current()
+def own_sweep_form(scenario: Scenario) -> Sweep | None:
+    """Draw the widgets of an own sweep, and its size and duration or why it cannot be run; returns it, or None."""
+    own_sweep, held, workers = OWN_SWEEP.current(), session_files.uploaded(), worker_count()
+    uploaded = held.population if held else None
     _axis_fields(own_sweep, scenario, uploaded)
     _measuring_fields(own_sweep)
-    workers = worker_count()
     try:
         sweep = own_sweep.sweep(scenario, uploaded, workers)
     except RefusedSettings as problem:
         st.error(markdown(str(problem)), icon=":material/edit:")
-    else:
-        st.caption(markdown(sweep_in_words(sweep, workers), 2000))
-    return own_sweep
+        return None
+    st.caption(markdown(sweep_in_words(sweep, workers), 2000))
+    return sweep
 
 
 @lru_cache(maxsize=4)
 def sweep_in_words(sweep: Sweep, workers: int) -> str:
-    """The number of cells and collections, the values of each axis, and the expected time of a sweep, in a
-    sentence."""
+    """Cells and collections, the values of each axis, and the expected time of a sweep, in a sentence."""
     axes = {
         "": [population_name(cell) for cell in sweep.cells],
         "K": [f"{cell.k:,}" for cell in sweep.cells],
@@ -166,22 +164,20 @@ def _axis_fields(own_sweep: OwnSweep, scenario: Scenario, uploaded: Population |
 def _measuring_fields(own_sweep: OwnSweep) -> None:
     """Draw the fields for the simulation of a cell: collections, seed, users, estimators and errors."""
     with _row():
-        _number_field(
-            SEEDS,
-            SEEDS.label,
-            130,
-            "In each the same people report again with new noise; their spread says how sure a mean is.",
-            own_sweep.seeds,
-            _widget_arguments(own_sweep, "seeds"),
-        )
-        _number_field(
-            DRAW,
-            DRAW.label,
-            130,
-            "Which random draw of users and noise. The same seed gives the same numbers, wherever it runs.",
-            own_sweep.draw,
-            _widget_arguments(own_sweep, "draw"),
-        )
+        for field, number, about in (
+            (
+                "seeds",
+                SEEDS,
+                "In each the same people report again with new noise; their spread says how sure a mean is.",
+            ),
+            (
+                "draw",
+                DRAW,
+                "Which random draw of users and noise. The same seed gives the same numbers, wherever it runs.",
+            ),
+        ):
+            arguments = _widget_arguments(own_sweep, field)
+            _number_field(number, number.label, 130, about, getattr(own_sweep, field), arguments)
         widgets.pick_one(
             "Whose shares",
             WHOSE,
@@ -242,8 +238,7 @@ def _row() -> Any:
 
 
 def settings_fields() -> tuple[int, int]:
-    """Draw the widgets for the number of collections per cell and for the seed of the run, in a popover; returns both
-    values."""
+    """Draw the widgets for the collections per cell and the seed of the run; returns both values."""
     seeds = _number_field(
         SEEDS,
         SEEDS.label,
@@ -271,8 +266,7 @@ def _number_field(
 
 
 def _number_in_session(name: str, usual: int) -> tuple[int, dict[str, Any]]:
-    """A number that survives while its widget, in a popover, is not drawn, and the arguments of that; ``usual`` is the
-    default."""
+    """A number that survives while its widget is not drawn, ``usual`` at first, and the arguments of that."""
     key = f"_exp_{name}"
     value: int = st.session_state.get(key, usual)
 
@@ -305,7 +299,9 @@ def start_button(key: str, sweep: Sweep | None) -> None:
 def resume_button(run: Run | None) -> None:
     """Draw the button that resumes a stopped run, if it is one."""
     if run is not None and not run.active and not run.result.finished:
-        hindered = _why_no_resume(run)
+        hindered = why_too_large(run.sweep, worker_count(), run.result)
+        if not runs.has_populations(run.sweep):
+            hindered = "The histogram that this sweep is about is not the one uploaded here: upload it first."
         st.button(
             "Resume",
             disabled=runs.active() is not None or bool(hindered),
@@ -315,13 +311,6 @@ def resume_button(run: Run | None) -> None:
             width=100,
             help=hindered or expected_time(run.sweep, run.result),
         )
-
-
-def _why_no_resume(run: Run) -> str:
-    """Why a partial run cannot be resumed by this session, as a sentence; "" when it can."""
-    if not runs.has_populations(run.sweep):
-        return "The histogram that this sweep is about is not the one uploaded here: upload it first."
-    return why_too_large(run.sweep, worker_count(), run.result)
 
 
 def expected_time(sweep: Sweep, done: SweepResult | None = None) -> str:
@@ -357,23 +346,13 @@ def sweep_and_run(key: str, run: Run | None, scenario: Scenario) -> None:
                     start_button(key, settings.built_in(key, *settings_fields()))
             resume_button(run)
             return
-    sweep = (_own_sweep if key == settings.OWN else _histogram_sweep)(scenario)
+    sweep = (own_sweep_form if key == settings.OWN else _histogram_sweep)(scenario)
     if sweep is not None or run is not None:
         with _row():
             start_button(key, sweep)
             resume_button(run)
     if run is not None:
         st.caption(runs.origin(run))
-
-
-def _own_sweep(scenario: Scenario) -> Sweep | None:
-    held = session_files.uploaded()
-    uploaded = held.population if held else None
-    own_sweep = own_sweep_form(scenario, uploaded)
-    try:
-        return own_sweep.sweep(scenario, uploaded, worker_count())
-    except RefusedSettings:  # the form says why
-        return None
 
 
 def _histogram_sweep(scenario: Scenario) -> Sweep | None:

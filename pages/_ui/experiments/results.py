@@ -28,7 +28,7 @@ from rr_core.experiments.curves import (
     populations_of,
     select_curves,
 )
-from rr_core.experiments.grid import Sweep
+from rr_core.experiments.grid import Cell, Sweep
 from rr_core.experiments.ranking import FAMILY_LEVEL, agreement
 from rr_core.experiments.run import SweepResult
 from rr_core.experiments.winner_map import has_map
@@ -50,20 +50,17 @@ from rr_core.words.experiments import (
 from rr_core.words.phrases import METRIC_NAMES, SYMBOLS, listed, population_name, table
 from server import sessions
 
-_INTRODUCTION = (
-    "Collections are simulated, and in each all estimates are made from the same reports. Which of **InvN**, **InvP** "
-    "and **MLE\\*** comes nearest to the truth?"
-)
-
 
 def introduction() -> None:
     """What the page is about, where there is no figure yet."""
-    st.markdown(_INTRODUCTION)
+    st.markdown(
+        "Collections are simulated, and in each all estimates are made from the same reports. Which of **InvN**, "
+        "**InvP** and **MLE\\*** comes nearest to the truth?"
+    )
 
 
 def answer_text(result: SweepResult, metric: str) -> str:
-    """The answer of a sweep as markdown; "" where it has no cell, or lacks one of the three valid estimators
-    or the error."""
+    """The answer of a sweep as markdown; "" where the run cannot tell."""
     return cached(result, ("answer", metric), lambda: starred(answer_in_words(result, metric)))
 
 
@@ -106,9 +103,9 @@ def claims_table(view: SweepView) -> None:
         )
     if all_claims[0] in tested:
         _counterexample()
-    against = [claim for claim in all_claims if claim.count is not None and claim.count.exceptions]
-    for claim in against:
-        _exceptions(claim)
+    for claim in all_claims:
+        if claim.count is not None and claim.count.exceptions:
+            _exceptions(claim, claim.count.exceptions)
 
 
 def _verdicts(head: str, rows: Sequence[PaperClaim], numbers: str) -> str:
@@ -165,9 +162,7 @@ def _counterexample() -> None:
     winner_map.link_to_estimators("Open these ten users in Estimators", WORST_AVERAGE)
 
 
-def _exceptions(claim: PaperClaim) -> None:
-    assert claim.count is not None
-    cells = claim.count.exceptions
+def _exceptions(claim: PaperClaim, cells: Sequence[Cell]) -> None:
     with st.expander(f"{counted(len(cells), 'cell')} surely against: {starred(paper_says(claim))}"):
         first = cells[:_MOST_ROWS]
         rows = [(population_name(one), f"{one.k:,}", f"{one.epsilon:g}", f"{one.n:,}") for one in first]
@@ -216,24 +211,25 @@ def curves(view: SweepView, scenario: Scenario, lead: bool) -> None:
 
 
 def current_selection(view: SweepView) -> CurveSelection:
-    """The selection of curves that is drawn: as chosen in the widgets above the figure, by default as the
-    page opens."""
+    """The selection of curves that is drawn: as chosen above the figure, by default as the page opens."""
     key, choice = st.session_state.get(_SELECTION, ("", None))
-    return (
-        choice
-        if choice is not None and key == view.key
-        else default_selection(view.result.sweep, view.preset)
-    )
+    chosen = choice is not None and key == view.key
+    return choice if chosen else default_selection(view.result.sweep, view.preset)
 
 
 def _selection_widgets(view: SweepView) -> CurveSelection:
-    """The selection, with one widget per option that offers a choice, in one row. Widgets are specific to the
-    sweep and its axes."""
+    """The selection, with one widget in a row for each option of this sweep that offers a choice."""
     sweep = view.result.sweep
     start = default_selection(sweep, view.preset)
     ask = _Pickers(view.key)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        who = ask.some("Populations", populations_of(sweep), start.populations, _population_names(sweep))
+        cells = {(cell.dist, cell.s): cell for cell in sweep.cells}
+        who = ask.some(
+            "Populations",
+            populations_of(sweep),
+            start.populations,
+            lambda one: population_name(cells[one]).partition(" (")[0],
+        )
         along = start.along
         if view.preset is None and min(len(axis_values(sweep, axis)) for axis in _ALONG) > 1:
             along = ask.one("Along", tuple(_ALONG), along, _ALONG.__getitem__)
@@ -254,8 +250,7 @@ def _selection_widgets(view: SweepView) -> CurveSelection:
 
 
 class _Pickers:
-    """Widgets of one sweep, whose values survive while they are not drawn. One that offers no choice is not
-    drawn."""
+    """Widgets of one sweep, drawn where they offer a choice; their values survive while they are not drawn."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -318,16 +313,6 @@ class _Pickers:
         return value, widgets.widget_arguments(key, value, take)
 
 
-def _population_names(sweep: Sweep) -> Callable[[PopulationId], str]:
-    """A function from a population to a name short enough for a button."""
-    cells = {(cell.dist, cell.s): cell for cell in sweep.cells}
-
-    def name(who: PopulationId) -> str:
-        return population_name(cells[who]).partition(" (")[0]
-
-    return name
-
-
 def _claims_on_screen(result: SweepResult, choice: CurveSelection) -> tuple[PaperClaim, ...]:
     """The claims about the populations and the error that are drawn, at every K and epsilon."""
     who, metric = choice.populations, choice.metric
@@ -347,9 +332,6 @@ _IN_BRIEF: dict[Verdict, tuple[str, str]] = {
     "does not hold": ("does not hold", "do not hold"),
     "not settled": ("is not settled", "are not settled"),
 }
-
-
-_THE_PAPER = "(The paper introduced MLE\\*: Pinzón and others, AAAI 2026.)"
 
 
 def _verdicts_in_brief(result: SweepResult) -> str:
@@ -375,7 +357,7 @@ def _verdicts_in_brief(result: SweepResult) -> str:
 def first_figure(view: SweepView, scenario: Scenario) -> None:
     """Draw what the run says of the paper's claims, and the first figure."""
     if brief := _verdicts_in_brief(view.result):
-        st.markdown(f"{brief} {_THE_PAPER}")
+        st.markdown(f"{brief} (The paper introduced MLE\\*: Pinzón and others, AAAI 2026.)")
     (winner_map.section if _map_first(view) else curves)(view, scenario, True)
 
 
@@ -386,11 +368,9 @@ def map_numbers(view: SweepView) -> None:
 
 
 def unused(view: SweepView) -> dict[str, str]:
-    """Why controls of the sidebar are grey, see `frame.Page.controls`: the figures mark the scenario along their axes,
-    and depend on nothing else of it."""
-    along = (
-        tuple(_ALONG) if view.preset is None else (default_selection(view.result.sweep, view.preset).along,)
-    )
+    """Why controls are grey, see `frame.Page.controls`: the figures mark the scenario along their axes alone."""
+    preset = view.preset
+    along = _ALONG if preset is None else {default_selection(view.result.sweep, preset).along}
     axes = {*along, *winner_map.axes(view)}
     return {name: _OF_THE_SWEEP for name in ("k", "s", "epsilon", "n", "seed") if name not in axes}
 

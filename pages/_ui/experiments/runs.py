@@ -29,8 +29,7 @@ SWEEP = binding_of_choice("_exp_sweep", settings.SWEEP_PARAMETER, settings.MAIN,
 
 @dataclass(frozen=True, eq=False)
 class SweepView:
-    """One sweep with what is known of it: ``preset`` is the figure of the paper that it repeats, ``origin`` a sentence
-    on where the numbers come from."""
+    """One sweep: ``preset`` is the figure of the paper that it repeats, ``origin`` says where the numbers come from."""
 
     key: str
     name: str
@@ -45,8 +44,7 @@ _CACHE: WeakKeyDictionary[SweepResult, dict[Hashable, Any]] = WeakKeyDictionary(
 
 
 def cached(result: SweepResult, what: Hashable, make: Callable[[], T]) -> T:
-    """``make()``, computed once for this result and this ``what``. The value must not refer to the result,
-    which could then not be freed."""
+    """``make()``, computed once for this result and this ``what``. The value must not refer to the result."""
     held = _CACHE.setdefault(result, {})
     if what not in held:
         held[what] = make()
@@ -205,8 +203,7 @@ def runs_of_sweep(key: str) -> list[Run]:
 
 
 def comparable_results(shown: Run) -> dict[str, SweepResult]:
-    """Results by display name of all runs, other than the one on screen and active ones, that share cells
-    with it; runs of the same sweep first."""
+    """Results by name of all other runs that are over and share cells with the one on screen; of its sweep first."""
     keys, mine = (
         [shown.key, *(key for key in settings.TITLES if key != shown.key)],
         shown.result.by_cell.keys(),
@@ -299,18 +296,11 @@ def has_populations(sweep: Sweep) -> bool:
 
 
 def stop(key: str, label: str) -> None:
-    """Stop a run and keep its partial result; the run continues only if other sessions watch it. A widget callback, as
-    `resume`."""
+    """Stop a run, unless other sessions watch it, and keep its partial result; a widget callback, as `resume`."""
     run = _labelled(key, label)
     if run is not None and run.job is not None:
         _queue().leave(run.job, _session().me)
         run.initial, run.job = run.job.result, None
-
-
-def same_cells_running(sweep: Sweep) -> Job | None:
-    """A run of the same cells that is waiting or running on this server; pressing Run with its settings joins
-    it."""
-    return _queue().running_same_cells(sweep.cells)
 
 
 def active() -> Run | None:
@@ -319,11 +309,6 @@ def active() -> Run | None:
 
 
 _EVERY = 1.5  # seconds between two looks at a run
-
-
-def origin(run: Run) -> str:
-    """Where the numbers of a run come from, and whether they are being run anew, as markdown."""
-    return f"{run.origin}{_elsewhere_on_this_server(run)}"
 
 
 def status(run: Run) -> None:
@@ -344,23 +329,21 @@ def status(run: Run) -> None:
         st.info(f"Stopped {reached}. **Resume** computes the rest.")
 
 
-def _elsewhere_on_this_server(run: Run) -> str:
-    """A sentence about a run of the same cells that another session, or this one before a reload, has
-    started; else ""."""
-    job = same_cells_running(run.sweep)
+def origin(run: Run) -> str:
+    """Where the numbers of a run come from, and that others are running the same cells, as markdown."""
+    job = _queue().running_same_cells(run.sweep.cells)
     if job is None or active() is not None:
-        return ""
+        return run.origin
     about = job.sweep.settings
     return (
-        f" The same cells are being run on this server, with {counted(about.seeds, 'collection')} and seed {about.seed}: "
-        f"{len(job.result.cells):,} of {counted(len(job.sweep.cells), 'cell')} so far. **Run** with these numbers "
-        "joins in."
+        f"{run.origin} The same cells are being run on this server, with {counted(about.seeds, 'collection')} and seed "
+        f"{about.seed}: {len(job.result.cells):,} of {counted(len(job.sweep.cells), 'cell')} so far. **Run** with these "
+        "numbers joins in."
     )
 
 
 def live_progress(run: Run, draw: Callable[[SweepView], None]) -> None:
-    """Redraw the progress and the results of a run at short intervals; when the run is over, the whole page
-    is redrawn."""
+    """Redraw the progress and the results of a run at short intervals; the whole page when the run is over."""
 
     @st.fragment(run_every=_EVERY)
     def look() -> None:

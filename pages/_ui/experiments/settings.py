@@ -89,12 +89,12 @@ class OwnSweep:
     bias: bool = False
 
     def sweep(self, scenario: Scenario, uploaded: Population | None = None, workers: int = 1) -> Sweep:
-        """The sweep of these settings, cached. `RefusedSettings` has the sentence where they cannot be read or are too
-        much."""
+        """The sweep of these settings, cached; `RefusedSettings` says why there is none."""
         for chosen, what in ((self.estimators, "estimate"), (self.metrics, "error")):
             if not chosen:
                 raise RefusedSettings(f"Choose at least one {what}.")
-        sweep, problem = _checked_sweep(self, scenario, _upload_key(uploaded), workers)
+        upload = None if uploaded is None else _UploadKey(uploaded.key, uploaded.k)
+        sweep, problem = _checked_sweep(self, scenario, upload, workers)
         if problem:
             raise RefusedSettings(problem)
         return sweep
@@ -155,10 +155,6 @@ class _UploadKey(NamedTuple):
 
     key: str
     k: int
-
-
-def _upload_key(uploaded: Population | None) -> _UploadKey | None:
-    return None if uploaded is None else _UploadKey(uploaded.key, uploaded.k)
 
 
 @lru_cache(maxsize=16)

@@ -55,8 +55,7 @@ PARAMETERS = ("map", "metric", *(name for _, name in _FIXED.values()))
 
 @dataclass(frozen=True)
 class MapSelection:
-    """The chosen map (a key of ALL_KINDS), metric, and value by fixed axis; values are kept when another map does not use
-    them."""
+    """The chosen map (a key of ALL_KINDS), metric, and values of fixed axes, which other maps keep."""
 
     key: str = ""
     metric: str = ""
@@ -83,8 +82,7 @@ def to_query(selection: MapSelection, taken: tuple[FixedAxis, ...]) -> dict[str,
 
 
 def from_query(query: Mapping[str, str], sweep: Sweep) -> tuple[MapSelection, tuple[str, ...]]:
-    """The selection of a link for a sweep that has a map, and one plain sentence for each value that the
-    sweep does not have."""
+    """The selection of a link for a sweep with a map, and a sentence for each value that the sweep does not have."""
     at = {axis: _parse_value(axis, query[name]) for axis, (_, name) in _FIXED.items() if name in query}
     offered, metrics = map_kinds(sweep.cells), sweep.settings.metrics
     choices = (
@@ -197,9 +195,8 @@ def notes(view: SweepView) -> tuple[str, ...]:
 def _selection(view: SweepView) -> MapSelection:
     """The selection of the sweep on screen, which must have a map; at first the one nearest to the scenario."""
     held, sweep = SELECTIONS.current(), view.result.sweep
-    if (
-        view.key not in held.by_sweep
-    ):  # kept, for what the sidebar has no use for on this page must not move the map
+    if view.key not in held.by_sweep:
+        # kept, for what the sidebar has no use for on this page must not move the map
         SELECTIONS.change(held.changed(view.key, _nearest(sweep, link.current()), held.arrived))
     selection = SELECTIONS.current().by_sweep[view.key]
     return from_query(selection, sweep)[0] if isinstance(selection, dict) else selection.fitted_to(sweep)
@@ -257,12 +254,12 @@ def section(view: SweepView, scenario: Scenario, lead: bool) -> None:
     sweep = view.result.sweep
     reason = why_no_map(sweep)
     if reason:
-        _keep_in_link(dict.fromkeys(PARAMETERS))
+        link.set_parameters(dict.fromkeys(PARAMETERS))
         st.caption(markdown(reason))
         return
     selection = _selection(view)
     taken = fixed_axes(sweep.cells, selection.key, selection.fixed)
-    _keep_in_link(to_query(selection, taken))
+    link.set_parameters(to_query(selection, taken))
     drawn = winner_map(view.result, selection.key, selection.metric, selection.fixed)
     st.markdown(
         f"Each cell is one survey, simulated {how_often(sweep)}. Colour: the estimate with the smallest error on "
@@ -303,12 +300,6 @@ def how_often(sweep: Sweep) -> str:
     return "once" if sweep.settings.seeds == 1 else f"{sweep.settings.seeds:,} times"
 
 
-def _keep_in_link(query: dict[str, str | None]) -> None:
-    """Add the map's parameters to the address that the page will write."""
-    for name, text in query.items():
-        link.set_parameter(name, text)
-
-
 def _widgets(view: SweepView, selection: MapSelection, taken: tuple[FixedAxis, ...]) -> None:
     sweep = view.result.sweep
     offered, metrics, names = map_kinds(sweep.cells), sweep.settings.metrics, population_names(sweep)
@@ -317,9 +308,7 @@ def _widgets(view: SweepView, selection: MapSelection, taken: tuple[FixedAxis, .
             "Map of",
             offered,
             format_func=MAP_LABELS.__getitem__,
-            **_bound(
-                view, "of", selection.key, lambda key: MapSelection(key, selection.metric, selection.fixed)
-            ),
+            **_bound(view, "of", selection.key, lambda key: replace(selection, key=key)),
         )
     for one in taken:
         if len(one.options) > 1:
@@ -334,18 +323,12 @@ def _widgets(view: SweepView, selection: MapSelection, taken: tuple[FixedAxis, .
             "Error measure",
             metrics,
             format_func=lambda metric: METRIC_NAMES[metric].of_cell,
-            **_bound(
-                view,
-                "metric",
-                selection.metric,
-                lambda metric: MapSelection(selection.key, metric, selection.fixed),
-            ),
+            **_bound(view, "metric", selection.metric, lambda metric: replace(selection, metric=metric)),
         )
 
 
 def _bound(view: SweepView, name: str, taken: Any, changed: Callable[[Any], MapSelection]) -> dict[str, Any]:
     """Arguments that make a widget show what is taken, and keep what a person's choice makes of it."""
-
     return SELECTIONS.widget_arguments(
         f"exp_map_{name}_{view.key}",
         taken,

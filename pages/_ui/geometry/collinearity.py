@@ -65,8 +65,7 @@ def _numbers(alignment: Collinearity, k: int) -> None:
 
 
 def _conditions(alignment: Collinearity, conditions: Theorem2, q: float) -> str:
-    """The conditions of Theorem 2 and of the rule of equal supports as a Markdown table, with the numbers on
-    both sides."""
+    """The conditions of Theorem 2 and of the rule of equal supports as a table, with the numbers on both sides."""
     smallest, border = _distinguishable(conditions.smallest, q)
     second, needed = _distinguishable(conditions.second, conditions.threshold)
     small, large = alignment.supports[0], alignment.supports[2]
@@ -120,8 +119,7 @@ _NAME = "align"
 
 
 def equal_supports_section(results: DrawResults) -> None:
-    """The rule of equal supports: its argument, how often it applies in repeated collections, and a category
-    that is pushed down."""
+    """The rule of equal supports: its argument, how often it applies, and a category that is pushed down."""
     st.subheader("Beyond the theorem: equal supports are enough")
     st.markdown(
         "Theorem 2 is about draws in which **one** category is cut off. But the three repairs lie on one line "

@@ -141,7 +141,8 @@ def section(page: Page, part: str) -> tuple[go.Figure, ThreeEstimates, Array | N
     figure = triangle(
         result, theta, [display(name, _LONGEST_NAME) for name in names], view, layers, example=example
     )
-    page.lead(figure, "geometry", _pick_at, place, _unused(part) if example else None)
+    unused = _unused(part) if example else None
+    page.lead(figure, "geometry", lambda x, y: _pick(percents_at(x, y)), place, unused)
     why.markdown(_explanation(result))
     with right:
         alignment = result.collinearity
@@ -152,8 +153,7 @@ def section(page: Page, part: str) -> tuple[go.Figure, ThreeEstimates, Array | N
 
 
 def _unused(part: str) -> dict[str, str]:
-    """What hardly changes anything on screen while the triangle shows an example. (With few enough users it shows the
-    scenario's own reports.)"""
+    """What hardly changes anything on screen while the triangle shows an example."""
     if link.presenting() or part == "why" or (part == "bias" and truth.hidden()):
         fields: tuple[str, ...] = ("s", "seed")
     else:
@@ -224,8 +224,7 @@ def _move_reports(
     *,
     example: bool,
 ) -> None:
-    """Draw the widgets that move the reports: sliders, a text box, and two buttons. (A click in the figure
-    moves them, too.)"""
+    """Draw the widgets that move the reports, as a click in the figure does: sliders, a text box, two buttons."""
     own = (
         "two categories, with an empty third," if link.current().k == 2 else "three most frequent categories"
     )
@@ -278,10 +277,6 @@ def _share_widgets(
         disabled=reports is None,
         width="stretch",
     )
-
-
-def _pick_at(x: float, y: float) -> None:
-    _pick(percents_at(x, y))
 
 
 def _pick_share(result: ThreeEstimates, category: int, percents: float) -> None:

@@ -139,8 +139,7 @@ def pick_nearness() -> float:
 
 
 def ibu_run(results: DrawResults, start: Start, length: int) -> IBUPath:
-    """The run of this length if it was computed in full, by any session where sharing is allowed; else the
-    part that is computed at once."""
+    """The run of this length, where some session may share it in full; else the part that is computed at once."""
     longer: IBUPath | None = long_run.result(_NAME, _about(results, start, length))
     if longer is not None:
         return longer
@@ -210,8 +209,7 @@ def _affordable_run(results: DrawResults, start: Start, length: int) -> IBUPath:
 
 
 def downloads_row(results: DrawResults, path: IBUPath, start: Start, figure: go.Figure) -> None:
-    """The download row of the page: the record as CSV, the animation as HTML, and a script that repeats the
-    run."""
+    """The download row: the record as CSV, the animation as HTML, and a script that repeats the run."""
     iterations = int(path.iterations[-1])
     downloads.row(
         results, figure, "ibu", partial(record_csv, path), start=asdict(start), iterations=iterations

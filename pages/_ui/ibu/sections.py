@@ -18,11 +18,10 @@ from rr_core.ibu import figure4
 from rr_core.ibu.convergence import FirstReached, LocalRate, RunComparison, compare_epsilons, local_rate
 from rr_core.ibu.costs import LARGEST_MATRIX, Cost, IterationsNeeded, Method, compare_costs
 from rr_core.ibu.engine import Start
-from rr_core.ibu.figure4 import IMPLIED_DISTANCE, PAPER_CLAIMS, Measurement, PaperClaim, measurement
+from rr_core.ibu.figure4 import IMPLIED_DISTANCE, PAPER_CLAIMS, PaperClaim, measurement
 from rr_core.ibu.path import IBUPath
 from rr_core.plain_text import starred
 from rr_core.rounding import counted, number, odds, percent
-from rr_core.scenario import Scenario
 from rr_core.words.phrases import duration, names, table
 
 _QUICK = 10  # iterations per digit
@@ -59,12 +58,9 @@ def show_answer(reached: FirstReached, path: IBUPath) -> None:
             return "after **1 iteration**" if iteration == 1 else f"after **{iteration:,} iterations**"
         if measure in reached.unreachable:
             return "**never**"
-        # A run that does not tend to MLE* may or may not arrive later.
-        return (
-            f"**not in the first {last:,} iterations**"
-            if path.cut_off
-            else f"after **more than {last:,} iterations**"
-        )
+        if path.cut_off:  # a run that does not tend to MLE* may or may not arrive later
+            return f"**not in the first {last:,} iterations**"
+        return f"after **more than {last:,} iterations**"
 
     if "certificate" in reached.unreachable:
         says = f"IBU may **never** stop: by its **certificate** the largest factor never falls to {largest}"
@@ -236,16 +232,13 @@ def _measurements() -> str:
     quotations = {(claim.n, claim.epsilon): claim.quotation for claim in PAPER_CLAIMS}
     for scenario in figure4.scenarios():
         s, n, epsilon = scenario.s, scenario.n, scenario.epsilon
-        cells = [_median_and_range(measurement(s, n, epsilon, distance)) for distance in _TABLE_DISTANCES]
+        found = [measurement(s, n, epsilon, distance) for distance in _TABLE_DISTANCES]
+        cells = [f"**{one.median:,.0f}** ({one.fewest:,.0f}–{one.most:,.0f})" for one in found]
         rows.append((f"{s:g}", f"{n:,}", f"{epsilon:g}", *cells, quotations.get((n, epsilon), "–")))
     return (
         "Iterations until the squared distance to MLE\\* is at most this much, to within 1.2%: median, and the fewest "
         f"and most over the seeds.\n\n{table(heads, 'r' * (len(heads) - 1) + 'l', rows)}\n\n{starred(_verdict())}"
     )
-
-
-def _median_and_range(row: Measurement) -> str:
-    return f"**{row.median:,.0f}** ({row.fewest:,.0f}–{row.most:,.0f})"
 
 
 def _verdict() -> str:
@@ -299,7 +292,8 @@ def cost_section(results: DrawResults, reached: FirstReached, start: Start) -> N
     tolerance = reached.tolerance
     about = (results.draw.scenario, results.draw.population.key, tolerance)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Measure on this machine", on_click=_ask_for_costs, args=(about,), key="ibu_cost")
+        ask = partial(st.session_state.__setitem__, "_ibu_cost_asked", about)
+        st.button("Measure on this machine", on_click=ask, key="ibu_cost")
         st.caption(
             "MLE\\*, and IBU from the uniform start until its largest factor is near enough to 1; takes a few seconds."
         )
@@ -315,10 +309,6 @@ def cost_section(results: DrawResults, reached: FirstReached, start: Start) -> N
             lambda: compare_costs(draw.counts, draw.mechanism, tolerance, needed),
         )
     st.markdown(_cost_table(costs, results.draw.scenario.k))
-
-
-def _ask_for_costs(about: tuple[Scenario, str, float]) -> None:
-    st.session_state["_ibu_cost_asked"] = about
 
 
 def _cost_table(costs: list[Cost], k: int) -> str:

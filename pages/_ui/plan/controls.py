@@ -166,8 +166,7 @@ def current_plan(results: DrawResults, settings: PlanSettings) -> Plan:
 
 
 def plan_landscape(results: DrawResults, plan: Plan) -> Landscape:
-    """The values over the map around a plan. They do not depend on the requested value, except for the number
-    of categories ranked."""
+    """The values over the map around a plan; only of a ranking do they depend on the requested value."""
     settings = plan.settings
     settings = settings if settings.about.whole else settings.of_kind(settings.kind)
     settings = replace(settings, find="n")

@@ -67,24 +67,26 @@ _ASK: dict[Find, str] = {
     "eps": "Which ε is enough then?",
     "value": "How good does it get then?",
 }
+_OF_SURVEY = "The answer above is of a survey that asks one question; the sidebar and the map are of k-RR."
 _ASK_FOR_LESS = "**Try:** ask for less, or choose another goal."
 
 
-def answer(plan: Plan, *, of_survey: bool) -> None:
+def answer(plan: Plan, *, of_survey: bool) -> bool:
     """Write the answer in bold, what the map shows, and what to try; in place of the plan's the answer of the survey
-    that asks one question, where that part is open and has one."""
+    that asks one question, where that part is open and has one. Returns whether it is that."""
     curve = _curve_if_stated() if of_survey else None
     if curve is not None:
         st.markdown(f"##### {plan_curves.enough(curve)}")
         st.markdown(
             "The map is of k-RR: each point is one survey with that much privacy ε, that many users N."
         )
-        return
+        return True
     st.markdown(f"##### {sentences.answer(plan)}")
     if few := sentences.whose_shares(plan):
         st.markdown(few)
     st.markdown("Each point of the map is one survey: that much privacy ε, that many users N.")
     st.markdown(_ASK_FOR_LESS if plan.problem else _task(plan))
+    return False
 
 
 def _task(plan: Plan) -> str:
@@ -104,29 +106,33 @@ def _task(plan: Plan) -> str:
     return f"**Try:** {change}. {_ASK[plan.settings.find]}"
 
 
-def use(plan: Plan) -> None:
-    """Draw the button that applies the answer, where there is one."""
+def use(plan: Plan, *, of_survey: bool) -> None:
+    """Draw the button that applies the plan's answer, where there is one; grey while the page has that of the survey."""
     if not plan.solved:
         return
+    grey = _OF_SURVEY if of_survey else None
     if plan.settings.find == "eps":
         st.button(
-            "Use this ε", on_click=_change, args=("epsilon", plan.epsilon), type="primary", width="stretch"
+            "Use this ε",
+            on_click=link.change,
+            kwargs={"epsilon": plan.epsilon},
+            type="primary",
+            width="stretch",
+            disabled=of_survey,
+            help=grey,
         )
         return
-    too_many = plan.n > N_MAX
+    if plan.n > N_MAX and not of_survey:
+        grey = f"The app goes up to {N_MAX:,} users."
     st.button(
         "Use this N",
-        on_click=_change,
-        args=("n", plan.n),
+        on_click=link.change,
+        kwargs={"n": plan.n},
         type="primary",
         width="stretch",
-        disabled=too_many,
-        help=f"The app goes up to {N_MAX:,} users." if too_many else None,
+        disabled=grey is not None,
+        help=grey,
     )
-
-
-def _change(field: str, value: float) -> None:
-    link.change(**{field: value})
 
 
 def plan_map_figure(page: Page, plan: Plan, place: Any, simulates: bool) -> go.Figure:
@@ -258,21 +264,14 @@ def other_protocols(plan: Plan) -> None:
     left, right = st.columns(2, gap="medium")
     users = plan.settings.users
     with left:
-        curves = protocol_choice.against_k(
-            _numbers_of_categories(plan.k), plan.k, plan.epsilon, plan.n, users=users
-        )
+        low, high = max(K_MIN, plan.k / 100), min(K_MAX, max(plan.k * 100, 1000))
+        ks = np.unique(np.rint(np.geomspace(low, high, _PROTOCOL_POINTS))).astype(np.int64)
+        curves = protocol_choice.against_k(ks, plan.k, plan.epsilon, plan.n, users=users)
         chart.show(rmse_against_k(curves, plan.epsilon), "plan_protocols_k")
     with right:
         budgets = np.geomspace(EPSILON_APP_MIN, EPSILON_APP_MAX, _PROTOCOL_POINTS)
         curves = protocol_choice.against_epsilon(budgets, plan.k, plan.epsilon, plan.n, users=users)
         chart.show(rmse_against_epsilon(curves, plan.k), "plan_protocols_epsilon")
-
-
-def _numbers_of_categories(k: int) -> Array:
-    """Whole numbers of categories around the plan's, in equal ratios."""
-    low, high = max(K_MIN, k / 100), min(K_MAX, max(k * 100, 1000))
-    whole: Array = np.unique(np.rint(np.geomspace(low, high, _PROTOCOL_POINTS))).astype(np.int64)
-    return whole
 
 
 def lower_bounds(plan: Plan) -> None:
@@ -345,7 +344,7 @@ def survey_designs() -> None:
     chart.show(plan_curves.people_against_share(curve), "plan_share")
     with st.expander("How is that worked out?"):
         st.markdown(plan_curves.promise(curve.goal))
-        st.markdown(plan_curves.FORMULAS)
+        st.markdown(sentences.SHARE_FORMULAS)
 
 
 def _entries(settings: ShareSettings) -> None:
@@ -449,8 +448,7 @@ def survey_section() -> list[downloads.Section]:
 def summary(
     plan: Plan, population: str, delta: float, date: str, more: Sequence[downloads.Section] = ()
 ) -> str:
-    """The plan on one page of paper, as HTML, with ``more`` sections; the population's name may come from an uploaded
-    file."""
+    """The plan on one page of paper, as HTML, with ``more`` sections; the name may come from an uploaded file."""
     return downloads.printed(
         title="Plan of a survey with randomized response",
         heading="Plan of a survey with k-ary randomized response",

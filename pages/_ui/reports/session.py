@@ -142,7 +142,7 @@ def results_of(used: ReportsInUse, level: float, target: Target) -> Results:
     if (
         tallies.rows is not None and tallies.rows.reports.size > MOST_BITS
     ):  # the maximum is not worked out here
-        tallies = dataclasses.replace(tallies, rows=None)
+        tallies = dataclasses.replace(tallies, rows=None, whole=None)
     bits = 0 if tallies.rows is None else tallies.rows.reports.size
 
     def analyse() -> tuple[Analysis, Survey | None]:  # without the reports, which the session holds already

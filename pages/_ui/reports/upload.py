@@ -30,7 +30,15 @@ from rr_core.io import (
 from rr_core.io.people import People, is_inclusion_name, read_people
 from rr_core.io.report_results import K_RR, ReportSettings, ReportsInUse
 from rr_core.io.reports import OF_BIT_VECTORS, TWICE, read_again, read_typed, rivals
-from rr_core.io.unary_reports import BitColumns, OneBit, UnaryReports, bits_in, read_bit_columns, unary_of
+from rr_core.io.unary_reports import (
+    NO_GROUPS_OF_ONES,
+    BitColumns,
+    OneBit,
+    UnaryReports,
+    bits_in,
+    read_bit_columns,
+    unary_of,
+)
 from rr_core.limits import TYPED_LETTERS_MAX
 from rr_core.plain_text import markdown, plain
 from rr_core.reports.designs import DESIGNS, WHICH, Missing, Unclear
@@ -367,6 +375,8 @@ def _from_files(
     understood, beside, others = st.container(), NOTHING_BESIDE, list[str]()
     if bits is None or bits.bits is not None:
         beside, others = _beside(files, reports, in_use)
+    else:
+        st.caption(NO_GROUPS_OF_ONES)
     with understood:
         show_understood(reports, preview, "one" if unary else "report", weighted=beside.weights is not None)
     read = session.Read(tuple(files), options)
