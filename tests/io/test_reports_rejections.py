@@ -286,6 +286,7 @@ def test_yes_and_no_with_a_number_each_are_no_answers(text: str) -> None:
         ["room 1", "room 2", "room 3"],
         ["COVID-19", "HIV-2", "HPV-16"],
         ["x.org?id=5", "x.org?id=6"],
+        ["a__________b", "c"],
         ["a|b", "a|c"],
     ],
 )
@@ -447,7 +448,10 @@ def test_counts_in_thousands_are_refused(name: str) -> None:
     """140 thousands were 140 reports."""
     text = f'answer,"{name}"\nbus,140\ncar,210\n'
     assert "by its name, and every report counts here" in complaint(text, layout="counts", category=0)
-    assert read_reports([Source("a.csv", b"answer,n 2000\nbus,140\ncar,210\n")]).counts.tolist() == [140, 210]
+    assert read_reports([Source("a.csv", b"answer,Total (N=1 000)\nbus,140\ncar,210\n")]).counts.tolist() == [
+        140,
+        210,
+    ]
 
 
 def test_one_number_beside_all_shares_is_no_count() -> None:
