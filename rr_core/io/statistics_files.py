@@ -117,19 +117,15 @@ def _read(
     try:
         _, about = reader(io.BytesIO(data), metadataonly=True, **options)
         width, height = len(about.column_names), about.number_rows
-        if width == 0 or height == 0:
-            raise NoRows(
-                f"The {program} file has no rows. Save a table with one row per person or per category."
-            )
         if width > MAX_COLUMNS:
             raise UnreadableFile(
                 f"The {program} file has {width:,} columns; at most {MAX_COLUMNS:,} are read. Keep those you need."
             )
-        most = MAX_CELLS // width
+        most = MAX_CELLS // max(1, width)
         if height is None or height <= most:
             # Not all files say how many rows they have.
             columns, about = reader(io.BytesIO(data), user_missing=True, row_limit=most + 1, **options)
-            height = len(next(iter(columns.values())))
+            height = len(next(iter(columns.values()), ()))
         if height > most:
             raise UnreadableFile(
                 f"The {program} file has more than {MAX_CELLS:,} values. Keep the columns that you need, or count the"
