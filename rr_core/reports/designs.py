@@ -23,7 +23,7 @@ from rr_core.limits import EPSILON_MAX, EPSILON_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
 from rr_core.protocols import Channel, UnaryEncoding
-from rr_core.rounding import number
+from rr_core.rounding import counted, number
 
 MOST_FORCED = 12  # answers that are entered one by one
 UNREPORTED = "An answer without reports counts too: give a table of counts with a line for it, and 0."
@@ -34,7 +34,8 @@ _WHOLE = re.compile(r"\d{1,15}(\.\d+)?(e[+-]?\d{1,2})?", re.ASCII | re.IGNORECAS
 
 
 class Unclear(ValueError):
-    """Something is impossible. ``str(error)`` is one plain sentence."""
+    """Something is impossible: ``str(error)`` is one plain sentence. Every function here that takes what was written
+    may raise it."""
 
 
 class Missing(Unclear):
@@ -56,6 +57,11 @@ class Parameter:
     label: str
     like: str
     whole: bool = False
+
+    @property
+    def example(self) -> str:
+        """A number in place of one that differs by group: how reports are counted does not depend on it."""
+        return self.like.partition(" or ")[0]
 
 
 @dataclass(frozen=True)
@@ -164,12 +170,7 @@ OF_ONE_SHARE = tuple(
 
 
 def parameter(asked: Parameter, text: str) -> float:
-    """The number that was written for a parameter.
-
-    Raises:
-        Missing: nothing was written.
-        Unclear: it is none that this parameter can have.
-    """
+    """The number that was written for a parameter; Missing where nothing was, Unclear where it cannot be."""
     if not text.strip():
         raise Missing("")
     if asked.whole:
@@ -196,9 +197,6 @@ def table_of_one_share(design: Design, texts: Sequence[str], encoding: str = "ra
         texts: its `numbers_of`, as written.
         encoding: of unary encoding, whose reports are one bit here.
 
-    Raises:
-        Missing, Unclear: one plain sentence.
-
     >>> table_of_one_share(DESIGNS["forced"], ["1/6", "1/6"]).matrix.round(4).tolist()
     [[0.8333, 0.1667], [0.1667, 0.8333]]
     """
@@ -215,15 +213,7 @@ def table_of_one_share(design: Design, texts: Sequence[str], encoding: str = "ra
 
 
 def k_rr(k: int, kind: str, text: str) -> RandomizedResponse:
-    """k-RR of k categories.
-
-    Args:
-        k: number of categories.
-        kind: what the number is: "epsilon", "p" or "redraw".
-        text: the number, as written.
-
-    Raises:
-        ValueError: one plain sentence.
+    """k-RR of k categories by a number, as written, that is ``kind``: "epsilon", "p" or "redraw".
 
     >>> k_rr(4, "redraw", "50%").p
     0.625
@@ -233,6 +223,11 @@ def k_rr(k: int, kind: str, text: str) -> RandomizedResponse:
         return RandomizedResponse(k, value)
     if kind == "redraw" and value >= 1:
         raise Unclear(f"r = {number(value)} cannot be: the chance of a uniform redraw lies between 0 and 1.")
+    if kind == "p" and k == 2 and value < 1 / 2:
+        raise Unclear(
+            f"p = {number(value)} is below 1/2: reports then name the other answer more often than the true one. Choose "
+            f"“{DESIGNS['warner'].name}”, or correct p."
+        )
     if kind == "p" and not 1 / k < value < 1:
         raise Unclear(
             f"p = {number(value)} cannot be: with K = {k:,} categories the chance of a true report lies between "
@@ -248,12 +243,7 @@ def k_rr(k: int, kind: str, text: str) -> RandomizedResponse:
 
 
 def privacy(kind: str, text: str) -> float:
-    """The epsilon, p or chance of a redraw that was written.
-
-    Raises:
-        Missing: nothing was written.
-        Unclear: it is none; one plain sentence.
-    """
+    """The epsilon, p or chance of a redraw that was written."""
     if not text.strip():
         raise Missing("Say how private the reports are: the ε (or the p, or the r) they were made with.")
     try:
@@ -279,9 +269,6 @@ def made_of(
         kind: of k-RR, what its number is.
         encoding: of unary encoding.
 
-    Raises:
-        ValueError: one plain sentence.
-
     >>> made_of(DESIGNS["warner"], 2, ["70%"]).matrix.round(6).tolist()
     [[0.7, 0.3], [0.3, 0.7]]
     """
@@ -300,11 +287,7 @@ def _table(design: Design, texts: Sequence[str]) -> Channel:
 
 
 def unary_encoding(k: int, encoding: str, texts: Sequence[str]) -> UnaryEncoding:
-    """Unary encoding of k categories by its `numbers_of`, as written.
-
-    Raises:
-        Missing, Unclear: one plain sentence.
-    """
+    """Unary encoding of k categories by its `numbers_of`, as written."""
     if not all(text.strip() for text in texts):
         raise Missing(
             "Say the chances f, p and q of RAPPOR's two coins."
@@ -333,11 +316,7 @@ def labelled(asked: Parameter, text: str) -> float:
 
 
 def chance(text: str) -> float:
-    """The probability that was written, above 0 and below 1.
-
-    Raises:
-        Unclear: it is none; one plain sentence.
-    """
+    """The probability that was written, above 0 and below 1."""
     try:
         value = typed.chance(text)
     except ValueError as problem:
@@ -351,8 +330,7 @@ def chance(text: str) -> float:
 
 
 def likely_yes(labels: Sequence[str]) -> str | None:
-    """The one answer that means yes in one of several languages; None where there is no one such. 1 means yes beside 0
-    only: beside 2 it may be the no."""
+    """The one answer that means yes in one of several languages; 1 does so beside 0 only: beside 2 it may be no."""
     plainly = [as_whole(label.casefold()) for label in labels]
     zero = not {"0", "false"}.isdisjoint(plainly)
     known = [label for label, one in zip(labels, plainly, strict=True) if one in YES and (one != "1" or zero)]
@@ -389,9 +367,6 @@ def of_yes_and_no(
         labels, counts: the answers that were read, (m,), and how many there are of each.
         values: of its parameters.
         positive: the answer that ``design.positive`` asks for.
-
-    Raises:
-        Unclear: one plain sentence.
     """
     if design.chances is None:
         raise Unclear(f"{design.name} has more truths than yes and no.")
@@ -440,22 +415,8 @@ def _of_numbers(
     return Counted(design.truths or ("no", "yes"), numbers, drawn, channel, 1)
 
 
-def _counts_of(names: Sequence[str], labels: Sequence[str], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many reports there are of each name, 0 of those that are no label."""
-    held = dict(zip(labels, counts.tolist(), strict=True))
-    return np.array([held.get(name, 0) for name in names], dtype=np.int64)
-
-
 def of_forced(labels: Sequence[str], counts: NDArray[np.int64], texts: Sequence[str]) -> Counted:
-    """Answers of which the die asked for some.
-
-    Args:
-        labels, counts: as in `of_yes_and_no`.
-        texts: the chance that it asked for each, as written: 0 where it never did.
-
-    Raises:
-        Unclear: one plain sentence.
-    """
+    """Answers of which the die asked for some, each with the chance in ``texts``, as written, 0 for never."""
     check_few(labels)
     if not all(text.strip() for text in texts):
         raise Missing("Say for each answer how often the die asked for it: 0 where it never did.")
@@ -500,9 +461,6 @@ def of_table(
         matrix: (k, m) chances.
         truths, reports: names of its rows and columns, where it has them.
         in_order: whether the answers come in an order that somebody gave them, which then is that of the columns.
-
-    Raises:
-        Unclear: one plain sentence.
     """
     channel, notes = Channel(matrix), list[str]()
     m, names = channel.m, reports
@@ -516,13 +474,9 @@ def of_table(
                 "its own."
             )
         if len(labels) != m:
-            columns, answers = (
-                f"{number:,} {noun}{'' if number == 1 else 's'}"
-                for number, noun in ((m, "column"), (len(labels), "answer"))
-            )
             raise Unclear(
-                f"The table has {columns}, the reports have {answers}. Write the names of the answers above the columns, "
-                "so that answers nobody gave have theirs too."
+                f"The table has {counted(m, 'column')}, the reports have {counted(len(labels), 'answer')}. Write the "
+                "names of the answers above the columns, so that answers nobody gave have theirs too."
             )
         names = labels
         notes.append(f"The columns are taken to be: {_listed(labels)}.")
@@ -536,7 +490,8 @@ def of_table(
         truths = names
         notes.append("The rows are taken to be truths of the same names, in the same order.")
     truths = truths or tuple(f"truth {i + 1}" for i in range(channel.k))
-    each = _counts_of(names, labels, counts)
+    held = dict(zip(labels, counts.tolist(), strict=True))
+    each = np.array([held.get(name, 0) for name in names], dtype=np.int64)
     return _possible(Counted(tuple(truths), tuple(names), each, channel, None, tuple(notes)))
 
 

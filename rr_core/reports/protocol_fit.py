@@ -106,12 +106,7 @@ def _of_channel(reports: sampling.Counts, channel: Channel, expected: Array) -> 
 
 def drawn(statistic: float, size: int, draw: Callable[[int], Array]) -> tuple[float, int]:
     """Of how many collections, this one counted in, the statistic is as large, as a share; and how many were drawn.
-
-    Args:
-        statistic: of this collection.
-        size: entries of a collection.
-        draw: the statistics of so many collections.
-    """
+    ``draw`` gives the statistics of so many collections, of ``size`` entries each."""
     as_far, at_once = 0, max(1, _AT_ONCE // size)
     for start in range(0, _DRAWN, at_once):
         far = draw(min(at_once, _DRAWN - start))
@@ -136,14 +131,8 @@ def _as_k_rr(matrix: Array) -> RandomizedResponse | None:
 def fit_of_unary(
     support: Array, protocol: UnaryEncoding, n: int, bits: tuple[Bits, NDArray[Any]] | None = None
 ) -> Fit:
-    """The test of unary encoding.
-
-    Args:
-        support: (k,) ones of each category.
-        protocol: the encoding.
-        n: number of reports.
-        bits: (r, k) the reports and (r,) how often each occurred; None where they are not known.
-    """
+    """The test of unary encoding from the (k,) ones of each category among n reports, and from ``bits``, the (r, k)
+    reports and (r,) how often each occurred, where they are known."""
     chances = _chances_of_sums(support, protocol, n)
     if bits is not None:
         per_report = np.sum(bits[0], axis=1, dtype=np.int64)
@@ -167,8 +156,8 @@ def _chances_of_sums(support: Array, protocol: UnaryEncoding, n: int) -> list[fl
 
 
 def _chance_of_total(ones: float, protocol: UnaryEncoding, n: int) -> float:
-    """The chance of a total that is as improbable on either side, from the sum over the ones of the owners' categories;
-    those left out are as good as impossible."""
+    """The chance of a total that is as improbable on either side, from the sum over the ones of the owners'
+    categories."""
     owners, others = stats.binom(n, protocol.p), stats.binom(n * (protocol.k - 1), protocol.q)
     own = np.arange(owners.ppf(_IMPOSSIBLE), owners.isf(_IMPOSSIBLE) + 1)
     weights = owners.pmf(own)
@@ -177,8 +166,7 @@ def _chance_of_total(ones: float, protocol: UnaryEncoding, n: int) -> float:
 
 
 def _chances_of_each(reports: Array, protocol: UnaryEncoding) -> list[float]:
-    """Of the numbers of reports with 0, 1, ... k ones, (k + 1,): the chance of Pearson's chi-squared, and a bound of that
-    of the report furthest out."""
+    """Of (k + 1,) reports by their number of ones: the chance of chi-squared, and a bound for the one furthest out."""
     p, n, ones = protocol.p, float(reports.sum()), np.arange(protocol.k + 1)
     others = stats.binom(protocol.k - 1, protocol.q)  # the ones of a report outside its owner's category
     expected = n * (p * others.pmf(ones - 1) + (1 - p) * others.pmf(ones))
