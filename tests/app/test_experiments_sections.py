@@ -21,7 +21,7 @@ from rr_core.scenario import WORST_AVERAGE, Scenario
 from tests.app.experiments import words
 from tests.app.opening import charts, checked, widget
 from tests.core.sweeps import THREE, made
-from tests.sentences import holds
+from tests.sentences import holds, recomputes
 
 MAIN = Sweep(MAIN_GRID, THREE)
 UPLOADED = Population.from_weights([5, 3, 2])
@@ -242,6 +242,38 @@ def test_a_cell_is_chosen_without_a_mouse_and_framed():
 )
 def test_the_map_starts_nearest_to_the_scenario(link, reads):
     assert charts(opened(**link))[0]["alt"].startswith(reads)
+
+
+@recomputes(map_section._why_not_on_it)
+def test_who_is_not_on_the_map_is_told_so():
+    """The ring “you” left the map without a word."""
+    cells = over(s=(0.5, 1.0), k=10, epsilon=(1, 2), n=(100, 1000))
+    drawn = {key: winner_map(made(cells, [(1, 30, 15)] * 8), key, "mse", {}) for key in ("eps-n", "eps-s")}
+    for key, of, why in (
+        ("eps-n", {"epsilon": 1.0, "n": 1000}, ""),
+        ("eps-n", {"epsilon": 0.25, "n": 1000}, "ε = 0.25 lies outside 1 to 2."),
+        (
+            "eps-n",
+            {"epsilon": 2.5, "n": 1001},
+            "ε = 2.5 lies outside 1 to 2 and N = 1,001 lies outside 10² to 10³.",
+        ),
+        ("eps-s", {"s": 2.0, "epsilon": 1.5}, "s = 2 lies outside 0.5 to 1."),
+        (
+            "eps-s",
+            {"dist": "uniform", "epsilon": 1.5},
+            "it is of Zipf's populations, and the sidebar has another.",
+        ),
+    ):
+        scenario = replace(Scenario(), **of)
+        told = map_section._why_not_on_it(drawn[key], scenario)
+        assert told == (f"You are not on this map: {why}" if why else "")
+        names = [
+            trace.name
+            for trace in map_figure(drawn[key], map_section._scenario_point(drawn[key], scenario)).data
+        ]
+        assert any(f"{name}".startswith("you") for name in names) == (why == "")
+    page = opened(eps="20", n="2000")
+    assert any(one.value.startswith("You are not on this map: ε = 20 lies") for one in page.caption)
 
 
 def test_the_task_names_nothing_that_is_not_drawn():

@@ -205,6 +205,11 @@ def test_counts_beside_a_figure_have_no_parts_of_millions(open_lab):
         assert len(shown) > 3
 
 
+# Numbers of the lower axis that are turned, and how many there are.
+UPRIGHT = """plot => { const ticks = [...plot.querySelectorAll('.xtick text')];
+  return [ticks.filter(tick => /rotate\\((?!0[,)])/.test(tick.getAttribute('transform'))).length, ticks.length] }"""
+
+
 def test_all_choices_above_a_figure_of_few_categories_are_seen_on_a_phone(open_lab):
     lab = open_lab("/noisy_histogram")
     for label in ("Noisy histogram", "Estimators", "Geometry", "IBU → MLE*"):
@@ -222,3 +227,6 @@ def test_all_choices_above_a_figure_of_few_categories_are_seen_on_a_phone(open_l
         lab.open(f"/protocols?k={k}")
         assert lab.page.locator(".st-key-channel_table .heatmap-label:visible").count() in (0, k * k)
         assert lab.chart("channel_table").evaluate(RUN_INTO) == 0
+    for k in (20, 100):
+        lab.open(f"/protocols?k={k}")
+        assert lab.chart("channel_table").evaluate(UPRIGHT) == [0, 5]
