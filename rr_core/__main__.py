@@ -273,8 +273,7 @@ def _by_reports(asked: argparse.Namespace) -> tuple[Results, list[str]]:
 def _analysed(
     asked: argparse.Namespace, used: ReportsInUse, sources: Sequence[Source], notes: Sequence[str]
 ) -> tuple[Results, list[str]]:
-    """The analysis of all people and by group, with the test of k-RR's epsilon; and the notes, some of which it makes
-    untrue."""
+    """The analysis of all people and by group, with the test of k-RR's epsilon; and the notes."""
     from rr_core.io.people import read_people
     from rr_core.io.report_results import Results
     from rr_core.io.reports import read_again

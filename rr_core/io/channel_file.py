@@ -114,8 +114,7 @@ def read_matrix(text: str) -> MatrixFile:
 
 
 def _names(rows: Sequence[Sequence[str]]) -> tuple[bool, bool]:
-    """Whether the first line, and the first column, hold names: words, or different whole numbers beside
-    distributions."""
+    """Whether the first line, and the first column, hold names: words, or whole numbers beside distributions."""
     first, below = rows[0], rows[1:]
     shorter = bool(below) and all(len(row) == len(first) + 1 for row in below)
     ends = (*first, *(row[0] for row in below))

@@ -317,8 +317,7 @@ def notes_of_header(rows: Sequence[Row], has_header: bool) -> tuple[str, ...]:
 
 
 def header_rows(rows: Sequence[Row]) -> int:
-    """How many rows name the columns, where that is clear: 2 or 3 of words above numbers, or values that come again;
-    else 0."""
+    """How many rows name the columns, where it is clear: 2 or 3 of words above numbers or repeated values; else 0."""
     if len({*map(len, rows)}) != 1:
         return 0
     for last in range(min(_MOST_HEADERS, len(rows)) - 1, 0, -1):
@@ -360,8 +359,7 @@ def refuse_headers(rows: Sequence[Row]) -> None:
 
 
 def _are_numbers_of_columns(first: Row, body: Sequence[Row]) -> bool:
-    """Whether numbers in the first row are names that a program gave: 0, 1, 2, … or 1, 2, 3, … above bits, or a single
-    0."""
+    """Whether numbers in the first row are names that a program gave: 0, 1, 2, … above bits, or a single 0."""
     names = first[1:] if first and not first[0] else first
     cells = [
         [row[i].strip() for row in body if i < len(row)] for i in range(len(first) - len(names), len(first))
@@ -653,8 +651,7 @@ def likely_category(table: Described, count: int | None, people: Sequence[int] =
 
 
 def is_no_answer(table: Described, index: int, among: Sequence[int]) -> bool:
-    """Whether a column is empty, constant, times or a heading; or names people beside columns ``among`` that come
-    again."""
+    """Whether a column is empty, constant, times or a heading; or names people beside ``among`` that come again."""
     hint, words = table.hints[index], words_of(table.columns[index])
     of_people = hint.differs and (hint.looks_like_ids or not words.isdisjoint(WORDS["name_of_person"]))
     return (

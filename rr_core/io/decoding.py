@@ -171,7 +171,7 @@ class Decoded:
 
 
 def unpack(data: bytes, name: str, tell: Tell = lambda _: None) -> Decoded:
-    """Check size and name, decompress, find what the bytes really are, and refuse what is no table; `tell` as in
+    """Check size and name, decompress, find what the bytes are, and refuse what is no table; `tell` as in
     `unzipped`."""
     if len(data) > MAX_UPLOAD_BYTES:
         raise UnreadableFile(f"The file is larger than {megabytes(MAX_UPLOAD_BYTES)}. {COUNT_FIRST}")
@@ -196,8 +196,7 @@ def unpack(data: bytes, name: str, tell: Tell = lambda _: None) -> Decoded:
 
 
 def gunzip(data: bytes, limit: int | None = None, tell: Tell = lambda _: None) -> bytes:
-    """Decompress gzip in pieces, up to `limit` bytes (default: MAX_UNPACKED_BYTES); `tell` is told the part that is
-    done."""
+    """Decompress gzip in pieces, up to `limit` bytes (MAX_UNPACKED_BYTES); `tell` is told the part that is done."""
     limit = MAX_UNPACKED_BYTES if limit is None else limit
     packed, unpacked = io.BytesIO(data), io.BytesIO()
     try:

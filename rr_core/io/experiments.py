@@ -59,8 +59,7 @@ def parquet_file(result: SweepResult) -> bytes:
 
 
 def read(name: str, data: bytes) -> SweepResult:
-    """The result that a file holds, bit for bit as it was written: CSV, also saved again by a spreadsheet, or
-    Parquet."""
+    """The result that a file holds, bit for bit as it was written: CSV, also one saved again, or Parquet."""
     if not data.strip():
         raise UnreadableFile(f"The file is empty. {_AGAIN}")
     found = decoded(data, name)

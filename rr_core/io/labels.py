@@ -161,8 +161,7 @@ def _shorten(names: Any) -> tuple[Any, tuple[str, ...]]:
 
 
 def _free_label(stem: str, taken: set[bytes], repeats: dict[str, int]) -> str:
-    """The label of a cut name: its stem and “…”, with a number (``repeats``) if that is ``taken``, which gets this
-    one."""
+    """The label of a cut name: its stem and “…”, with a number if that is ``taken``, which gets this one."""
     label = stem + "…"
     while label.encode() in taken:
         repeats[stem] = repeats.get(stem, 1) + 1
@@ -201,8 +200,7 @@ _UNSEEN = r"[\x{ad}\x{200b}\x{200e}\x{200f}\x{2060}\x{feff}]"
 
 
 def visible_form(labels: Any) -> Any:
-    """Arrow text in NFC without needless blanks, invisible characters and “.0”: labels that look the same are
-    equal."""
+    """Arrow text in NFC without needless blanks, invisible characters and “.0”: what looks the same is equal."""
     odd = pc.match_substring_regex(labels, r"[^\x20-\x7e]|  |\.0+$")
     # Most names are plain words, on which the rest would be wasted.
     some = pc.utf8_normalize(pc.filter(labels, odd), "NFC")
@@ -303,8 +301,7 @@ def _plain_date(cell: str) -> str:
 def similar_labels(
     outside: npt.NDArray[np.object_], listed: npt.NDArray[np.object_]
 ) -> list[tuple[str, str]]:
-    """Pairs of a label outside the list and the first on it that is alike by `value_form`, or but for accents and
-    marks."""
+    """Pairs of a label outside the list and the first on it that is one value, or alike but for accents and marks."""
     if not len(outside):
         return []
     values = [value_form(pa.array(labels, pa.large_string())) for labels in (outside, listed)]

@@ -168,8 +168,7 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
 
 
 def _means(counts: Counts, written: Any, missing: Mask) -> Mask:
-    """Which names at the end of a table of counts are words for a mean or a standard deviation, and have that of the
-    rows above."""
+    """Which names at the end are words for a mean or standard deviation, and have that of the rows above."""
     form, found = total_form(written), np.zeros(len(counts), dtype=bool)
     mean, deviation = (one_of(form, WORDS[word]) for word in ("mean", "deviation"))
     rest = mean | deviation | missing | one_of(form, WORDS["total"])
@@ -223,8 +222,7 @@ def summary_rows(reports: Reports) -> dict[str, str]:
 
 
 def _sums_so_far(total: Mask, counts: Counts) -> Mask:
-    """Whether a name with a word for a total has the sum of two or more before it, back to the last such: a
-    subtotal."""
+    """Whether a name with a word for a total has the sum of two or more since the last such: a subtotal."""
     found, start = np.zeros(len(counts), dtype=bool), 0
     for i in np.flatnonzero(total).tolist():
         found[i] = i > start + 1 and counts[i] == counts[start:i].sum() > 0
@@ -250,8 +248,7 @@ def _sums_of_next(counts: Counts, apart: Mask) -> Mask:
 
 
 def _nets(written: Any, counts: Counts, apart: Mask) -> Mask:
-    """Whether a name like “NET: …” or “Top 2 box” has the sum of two or more rows beside one another, not
-    ``apart``."""
+    """Whether a name like “NET: …” or “Top 2 box” has the sum of two or more adjacent rows, not ``apart``."""
     called = np.asarray(pc.match_substring_regex(pc.utf8_lower(written), _NET).to_numpy(zero_copy_only=False))
     rest = counts[~(called | apart)][:_MOST_IN_NETS]
     sums = [np.cumsum(rest[i:])[1:] for i in range(len(rest))] if called.any() else []

@@ -160,8 +160,7 @@ def _usual(values: Any) -> Any:
 
 
 def to_text(values: Any) -> Any:
-    """An Arrow array of any flat type as text: 17 and 17.0 are “17”, missing values are “”, and midnight is the
-    day."""
+    """An Arrow array of any flat type as text: 17 and 17.0 are “17”, missing values “”, and midnight is the day."""
     if isinstance(values.type, pa.BaseExtensionType):
         values = values.storage
     if pa.types.is_dictionary(values.type):

@@ -245,8 +245,7 @@ def _alike(groups: Sequence[str]) -> list[str]:
 
 
 def _refuse_merged(sums: pa.Table, keys: Sequence[str], by: Sequence[str]) -> None:
-    """Raise UnreadableFile for a column of groups with each name in one row, and none in others, as in merged
-    cells."""
+    """Raise UnreadableFile for a column of groups with each name in one row, and others empty, as in merged cells."""
     rows = sums["rows"].to_numpy()
     for key, column in zip(keys, by, strict=False):
         own = clean(*factorize(sums[key]))

@@ -263,8 +263,7 @@ class Results:
 
     @property
     def people(self) -> float | None:
-        """How many people the shares are of; None where weights sum to less than the reports, and say proportions
-        only."""
+        """How many people the shares are of; None where weights sum to less than the reports: proportions only."""
         people = self.analysis.people
         return people if people >= self.analysis.n * (1 - 1e-9) else None
 
@@ -284,8 +283,7 @@ class Results:
 
     @cached_property
     def order(self) -> NDArray[np.intp]:
-        """(k,) categories from the largest share to the smallest, ties in the order of the domain; a truth asked for
-        first."""
+        """(k,) categories from the largest share down, ties in the order of the domain; a truth asked for first."""
         about = self.used.about
         if about is not None:
             return np.array([about, *(i for i in range(self.used.k) if i != about)], dtype=np.intp)

@@ -99,8 +99,7 @@ def heading(results: Results) -> str:
 
 
 def are_many(results: Results) -> bool:
-    """Whether so many that the largest are so by luck as well: then intervals hold for all at once unless asked
-    otherwise."""
+    """Whether so many that the largest are so by luck as well: then intervals hold for all at once unasked."""
     return results.used.about is None and results.used.k > _MANY
 
 

@@ -250,8 +250,7 @@ def unite(
 
 
 def _refuse_printed(names: Any, most: int) -> None:
-    """Raise UnreadableFile for lines as programs print tables, or with a number beside each name, where none comes
-    again."""
+    """Raise UnreadableFile for lines as programs print tables, or with a number beside each of different names."""
     first = names.slice(0, _LOOKED_AT)
     printed = pc.sum(pc.match_substring_regex(first, _PRINTED)).as_py() or 0
     if (most == 1 and 2 * printed >= len(first)) or pc.any(pc.match_substring_regex(first, _RULE)).as_py():
@@ -590,8 +589,7 @@ def _assumed(table: Described, choice: ColumnChoice) -> tuple[str, ...]:
 
 
 def rivals(preview: Preview, taken: Sequence[str] = ()) -> tuple[int, ...]:
-    """Positions of the columns, not ``taken``, that may all hold the reports, or their names; none where it is
-    clear."""
+    """Positions of the columns, not ``taken``, that may all hold the reports, or their names; none if it is clear."""
     used = {name.casefold() for name in taken}
     some = [
         i

@@ -185,8 +185,7 @@ def _rest(names: Sequence[str]) -> str:
 
 
 def _as_text(sheet: calamine.CalamineSheet) -> tuple[int, bytes, int, str]:
-    """The empty rows above, the rows from there to the last filled one as text, the filled ones, and a cell merged
-    over some."""
+    """The empty rows above, the rows below as text, how many are filled, and a cell that is merged over some."""
     first, last, rows = 0, 0, list[list[str]]()
     left, right, filled = sheet.width, 0, 0
     ends, held, merged = _merged_down(sheet), dict[int, tuple[int, str]](), ""

@@ -92,8 +92,7 @@ class Counted:
 
 
 def decoded(data: bytes, name: str, sheet: str | None = None, tell: Tell = lambda _: None) -> Decoded:
-    """An upload as text or Parquet, for every reader. `sheet` is as `wanted` of `read_sheet`; `tell` as of
-    `unzipped`."""
+    """An upload as text or Parquet, for every reader. `sheet` as `wanted` of `read_sheet`; `tell` as of `unzipped`."""
     packed = unpack(data, name, tell)
     if packed.kind == "parquet":
         return packed
@@ -126,8 +125,7 @@ def table_in(found: Decoded, has_header: bool | None) -> Table:
 def number_columns(
     table: Table, indices: Sequence[int], tell: Tell = lambda _: None
 ) -> tuple[list[tuple[Any, Codes]], Columns]:
-    """The columns at `indices`, each as its distinct values and the place of each row's among them; and the blank
-    lines."""
+    """The columns at `indices`, each as its distinct values and the place of each row's; and the blank lines."""
     numbered = [Numbered(table.columns[index]) for index in indices]
     blank, rows = Columns(()), 0
     for piece in table.pieces(indices):
@@ -147,8 +145,7 @@ def number_columns(
 def count_values(
     table: Table, category: int, tell: Tell = lambda _: None, *, declared: bool = False
 ) -> Counted:
-    """How many rows hold each value of a column; with `declared` in the order of the categories that the file
-    declares."""
+    """How many rows hold each value of a column; with `declared` in the order that the file declares."""
     tally, blank = Numbered(table.columns[category], count=True), Columns(())
     declares = declared and isinstance(table, ParquetTable) and table.declares[category]
     listed: Any = None

@@ -290,8 +290,7 @@ def read_bit_columns(
     count: str | None = None,
     has_header: bool | None = None,
 ) -> UnaryReports:
-    """The named columns of 0 and 1 of a file (None: all that begin so), each row as often as the column ``count``
-    says."""
+    """The named columns of 0 and 1 of a file (None: all such), each row as often as the column ``count`` says."""
     table = open_table(bytes(source.data), source.name, has_header, sheet=source.sheet)
     if columns is None:
         columns = [name for index, name in enumerate(table.columns) if _seems_bits(table, index)]

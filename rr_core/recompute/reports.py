@@ -154,8 +154,7 @@ def _channel(
     inverse: bool = False,
     sha256: str = "",
 ) -> Recomputed:
-    """Reports of any channel: how many of each, names of the truths, and the table; for people the file, as in
-    `_k_rr`."""
+    """Reports of any channel: how many of each, names of the truths, the table; for people the file, as in `_k_rr`."""
     people, told = None, dict[str, Any]()
     if by or weights:
         from rr_core.io import Names, read_reports

@@ -318,8 +318,7 @@ def _of_unary(
 def of_ones(
     ones: Array, n: int, protocol: UnaryEncoding, bits: tuple[Bits, ArrayLike] | None
 ) -> tuple[dict[str, Array], float | None]:
-    """The estimates from the (k,) ones of n reports, with that of maximum likelihood and its certificate where bits
-    are known."""
+    """The estimates from the (k,) ones of n reports; where bits are known, also MLE with its certificate."""
     rules = {"inv": inv_unary, "inv_n": inv_n_unary, "inv_p": inv_p_unary}
     estimates = {name: rule(ones, protocol, n) for name, rule in rules.items()}
     if bits is None:
@@ -334,8 +333,7 @@ def intervals_of_inv(
     level: float,
     beyond: Callable[[float], float] = lambda tail: -special.ndtri(tail),
 ) -> tuple[Interval, Interval]:
-    """Intervals of Inv, for each category and, by Bonferroni, for all; ``beyond`` gives the quantile with a tail above
-    it."""
+    """Intervals of Inv, for each category and, by Bonferroni, for all; ``beyond`` gives the quantile of a tail."""
     made = []
     for together in (False, True):
         outside = (1 - level) / (inv.size if together else 1)

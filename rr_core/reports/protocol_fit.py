@@ -167,8 +167,7 @@ def _chances_of_sums(support: Array, protocol: UnaryEncoding, n: int) -> list[fl
 
 
 def _chance_of_total(ones: float, protocol: UnaryEncoding, n: int) -> float:
-    """The chance of a total that is as improbable on either side, from the sum over the ones of the owners'
-    categories."""
+    """The chance of a total as improbable on either side, by a sum over the ones of the owners' categories."""
     owners, others = stats.binom(n, protocol.p), stats.binom(n * (protocol.k - 1), protocol.q)
     own = np.arange(owners.ppf(_IMPOSSIBLE), owners.isf(_IMPOSSIBLE) + 1)
     weights = owners.pmf(own)

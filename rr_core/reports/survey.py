@@ -201,8 +201,7 @@ class Tallies:
         return Tallies(counts.sum(axis=0, keepdims=True), weights, squares, rows)
 
     def bits_of(self, group: int | None, *, weighted: bool = True) -> tuple[Bits, NDArray[Any]] | None:
-        """The bits of a group, or of all (None), (r, k), and how often each occurred or, where wanted, their
-        weights."""
+        """The bits of a group, or of all (None), (r, k), and how often each occurred, or their weights."""
         rows = self.rows
         if rows is None:
             return None

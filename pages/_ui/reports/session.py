@@ -89,8 +89,7 @@ def was_let_go() -> bool:
 
 
 def use(made: ReportsInUse, name: str, read: Read = NOT_READ) -> None:
-    """Put reports into use by this name, in place of those before, with their files; close the panel, and ask for
-    simulations."""
+    """Put reports into use by this name, with their files; close the panel, and ask for simulations."""
     before, collected, reports = in_use(), made.collected, made.reports
     if np.array_equal(collected.labels, reports.labels) and np.array_equal(collected.counts, reports.counts):
         collected = dataclasses.replace(collected, labels=reports.labels, counts=reports.counts)

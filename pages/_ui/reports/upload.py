@@ -424,8 +424,7 @@ def _files(made: str) -> tuple[list[session_files.File], str]:
 def _bit_columns(
     held: BitColumns, file: session_files.File, before: Reports | None
 ) -> tuple[tuple[str, ...], str | None]:
-    """Widgets for the columns of 0 and 1 that are categories, and for the one that counts each row; none of other
-    forms."""
+    """Widgets for the columns of 0 and 1 that are categories, and the one that counts each row."""
     if not held.columns:
         return (), None
     categories, times, in_strings = held.suggested, held.count, not held.suggested
