@@ -129,9 +129,9 @@ def held_against_the_core(hill):
     if "summit" in odds:
         assert shares == pytest.approx(best, **EXACT)
         assert abs(n * gap) < 1e-9
-        assert "no factor is above 1, so no shares make these reports more likely" in bound
+        assert "multiplies no bar by over 1, so no shares make these reports more likely" in bound
         return shares, step
-    (factor,) = map(float, re.findall(r"above (\d+(?:\.\d+)?),", bound))
+    (factor,) = map(float, re.findall(r"no bar by over (\d+(?:\.\d+)?),", bound))
     assert -1e-9 <= factor - (1 + max(0, gap)) <= 1.01e-6  # rounded up: a guarantee
     for words, nats, up in ((odds, n * below, False), (bound, n * math.log1p(gap), True)):
         if "1%" in words:
