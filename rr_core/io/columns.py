@@ -27,16 +27,14 @@ CATEGORY_WORDS, COUNT_WORDS, SHARE_WORDS, PERSON_WORDS, WEIGHT_WORDS, REPORT_WOR
 
 # A one-letter name is a header only when something else says so: "n" may be a value.
 NO_ANSWERS = WORDS["missing"] | WORDS["perhaps_missing"]
-_MOST_HEADERS, _FEWEST_BELOW = (
-    3,
-    20,
-)  # rows of names, and of values below them that show that these come again
+# Rows of names, and of values below them that show that these come again.
+_MOST_HEADERS, _FEWEST_BELOW = 3, 20
 _HEADER_WORDS = {word for word in CATEGORY_WORDS | COUNT_WORDS | SHARE_WORDS if len(word) > 1}
 _LONGEST_TITLE = 3  # words of a title with the word "answer" in it, rather than of an answer
 _NUMBER = re.compile(
     r"[+\-\u2212]?(\d[\d.,' \u00a0\u202f]*|[.,]\d+)([eE][+-]?\d+)?(%(\s*\(\d[\d.,' ]*\))?|\(\d[\d., ]*%\))?"
     r"|[+-]?(nan|inf(inity)?)",
-    re.ASCII | re.IGNORECASE,
+    re.IGNORECASE,
 )
 _OTHER = re.compile(r"others?\b", re.IGNORECASE)
 _RANGE = re.compile(

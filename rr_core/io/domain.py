@@ -21,7 +21,7 @@ from rr_core.io.columns import CATEGORY_WORDS, HEADER_SWITCH, Table, suggest
 from rr_core.io.decoding import NoRows, WrongDomain, quote
 from rr_core.io.labels import Codes, as_objects, clean, difference, factorize, similar_labels
 from rr_core.io.reports import Reports, Source
-from rr_core.io.tables import Counts, add_up, number_columns, open_table
+from rr_core.io.tables import Counts, add_up, number_columns, one_of, open_table
 from rr_core.io.text import TextTable
 from rr_core.limits import K_MAX, K_MIN, TYPED_LETTERS_MAX
 
@@ -287,10 +287,7 @@ def counted_name(label: str, others: Mapping[str, str]) -> str:
 
 def among(labels: npt.NDArray[np.object_], names: Collection[str]) -> npt.NDArray[np.bool_]:
     """(m,) whether each label is in ``names``."""
-    if not len(names):
-        return np.zeros(len(labels), dtype=bool)
-    found = pc.is_in(pa.array(labels, pa.large_string()), pa.array(list(names), pa.large_string()))
-    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
+    return one_of(pa.array(labels, pa.large_string()), names)
 
 
 def _renamed_note(reports: Reports, names: Names) -> tuple[str, ...]:

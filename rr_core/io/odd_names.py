@@ -21,7 +21,7 @@ from rr_core.io.columns import WORDS
 from rr_core.io.domain import Domain, Listed, Names, Size, among, most_first, renamed
 from rr_core.io.labels import caseless_form, similar_labels, value_form, visible_form
 from rr_core.io.reports import Reports
-from rr_core.io.tables import Counts, likely_total, sum_of_others, total_form
+from rr_core.io.tables import Counts, likely_total, one_of, sum_of_others, total_form
 from rr_core.mechanism import RandomizedResponse
 from rr_core.reports.low_counts import strays
 
@@ -111,7 +111,7 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
         return _beside_list(reports, domain, mechanism)
     labels, counts = reports.labels, reports.counts
     written = pa.array(labels, pa.large_string())
-    text, missing = pc.utf8_lower(written), _one_of(written, WORDS["missing"])
+    text, missing = pc.utf8_lower(written), one_of(written, WORDS["missing"])
     none = np.zeros(len(labels), dtype=bool)
     of_counts = reports.layout == "counts"
     means = _means(counts, written, missing) if of_counts else none
@@ -130,14 +130,14 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
         rare[own] = found.below
         level = found.level
         outweighed = bool(counts[rare & (nearly < 0)].sum() < level)
-    unsaid = _one_of(text, WORDS["perhaps_missing"])
+    unsaid = one_of(text, WORDS["perhaps_missing"])
     # A table of counts was written by somebody: a row of it is a category, also one with a 0.
     listed = rare & (counts == 0) | (rare & ~unsaid if of_counts else none)
     # Files that were put together have the header of the second among their rows.
     header = (
         none
         if of_counts or not reports.has_header
-        else _one_of(text, frozenset({reports.category_name.lower()}))
+        else one_of(text, frozenset({reports.category_name.lower()}))
     )
     perhaps = unsaid | total | added | means | several | declared | header
     others: tuple[tuple[Reason, Mask], ...] = (
@@ -170,8 +170,8 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
 def _means(counts: Counts, written: Any, missing: Mask) -> Mask:
     """Which names at the end are words for a mean or standard deviation, and have that of the rows above."""
     form, found = total_form(written), np.zeros(len(counts), dtype=bool)
-    mean, deviation = (_one_of(form, WORDS[word]) for word in ("mean", "deviation"))
-    rest = mean | deviation | missing | _one_of(form, WORDS["total"])
+    mean, deviation = (one_of(form, WORDS[word]) for word in ("mean", "deviation"))
+    rest = mean | deviation | missing | one_of(form, WORDS["total"])
     if (mean | deviation).any() and not rest.all():
         end = int(np.flatnonzero(~rest)[-1]) + 1
         above = counts[:end][~rest[:end]]
@@ -185,7 +185,7 @@ def _totals(reports: Reports, written: Any, missing: Mask) -> tuple[Mask, Mask, 
     """Of a table of counts, which names have a word for a total, or the sum of a group of others; which, without one, the
     sum of all others; and which of these surely are no categories."""
     labels, counts = reports.labels, reports.counts
-    called = _one_of(total_form(written), WORDS["total"])
+    called = one_of(total_form(written), WORDS["total"])
     grouped = _sums_of_groups(labels, counts) | _sums_of_next(counts, called | missing)
     grouped |= _nets(written, counts, called | missing)
     total = called | grouped
@@ -214,7 +214,7 @@ def summary_rows(reports: Reports) -> dict[str, str]:
     if reports.layout != "counts":
         return {}
     written = pa.array(reports.labels, pa.large_string())
-    missing = _one_of(written, WORDS["missing"])
+    missing = one_of(written, WORDS["missing"])
     means = _means(reports.counts, written, missing)
     total, added, _ = _totals(reports, written, missing | means)
     totals = dict.fromkeys(reports.labels[total | added].tolist(), "totals")
@@ -250,10 +250,9 @@ def _sums_of_next(counts: Counts, apart: Mask) -> Mask:
 def _nets(written: Any, counts: Counts, apart: Mask) -> Mask:
     """Whether a name like “NET: …” or “Top 2 box” has the sum of two or more adjacent rows, not ``apart``."""
     called = np.asarray(pc.match_substring_regex(pc.utf8_lower(written), _NET).to_numpy(zero_copy_only=False))
-    rest = counts[~(called | apart)]
-    if not called.any() or len(rest) > _MOST_IN_NETS:
-        return np.zeros(len(counts), dtype=bool)
-    return called & np.isin(counts, np.concatenate([np.cumsum(rest[i:])[1:] for i in range(len(rest))]))
+    rest = counts[~(called | apart)][:_MOST_IN_NETS]
+    sums = [np.cumsum(rest[i:])[1:] for i in range(len(rest))] if called.any() else []
+    return called & np.isin(counts, np.concatenate([[], *sums]))
 
 
 def _sums_of_groups(labels: Labels, counts: Counts) -> Mask:
@@ -366,11 +365,6 @@ def _first_of_group(keys: Any, counts: Counts) -> npt.NDArray[np.int64]:
     first = np.empty(len(codes), dtype=np.int64)
     first[order] = np.repeat(order[starts], np.diff(np.append(starts, len(codes))))
     return np.where(first == np.arange(len(codes)), -1, first)
-
-
-def _one_of(text: Any, words: frozenset[str]) -> Mask:
-    found = pc.is_in(text, pa.array(sorted(words), pa.large_string()))
-    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
 
 
 def _by_reports(odd: list[Odd]) -> tuple[Odd, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -326,40 +326,40 @@ def _seen(
 
 
 def _weights(array: Any, table: Table, index: int, before: int, inverse: bool) -> npt.NDArray[np.float64]:
-    """The weights of a piece, nan where there is none, behind so many rows; refuses the first that is none."""
-    combined, column = array, quote(table.columns[index])
+    """The numbers of a piece of the column of weights, nan where there is none; ``before`` rows came before it.
+
+    Raises:
+        UnreadableFile: the first text that is no number, or number that is no weight, with its line.
+    """
+    combined = array
+
+    def refuse(wrong: npt.NDArray[np.bool_], found: Callable[[int], str], why: str) -> None:
+        for row in np.flatnonzero(wrong)[:1].tolist():
+            where = f"{table.unit.capitalize()} {table.place(before + row):,}"
+            column = quote(table.columns[index])
+            raise UnreadableFile(f"{where} has {found(row)} in the column {column}, {why}") from None
+
+    def as_written(row: int) -> str:
+        return quote(pc.cast(array.slice(row, 1), pa.large_string())[0].as_py())
+
+    mend = "mend it, leave it empty, or choose another column."
     try:
         if not is_number(combined.type):
             text = pc.utf8_trim_whitespace(pc.cast(combined, pa.large_string()))
             combined = pc.cast(pc.if_else(pc.equal(text, ""), None, text), pa.float64())
         values = np.asarray(pc.cast(combined, pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
     except pa.ArrowInvalid:
-        distinct, codes = (
-            pc.unique(combined),
-            pc.index_in(combined, pc.unique(combined)).to_numpy(zero_copy_only=False),
-        )
+        distinct, codes = factorize(pa.chunked_array([combined]))
         parsed = numbers.parse(distinct)
         values = (parsed.values / (100 if parsed.percent else 1))[codes]
         wrong = np.isnan(values) & ~np.asarray(pc.is_null(combined).to_numpy(zero_copy_only=False))
-        text = pc.cast(combined, pa.large_string())
-        for row in np.flatnonzero(wrong)[:1].tolist():
-            raise UnreadableFile(
-                f"{table.unit.capitalize()} {table.place(before + row):,} has {quote(text[row].as_py())} in the column "
-                f"{column}, which is no number, as weights are: mend it, leave it empty, or choose another column."
-            ) from None
-    broken = np.flatnonzero(values % 1 > 0)
-    far = broken.size and np.nanmax(values) > _FAR * values[broken].max()  # 950 beside 1.234
+        refuse(wrong, as_written, f"which is no number, as weights are: {mend}")
+    broken = np.isfinite(values) & (values != np.rint(values))
+    far = broken.any() and np.nanmax(values) > _FAR * values[broken].max()  # 950 beside 1.234
     if far and not is_number(array.type) and numbers.parse(pc.unique(array)).notes:
-        text = array[int(broken[0])].as_py()
-        raise UnreadableFile(
-            f"{table.unit.capitalize()} {table.place(before + int(broken[0])):,} has {quote(text)} in the column "
-            f"{column}, beside numbers that are much larger: if its point stands between thousands, write it without."
-        )
+        why = "beside numbers that are much larger: if its point stands between thousands, write it without."
+        refuse(broken, as_written, why)
+    range_of = "inclusion probabilities lie above 0, up to 1" if inverse else "weights are not below 0"
     bad = (values <= 0) | (values > 1) if inverse else values < 0
-    for row in np.flatnonzero(bad)[:1].tolist():
-        range_of = "inclusion probabilities lie above 0, up to 1" if inverse else "weights are not below 0"
-        raise UnreadableFile(
-            f"{table.unit.capitalize()} {table.place(before + row):,} has {values[row]:.12g} in the column {column}, and "
-            f"{range_of}: mend it, leave it empty, or choose another column."
-        )
+    refuse(bad, lambda row: f"{values[row]:.12g}", f"and {range_of}: {mend}")
     return np.where(np.isinf(values), np.nan, values)

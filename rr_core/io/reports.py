@@ -61,7 +61,9 @@ from rr_core.io.tables import (
     count_values,
     has_name,
     number_columns,
+    one_of,
     open_table,
+    total_form,
     totals_of_groups,
     with_names,
 )
@@ -73,10 +75,10 @@ _ONE_LINE = 1 << 16
 _LOOKED_AT = 10_000
 _RULE = (
     r"^[-=+|: \x{2500}-\x{257f}]*([-=]{2}:?[ +|]|[+|][-=]{2}|[\x{2500}-\x{257f}]{2})[-=+|: \x{2500}-\x{257f}]*$"
-    r"|^\([0-9]+ rows?\)$|[-=_]{10}|^\\begin\{"
+    r"|^\([0-9]+ rows?\)$|^\s*[-=_]{10,}\s*$|^\\begin\{"
 )
 _PRINTED = (
-    r"\S(\s{2,}|\s*[|\x{2502}\x{2506}^~&,;\t]\s*|:\s+)[0-9][0-9.,' ]*(\s*[|\x{2502}\x{2506}].*)?$"
+    r"\S(\s{2,}|\s*[|\x{2502}\x{2506}^~&]\s*|:\s+)[0-9][0-9.,' ]*(\s*[|\x{2502}\x{2506}].*)?$"
     r"|^[^=/?]+=\s*[0-9]+$|^[0-9.]+(\s+[0-9.]+)+$|^[({]['\"]|^[0-9]+\s{2,}\S|\s\w+=\S+$"
 )
 # A count that is typed behind a name, or before it: "bus 21", "yes - 412", "yes (n=412)", "yes: 412 people", "412 yes".
@@ -92,8 +94,8 @@ _LAST = re.compile(rf",\s+({_THOUSANDS.pattern})$", re.ASCII)  # "yes,640,360" m
 _LIKE = "write one answer and its number in each line, like: yes, 640."
 
 _IN_THOUSANDS = re.compile(
-    r"\b(thousands|millions|tsd|1[,.' ]?000s?)\b|['\u2019]000\b|\b000s\b", re.IGNORECASE
-)
+    r"\b(thousands|millions|tsd|in 1[,.' ]?000s?|000s)\b|['\u2019]000\b", re.IGNORECASE
+)  # not "n = 1,000"
 _FEWEST_MERGED = 2  # counts without a name; one may be their sum
 
 _BIT_VECTOR = r"^\[?[01]([ ,;]*[01])+\]?$"
@@ -643,26 +645,31 @@ def _sum_counts(table: Table, category: int, count: int, tell: Tell) -> Counted:
             f"The column {quote(table.columns[count])} holds shares by its name or its signs. Reports are"
             " counted people: upload counts, or rename the column if it holds them."
         )
-    if found := _IN_THOUSANDS.search(table.columns[count]):
+    if _IN_THOUSANDS.search(table.columns[count]):
         raise UnreadableFile(
-            f"The column {quote(table.columns[count])} counts in {found[0]} by its name, and every report counts here: "
+            f"The column {quote(table.columns[count])} counts in thousands by its name, and every report counts here: "
             "give the numbers of people themselves, or rename the column if it holds them."
         )
     shares = [name for name in table.columns if is_share_name(name)]
-    if shares and len(kept) >= _FEWEST_TYPED and len(set(parsed.values[amount_codes].tolist())) == 1:
+    if shares and len(kept) >= _FEWEST_TYPED and len(distinct_amounts) == 1:
         raise UnreadableFile(
             f"The column {quote(table.columns[count])} has the same number in each row, beside the shares in "
             f"{quote(shares[0])}: give the number of reports of each answer."
         )
     # Of an empty cell that it names in brackets, a pivot table has no count.
     blank_amounts = pc.equal(pc.utf8_trim_whitespace(pc.fill_null(to_text(distinct_amounts), "")), "")
-    none = np.asarray(
-        pc.is_in(names, pa.array(sorted(WORDS["missing"]), names.type)).to_numpy(zero_copy_only=False)
-    )
-    uncounted = none[codes] & np.asarray(blank_amounts.to_numpy(zero_copy_only=False))[amount_codes]
+    uncounted = one_of(names, WORDS["missing"])[codes]
+    uncounted &= np.asarray(blank_amounts.to_numpy(zero_copy_only=False))[amount_codes]
+    summaries = one_of(total_form(names), WORDS["mean"] | WORDS["deviation"])
+    scores = summaries[codes] & (parsed.values != np.rint(parsed.values))[amount_codes]
+    uncounted |= scores
     numbers.check(table, distinct_amounts, parsed.values, amount_codes, kept & ~uncounted, people=True)
     people = np.where(kept & ~uncounted, parsed.values[amount_codes], 0).astype(np.int64)
     totals, notes = totals_of_groups(table, category, count, codes, people)
+    totals |= scores
+    if scores.any():
+        left = ", ".join(quote(names[code].as_py()) for code in codes[scores].tolist())
+        notes += (f"Left out, as no numbers of people: {left}.",)
     people[totals] = 0
     check_total(people)
     k = len(names)

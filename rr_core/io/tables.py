@@ -6,7 +6,7 @@ Distributions and collected reports are both read from here. Counting holds only
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -268,6 +268,12 @@ def likely_total(amounts: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     return ends
 
 
+def one_of(text: Any, words: Collection[str]) -> npt.NDArray[np.bool_]:
+    """Whether each Arrow text is one of the words."""
+    found = pc.is_in(text, pa.array(sorted(words), pa.large_string()))
+    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
+
+
 def total_form(names: Any) -> Any:
     """Arrow text in small letters without marks at its end, and words of whom it is the total: "Total %", "Total (n)",
     "Valid total" and "Total respondents" are "total"."""
@@ -312,25 +318,22 @@ def totals_of_groups(
         if not 2 <= len(names) <= _MOST_GROUPS:
             continue
         text = to_text(names)
-        words = pc.is_in(
-            total_form(pc.utf8_trim_whitespace(text)), pa.array(sorted(TOTALS), pa.large_string())
-        )
-        words = pc.fill_null(words, False).to_numpy(zero_copy_only=False)
+        called = one_of(total_form(pc.utf8_trim_whitespace(text)), TOTALS)
         # "All regions"
         begins = np.array(
             [re.split(r"\W", (one or "").strip().lower())[0] in TOTALS for one in text.to_pylist()]
         )
         ends = {0, len(names) - 1} if len(names) >= _FEWEST_SUMMED else set()
-        for group in sorted({*np.flatnonzero(words | begins).tolist(), *ends}):
+        for group in sorted({*np.flatnonzero(called | begins).tolist(), *ends}):
             rows = (groups == group) & ~left_out
             own, whole = (np.bincount(codes[some], amounts[some]) for some in (rows, ~left_out))
             own = np.pad(own, (0, len(whole) - len(own)))
             are_sums = np.count_nonzero(own) > 1 and np.allclose(2 * own, whole, rtol=_ROUNDED, atol=0)
             about = f"with {quote(text[group].as_py() or '')} in the column {quote(table.columns[column])}"
-            if (words | begins)[group] and are_sums:
+            if (called | begins)[group] and are_sums:
                 left_out |= rows
                 notes.append(f"The rows {about} have the sums of the others, and were left out.")
-            elif words[group] and rows.any():
+            elif called[group] and rows.any():
                 notes.append(f"The rows {about} are not the sums of the others, and were counted.")
             elif are_sums:
                 notes.append(

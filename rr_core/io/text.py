@@ -48,7 +48,7 @@ _EMPTY_LINES: Any = re.compile(rb"\n*")
 # decimal comma ("a;0,25") or part of a name.
 _SEPARATORS = ("\t", ";", ",")
 _SAID = re.compile(rb'"?sep=([;,\t|])"?[;,\t ]*\n', re.IGNORECASE)
-_REMARK = re.compile(rb"\s*#")
+_REMARK = re.compile(rb"\s*(#|%(?=\s)|//)")
 # A quotation mark within a quotation as MySQL writes it; as other programs do, it would end the field.
 _ESCAPED: Any = re.compile(rb'(?:^|[\n,;\t|])"[^"\n]*\\"[^"\n,;\t|]')
 _IMPORT_ID = re.compile(r'\s*\{\s*"ImportId"\s*:')
@@ -84,13 +84,11 @@ class _Ragged:
 
     delimiter: str
     skipped: int = 0
-    broken: str = ""
 
     def __call__(self, row: arrow_csv.InvalidRow) -> str:
         if _is_blank(row.text.split(self.delimiter)):
             self.skipped += 1
             return "skip"
-        self.broken = row.text
         return "error"
 
 
@@ -110,7 +108,7 @@ class TextTable(Table):
                 records += table.num_rows
                 yield Columns(tuple(body.column(str(i)) for i in indices), done=done)
         except pa.ArrowInvalid:
-            raise self._unreadable(ragged.broken) from None
+            raise self._unreadable() from None
         yield Columns((), *self._blank_lines(records, ragged.skipped))
 
     def _tables(self, options: dict[str, Any]) -> Iterator[tuple[pa.Table, float]]:
@@ -224,14 +222,12 @@ class TextTable(Table):
             return count, self.above + self.data.count(b"\n", 0, self.data.find(b"\n\n")) + 2
         return count, next(line for line, fields in self._records() if self._skips(fields))
 
-    def _unreadable(self, broken: str) -> UnreadableFile:
+    def _unreadable(self) -> UnreadableFile:
         """The exception, with its sentence, for a line that Arrow could not parse."""
         width = len(self.columns)
         for line, fields in self._records():
             if len(fields) == width or self._skips(fields):
                 continue
-            if broken.count('"') % 2:
-                return _never_closed(line, broken)
             advice = (
                 "Put names that contain the separator in quotation marks."
                 if len(fields) > width
@@ -246,13 +242,6 @@ class TextTable(Table):
             "A line of the file is too long for a table. Check that lines end where they should and that"
             " quotation marks are closed."
         )
-
-
-def _never_closed(line: int, text: str) -> UnreadableFile:
-    return UnreadableFile(
-        f"A quotation mark is opened on line {line} ({quote(text)}) and never closed. Close it, or write two quotation "
-        "marks where one belongs to the text."
-    )
 
 
 def open_text(
@@ -278,6 +267,9 @@ def open_text(
         data = data.replace(b"\\\\", b"\x00").replace(b'\\"', b'""').replace(b"\x00", b"\\")
         notes.append("Quotation marks behind a backslash were read as parts of their text.")
     data = _without_brackets(data, notes)
+    if bare := _without_outer_quotes(data):
+        data = bare
+        notes.append("Each line was in quotation marks as a whole, which were taken away.")
     drawn, rules = _without_rules(data)
     if drawn:
         data, separator, above = drawn, "|", above + rules
@@ -292,7 +284,10 @@ def open_text(
     opens = separator and last >= 0 and data[max(0, last - 1) : last] in (b"", b"\n", separator.encode())
     if opens and b"\n" in data[last:].strip() and data.count(b'"') % 2:
         line, begin = above + data.count(b"\n", 0, last) + 1, data.rfind(b"\n", 0, last) + 1
-        raise _never_closed(line, _head(data[begin:]))
+        raise UnreadableFile(
+            f"A quotation mark is opened on line {line} ({quote(_head(data[begin:]))}) and never closed. Close it, or "
+            "write two quotation marks where one belongs to the text."
+        )
     rows = _sample(data, separator)
     if rows and separator is None:
         data = _without_remark(data, rows, notes)
@@ -311,8 +306,7 @@ def open_text(
     if explained:
         data, lines = _without_explanations(data, rows[: 1 + explained])
         above, rows, has_header = above + lines, [rows[0], *rows[1 + explained :]], True
-        what = "line" if explained == 1 else f"{explained} lines"
-        was = "was" if explained == 1 else "were"
+        what, was = ("line", "was") if explained == 1 else (f"{explained} lines", "were")
         notes.append(
             f"The {what} below the header, which {was} written by the survey's program, {was} skipped."
         )
@@ -370,7 +364,8 @@ def _below_remarks(data: bytes, notes: list[str]) -> tuple[bytes, str | None]:
     said = _SAID.match(data)
     if said is not None:
         return _below_remarks(data[said.end() :], notes)[0], said[1].decode()
-    if _REMARK.match(data) is None:
+    remark = _REMARK.match(data)
+    if remark is None:
         return data, None
     lines = data[:_SAMPLE_BYTES].splitlines(keepends=True)
     is_remark = [_REMARK.match(line) is not None for line in lines]
@@ -380,22 +375,24 @@ def _below_remarks(data: bytes, notes: list[str]) -> tuple[bytes, str | None]:
     inside = next((i for i, remark in enumerate(is_remark) if remark and i > first), 0)
     row = next((line for line in lines[first + bool(said) :] if line.strip()), b"")
     if inside and any(mark in row and mark not in lines[inside] for mark in (b"\t", b";", b",")):
-        remark = quote(lines[inside].decode(errors="replace"))
-        raise UnreadableFile(f"{remark} is a remark between the rows of the table: take it out.")
+        found = quote(lines[inside].decode(errors="replace"))
+        raise UnreadableFile(f"{found} is a remark between the rows of the table: take it out.")
     if first == len(lines) or inside:
         return data, None
     head = b""
     marks = (one for one in (b"\t", b";", b",") if 0 < lines[first - 1].count(one) == lines[first].count(one))
     if said is None and is_remark[first - 1] and (mark := next(marks, None)):
         first -= 1
-        head = lines[first].lstrip(b"# \t")  # NumPy's mark is no part of the first name
+        head = lines[first].lstrip(b"#%/ \t")  # NumPy's mark is no part of the first name
         if any(looks_numeric(cell.decode(errors="replace")) for cell in head.split(mark)):
             head = b""
     number = sum(is_remark[:first])
     if number == 0:
         return head + data[len(head and lines[0]) :], None
     begin = "One line that begins" if number == 1 else f"{number:,} lines that begin"
-    notes.append(f"{begin} with # above the table {'was' if number == 1 else 'were'} skipped.")
+    notes.append(
+        f"{begin} with {remark[1].decode()} above the table {'was' if number == 1 else 'were'} skipped."
+    )
     below = sum(map(len, lines[: first + bool(head or said)]))
     return head + data[below:], said[1].decode() if said else None
 
@@ -574,6 +571,21 @@ def _without_brackets(data: bytes, notes: list[str]) -> bytes:
         return data
     notes.append("Lists of 0 and 1 in brackets were read as bit strings.")
     return bytes(_BIT_LIST.sub(lambda found: found[0].translate(None, b'"[], \t'), data))
+
+
+def _without_outer_quotes(data: bytes) -> bytes:
+    """The text of lines that were put into quotation marks as a whole, without these, where a table with a column
+    of numbers is left; else nothing."""
+    first = data.strip().partition(b"\n")[0]
+    mark = next((one for one in _SEPARATORS if one.encode() in first), "")
+    if not mark or b'"' in first[1:-1] or len(data) > _PIECE_BLOCKS * _BLOCK:
+        return b""
+    lines = [line for line in data.split(b"\n") if line]
+    if not all(line.startswith(b'"') and line.endswith(b'"') for line in lines):
+        return b""
+    bare = b"\n".join(line[1:-1].replace(b'""', b'"') for line in lines)
+    rows = _parse(_head(bare), mark)
+    return bare if len({*map(len, rows)}) == 1 and any(numeric_columns(rows[1:], len(rows[0]))) else b""
 
 
 def _without_rules(data: bytes) -> tuple[bytes, int]:

@@ -42,7 +42,7 @@ from rr_core.io.reports import (
     inspect_reports,
     read_reports,
 )
-from rr_core.io.tables import TOTALS, Counts, Numbered, open_table, total_form
+from rr_core.io.tables import TOTALS, Counts, Numbered, one_of, open_table, total_form
 from rr_core.io.text import SAMPLE_ROWS
 from rr_core.plain_text import some
 from rr_core.reports.survey import Sample, Tallies
@@ -52,6 +52,7 @@ MOST_BITS_HELD = 50_000_000
 _BITS = re.compile(r"[01]{2,}")
 _OF_BITS = re.compile(r"[01]+")
 _NAMES_OF_ONES = ("one", "ones", "support")
+_OWN = "\x00"
 _MISSING = {"", "na", "n/a", "nan", "null", "none"}  # among bits: to be told, with their place
 _FEWEST = 2  # categories
 _SHORTEST_BESIDE = 3  # bits of a string beside columns of bits: 10 may as well be a number
@@ -162,23 +163,26 @@ def bits_in(preview: Preview, apart: Sequence[str] = ()) -> BitColumns:
 
 def _in_words(preview: Preview, width: Sequence[int]) -> str:
     """The sentence of `BitColumns`: two or more columns hold nothing but the same pair, one of them both."""
-    words = [i for i in width if not preview.numeric[i]]
-    cells = {i: dict.fromkeys(row[i].strip() for row in preview.sample if i < len(row)) for i in words}
+    names = preview.columns  # a form may write them in place of a one
+    written = {i: [row[i].strip() for row in preview.sample if i < len(row)] for i in width}
+    cells = {i: dict.fromkeys(_OWN if cell == names[i] else cell for cell in written[i]) for i in width}
     held = {i: {*found} for i, found in cells.items() if any(found)}
     alike = [
         [i for i, found in held.items() if found <= pair]
         for pair in held.values()
-        if len(pair) == 2 and not any(map(looks_numeric, pair)) and not pair & (ONES | ZEROS)
+        if pair == {"1", "-1"}
+        or (len(pair) == 2 and not any(map(looks_numeric, pair)) and not pair & (ONES | ZEROS))
     ]
     columns = max(alike, key=len, default=[])
     if len(columns) < _FEWEST:
         return ""
     one, *others = filter(None, dict.fromkeys(cell for i in columns for cell in cells[i]))
+    one = names[columns[0]] if one == _OWN else one
     other, mend = "empty cells", f"1 for {quote(one)} and 0 in empty cells"
     if others:
         other, mend = quote(others[0]), "1 for yes and 0 for no"
     return (
-        f"The column {quote(preview.columns[columns[0]])} holds {quote(one)} and {other}, where unary encoding has 1 and "
+        f"The column {quote(names[columns[0]])} holds {quote(one)} and {other}, where unary encoding has 1 and "
         f"0: write {mend}, in every such column."
     )
 
@@ -334,7 +338,7 @@ def unary_of(reports: Reports, in_words: str = "") -> UnaryReports:
 def _without_total(ones: UnaryReports) -> UnaryReports:
     """The ones without a row that is called total and has as many as any other: of all ones, or all reports."""
     form = total_form(pa.array(ones.labels, pa.large_string()))
-    called = pc.is_in(form, pa.array(sorted({*TOTALS, "n"}), form.type)).to_numpy(zero_copy_only=False)
+    called = one_of(form, {*TOTALS, *WORDS["of_total"], "n"})
     total = called & (ones.support == ones.support.max())
     if total.sum() != 1 or len(ones.labels) <= _FEWEST:
         return ones

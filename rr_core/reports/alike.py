@@ -33,8 +33,11 @@ Weighted = tuple[Array, Array, Array, int]
 
 
 def alike(counts: NDArray[np.int64], weighted: Weighted | None) -> tuple[float, int]:
-    """The p-value that all groups have one law of reports, from (g, m) people by report, and of how many simulated
-    tables it is the share.
+    """The p-value that all groups have one law of reports, and of how many simulated tables it is the share.
+
+    Args:
+        counts: (g, m) people by report.
+        weighted: with weights, else None.
 
     >>> alike(np.array([[360, 640], [500, 500]]), None)[0] < 1e-8
     True
@@ -60,7 +63,13 @@ def alike(counts: NDArray[np.int64], weighted: Weighted | None) -> tuple[float, 
 def alike_bits(
     ones: NDArray[np.int64], n: NDArray[np.int64], protocol: UnaryEncoding, weighted: Weighted | None
 ) -> tuple[float, int]:
-    """The same of unary encoding, from (g, k) ones of each category and (g,) people.
+    """The same of unary encoding.
+
+    Args:
+        ones: (g, k) ones of each category.
+        n: (g,) people.
+        protocol: the encoding.
+        weighted: of the ones, with weights, else None.
 
     >>> alike_bits(np.array([[700, 300], [300, 700]]), np.array([1000, 1000]), UnaryEncoding(2, 1.0), None)[0] < 1e-12
     True

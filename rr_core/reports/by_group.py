@@ -75,7 +75,10 @@ class Varied:
 
 def read_table(text: str, groups: Sequence[str], numbers: int) -> tuple[tuple[tuple[str, ...], ...], ...]:
     """The ``values`` of `Stated` for these groups, from a line for each: its name, then its numbers. Lines of other
-    groups are passed over. Raises Unclear.
+    groups are passed over.
+
+    Raises:
+        Unclear: one plain sentence, which names the group.
 
     >>> read_table("wave 1  0.7\\nwave 2 = 60%", ["wave 1", "wave 2"], 1)
     ((('0.7',),), (('60%',),))
@@ -99,12 +102,15 @@ def read_table(text: str, groups: Sequence[str], numbers: int) -> tuple[tuple[tu
 def designs_of(
     groups: Sequence[str], stated: Stated, make: Callable[[Sequence[str]], Collecting]
 ) -> ByGroup | Collecting:
-    """The design of each group, or the one that all have. Raises Unclear.
+    """The design of each group, or the one that all have.
 
     Args:
         groups: their names.
         stated: what was stated of each.
         make: the design that follows from a group's numbers, which may raise ValueError.
+
+    Raises:
+        Unclear: one plain sentence, which names the group.
 
     >>> stated = Stated(("ε",), ((("1",),), (("2", "2.0"),)))
     >>> from rr_core import RandomizedResponse
@@ -164,8 +170,13 @@ def _same(one: Collecting, other: Collecting) -> bool:
 
 
 def added_up(sums: Array, design: Collecting, centre: Array) -> Array:
-    """(..., k) sums over people of what the report of each adds to Inv less ``centre`` (k,), times a weight, under the
-    design of their group; ``sums`` are those of the weights by report, or one, and of all people, (..., m + 1)."""
+    """(..., k) sums over people of what the report of each adds to Inv less ``centre`` (k,), times a weight.
+
+    Args:
+        sums: (..., m + 1) of these weights by report, or one, and of all people.
+        design: of their group.
+        centre: (k,) is subtracted.
+    """
     if isinstance(design, Channel):
         return np.asarray(sums[..., :-1] @ (inv_channel(np.eye(design.m), design) - centre))
     return np.asarray((sums[..., :-1] - design.q * sums[..., -1:]) / design.keep - centre * sums[..., -1:])

@@ -170,7 +170,12 @@ OF_ONE_SHARE = tuple(
 
 
 def parameter(asked: Parameter, text: str) -> float:
-    """The number that was written for a parameter; Missing where nothing was, Unclear where it cannot be."""
+    """The number that was written for a parameter.
+
+    Raises:
+        Missing: nothing was written.
+        Unclear: it is none that this parameter can have.
+    """
     if not text.strip():
         raise Missing("")
     if asked.whole:
@@ -197,6 +202,9 @@ def table_of_one_share(design: Design, texts: Sequence[str], encoding: str = "ra
         texts: its `numbers_of`, as written.
         encoding: of unary encoding, whose reports are one bit here.
 
+    Raises:
+        Missing, Unclear: one plain sentence.
+
     >>> table_of_one_share(DESIGNS["forced"], ["1/6", "1/6"]).matrix.round(4).tolist()
     [[0.8333, 0.1667], [0.1667, 0.8333]]
     """
@@ -213,7 +221,15 @@ def table_of_one_share(design: Design, texts: Sequence[str], encoding: str = "ra
 
 
 def k_rr(k: int, kind: str, text: str) -> RandomizedResponse:
-    """k-RR of k categories by a number, as written, that is ``kind``: "epsilon", "p" or "redraw".
+    """k-RR of k categories.
+
+    Args:
+        k: number of categories.
+        kind: what the number is: "epsilon", "p" or "redraw".
+        text: the number, as written.
+
+    Raises:
+        ValueError: one plain sentence.
 
     >>> k_rr(4, "redraw", "50%").p
     0.625
@@ -243,7 +259,12 @@ def k_rr(k: int, kind: str, text: str) -> RandomizedResponse:
 
 
 def privacy(kind: str, text: str) -> float:
-    """The epsilon, p or chance of a redraw that was written."""
+    """The epsilon, p or chance of a redraw that was written.
+
+    Raises:
+        Missing: nothing was written.
+        Unclear: it is none; one plain sentence.
+    """
     if not text.strip():
         raise Missing("Say how private the reports are: the ε (or the p, or the r) they were made with.")
     try:
@@ -269,6 +290,9 @@ def made_of(
         kind: of k-RR, what its number is.
         encoding: of unary encoding.
 
+    Raises:
+        ValueError: one plain sentence.
+
     >>> made_of(DESIGNS["warner"], 2, ["70%"]).matrix.round(6).tolist()
     [[0.7, 0.3], [0.3, 0.7]]
     """
@@ -287,7 +311,11 @@ def _table(design: Design, texts: Sequence[str]) -> Channel:
 
 
 def unary_encoding(k: int, encoding: str, texts: Sequence[str]) -> UnaryEncoding:
-    """Unary encoding of k categories by its `numbers_of`, as written."""
+    """Unary encoding of k categories by its `numbers_of`, as written.
+
+    Raises:
+        Missing, Unclear: one plain sentence.
+    """
     if not all(text.strip() for text in texts):
         raise Missing(
             "Say the chances f, p and q of RAPPOR's two coins."
@@ -316,7 +344,11 @@ def labelled(asked: Parameter, text: str) -> float:
 
 
 def chance(text: str) -> float:
-    """The probability that was written, above 0 and below 1."""
+    """The probability that was written, above 0 and below 1.
+
+    Raises:
+        Unclear: it is none; one plain sentence.
+    """
     try:
         value = typed.chance(text)
     except ValueError as problem:
@@ -367,6 +399,9 @@ def of_yes_and_no(
         labels, counts: the answers that were read, (m,), and how many there are of each.
         values: of its parameters.
         positive: the answer that ``design.positive`` asks for.
+
+    Raises:
+        Unclear: one plain sentence.
     """
     if design.chances is None:
         raise Unclear(f"{design.name} has more truths than yes and no.")
@@ -416,7 +451,15 @@ def _of_numbers(
 
 
 def of_forced(labels: Sequence[str], counts: NDArray[np.int64], texts: Sequence[str]) -> Counted:
-    """Answers of which the die asked for some, each with the chance in ``texts``, as written, 0 for never."""
+    """Answers of which the die asked for some.
+
+    Args:
+        labels, counts: as in `of_yes_and_no`.
+        texts: the chance that it asked for each, as written: 0 where it never did.
+
+    Raises:
+        Unclear: one plain sentence.
+    """
     check_few(labels)
     if not all(text.strip() for text in texts):
         raise Missing("Say for each answer how often the die asked for it: 0 where it never did.")
@@ -461,6 +504,9 @@ def of_table(
         matrix: (k, m) chances.
         truths, reports: names of its rows and columns, where it has them.
         in_order: whether the answers come in an order that somebody gave them, which then is that of the columns.
+
+    Raises:
+        Unclear: one plain sentence.
     """
     channel, notes = Channel(matrix), list[str]()
     m, names = channel.m, reports

@@ -372,7 +372,14 @@ class Simulations:
 def simulations(
     counts: ArrayLike, mechanism: RandomizedResponse, replicates: int, progress: Progress | None = None
 ) -> Simulations:
-    """`fit_test` with so many collections and, where it rejects the stated epsilon, `plausible_epsilon` above it."""
+    """`fit_test` and, where it rejects the stated epsilon, `plausible_epsilon` above it.
+
+    Args:
+        counts: (k,) reports per category.
+        mechanism: the stated one.
+        replicates: number of simulated collections of the test.
+        progress: called with the number of collections done; True asks to stop.
+    """
     tested, plausible = fit_test(counts, mechanism, replicates, progress=progress), None
     if tested.done == replicates and tested.rejects():
         again = None if progress is None else lambda _: progress(replicates)

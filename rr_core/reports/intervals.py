@@ -87,12 +87,20 @@ class Interval:
 
 
 def too_few_reports(n: int, mechanism: RandomizedResponse, level: float = 0.95) -> bool:
-    """Whether N q, the expected reports of a category that nobody has, is so small that whole numbers of reports can
-    keep the intervals more than 2 points away from their level: below 10, or below 20 for levels under 95%.
+    """Whether N q, the expected reports of a category that nobody has, is so small that whole numbers of reports
+    can keep the intervals more than 2 points away from their level: below 10, or below 20 for levels under 95%.
 
-    Exact coverage of 95% over 6,600 settings (k from 2 to 1,000, N from 10 to 10,000, both kinds of users): from N q =
-    10 on between 93.4% and 96.7%; from 5 to 10 between 92.5% and 97.3%; below 5 down to 88%, and down to 80% below N q
-    = 0.2. Of 90% between N q = 10 and 20: 87.1% to 92.9%.
+    Exact coverage of 95% over 6,600 settings (k from 2 to 1,000, N from 10 to 10,000, both kinds of users): from
+    N q = 10 on between 93.4% and 96.7%; from 5 to 10 between 92.5% and 97.3%; below 5 down to 88%, and down
+    to 80% below N q = 0.2. Of 90% between N q = 10 and 20: 87.1% to 92.9%.
+
+    Args:
+        n: number of reports.
+        mechanism: the randomized response.
+        level: of the intervals, between 0 and 1.
+
+    Raises:
+        ValueError: naming the argument.
 
     >>> too_few_reports(30, RandomizedResponse(3, 1.0)), too_few_reports(3000, RandomizedResponse(3, 1.0))
     (True, False)
@@ -314,7 +322,14 @@ class Extremes:
 
 
 def extremes(counts: ArrayLike, mechanism: RandomizedResponse) -> Extremes:
-    """Bound the chances of the most and the fewest of (k,) ``counts`` by Bonferroni over all k categories.
+    """Bound the chances by Bonferroni over all k categories.
+
+    Args:
+        counts: (k,) reports per category, whole numbers with a total of at least 1.
+        mechanism: the randomized response to be tested.
+
+    Raises:
+        ValueError: naming the argument.
 
     >>> extremes([9, 0, 1], RandomizedResponse(3, 0.5)).too_many
     False

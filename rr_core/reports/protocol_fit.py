@@ -106,7 +106,12 @@ def _of_channel(reports: sampling.Counts, channel: Channel, expected: Array) -> 
 
 def drawn(statistic: float, size: int, draw: Callable[[int], Array]) -> tuple[float, int]:
     """Of how many collections, this one counted in, the statistic is as large, as a share; and how many were drawn.
-    ``draw`` gives the statistics of so many collections, of ``size`` entries each."""
+
+    Args:
+        statistic: of this collection.
+        size: entries of a collection.
+        draw: the statistics of so many collections.
+    """
     as_far, at_once = 0, max(1, _AT_ONCE // size)
     for start in range(0, _DRAWN, at_once):
         far = draw(min(at_once, _DRAWN - start))
@@ -131,8 +136,14 @@ def _as_k_rr(matrix: Array) -> RandomizedResponse | None:
 def fit_of_unary(
     support: Array, protocol: UnaryEncoding, n: int, bits: tuple[Bits, NDArray[Any]] | None = None
 ) -> Fit:
-    """The test of unary encoding from the (k,) ones of each category among n reports, and from ``bits``, the (r, k)
-    reports and (r,) how often each occurred, where they are known."""
+    """The test of unary encoding.
+
+    Args:
+        support: (k,) ones of each category.
+        protocol: the encoding.
+        n: number of reports.
+        bits: (r, k) the reports and (r,) how often each occurred; None where they are not known.
+    """
     chances = _chances_of_sums(support, protocol, n)
     if bits is not None:
         per_report = np.sum(bits[0], axis=1, dtype=np.int64)

@@ -275,7 +275,11 @@ class Survey:
         return columns
 
     def frame(self) -> Any:
-        """`columns` as a pandas data frame."""
+        """`columns` as a pandas data frame.
+
+        Raises:
+            ImportError: pandas is not there.
+        """
         try:
             import pandas as pd
         except ImportError:

@@ -362,14 +362,7 @@ def test_whether_the_stated_epsilon_fits(many):
         most, fewest = extreme_chances(found)
         bounds = [Up(max(one, 1e-300)) for one in (most, fewest) if one <= 0.0005]
         exact = () if about.k == 2 else (found.simulated.fit.done,)
-        tells(
-            told[1],
-            n * q,
-            int(counts.min()),
-            Up(p_value(found)),
-            *exact,
-            *bounds,
-        )
+        tells(told[1], n * q, int(counts.min()), Up(p_value(found)), *exact, *bounds)
         if not verdicts:
             tells(told[0], about.epsilon)
         elif most <= 0.0005:

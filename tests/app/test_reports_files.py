@@ -196,19 +196,11 @@ class Page(HTMLParser):
             self.words += data
 
 
-@holds(
-    "This file holds everything it shows and loads nothing: it opens offline and sends nothing.",
-)
+@holds("This file holds everything it shows and loads nothing: it opens offline and sends nothing.")
 def test_report_shows_names_literally_and_loads_nothing():
     found = hostile()
     page = Page(html_report(found, [chart(found), chart(found)], WHEN))
-    ours = set(re.findall(r"<(\w+)", part("report.html"))) | {
-        "figure",
-        "figcaption",
-        "td",
-        "tr",
-        "th",
-    }
+    ours = set(re.findall(r"<(\w+)", part("report.html"))) | {"figure", "figcaption", "td", "tr", "th"}
     ours |= {"ul", "li", "dt", "dd", "div", "button", "p"}
     assert {tag for tag, _ in page.tags} <= ours - {"a", "img", "link", "iframe"}
     for _, attributes in page.tags:

@@ -116,9 +116,7 @@ def test_groups_are_compared():
         assert len(told) == (2 if "points" in title or "Holm" in title else 3)
 
 
-@holds(
-    "No category has that name: type it as it stands in the table.",
-)
+@holds("No category has that name: type it as it stands in the table.")
 def test_of_very_many_categories_one_with_few_reports_is_typed(monkeypatch):
     answers = [f"c{i}" for i in range(1001)]
     rows = "".join(f"{'north' if j % 2 else 'south'},{one}\n" for one in answers[:1000] for j in range(4))

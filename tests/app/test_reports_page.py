@@ -93,9 +93,7 @@ def test_reports_that_the_server_let_go_of_are_asked_for_again():
     assert "The server let go of your file" not in said(again)
 
 
-@holds(
-    "The analysis needs only how often each category was reported.",
-)
+@holds("The analysis needs only how often each category was reported.")
 @pytest.mark.slow
 def test_raw_rows_in_two_files_and_a_list_of_categories():
     rows = [label for label, count in zip(LABELS, COUNTS, strict=True) for _ in range(count)]
@@ -311,7 +309,7 @@ def test_many_strays_are_one_choice():
 
 
 @holds(
-    "Many columns hold nothing but 0 and 1: these look like reports of unary encoding, one column per category.",
+    "Many columns hold nothing but 0 and 1: these look like reports of unary encoding, one column per category."
 )
 def test_bits_are_not_offered_as_reports():
     bits = np.random.default_rng(3).integers(0, 2, (40, 5))

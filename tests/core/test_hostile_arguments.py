@@ -37,13 +37,7 @@ from rr_core.plan import protocol_choice, solve, tails
 from rr_core.plan.one_share import Goal
 from rr_core.plan.targets import KINDS as KINDS_OF_TARGET
 from rr_core.plan.targets import Guess, Target
-from rr_core.protocols import (
-    Channel,
-    HadamardResponse,
-    SubsetSelection,
-    UnaryEncoding,
-    laws,
-)
+from rr_core.protocols import Channel, HadamardResponse, SubsetSelection, UnaryEncoding, laws
 from rr_core.protocols.over_time import SCHEMES, Longitudinal
 from rr_core.protocols.unary import checked_bits
 from rr_core.repeats import repeat
@@ -437,13 +431,7 @@ SPECIAL: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         lambda n, epsilon, share, distance, fine: tails.fixed_users_tail(
             n, share, *at(epsilon).chances, distance, fine=fine
         ),
-        (
-            MANY_USERS,
-            PLANNED,
-            ANY_SHARE,
-            DISTANCE,
-            Usually(st.booleans(), st.booleans(), True),
-        ),
+        (MANY_USERS, PLANNED, ANY_SHARE, DISTANCE, Usually(st.booleans(), st.booleans(), True)),
     ),
 }
 

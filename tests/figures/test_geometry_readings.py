@@ -17,7 +17,6 @@ from pages._ui.geometry import triangle as triangle_page
 from pages._ui.geometry.collinearity import _verdict
 from rr_core import RandomizedResponse, Scenario, collinearity, inv, inv_n, inv_p, mle_star
 from rr_core.collinearity import theorem2
-from rr_core.figures import geometry_triangle
 from rr_core.figures.geometry_line import (
     _plane_reading,
     _push_down_reading,
@@ -199,7 +198,7 @@ def test_the_supports_are_counted_and_nested(many):
     "Here **Inv** has no negative share, so there is nothing to repair.",
     "Inv lies inside the triangle: it is a distribution already, there is nothing to repair, and InvN, InvP and MLE* all stay on it.",  # noqa: E501
 )
-@recomputes(_triangle_reading, geometry_triangle.way_along)
+@recomputes(_triangle_reading)
 def test_the_triangle_says_where_mle_star_is(many):
     for counts, mechanism in histograms(3, 3 * many, most_k=4):
         if mechanism.k != 3:
@@ -303,9 +302,7 @@ def said_of(found):
     return reading(cloud_panels(found, ["a", "b", "c"], cloud_frame(found)))
 
 
-@holds(
-    "whose is the farthest, {} collections cannot tell",
-)
+@holds("whose is the farthest, {} collections cannot tell")
 @pytest.mark.slow
 def test_no_bias_and_no_order_is_told_that_the_exact_law_does_not_have():
     """Half and half the three biases are the same, by symmetry."""

@@ -334,6 +334,9 @@ _IN_BRIEF: dict[Verdict, tuple[str, str]] = {
 }
 
 
+_THE_PAPER = "(The paper introduced MLE\\*: Pinzón and others, AAAI 2026.)"
+
+
 def _verdicts_in_brief(result: SweepResult) -> str:
     """How many of the paper's claims hold in a run, in a sentence; "" where it bears on none."""
     if not result.cells:
@@ -350,14 +353,14 @@ def _verdicts_in_brief(result: SweepResult) -> str:
     total = sum(counts.values())
     return (
         f"Of **{counted(total, 'claim')}** of the paper that this run tests, {listed(parts)}: "
-        "tab **The paper's claims**. (The paper introduced MLE\\*: Pinzón and others, AAAI 2026.)"
+        "tab **The paper's claims**."
     )
 
 
 def first_figure(view: SweepView, scenario: Scenario) -> None:
     """Draw what the run says of the paper's claims, and the first figure."""
     if brief := _verdicts_in_brief(view.result):
-        st.markdown(brief)
+        st.markdown(f"{brief} {_THE_PAPER}")
     (winner_map.section if _map_first(view) else curves)(view, scenario, True)
 
 
