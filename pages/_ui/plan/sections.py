@@ -110,24 +110,13 @@ def use(plan: Plan, *, of_survey: bool) -> None:
     """Draw the button that applies the plan's answer, where there is one; grey while the page has that of the survey."""
     if not plan.solved:
         return
-    grey = _OF_SURVEY if of_survey else None
-    if plan.settings.find == "eps":
-        st.button(
-            "Use this ε",
-            on_click=link.change,
-            kwargs={"epsilon": plan.epsilon},
-            type="primary",
-            width="stretch",
-            disabled=of_survey,
-            help=grey,
-        )
-        return
-    if plan.n > N_MAX and not of_survey:
-        grey = f"The app goes up to {N_MAX:,} users."
+    symbol, found = ("ε", {"epsilon": plan.epsilon}) if plan.settings.find == "eps" else ("N", {"n": plan.n})
+    grey = f"The app goes up to {N_MAX:,} users." if found.get("n", 0) > N_MAX else None
+    grey = _OF_SURVEY if of_survey else grey
     st.button(
-        "Use this N",
+        f"Use this {symbol}",
         on_click=link.change,
-        kwargs={"n": plan.n},
+        kwargs=found,
         type="primary",
         width="stretch",
         disabled=grey is not None,
