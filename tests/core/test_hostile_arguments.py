@@ -223,7 +223,7 @@ INSIDE = {
     "ibu.figure4.measurement", "ibu.figure4.scenarios", "ibu.path.BatchLevels.row",
     "ibu.path.batch_levels", "ibu.engine.parse_weights", "lesson.scene.with_unit", "parameters.Number.format",
     "parameters.Number.parse", "parameters.Number.show", "parameters.parse_numbers",
-    "plain_text.markdown", "plain_text.plain",
+    "plain_text.markdown", "plain_text.plain", "plain_text.some",
     "plan.landscape.make_plan", "plan.landscape.rounded_up", "plan.settings.PlanSettings.fitted",
     "plan.settings.PlanSettings.from_query", "plan.settings.value_range", "plan.solve.Channels.of",
     "plan.solve.has_whole_person", "plan.targets.Target.met_by", "protocols.collection.users_in_rows",
