@@ -93,8 +93,8 @@ _LAST = re.compile(rf",\s+({_THOUSANDS.pattern})$", re.ASCII)  # "yes,640,360" m
 _LIKE = "write one answer and its number in each line, like: yes, 640."
 
 _IN_THOUSANDS = re.compile(
-    r"\b(thousands|millions|tsd|in 1[,.' ]?000s?|000s)\b|['\u2019]000\b", re.IGNORECASE
-)  # not "n = 1,000"
+    r"(?i)\b(thousands|millions|tsd|in 1[,.' ]?000s?|000s)\b|['\u2019]000\b"
+)  # not n = 1,000
 _FEWEST_MERGED = 2  # counts without a name; one may be their sum
 
 _BIT_VECTOR = r"^\[?[01]([ ,;]*[01])+\]?$"
@@ -745,8 +745,8 @@ def _check_shape(table: Table, shape: Shape) -> None:
     mine, theirs = table.columns, shape.columns
     if len(mine) != len(theirs):
         raise UnreadableFile(
-            f"it has {_columns(len(mine))}, and {quote(shape.name)} has {len(theirs)}. Upload files with the"
-            " same columns, in the same order."
+            f"it has {len(mine)} {'column' if len(mine) == 1 else 'columns'}, and {quote(shape.name)} has {len(theirs)}."
+            " Upload files with the same columns, in the same order."
         )
     if not (shape.has_header and table.has_header):
         if table.numeric != shape.numeric and sorted(table.numeric) == sorted(shape.numeric):
@@ -761,7 +761,3 @@ def _check_shape(table: Table, shape: Shape) -> None:
                 f"its column {number} is called {quote(one)}, and in {quote(shape.name)} {quote(other)}."
                 " Upload files with the same columns, in the same order, each with its header."
             )
-
-
-def _columns(number: int) -> str:
-    return "1 column" if number == 1 else f"{number:,} columns"

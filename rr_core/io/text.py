@@ -246,7 +246,8 @@ class TextTable(Table):
             )
             text = (self.separator or "").join(fields)
             return UnreadableFile(
-                f"Line {line} has {_fields(len(fields))} where the first line has {width}: {quote(text)}."
+                f"Line {line} has {len(fields):,} {'field' if len(fields) == 1 else 'fields'} where the first line has "
+                f"{width}: {quote(text)}."
                 f" {advice}"
             )
         return UnreadableFile(
@@ -719,10 +720,6 @@ def _height(fields: Row) -> int:
 
 def _is_blank(fields: Row) -> bool:
     return not any(cell.strip() for cell in fields)
-
-
-def _fields(number: int) -> str:
-    return "1 field" if number == 1 else f"{number:,} fields"
 
 
 def by_category(labels: Sequence[str] | None, k: int, columns: Mapping[str, Any]) -> bytes:
