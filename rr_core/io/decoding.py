@@ -491,9 +491,8 @@ def _decode_bytes(data: bytes) -> tuple[bytes | None, str]:
         raise _unknown_encoding()
     latin = head.decode("latin-1")
     for codec, name, own, beside, foreign in _BY_LETTERS:
-        told = re.search(own, latin) and re.search(beside, latin) and not re.search(foreign, latin)
-        if told and (text := _recode(data, codec)) is not None:
-            return text, name
+        if re.search(own, latin) and re.search(beside, latin) and not re.search(foreign, latin):
+            return _recode(data, codec), name
     if all(len(chunk.translate(None, _C1)) == len(chunk) for chunk in _chunks(data)):
         return _recode(data, "latin-1"), "Latin-1"
     text = _recode(data, "cp1252")
