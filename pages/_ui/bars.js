@@ -1,7 +1,6 @@
 // What the story and the hill share: rows of bars, rings that one drags, legends and words for numbers.
 const percent = share => `${Math.round(100 * share)}%`;
 const signed = share => `${share < -5e-4 ? '−' : ''}${Math.abs(100 * share).toFixed(1)}%`;
-const tenths = number => `${(number / 10).toFixed(1)}%`;
 const sum = numbers => numbers.reduce((a, b) => a + b, 0);
 const still = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
 

@@ -173,17 +173,17 @@ class Hill {
     const steps = this.trail.length - 1, by_ibu = this.whose === 'IBU';
     const stuck = by_ibu && this.summit.some((share, i) => share > 0 && !this.shares[i]);
     this.star.textContent = stuck ? 'IBU multiplies: a bar at zero stays at zero, and the summit is out of reach.'
-      : 'The star: computed, not climbed. IBU (iterative Bayesian update) multiplies each bar by a factor.';
+      : 'The star of MLE*: computed, not climbed. IBU (iterative Bayesian update) multiplies each bar by a factor.';
     if (this.whose === 'MLE*') {
       this.odds.textContent = 'MLE* makes these reports most likely: this is the summit.';
-      this.bound.textContent = 'Certificate: no factor is above 1, so no shares make these reports more likely.';
+      this.bound.textContent = 'IBU multiplies no bar by over 1, so no shares make these reports more likely: the certificate.';
       return;
     }
     const make_them = by_ibu ? `IBU, after ${steps} step${steps > 1 ? 's' : ''}, makes` : `${this.whose} make`;
     const less = depth < Math.log(1.01) ? 'less than 1%' : `${this.times(depth, Math.round)} times`;
     this.odds.textContent = `${make_them} these reports ${less} less likely than the best shares do.`;
     const factor = 1 + Math.ceil(1e6 * Math.max(0, certificate)) / 1e6;
-    this.bound.textContent = `Certificate: no factor is above ${factor}, so no shares make these reports more than ${this.times(above, Math.ceil)} times as likely.`;
+    this.bound.textContent = `IBU multiplies no bar by over ${factor}, so no shares make these reports over ${this.times(above, Math.ceil)} times as likely: the certificate.`;
   }
 
   // e to the power of `nats`, in words, rounded by `round`.

@@ -22,20 +22,22 @@ function verdict(off) {
   return estimate <= reports ? closest : `${closest} This noise misleads even the estimate.`;
 }
 
-// A coin's fall on a line: the part for the truth, and the two for any answer. `show` draws their chances, and gives them in
-// tenths of a per cent.
+// A coin's fall on a line: the part for the truth, and the two for any answer. `show` draws their chances, and gives in words
+// the first two and their sum, with so many digits that they add up as written.
 function spinner() {
   const zones = ['the truth, as the coin says', 'any answer, by accident the truth', 'any answer, not the truth']
     .map((words, i) => ({zone: make('i', `rr-zone-${i}`), key: make('i', `rr-zone-${i}`), chance: make('b'), words}));
   const strip = make('div', 'rr-strip', '', ...zones.map(({zone}) => zone), make('i', 'rr-fair'));
   const keys = make('div', 'rr-zones', '', ...zones.map(({key, chance, words}) => make('p', '', '', key, chance, words)));
   const show = parts => {
-    const rounded = apportion(parts, 1000);
-    rounded.forEach((part, i) => {
-      zones[i].zone.style.width = `${100 * parts[i]}%`;
-      zones[i].chance.textContent = tenths(part);
+    const [told, accident] = parts, number = (share, digits) => (100 * share).toFixed(digits);
+    const add_up = digits => (+number(told, digits) + +number(accident, digits)).toFixed(digits) === number(told + accident, digits);
+    const digits = [1, 2, 3].find(add_up) ?? 1, words = share => `${number(share, digits)}%`;
+    parts.forEach((part, i) => {
+      zones[i].zone.style.width = `${100 * part}%`;
+      zones[i].chance.textContent = words(part);
     });
-    return rounded;
+    return [told, accident, told + accident].map(words);
   };
   return {strip, keys, show};
 }
@@ -203,14 +205,14 @@ class Story {
     this.refresh = () => {
       const {keep, p} = this.now, tells = landed < keep;
       const said = tells ? mine : pieces[Math.floor(answers.length * (landed - keep) / (1 - keep))];
-      const [told, accident] = show([keep, p - keep, 1 - p]);
-      this.say('Let a coin decide', `A fair coin says “the truth” every second time (dotted line). ε bends it: here it says so with chance ${tenths(told)}, `
+      const [told, accident, both] = show([keep, p - keep, 1 - p]);
+      this.say('Let a coin decide', `A fair coin says “the truth” every second time (dotted line). ε bends it: here it says so with chance ${told}, `
         + 'and else any of the five answers, drawn at random. Only the report is handed in.');
       const how = tells ? 'the truth.' : said === mine ? 'any answer. By accident the truth.' : 'any answer.';
       face.textContent = known ? `The coin says: ${how}` : 'The coin falls …';
       report.textContent = known ? `Your report: ${answers[said]}` : '';
-      const together = [tenths(told), '+', tenths(accident), '=', tenths(told + accident)].join('\u00a0');
-      const doubt = told + accident < 900 ? 'A report is no proof: it' : 'This ε hardly protects: a report';
+      const together = [told, '+', accident, '=', both].join('\u00a0');
+      const doubt = p < 0.9 ? 'A report is no proof: it' : 'This ε hardly protects: a report';
       this.result.textContent = `${doubt} is true with chance ${together}.`;
     };
     const throw_it = () => {

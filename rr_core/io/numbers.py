@@ -94,15 +94,8 @@ def check(
     *,
     people: bool = False,
 ) -> None:
-    """Refuse the first row whose number is not a count or a probability; for `people`, not a whole number.
-
-    `codes` gives for each row the position of its number among the distinct ones. Rows that are not `kept`
-    are ignored.
-
-    Raises:
-        UnreadableFile: with the place and the text of the first missing, non-numeric, infinite, negative or too large
-            number.
-    """
+    """Refuse the first row whose number is not a count or a probability; for `people`, not a whole number. `codes`
+    gives for each row the position of its number among the distinct ones; rows that are not `kept` are ignored."""
     good = (values >= 0) & (values <= MAX_COUNT)
     if people:
         good &= values == np.rint(values)

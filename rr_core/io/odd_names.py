@@ -59,7 +59,7 @@ class Odd:
         label, reports: the name, and its reports.
         reason: why it looks odd.
         twin: the category of which it may be a spelling; None where it is probably no category.
-        by_default: whether it is, unless the user decides otherwise, counted as its twin or (without one) left out.
+        by_default: whether it is counted as its twin, or without one left out, unless the user decides otherwise.
     """
 
     label: str
@@ -89,8 +89,7 @@ class OddNames:
 
 
 def decisions_on(odd: list[Odd]) -> Names:
-    """Decisions that count these odd names as their twins or, without one, leave them out; all other names
-    stay categories."""
+    """Decisions that count these odd names as their twins or, without one, leave them out."""
     return Names(
         left_out=tuple(one.label for one in odd if one.twin is None),
         counted_as=tuple((one.label, one.twin) for one in odd if one.twin is not None),
@@ -168,8 +167,7 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
 
 
 def _means(counts: Counts, written: Any, missing: Mask) -> Mask:
-    """Of a table of counts, which names at its end are words for a mean or a standard deviation, and have, but for
-    rounding, that of the rows above."""
+    """Which names at the end are words for a mean or standard deviation, and have that of the rows above."""
     form, found = total_form(written), np.zeros(len(counts), dtype=bool)
     mean, deviation = (one_of(form, WORDS[word]) for word in ("mean", "deviation"))
     rest = mean | deviation | missing | one_of(form, WORDS["total"])
@@ -223,8 +221,7 @@ def summary_rows(reports: Reports) -> dict[str, str]:
 
 
 def _sums_so_far(total: Mask, counts: Counts) -> Mask:
-    """Whether a name with a word for a total has the sum of two or more names that come before it, back to the last such
-    word: a subtotal."""
+    """Whether a name with a word for a total has the sum of two or more since the last such: a subtotal."""
     found, start = np.zeros(len(counts), dtype=bool), 0
     for i in np.flatnonzero(total).tolist():
         found[i] = i > start + 1 and counts[i] == counts[start:i].sum() > 0
@@ -233,8 +230,8 @@ def _sums_so_far(total: Mask, counts: Counts) -> Mask:
 
 
 def _sums_of_next(counts: Counts, apart: Mask) -> Mask:
-    """Whether a name has the sum of two or more that come next, where all but those ``apart`` are in such a group, of two
-    or more: "Motorised" above "Bus" and "Car", "Active" above "Bike" and "Walk"."""
+    """Whether a name has the sum of two or more that come next, where all but those ``apart`` are in such a group, of
+    two or more: "Motorised" above "Bus" and "Car", "Active" above "Bike" and "Walk"."""
     rows, heads, i = np.flatnonzero(~apart), list[int](), 0
     while i < len(rows):
         whole, j, together = counts[rows[i]], i + 1, 0
@@ -250,8 +247,7 @@ def _sums_of_next(counts: Counts, apart: Mask) -> Mask:
 
 
 def _nets(written: Any, counts: Counts, apart: Mask) -> Mask:
-    """Whether a name of several answers together, as "NET: public transport" or "Top 2 box", has the sum of two or more
-    rows that follow one another; those ``apart`` are none of these."""
+    """Whether a name like “NET: …” or “Top 2 box” has the sum of two or more adjacent rows, not ``apart``."""
     called = np.asarray(pc.match_substring_regex(pc.utf8_lower(written), _NET).to_numpy(zero_copy_only=False))
     rest = counts[~(called | apart)][:_MOST_IN_NETS]
     sums = [np.cumsum(rest[i:])[1:] for i in range(len(rest))] if called.any() else []
@@ -276,9 +272,9 @@ def _sums_of_groups(labels: Labels, counts: Counts) -> Mask:
 
 
 def _several_answers(names: Any) -> Mask:
-    """Whether a name is a list of names that are there, too: the boxes that somebody ticked. Of several names with blanks
-    between words three or more must be such lists: "New York" may be none. Beside such a list, parts of two others are
-    boxes as well, which nobody ticked alone."""
+    """Whether a name is a list of names that are there, too: the boxes that somebody ticked. Of lists with blanks
+    alone between words there must be three: "New York" may be none. Parts of two lists are boxes as well, which nobody
+    ticked alone."""
     found = np.zeros(len(names), dtype=bool)
     bare = pc.replace_substring_regex(names, r"\s*[;,|]\s*$", "")  # Microsoft Forms ends each answer with one
     for mark, fewest in ((_BETWEEN, 1), (r"\s+", _FEWEST_LISTS)):
@@ -300,8 +296,7 @@ def _several_answers(names: Any) -> Mask:
 def too_few(
     reports: Reports, names: Names, domain: Domain, mechanism: Mechanism
 ) -> tuple[tuple[str, int], ...]:
-    """Categories, after these decisions, with far fewer reports than noise alone gives, each with its
-    reports; most reported first."""
+    """Categories, after these decisions, with far fewer reports than noise alone gives, each with its reports."""
     labels, counts = renamed(reports, names)
     if isinstance(domain, Listed):
         return _listed_too_few(labels, counts, domain, mechanism)[0]
@@ -343,9 +338,9 @@ def _listed_too_few(
 
 
 def _twins(labels: Labels, counts: Counts) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Mask]:
-    """Two (m,) arrays of positions of labels. First: the most reported label that looks the same, -1 for that
-    label itself. Second: for labels with -1 in the first, the most reported one that differs in case only, or is the same
-    value written in another way, else -1. Third: whether all names are values, so that these are surely one."""
+    """For each label the position of the most reported one that looks the same, -1 for that one itself; else of the
+    most reported one that differs in case only, or is the same value; and whether all are values, so that these are
+    surely one."""
     text = pa.array(labels, pa.large_string())
     same = _first_of_group(visible_form(text), counts)
     leads = np.flatnonzero(same < 0)

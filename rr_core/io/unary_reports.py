@@ -44,6 +44,7 @@ from rr_core.io.reports import (
 )
 from rr_core.io.tables import TOTALS, Counts, Numbered, one_of, open_table, total_form
 from rr_core.io.text import SAMPLE_ROWS
+from rr_core.plain_text import some
 from rr_core.reports.survey import Sample, Tallies
 
 # Bits that are held, one byte each.
@@ -77,8 +78,7 @@ class UnaryReports:
         n: number of reports; None where the file has only their ones.
         bits: (r, k) uint8, the different reports or all of them; None where the file has only their ones.
         times: (r,) int64, how often each of ``bits`` occurred.
-        reports: the files and their columns: bit strings, or categories with their ones, or, with `Reports.columns`,
-            columns of bits; with a plain sentence for each thing that was understood.
+        reports: the files and their columns, with a plain sentence for each thing that was understood.
     """
 
     labels: tuple[str, ...]
@@ -100,15 +100,15 @@ class UnaryReports:
 
 @dataclass(frozen=True)
 class BitColumns:
-    """Where a file seems to hold its bits.
+    """Where a file seems to hold its bits; columns by name.
 
     Attributes:
-        columns: names of all columns of 0 and 1, where there are two or more.
+        columns: all of 0 and 1, where there are two or more.
         suggested: those of them that are taken for categories; none where bit strings stand beside them.
-        counts: names of the columns of numbers that may say how often each row of bits occurred.
+        counts: of numbers that may say how often each row of bits occurred.
         count: that one of them which is called so, None where there is none.
         choice: the layout and columns where the reports are not in columns of 0 and 1.
-        strings: names of all columns of bit strings.
+        strings: all of bit strings.
         in_words: a sentence where columns hold two words, or one and empty cells, in place of 1 and 0; else "".
     """
 
@@ -137,11 +137,12 @@ def bits_in(preview: Preview, apart: Sequence[str] = ()) -> BitColumns:
     if len(bits) < _FEWEST:
         bits = []
     shortest = _SHORTEST_BESIDE if bits else _FEWEST
+    alone = len(preview.sample) == 1 and sum(preview.numeric) > 1  # numbers, of which 100 may be one
     strings = [
         i
         for i in width
         if preview.hints[i].bit_strings
-        and not (is_count_name(names[i]) or _is_called_ones(names[i]) or _is_alone(preview))
+        and not (is_count_name(names[i]) or _is_called_ones(names[i]) or alone)
         and _length(preview, i) >= shortest
     ]
     # A file may have short words of 0 and 1, as the numbers of rooms, beside its reports.
@@ -193,11 +194,6 @@ def _is_called_ones(name: str) -> bool:
 def _length(preview: Preview, index: int) -> int:
     """Letters of a word of a column; 0 where its first rows break off before it."""
     return max((len(row[index].strip()) for row in preview.sample if index < len(row)), default=0)
-
-
-def _is_alone(preview: Preview) -> bool:
-    """Whether the file has one row of several numbers, of which 100 may be one."""
-    return len(preview.sample) == 1 and sum(preview.numeric) > 1
 
 
 def _counts_ones(preview: Preview, index: int, bits: Sequence[int], strings: Sequence[int]) -> bool:
@@ -255,15 +251,11 @@ def read_unary(
 
     Args:
         source: the file.
-        layout, category, count, has_header: as in `read_reports`, where it has no columns of 0 and 1, or these are not
-            read.
-        columns: names of the columns of 0 and 1, a category each; None: as `bits_in` suggests; none of them: bit strings
-            or numbers of ones are read. With such columns ``count`` is the one that says how often each row occurred,
-            and ``layout`` "values" means that each did once.
+        layout, category, count, has_header: as in `read_reports`, where no columns of 0 and 1 are read.
+        columns: names of the columns of 0 and 1, a category each; None: as `bits_in` suggests; none of them: bit
+            strings or numbers of ones are read. With such columns ``count`` is the one that says how often each row
+            occurred, and ``layout`` "values" means that each did once.
         apart: names of columns that say something else, as the group.
-
-    Raises:
-        UnreadableFile: one plain sentence for the person whose file it is.
 
     >>> read_unary(Source("phones.csv", b"bus,car\\n1,0\\n1,1\\n0,0\\n")).support.tolist()
     [2, 1]
@@ -298,12 +290,7 @@ def read_bit_columns(
     count: str | None = None,
     has_header: bool | None = None,
 ) -> UnaryReports:
-    """The columns of 0 and 1 of a file with these names (None: all that begin so), each row as often as the column
-    ``count`` says (None: once); ``has_header`` as in `read_reports`.
-
-    Raises:
-        UnreadableFile: one plain sentence.
-    """
+    """The named columns of 0 and 1 of a file (None: all such), each row as often as the column ``count`` says."""
     table = open_table(bytes(source.data), source.name, has_header, sheet=source.sheet)
     if columns is None:
         columns = [name for index, name in enumerate(table.columns) if _seems_bits(table, index)]
@@ -316,12 +303,8 @@ def read_bit_columns(
 
 
 def unary_of(reports: Reports, in_words: str = "") -> UnaryReports:
-    """The bits in a column of bit strings, or the number of ones in a table of counts; ``in_words``, as `BitColumns` has
-    it, is what a file is refused with that has none.
-
-    Raises:
-        UnreadableFile: one plain sentence; `OneBit` for a column of 0 and 1.
-    """
+    """The bits in a column of bit strings, or the number of ones in a table of counts; ``in_words``, as `BitColumns`
+    has it, is what a file is refused with that has none. `OneBit` is raised for a column of 0 and 1."""
     labels = reports.labels.tolist()
     if reports.layout == "values" and {label.casefold() for label in labels} <= ONES | ZEROS:
         raise OneBit(
@@ -404,8 +387,7 @@ def _from_columns(table: Table, columns: Sequence[int], count: int | None, sourc
     if counted:
         notes += (f"Each row counts as often as its column {quote(table.columns[counted[0]])} says.",)
     if others:
-        more = f" and {len(others) - 5:,} more" if len(others) > 5 else ""
-        notes += (f"{NOT_READ}{', '.join(map(quote, others[:5]))}{more}.",)
+        notes += (f"{NOT_READ}{some([*map(quote, others)])}.",)
     ones, n = each @ bits, int(each.sum())
     reports = Reports(
         labels=np.array(names, dtype=object),
@@ -436,8 +418,7 @@ def bits_of_columns(arrays: Sequence[Any], names: Sequence[str], table: Table, b
 
 
 def bits_of_strings(column: Any, k: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
-    """For each row of a column of texts its place among the different bit strings of k bits, -1 where it is none; and
-    these, (r, k)."""
+    """For each row its place among the different bit strings of k bits, -1 where it is none; and these, (r, k)."""
     distinct, codes = factorize(column)
     texts = pc.utf8_trim_whitespace(distinct)
     are_bits = pc.match_substring_regex(texts, f"^[01]{{{k}}}$").to_numpy(zero_copy_only=False)

@@ -33,7 +33,7 @@ from rr_core.lesson.scene import (
     with_unit,
 )
 from rr_core.mechanism import RandomizedResponse
-from rr_core.metrics import inv_variance, negative_log_likelihood, total_variation
+from rr_core.metrics import Users, inv_variance, negative_log_likelihood, total_variation
 from rr_core.populations import zipf
 from rr_core.registry import ESTIMATORS
 from rr_core.repeats import Repeats, repeat
@@ -138,12 +138,15 @@ def coin(seed: int) -> Posed:
     frames = []
     for epsilon in epsilons:
         picture, heads, accidents = people(epsilon)
-        leans = (
-            "is fair"
-            if epsilon == fair
-            else f"says “the truth” with chance {_per_cent(picture['chances'][0])}"
+        told, accident, _ = picture["chances"]
+        # As the picture does: so many digits that the two chances add up as written.
+        digits = next(
+            d
+            for d in (1, 2)
+            if abs(sum(round(100 * one, d) for one in (told, accident, -told - accident))) < 1e-9
         )
-        guessed = _per_cent(picture["chances"][0] + picture["chances"][1])
+        leans = "is fair" if epsilon == fair else f"says “the truth” with chance {_per_cent(told, digits)}"
+        guessed = _per_cent(told + accident, digits)
         caption = (
             f"At ε = {_at(epsilon)} the coin {leans}; {heads + accidents} of the 100 reports are true. Taking your "
             f"report for your answer is right with chance {guessed}, guessing with 20%. The odds grow from 1:4 to at "
@@ -618,9 +621,9 @@ def likeliest(seed: int) -> Posed:
         verdict = "Right" if said[0] == 2 else "Many more"
         return (
             f"{verdict}: {ratio(10)} times, {ratio(1)} multiplied by itself ten times, as chances of reports multiply. "
-            "(Real people would come nearer the truth.) MLE*, the maximum likelihood estimate, is the summit. "
-            "Inv fits the reports exactly: nothing is higher. Where it is below zero, the hill rises to the wall at "
-            "zero: MLE* sets answers to zero and fits the others exactly. The star: computed, not climbed."
+            "(Real people would come nearer the truth.) MLE*, the maximum likelihood estimate, is the summit; its "
+            "star: computed, not climbed. Inv fits the reports exactly: nothing is higher. Where a share of Inv is below "
+            "zero, MLE* sets answers to zero and fits the others exactly; else MLE* is Inv."
         )
 
     frames = [
@@ -889,10 +892,11 @@ def patience(seed: int) -> Posed:
 @scene(
     title="What ε costs",
     minutes=5,
-    aim="Halving ε costs at least four times the people; a second answer spends ε again.",
+    aim="Halving ε costs at least four times the people for the same error by the coins; a second answer spends ε again.",
     belief="Half the budget, twice the people.",
     ask="Asked every day for a year at ε = 1: what has one person spent?",
-    remember="ε is a budget: asked twice, spent twice; halving ε costs at least four times the people.",
+    remember="ε is a budget: asked twice, spent twice; halving ε costs at least four times the people for the "
+    "same error by the coins.",
     more="plan",
 )
 def price(seed: int) -> Posed:
@@ -902,8 +906,8 @@ def price(seed: int) -> Posed:
     tallest = int(np.argmax(theta))
     margin = 0.05
 
-    def needed(epsilon: float) -> int:
-        variance = float(inv_variance(theta, 1, RandomizedResponse(5, epsilon))[tallest])
+    def needed(epsilon: float, users: Users = "fixed") -> int:
+        variance = float(inv_variance(theta, 1, RandomizedResponse(5, epsilon), users=users)[tallest])
         return math.ceil((1.959964 / margin) ** 2 * variance)
 
     people = {epsilon: needed(epsilon) for epsilon in EPSILONS}
@@ -923,7 +927,7 @@ def price(seed: int) -> Posed:
             curve,
             marks,
             ("privacy ε", [(math.log(e), _at(e)) for e in (0.1, 0.2, 0.5, 1, 2, 5)]),
-            ("people needed", [(float(i), f"{10**i:,}") for i in range(1, 7)]),
+            ("people needed for the coins' error", [(float(i), f"{10**i:,}") for i in range(1, 7)]),
         )
 
     def spending(often: str, epsilon: float, times: int) -> dict[str, Any]:
@@ -937,22 +941,23 @@ def price(seed: int) -> Posed:
         verdict = "and so it is, rounded" if near else "too many" if said[0] > ratio else "too few"
         return (
             f"You said {with_unit(said[0], ' times')}, {verdict}: it is {ratio:.2f} times with five answers, more with "
-            f"more of them, and never below 4, whatever ε. {doubled}It takes {people[0.5]:,} people instead of "
-            f"{people[1.0]:,}. Ten times the people make an error only {math.sqrt(10):.1f} times smaller. Asking one "
-            "person twice at ε = 0.5 spends ε\u00a0=\u00a01."
+            f"more of them, and for the coins' error never below 4, whatever ε. {doubled}It takes {people[0.5]:,} "
+            f"people instead of {people[1.0]:,}. Ten times the people make an error only {math.sqrt(10):.1f} times "
+            "smaller. Asking one person twice at ε = 0.5 spends ε\u00a0=\u00a01."
         )
 
     frames = [
         Frame(
             _at(epsilon),
             {**picture(epsilon), "spent": [spending("once", epsilon, 1), spending("twice", epsilon, 2)]},
-            f"ε = {_at(epsilon)}: {people[epsilon]:,} people for ± 5 points.",
+            f"ε = {_at(epsilon)}: {people[epsilon]:,} people for ± 5 points by the coins alone; "
+            f"{needed(epsilon, 'sampled'):,} if they are drawn to speak for many others.",
         )
         for epsilon in EPSILONS
     ]
     return Posed(
-        f"In our first survey, at ε = 1, MLE* makes “{_NAMES[tallest]}” {_per_cent(theta[tallest], 0)}. To know it "
-        "to within ± 5 percentage points, in 95 of 100 surveys, "
+        f"In our first survey, at ε = 1, MLE* makes “{_NAMES[tallest]}” {_per_cent(theta[tallest], 0)}. So that the "
+        "coins put it off by at most 5 percentage points, in 95 of 100 surveys, it "
         f"takes {people[1.0]:,} people. You want to halve ε.",
         NumberQuestion("How many times as many people does that take?", 1, 20, " times"),
         picture(1.0, curve=()),

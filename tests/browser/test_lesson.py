@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -209,6 +210,14 @@ def mended(lab, step):
             assert {in_per_cent(re.findall(r"by the same ([\d.]+) percentage", said(lab))[0])} == lowered
 
 
+def adds_up(lab, step):
+    """Of the coin each chance is rounded, and they add up as they are written."""
+    texts = [text.removesuffix("%") for text in lab.page.locator(".rr-zones b").all_inner_texts()]
+    assert sum(map(Decimal, texts)) == 100
+    for text, exact in zip(texts, (step.keep, step.p - step.keep, 1 - step.p), strict=True):
+        assert float(text) == round(100 * exact, len(text.partition(".")[2]))
+
+
 def expected(step):
     return [points([count / SURVEY.n for count in step.counts]), points(step.mle_star)]
 
@@ -241,11 +250,12 @@ def test_by_mouse_on_a_projector(open_lab):
             fits(lab, size)
     for place, step in enumerate(SURVEY.steps):
         lab.slider(EPSILON).fill(str(place))
-        told, accident, other = map(in_per_cent, lab.page.locator(".rr-zones b").all_inner_texts())
-        for shown, exact in ((told, step.keep), (accident, step.p - step.keep), (other, 1 - step.p)):
-            assert abs(shown - 100 * exact) < 0.1
-        assert told + accident + other == pytest.approx(100)
-        lab.page.get_by_text(f"{told:.1f}% + {accident:.1f}% = {told + accident:.1f}%.").wait_for()
+        adds_up(lab, step)
+        told, accident = lab.page.locator(".rr-zones b").all_inner_texts()[:2]
+        both = lab.page.locator(".rr-result").inner_text().split()[-1].rstrip(".")
+        lab.page.get_by_text(f"{told} + {accident} = {both}.").wait_for()
+        assert Decimal(told[:-1]) + Decimal(accident[:-1]) == Decimal(both[:-1])
+        assert in_per_cent(both) == round(100 * step.p, len(both.partition(".")[2]) - 1)
     lab.slider(EPSILON).fill(str(EPSILONS.index(1)))
     following.click()
     lab.page.locator(".rr-sky").wait_for()

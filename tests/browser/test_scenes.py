@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import random
+from decimal import Decimal
 
 import pytest
 
@@ -116,6 +117,12 @@ def answered(hand, posed, said):
     for place, frame in enumerate(posed.frames):
         hand.move(dial, place)
         assert caption.inner_text() == frame.caption
+        if frame.picture["kind"] == "people":
+            told, accident, _ = (
+                Decimal(text.removesuffix("%"))
+                for text in page.locator(".rr-zones p > b:nth-of-type(1)").all_inner_texts()
+            )
+            assert f"right with chance {told + accident}%" in frame.caption
         assert dial.get_attribute("aria-valuetext") == frame.value
     hand.move(dial, posed.first)
     if posed.question.kind != "bars":

@@ -8,6 +8,7 @@ import json
 import math
 import random
 import re
+from decimal import Decimal
 from functools import partial
 
 import numpy as np
@@ -126,6 +127,10 @@ def test_coin(many):
             odds = [1, 4, fold(epsilon), 4, 2.72]
             tells(frame.caption, epsilon, *told_chance, heads + accidents, 100, p, 0.2, *odds)
             assert frame.picture["chances"] == pytest.approx([p - q, q, 1 - p])
+            # The chances of the picture add up to that of the words, with the digits of the words.
+            written = re.search(r"right with chance ([\d.]+)%", frame.caption)[1]
+            parts = (f"{100 * one:.{len(written.partition('.')[2])}f}" for one in (p - q, q))
+            assert sum(map(Decimal, parts)) == Decimal(written)
             assert abs(heads - 100 * (p - q)) <= 5.5 * math.sqrt(25)  # the binomial law
 
 
@@ -391,7 +396,7 @@ def test_likeliest(many):
 
 @holds(
     "Inv fits the reports exactly: nothing is higher.",
-    "Where it is below zero, the hill rises to the wall at zero: MLE* sets answers to zero and fits the others exactly.",
+    "Where a share of Inv is below zero, MLE* sets answers to zero and fits the others exactly; else MLE* is Inv.",
 )
 def test_inv_fits_all_reports_and_mle_those_of_the_answers_that_it_keeps():
     rng = np.random.default_rng(7)
@@ -407,6 +412,8 @@ def test_inv_fits_all_reports_and_mle_those_of_the_answers_that_it_keeps():
         assert phi @ np.log(other) <= seen @ np.log(seen) + 1e-12
         kept = best > 0
         assert kept.all() == (shares.min() > 0)
+        if shares.min() >= 0:
+            assert best == pytest.approx(shares)
         expected = q + (p - q) * best[kept]
         assert expected / expected.sum() == pytest.approx(phi[kept] / phi[kept].sum())
 
@@ -491,9 +498,7 @@ def test_line(many):
                 assert abs(numbers(frame.caption)[1] - 100 * place) <= 0.51
 
 
-@holds(
-    "While all keep the same answers, it is never farther from the truth than the farther of the two.",
-)
+@holds("While all keep the same answers, it is never farther from the truth than the farther of the two.")
 def test_a_point_between_two_is_not_farther_than_both():
     rng = np.random.default_rng(8)
     for _ in range(1000):
@@ -552,10 +557,10 @@ def test_price(many):
         theta = np.array(lesson((1.0,), seed).steps[0].mle_star)
         share, quantile = theta.max(), stats.norm.ppf(0.975)
 
-        def people(epsilon, share=share, quantile=quantile):
+        def people(epsilon, drawn=False, share=share, quantile=quantile):
             p, q = p_and_q(epsilon)
             variance = (share * p * (1 - p) + (1 - share) * q * (1 - q)) / (p - q) ** 2
-            return (quantile / 0.05) ** 2 * variance
+            return (quantile / 0.05) ** 2 * (variance + drawn * share * (1 - share))
 
         half, whole = people(0.5), people(1)
         after = told_of_a_number(posed, said)
@@ -565,7 +570,8 @@ def test_price(many):
         assert f"instead of {math.ceil(whole):,}" in after
         assert float(
             re.search(
-                r"it is ([\d.]+) times with five answers, more with more of them, and never below 4, whatever ε",
+                r"it is ([\d.]+) times with five answers, more with more of them, and for the coins' error never "
+                r"below 4, whatever ε",
                 after,
             )[1]
         ) == pytest.approx(half / whole, abs=0.0061)
@@ -574,7 +580,14 @@ def test_price(many):
         assert percents(posed.before)[0] == pytest.approx(share, abs=0.0051)
         assert f"takes {math.ceil(whole):,} people" in posed.before
         for frame, epsilon in zip(posed.frames, EPSILONS, strict=True):
-            tells(frame.caption, epsilon, lambda n, epsilon=epsilon: abs(n - people(epsilon)) <= 1.01, 5)
+            # The coins put the share of the people who report off; who was drawn, that of all others.
+            coins, sample = (
+                lambda n, e=epsilon, drawn=drawn: abs(n - people(e, drawn)) <= 1.01 for drawn in (False, True)
+            )
+            tells(frame.caption, epsilon, coins, 5, sample)
+            assert re.search(
+                r"5 points by the coins alone; [\d,]+ if they are drawn to speak for many", frame.caption
+            )
             for spent, times in zip(frame.picture["spent"], (1, 2), strict=True):
                 told, odds = re.fullmatch(r"ε = ([\d.]+): odds up to ([\d.,]+)-fold", spent["odds"]).groups()
                 assert float(told) == pytest.approx(times * float(spent["each"])) == times * epsilon
@@ -583,8 +596,9 @@ def test_price(many):
 
 
 @holds(
-    "Halving ε costs at least four times the people; a second answer spends ε again.",
-    "ε is a budget: asked twice, spent twice; halving ε costs at least four times the people.",
+    "Halving ε costs at least four times the people for the same error by the coins; a second answer spends ε again.",
+    "ε is a budget: asked twice, spent twice; halving ε costs at least four times the people for the same error by the "
+    "coins.",
 )
 def test_half_of_epsilon_needs_at_least_four_times_the_people():
     for k, epsilon, share in itertools.product(
