@@ -680,7 +680,8 @@ def _are_row_names(table: Described, index: int) -> bool:
 
 def refuse_sideways(table: Table) -> None:
     """Raise UnreadableFile for counts or reports that are laid sideways, in a single row."""
-    names, rows = table.columns, table.sample
+    names = table.columns
+    rows = [row for row in table.sample if not is_share_name("".join(row[:1]))] or table.sample
     first = 0 if table.numeric[0] else 1  # what the row is called
     if not table.has_header and len(names) > MIN_SIDEWAYS:
         if len(rows) == MIN_SIDEWAYS and all(table.numeric) and is_serial([cell.strip() for cell in rows[0]]):

@@ -85,9 +85,14 @@ _KANA, _HIRAGANA, _MOSTLY_KANA = re.compile("[ぁ-んァ-ヶ]"), re.compile("[�
 # Within a word of small letters, marks and capitals that are letters in encodings other than Windows-1252.
 _NO_LETTER = re.compile("(?<=[a-zß-ÿ])([ŠŽŒŸ]|[‚ƒ„†‡ˆ‰‹˜›¡¢£¤¥¦§¨¬¯°±²³¶¸¹¼½¾¿](?=[a-zß-ÿ]))")
 _OF_ALL_HIGH = 0.1
-# Letters in whose place Czech, Hungarian and Turkish have another.
-_TELLING: Any = re.compile("|".join("ãåæèêìïðñòõøùûýþ").encode())
+# Letters in whose place Czech, Hungarian and Turkish have another, and these.
+_TELLING: Any = re.compile("|".join("ãåæèêìïðñòõøùûýþőűğışİŞ").encode())
 _OF_A_WORD, _LONGEST_WORD = rb'[^\s,;|"]*', 40
+# Letters of Latin-1 that show Turkish and Hungarian, beside one of others, and none of Icelandic, Portuguese or Estonian.
+_BY_LETTERS = (
+    ("cp1254", "Windows-1254", "[ðþýÐÞÝ]", "[çüÇÜ]", "[áéíóúæÁÉÍÓÚÆ]"),
+    ("cp1250", "Windows-1250", "õ(?!e)", "[áéíóúÁÉÍÓÚ]", "[ãçäêÃÇÄÊ]"),
+)
 # The bytes on which Latin-1 (control characters) and Windows-1252 (quotes, the euro sign) differ.
 _C1 = bytes(range(0x80, 0xA0))
 
@@ -456,6 +461,10 @@ def _decode_bytes(data: bytes) -> tuple[bytes | None, str]:
     high = _HIGH.findall(head)
     if len(_NO_LETTER.findall(head.decode("cp1252", "replace"))) > _OF_ALL_HIGH * len(high):
         raise _unknown_encoding()
+    latin = head.decode("latin-1")
+    for codec, name, own, beside, foreign in _BY_LETTERS:
+        if re.search(own, latin) and re.search(beside, latin) and not re.search(foreign, latin):
+            return _recode(data, codec), name
     if all(len(chunk.translate(None, _C1)) == len(chunk) for chunk in _chunks(data)):
         return _recode(data, "latin-1"), "Latin-1"
     text = _recode(data, "cp1252")

@@ -45,9 +45,8 @@ _IN_GROUP = re.compile(r"\s*[:/|>,;\u2013\u2014-]\s*(?=\S)")  # between the name
 _BETWEEN = r"\s*[;,|+/&]\s*|\s+(?:and|und|et|y|e|och|og|en|i)\s+"  # answers in one cell
 _SUBTOTAL = r"^(sub-?total|sous-total|zwischensumme)\b"
 _NET = r"^(sub-?)?net\b|^(top|bottom)[ -]?(\d|two|three)\b"  # as market research calls them
-_MOST_IN_NETS = 200  # names
 _MOST_LISTS = 10_000  # names that are looked at
-_FEWEST_LISTS = 3
+_FEWEST_LISTS, _MOST_IN_NETS = 3, 200  # lists of answers; names whose sums are looked at
 _FEWEST_IN_GROUP = 3  # rows, the first of which has the sum of the others
 _NEARLY_ALL = 0.9  # of the rest: a total may be rounded, or lack a category
 

@@ -331,12 +331,11 @@ def _weights(array: Any, table: Table, index: int, before: int, inverse: bool) -
     Raises:
         UnreadableFile: the first text that is no number, or number that is no weight, with its line.
     """
-    combined = array
+    combined, column = array, quote(table.columns[index])
 
     def refuse(wrong: npt.NDArray[np.bool_], found: Callable[[int], str], why: str) -> None:
         for row in np.flatnonzero(wrong)[:1].tolist():
             where = f"{table.unit.capitalize()} {table.place(before + row):,}"
-            column = quote(table.columns[index])
             raise UnreadableFile(f"{where} has {found(row)} in the column {column}, {why}") from None
 
     def as_written(row: int) -> str:

@@ -94,8 +94,8 @@ _LAST = re.compile(rf",\s+({_THOUSANDS.pattern})$", re.ASCII)  # "yes,640,360" m
 _LIKE = "write one answer and its number in each line, like: yes, 640."
 
 _IN_THOUSANDS = re.compile(
-    r"\b(thousands|millions|tsd|in 1[,.' ]?000s?|000s)\b|['\u2019]000\b", re.IGNORECASE
-)  # not "n = 1,000"
+    r"(?i)\b(thousands|millions|tsd|in 1[,.' ]?000s?|000s)\b|['\u2019]000\b"
+)  # not n = 1,000
 _FEWEST_MERGED = 2  # counts without a name; one may be their sum
 
 _BIT_VECTOR = r"^\[?[01]([ ,;]*[01])+\]?$"

@@ -160,6 +160,27 @@ def test_encodings() -> None:
         assert pairs(read_distribution(data, "a.txt")) == [("日本", 3), ("中国", 4)]
 
 
+@pytest.mark.parametrize(
+    ("names", "codec", "read_as"),
+    [
+        (["Hiç", "Sık sık", "Her gün değil"], "cp1254", "Windows-1254"),
+        (["Soha", "Ritkán", "Minden idő"], "cp1250", "Windows-1250"),
+        (["Ráðið", "Þú", "Ævi"], "latin-1", "Latin-1"),
+        (["Opções", "Não põe", "Às vezes"], "latin-1", "Latin-1"),
+        (["Mõnikord", "Üldse mitte", "Iga päev"], "latin-1", "Latin-1"),
+        (["août", "Réponse", "jamais"], "latin-1", "Latin-1"),
+    ],
+)
+def test_turkish_and_hungarian_letters_of_windows_are_read(
+    names: list[str], codec: str, read_as: str
+) -> None:
+    """They were read as Latin-1: “Sýk sýk”, “idõ”."""
+    data = "a,n\n" + "".join(f"{name},{i + 5}\n" for i, name in enumerate(names))
+    found = read_distribution(data.encode(codec), "a.csv")
+    assert found.labels.tolist() == names
+    assert f"it was read as {read_as}, as in" in found.notes[0]
+
+
 CYRILLIC = "Ответ;Число\nНикогда;210\nРаз в месяц;150\nКаждый день;90\n"
 
 
@@ -187,7 +208,7 @@ def test_cyrillic_letters_of_windows_are_read() -> None:
 def test_the_word_that_is_shown_is_one_that_tells() -> None:
     """It was “válasz”, which is right in either encoding."""
     (note,) = read_distribution("válasz,count\nnem,2\ngyőr,3\n".encode("cp1250"), "a.csv").notes
-    assert "as in “gyõr”. If that is wrong, save it again in UTF-8." in note
+    assert "as in “győr”. If that is wrong, save it again in UTF-8." in note
 
 
 @pytest.mark.parametrize("mark", [",", "|"])

@@ -344,6 +344,13 @@ def test_counts_laid_sideways_may_have_their_total(first: str) -> None:
     assert read_reports([Source("a.csv", b"a,b,n\nx,7,3\n")]).counts.tolist() == [3]
 
 
+def test_counts_laid_sideways_may_have_their_shares_below() -> None:
+    """It was asked which of the categories holds the reports."""
+    assert complaint(",no,yes,maybe\nn,360,640,99\n%,32.8,58.2,9.0\n").startswith(
+        "The counts are laid sideways: "
+    )
+
+
 def test_columns_that_a_spreadsheet_left_empty_do_not_count() -> None:
     """Two counts were read as two reports, because the file seemed to have five columns."""
     for empty in (";", ";;;"):
