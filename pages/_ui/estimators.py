@@ -78,6 +78,11 @@ def error_table(result: Comparison, draw: Draw) -> None:
 
     against = "the table, whose people are these very users" if draw.of_table else _AGAINST[result.target]
     marks = "**Bold:** the smallest error of the three repairs.\n\n"
+    beyond = (
+        " **Off by** is above 100% for Inv: its shares below zero count, and the others add up to more than 100%."
+        if result.errors["tv"]["inv"] > 1 and not truth.hidden()
+        else ""
+    )
     measured = (
         f"Errors against {against}. Errors that differ by rounding alone are equal. Squared error is summed over "
         "categories; its mean per category is what the paper's figures show."
@@ -85,7 +90,7 @@ def error_table(result: Comparison, draw: Draw) -> None:
     st.markdown(
         f"{table(_ROWS['tv'], _ROWS['max'], _ROWS['above'])}\n\n{'' if truth.hidden() else marks}"
         "**Fit:** 0.01 short makes a report 1% less likely than under MLE\\*, on average. Inv, which may be "
-        "negative, can fit better. One draw decides little: **Repeat it**."
+        f"negative, can fit better. One draw decides little: **Repeat it**.{beyond}"
     )
     with st.expander("Other errors, how to read them, and the certificate of MLE\\*"):
         st.markdown(

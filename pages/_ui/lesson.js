@@ -65,6 +65,15 @@ function drawable(rows, names, label, given, present, change) {
   return draw;
 }
 
+// Where the visitor of this tab is, for the way back from another page.
+const KEPT = 'rr-story';
+function kept(place) {
+  try {
+    if (place) sessionStorage.setItem(KEPT, JSON.stringify(place));
+    return JSON.parse(sessionStorage.getItem(KEPT)) ?? {};
+  } catch { return {} }
+}
+
 class Story {
   constructor(root, data) {
     this.root = root;
@@ -73,6 +82,7 @@ class Story {
     this.answer = null;        // the visitor's
     this.guess = null;         // whole percentages, once the visitor has moved one
     this.repair = 'inv_n';     // the one on screen in the last step
+    Object.assign(this, kept());
     this.steps = [this.ask, this.toss, this.arrive, this.ask_for_a_guess, this.reveal, this.take_away, this.stretch,
                   this.mend];
     this.build(data);
@@ -84,7 +94,7 @@ class Story {
     this.data = data;
     this.truth = data.true_counts.map(count => count / data.n);
     for (const [name, colour] of Object.entries(data.colours)) this.root.style.setProperty(`--rr-${name}`, colour);
-    if (!this.body.hasChildNodes()) this.go(0, false);
+    if (!this.body.hasChildNodes()) this.go(this.step, false);
     this.onward.href = `noisy_histogram?${new URLSearchParams(data.query)}`;
   }
 
@@ -165,6 +175,8 @@ class Story {
     const epsilon = String(this.now.epsilon);
     this.value.textContent = `ε = ${epsilon}`;
     this.epsilon.setAttribute('aria-valuetext', epsilon);
+    const {step, place, answer, guess, repair} = this;
+    kept({step, place, answer, guess, repair});
     this.refresh();
   }
 

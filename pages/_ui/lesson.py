@@ -187,6 +187,7 @@ def scene_data(scene: Scene, progress: Progress) -> dict[str, Any]:
         "answered": None
         if said is None
         else {
+            "recall": posed.recall,
             "after": posed.after(said),
             "dial": posed.dial,
             "frames": [asdict(frame) for frame in posed.frames],

@@ -102,7 +102,13 @@ const PICTURES = {
 
   curve(host, {points, marks: found, x_ticks, y_ticks, x, y, of, spent}, you) {
     const marks = you?.x === undefined ? found : [...found, {kind: 'guess', ...you}];
-    const width = host.clientWidth, height = Math.min(300, Math.max(220, width * 0.5)), left = 82, right = width - 14, top = 40, foot = height - 46;
+    // Lines have their names in a legend, where none meets another; one's own upon a hill, where little room is, a row of its own.
+    const lines = marks.filter(({y}) => y === null), colour = kind => kind === 'guess' ? 'currentColor' : ink(kind);
+    const {list} = legend_of(lines.map(({name}) => ['until', name]));
+    lines.forEach(({kind}, i) => { list.children[i].firstChild.style.borderColor = colour(kind) });
+    const [first, last] = [points[0]?.[1], points.at(-1)?.[1]], falls = first > last, hill = points.some(([, one]) => one > first && one > last);
+    const width = host.clientWidth, narrow = hill && width < 400, height = Math.min(300, Math.max(narrow ? 205 : 220, width * 0.5)) - (lines.length ? 30 : 0);
+    const left = 82, right = width - 14, top = lines.length ? 30 : narrow ? 60 : 40, foot = height - 46;
     const xs = [...points, ...x_ticks].map(([one]) => one), ys = [...points.map(([, one]) => one), ...y_ticks.map(([one]) => one)];
     const across = one => left + (right - left) * (one - Math.min(...xs)) / (Math.max(...xs) - Math.min(...xs));
     const up = one => foot - (foot - top) * (one - Math.min(...ys)) / (Math.max(...ys) - Math.min(...ys));
@@ -111,8 +117,12 @@ const PICTURES = {
     for (const [tick, text] of y_ticks) {
       picture.append(svg('line', {x1: left, x2: right, y1: up(tick), y2: up(tick), class: 'rr-guide'}));
     }
-    for (const [tick, text] of x_ticks) {
+    let free = Infinity;   // from the right; a tick that would meet the next one's name has none
+    for (const [tick, text] of [...x_ticks].reverse()) {
       const x = across(tick), anchor = x < left + 15 ? 'start' : x > right - 30 ? 'end' : 'middle';
+      const half = 4 * text.length, end = anchor === 'start' ? x + 2 * half : anchor === 'end' ? x : x + half;
+      if (end > free) continue;
+      free = end - 2 * half - 4;
       picture.append(svg('text', {x, y: foot + 22, 'text-anchor': anchor}, text));
     }
     picture.append(svg('text', {x: right, y: height - 5, 'text-anchor': 'end'}, `${x} →`));
@@ -120,17 +130,11 @@ const PICTURES = {
     for (const [tick, text] of y_ticks) {
       picture.append(svg('text', {x: left - 8, y: up(tick) + 5, 'text-anchor': 'end', class: 'rr-tick'}, text));
     }
-    // A name stands on the left of its line where there is room, and each line begins at its own: so none crosses another's name.
-    const lines = marks.filter(({y}) => y === null).map(one => ({...one, at: across(one.x), roomy: across(one.x) - left > 130}))
-      .sort((one, other) => one.roomy - other.roomy || (one.roomy ? other.at - one.at : one.at - other.at));
-    for (const [row, {kind, name, at, roomy}] of lines.entries()) {
-      const y = top + 24 * row;
-      picture.append(svg('line', {x1: at, x2: at, y1: y, y2: foot, stroke: kind === 'guess' ? 'currentColor' : ink(kind), class: 'rr-until'}),
-                     svg('text', {x: at + (roomy ? -8 : 8), y: y + 14, 'text-anchor': roomy ? 'end' : 'start', class: 'rr-halo'}, name));
+    for (const {kind, x} of lines) {
+      picture.append(svg('line', {x1: across(x), x2: across(x), y1: top, y2: foot, stroke: colour(kind), class: 'rr-until'}));
     }
     for (const {kind, name, x, y} of marks.filter(({y}) => y !== null)) {
-      const at = across(x), yours = kind === 'guess', [first, last] = [points[0]?.[1], points.at(-1)?.[1]];
-      const hill = points.some(([, one]) => one > first && one > last), falls = first > last;
+      const at = across(x), yours = kind === 'guess';
       // A ring about a point that it would nearly cover is wide enough to be seen.
       const near = Math.min(...found.map(one => Math.hypot(across(one.x) - at, up(one.y ?? y) - up(y))));
       const spot = svg('circle', {cx: at, cy: up(y), r: !yours ? 8 : near < 9 ? 11 + near : 11, fill: yours ? 'none' : ink(kind), class: 'rr-spot'});
@@ -138,16 +142,17 @@ const PICTURES = {
       // Upon a hill only the summit has its name beside it; one's own stands at the top, where no slope crosses it.
       if (hill) {
         picture.append(spot);
-        if (yours) picture.append(svg('text', {x: right, y: 16, 'text-anchor': 'end'}, `○ ${name}`));
+        if (yours) picture.append(svg('text', {x: right, y: narrow ? 36 : 16, 'text-anchor': 'end'}, `○ ${name}`));
         else if (y === Math.max(...ys)) label(at + 13, up(y) - 6, 'start');
         continue;
       }
       // The two names do not meet, nor a falling curve that of the point upon it: below it is room on the left, above it on the right.
-      const anchor = (falls && !yours ? at - left > 130 : at > (left + right) / 2) ? 'end' : 'start';
-      const aside = yours ? (y < found[0].y ? 26 : -24) : falls ? (anchor === 'end' ? 20 : -10) : up(y) > foot - 20 ? -8 : 5;
-      label(at + (anchor === 'end' ? -15 : 15), up(y) + aside, anchor);
+      const roomy = at - left > 130 || at + 15 + 6.8 * name.length > width, anchor = (falls && !yours ? roomy : at > (left + right) / 2) ? 'end' : 'start';
+      const aside = yours ? (y < found[0].y ? 26 : -24) : falls ? (anchor === 'end' ? Math.min(20, foot - 6 - up(y)) : -10) : up(y) > foot - 20 ? -8 : 5;
+      if (yours && falls && !roomy && y < found[0].y) label(left + 6, up(y) + 34, 'start');   // little room is below the curve
+      else label(at + (anchor === 'end' ? -15 : 15), up(y) + aside, anchor);
     }
-    host.append(picture);
+    host.append(...(lines.length ? [list] : []), picture);
     if (spent === undefined) return;
     // Budgets add up, and odds multiply: a block for each answer of one person.
     host.append(...spent.map(({name, each, times, odds}) => make('div', 'rr-spent', '', make('span', '', name),
@@ -156,7 +161,7 @@ const PICTURES = {
 
   // From the triangle of all shares of three answers the part about the foot, near all A; the whole of it, small; below it the line from InvP to InvN, enlarged.
   triangle(host, {points, position, apart}, you) {
-    const width = host.clientWidth, root = Math.sqrt(3) / 2, left = 50, side = (width - left - 10) / 0.6, foot = 60, height = foot + Math.min(165, 34 + 0.22 * side * root);
+    const width = host.clientWidth, root = Math.sqrt(3) / 2, left = 50, side = (width - left - 10) / 0.6, foot = 60, height = foot + Math.min(165, 28 + 0.22 * side * root);
     const flat = ([a, b, c]) => [left + side * (b + c / 2), foot - side * c * root];   // of shares, on screen
     const picture = svg('svg', {width, height, role: 'img', 'aria-label': points.map(({name, shares}) => `${name}: ${shares.map(signed).join(', ')}`).join('; ')});
     const up = (foot - 4) / (side * root), corners = [[width - 4, 4], flat([1 - up, 0, up]), flat([1, 0, 0]), [width - 4, foot]];
@@ -168,6 +173,11 @@ const PICTURES = {
     for (const kind of ['inv_n', 'inv_p']) {
       const [[x1, y1], [x2, y2]] = [inv, of(kind)].map(({shares}) => flat(shares));
       picture.append(svg('line', {x1, y1, x2, y2, stroke: ink(kind), class: 'rr-until'}));
+    }
+    const [to, depth] = flat(inv.shares);
+    if (to < 0 || to > width || depth > height) {
+      picture.append(...['Inv is outside this picture:', inv.shares.map((share, i) => `${'ABC'[i]} ${signed(share)}`).join(', ')]
+        .map((text, i) => svg('text', {x: 2, y: height - 26 + 18 * i, class: 'rr-halo'}, text)));
     }
     // The whole triangle, small, with the part that is drawn here.
     const whole = 84, tiny = ([x, y]) => [width - whole - 18 + whole * (x - left) / side, height - 12 + whole * (y - foot) / side];
@@ -186,21 +196,22 @@ const PICTURES = {
       return apart || kind === 'inv' || kind === 'truth' ? svg('text', {x: x + dx, y: y + dy, 'text-anchor': anchor, class: 'rr-halo'}, name) : '';
     });
     picture.append(...names);
-    const line = svg('svg', {width, height: 100, role: 'img', 'aria-label': `The line from InvP at 0 to InvN at 100${position === null ? '' : `; MLE* at ${Math.round(position)}`}`});
+    const line = svg('svg', {width, height: 92, role: 'img', 'aria-label': `The line from InvP at 0 to InvN at 100${position === null ? '' : `; MLE* at ${Math.round(position)}`}`});
     const at = place => 10 + (width - 20) * (place + 50) / 200;
     if (!apart) {
-      line.replaceChildren(svg('text', {x: width / 2, y: 50, 'text-anchor': 'middle'}, 'InvP, MLE* and InvN are hardly apart here'));
+      const alike = Math.min(...inv.shares) < 0 ? 'InvP, MLE* and InvN are hardly apart here' : 'InvP, MLE* and InvN leave Inv as it is';
+      line.replaceChildren(svg('text', {x: width / 2, y: 50, 'text-anchor': 'middle'}, alike));
       line.setAttribute('aria-label', 'no line');
       host.append(picture, line);
       return;
     }
-    line.append(svg('line', {x1: at(-50), x2: at(150), y1: 46, y2: 46, class: 'rr-axis'}));
-    const spot = (place, kind, name, y) => line.append(svg('circle', {cx: at(place), cy: 46, r: 8, fill: kind === 'guess' ? 'none' : ink(kind), class: 'rr-spot'}),
+    line.append(svg('line', {x1: at(-50), x2: at(150), y1: 38, y2: 38, class: 'rr-axis'}));
+    const spot = (place, kind, name, y) => line.append(svg('circle', {cx: at(place), cy: 38, r: 8, fill: kind === 'guess' ? 'none' : ink(kind), class: 'rr-spot'}),
       svg('text', {x: at(place), y, 'text-anchor': place < -30 ? 'start' : place > 130 ? 'end' : 'middle', class: 'rr-halo'}, name));
-    spot(0, 'inv_p', 'InvP, 0', 28);
-    spot(100, 'inv_n', 'InvN, 100', 28);
-    if (position !== null) spot(position, 'mle_star', `MLE*, ${Math.round(position)}`, 72);
-    if (you) spot(you.place, 'guess', you.name, 92);
+    spot(0, 'inv_p', 'InvP, 0', 20);
+    spot(100, 'inv_n', 'InvN, 100', 20);
+    if (position !== null) spot(position, 'mle_star', `MLE*, ${Math.round(position)}`, 64);
+    if (you) spot(you.place, 'guess', you.name, 84);
     host.append(picture, line);
   },
 };
@@ -323,7 +334,7 @@ class Scene {
     this.dots.replaceChildren(...Array.from({length: data.of}, (_, i) => make('i', i < data.number ? 'rr-on' : '')));
     this.title.textContent = data.title;
     this.words.textContent = data.before;
-    this.asked.textContent = data.question.text;
+    this.asked.textContent = data.answered ? `${data.answered.recall} ${data.question.text}`.trim() : data.question.text;
     this.result.textContent = '';
     this.predict.hidden = Boolean(data.answered);
     clearTimeout(this.opening);

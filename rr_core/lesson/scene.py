@@ -162,6 +162,7 @@ class Posed:
         first: the place of the dial at which the answer was found; -1 is the last.
         reveal: pictures that the first one passes on its way to the answer.
         climb: whether the hill of the likelihood is offered afterwards.
+        recall: what of ``before`` stays on screen afterwards, in a line.
         mark: where a prediction is drawn upon the picture, beside the answer; in words alone if it gives nothing.
     """
 
@@ -175,6 +176,7 @@ class Posed:
     first: int = -1
     reveal: Sequence[Picture] = ()
     climb: bool = False
+    recall: str = ""
     mark: Callable[[Prediction], Picture] = field(default=lambda said: {})
 
 

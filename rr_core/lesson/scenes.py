@@ -177,6 +177,7 @@ def coin(seed: int) -> Posed:
         frames,
         epsilons.index(fair),
         mark=lambda said: {"count": said[0]},
+        recall="Heads: the truth. Tails: any of five answers.",
     )
 
 
@@ -238,6 +239,7 @@ def crowd(seed: int) -> Posed:
         frames,
         first,
         mark=lambda said: {"shares": [value / 100 for value in said]},
+        recall="2,000 people report as the bent coin says.",
     )
 
 
@@ -306,6 +308,7 @@ def subtract(seed: int) -> Posed:
         first,
         (_bars(_NAMES, ("observed", "Reports", less), crowd=0.0), frames[first].picture),
         mark=lambda said: {"row": most, "share": said[0] / 100},
+        recall="“Any of the five” brings each answer a fifth by chance.",
     )
 
 
@@ -384,6 +387,7 @@ def below(seed: int) -> Posed:
         list(_SIZES).index(many),
         (picture(many, _SIZES[few], of=1), picture(many, of=1)),
         mark=lambda said: {"name": f"you: {said[0]} of 100"},
+        recall="Each dot is what Inv says of one survey, ε = 1.",
     )
 
 
@@ -479,6 +483,7 @@ def repairs(seed: int) -> Posed:
         "Privacy ε",
         frames,
         first,
+        recall="InvN cuts, scales; InvP lowers; MLE* strikes out.",
     )
 
 
@@ -550,6 +555,7 @@ def closest(seed: int) -> Posed:
         "Privacy ε",
         frames,
         first,
+        recall="Fewest people in a wrong bar wins a survey.",
     )
 
 
@@ -621,8 +627,8 @@ def likeliest(seed: int) -> Posed:
         verdict = "Right" if said[0] == 2 else "Many more"
         return (
             f"{verdict}: {ratio(10)} times, {ratio(1)} multiplied by itself ten times, as chances of reports multiply. "
-            "(Real people would come nearer the truth.) MLE*, the maximum likelihood estimate, is the summit; its "
-            "star: computed, not climbed. Inv fits the reports exactly: nothing is higher. Where a share of Inv is below "
+            "(Real people would come nearer the truth.) MLE*, the maximum likelihood estimate, is the summit. "
+            "Inv fits the reports exactly: nothing is higher. Where a share of Inv is below "
             "zero, MLE* sets answers to zero and fits the others exactly; else MLE* is Inv."
         )
 
@@ -652,6 +658,7 @@ def likeliest(seed: int) -> Posed:
             "x": 0.0,
             "y": math.exp(-logs[said[0]]),
         },
+        recall="2,000 reports; then more, in the same proportions.",
     )
 
 
@@ -747,6 +754,8 @@ def line(seed: int) -> Posed:
             else "the three keep different answers"
             if min(one.inv) < 0
             and len({sum(value > 0 for value in getattr(one, key)) for key in _REPAIRS}) > 1
+            else "Inv is inside, and all three repairs leave it as it is"
+            if min(one.inv) >= 0
             else "the three repairs are the same, or hardly apart"
         )
         everything = picture(one, "truth", "inv", *_REPAIRS)
@@ -763,6 +772,7 @@ def line(seed: int) -> Posed:
         frames,
         first,
         mark=lambda said: {"place": said[0]},
+        recall="InvP is at 0, InvN at 100.",
     )
 
 
@@ -837,7 +847,7 @@ def patience(seed: int) -> Posed:
             marks,
             ("steps", [(math.log10(t), f"{t:,}") for t in (1, 10, 100, 1000, 10_000)]),
             (
-                "distance of the bar that is farthest from MLE*",
+                "distance to MLE*, farthest bar",
                 [(0.0, "0"), *((0.1 * i, f"{10 * i} points") for i in (1, 2, 3, 4))],
             ),
             "ibu",
@@ -886,6 +896,7 @@ def patience(seed: int) -> Posed:
         first,
         walk,
         mark=lambda said: {"x": math.log10(said[0]), "y": None},
+        recall="Each step multiplies each bar by a factor.",
     )
 
 
@@ -951,7 +962,7 @@ def price(seed: int) -> Posed:
             _at(epsilon),
             {**picture(epsilon), "spent": [spending("once", epsilon, 1), spending("twice", epsilon, 2)]},
             f"ε = {_at(epsilon)}: {people[epsilon]:,} people for ± 5 points by the coins alone; "
-            f"{needed(epsilon, 'sampled'):,} if they are drawn to speak for many others.",
+            f"{needed(epsilon, 'sampled'):,} if drawn to speak for many others.",
         )
         for epsilon in EPSILONS
     ]
@@ -967,4 +978,5 @@ def price(seed: int) -> Posed:
         frames,
         EPSILONS.index(0.5),
         mark=lambda said: {"x": math.log(0.5), "y": math.log10(said[0] * people[1.0])},
+        recall="You halve ε and keep ± 5 points.",
     )

@@ -294,6 +294,10 @@ def test_by_mouse_on_a_projector(open_lab):
         lab.page.get_by_role("link", name="See the noise on a whole histogram").click()
     assert lab.path == "/noisy_histogram"
     assert lab.query["seed"] == "7"
+    lab.page.go_back()
+    lab.page.get_by_text("Step 8 of 8", exact=True).wait_for()
+    assert title(lab) == "Three repairs"
+    assert lab.slider(EPSILON).get_attribute("aria-valuetext") == f"{SURVEY.steps[-1].epsilon:g}"
 
 
 def test_by_keyboard_on_a_phone_without_motion(open_lab):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from decimal import Decimal
 
 import pytest
@@ -112,6 +113,7 @@ def answered(hand, posed, said):
     page = hand.page
     page.locator('.rr-scene[data-answered="yes"]').wait_for()
     assert page.locator(".rr-scene .rr-result").inner_text() == posed.after(said)
+    assert page.locator(".rr-scene .rr-asked").inner_text() == f"{posed.recall} {posed.question.text}"
     caption = page.locator(".rr-scene .rr-caption")
     dial = page.get_by_role("slider", name=posed.dial, exact=True)
     for place, frame in enumerate(posed.frames):
@@ -246,6 +248,55 @@ CROSSED = """scene => { const curve = scene.querySelector('.rr-curve'), length =
   const meet = (a, b) => a.x < b.x + b.width && b.x < a.x + a.width && Math.abs(a.y - b.y) < a.height - 4;
   return names.filter(([, box], i) => on(box) || names.slice(0, i).some(([, other]) => meet(box, other)))
     .map(([name]) => name) }"""
+
+
+# The names in pictures that are cut off, that meet another, or through which an upright line goes.
+UNCLEAR = """scene => [...scene.querySelectorAll('.rr-shown svg')].flatMap(picture => {
+  const names = [...picture.querySelectorAll('text')].map(one => [one.textContent, one.getBBox()]);
+  const lines = [...picture.querySelectorAll('.rr-curve ~ .rr-until')].map(one => one.getBBox());
+  const meet = (a, b) => a.x < b.x + b.width && b.x < a.x + a.width
+    && a.y + 8 < b.y + b.height && b.y + 8 < a.y + a.height;
+  const cut = ({x, y, width, height}) => x < -1 || x + width > picture.clientWidth + 1
+    || y + height > picture.clientHeight + 2;
+  return names.filter(([, box], i) => cut(box) || names.slice(0, i).some(([, other]) => meet(box, other))
+    || lines.some(({x, y, height}) => meet(box, {x, y, width: 1, height})))
+    .map(([name]) => name) })"""
+# A screen that is read at 200%, one at 150%, and a phone.
+ZOOMED = [{"width": 960, "height": 540}, {"width": 853, "height": 480}, PHONE]
+
+
+@pytest.mark.parametrize("size", ZOOMED, ids=lambda size: str(size["width"]))
+def test_names_in_a_small_picture_are_whole_and_apart(open_lab, size):
+    lab = open_lab()
+    lab.page.set_viewport_size(size)
+    lab.page.emulate_media(reduced_motion="reduce")
+    for number, key, values in (
+        (9, "patience", (1, 87, 10_000)),
+        (7, "likeliest", (0, 2)),
+        (10, "price", (1, 4, 20)),
+    ):
+        for said in values:
+            lab.open(f"/lesson?scene={number}&said_{key}={said}")
+            dial, names = lab.page.locator(".rr-privacy input"), lab.page.locator(".rr-shown")
+            for place in range(int(dial.get_attribute("max")) + 1):
+                dial.fill(str(place))
+                assert lab.page.locator(".rr-scene").evaluate(UNCLEAR) == [], (key, said, place)
+                assert lab.page.locator(".rr-scene").evaluate(UNREADABLE) == [], (key, said, place)
+                if key == "patience":
+                    assert re.search(r"near: [\d,]+|near: over", names.inner_text())
+                    assert "may stop: " in names.inner_text()
+
+
+def test_an_inv_outside_the_picture_says_so_and_one_inside_needs_no_repair(open_lab):
+    lab = open_lab("/lesson?scene=8&said_line=40")
+    lab.page.emulate_media(reduced_motion="reduce")
+    posed, dial = POSED[SCENES[7]], lab.page.locator(".rr-privacy input")
+    for place, inside in ((0, False), (len(posed.frames) - 1, True)):
+        dial.fill(str(place))
+        picture = lab.page.locator(".rr-shown").text_content()
+        assert ("Inv is outside this picture" in picture) != inside
+        assert ("leave Inv as it is" in picture) == inside
+        assert ("Inv is inside" in posed.frames[place].caption) == inside
 
 
 @pytest.mark.parametrize("size", [PROJECTOR, PHONE], ids=["projector", "phone"])

@@ -487,7 +487,13 @@ def test_line(many):
             assert frame.picture["apart"] == (apart > 0.02)
             if "keep different" in frame.caption:
                 assert len(kept) > 1
+            elif "Inv is inside" in frame.caption:
+                assert points["inv"].min() >= 0
+                assert all(
+                    points[kind] == pytest.approx(points["inv"]) for kind in ("inv_n", "inv_p", "mle_star")
+                )
             elif "hardly apart" in frame.caption:
+                assert points["inv"].min() < 0
                 assert len(kept) == 1
                 assert apart <= 0.02 + 1e-9
             else:
@@ -585,9 +591,7 @@ def test_price(many):
                 lambda n, e=epsilon, drawn=drawn: abs(n - people(e, drawn)) <= 1.01 for drawn in (False, True)
             )
             tells(frame.caption, epsilon, coins, 5, sample)
-            assert re.search(
-                r"5 points by the coins alone; [\d,]+ if they are drawn to speak for many", frame.caption
-            )
+            assert re.search(r"5 points by the coins alone; [\d,]+ if drawn to speak for many", frame.caption)
             for spent, times in zip(frame.picture["spent"], (1, 2), strict=True):
                 told, odds = re.fullmatch(r"ε = ([\d.]+): odds up to ([\d.,]+)-fold", spent["odds"]).groups()
                 assert float(told) == pytest.approx(times * float(spent["each"])) == times * epsilon
@@ -649,6 +653,7 @@ def test_a_scene_is_short_and_asks_what_one_can_be_wrong_about(scene):
         json.dumps([posed.picture, [frame.picture for frame in posed.frames], list(posed.reveal)])
         assert scene.pose(seed) is posed  # a class that opens one link computes it once
         answers.add(posed.answer)
+        assert 0 < len(posed.recall.split()) <= 12
     assert len(scene.remember.split()) <= 30
     assert 2 <= scene.minutes <= 5
 

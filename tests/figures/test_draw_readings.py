@@ -535,6 +535,10 @@ def test_every_number_of_the_error_table(many, monkeypatch):
         assert ("The truth is hidden." in rest) == (i % 7 == 0)
         assert ("**Bold:**" in rest) == (i % 7 != 0)
         assert ("of these very users" in rest) == (i % 7 != 0 and not i % 2)
+        raw = inv(draw.counts, scenario)
+        above = i % 7 != 0 and np.abs(raw - target).sum() / 2 > 1
+        assert ("**Off by** is above 100% for Inv" in rest) == above
+        assert not above or (raw.min() < 0 and raw[raw > 0].sum() > 1)
         estimates_of = (
             inv(draw.counts, scenario),
             clipped(draw.counts, scenario),
