@@ -13,6 +13,7 @@ import pytest
 from google.protobuf.json_format import MessageToDict
 from streamlit.testing.v1 import AppTest
 
+from pages._ui import truth
 from rr_core import Scenario
 from rr_core.geometry.simplex import three_categories
 from rr_core.rounding import percent
@@ -26,6 +27,9 @@ MANY = LINK.replace("k=12", "k=100")
 CURVE = LINK.replace("k=12", "k=300")
 HIDE, REVEAL = "Hide the truth", "Reveal the truth"
 EVERY_PAGE = pytest.mark.parametrize("name", OF_A_DRAW)
+WITH_A_BUTTON = pytest.mark.parametrize(
+    "name", [name for name in OF_A_DRAW if name not in truth._WITHOUT_TRUTH]
+)
 NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
@@ -103,7 +107,7 @@ def leaks(page: AppTest, draw: Draw) -> list[tuple[str, set[str]]]:
 
 
 @holds("Nothing on this page shows the true counts.")
-@EVERY_PAGE
+@WITH_A_BUTTON
 @pytest.mark.parametrize(
     "link", [LINK, THREE, pytest.param(MANY, marks=pytest.mark.slow), CURVE], ids=["12", "3", "100", "300"]
 )
@@ -181,7 +185,7 @@ def test_no_download_contains_a_hidden_truth(name):
         assert widget(page, HIDE)
 
 
-@EVERY_PAGE
+@WITH_A_BUTTON
 @pytest.mark.parametrize(
     "link", [LINK, pytest.param(CURVE, marks=pytest.mark.slow)], ids=["k = 12", "k = 300"]
 )
@@ -196,7 +200,7 @@ def test_revealed_the_page_is_as_it_was(name, link):
     assert sent(page) == hidden
 
 
-@EVERY_PAGE
+@WITH_A_BUTTON
 def test_it_stays_hidden_in_another_draw_and_at_another_epsilon(name):
     link = THREE if name == "geometry" else LINK  # of which the triangle shows no example
     page = opened(name, link)

@@ -229,7 +229,7 @@ INSIDE = {
     "plan.solve.has_whole_person", "plan.targets.Target.met_by", "protocols.collection.users_in_rows",
     "protocols.settings.ChannelSettings.channel", "protocols.settings.TimeSettings.first",
     "protocols.settings.TimeSettings.scheme", "protocols.unary.row_blocks", "repeats.largest_lead_of_chance",
-    "reports.by_group.read_table", "reports.designs.k_rr", "reports.designs.kuk", "reports.designs.made_of",
+    "reports.analysis.of_ones", "reports.by_group.read_table", "reports.designs.k_rr", "reports.designs.kuk", "reports.designs.made_of",
     "reports.designs.unary_encoding", "reports.designs.unrelated",
     "reports.intervals.checked_counts",
     "reports.intervals.lower_tail", "reports.measured.credible_coverage_of_large", "reports.survey.Sample.tallies",
