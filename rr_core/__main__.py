@@ -24,7 +24,6 @@ from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
 from rr_core.plan.one_share import GoalKey, share_curve
 from rr_core.plan.settings import ShareSettings
-from rr_core.protocols import Channel
 from rr_core.recompute import recompute
 from rr_core.recompute.result import Recomputed
 from rr_core.reports.analysis import ByGroup, Collecting
@@ -250,75 +249,60 @@ def _by_reports(asked: argparse.Namespace) -> tuple[Results, list[str]]:
         *_counted_though(odd.names, names),
         *collected.notes,
     ]
-    if stated:
-        labels = tuple(map(str, collected.labels))
-        protocol: Collecting | ByGroup = _mechanism(whole, collected.k)
-        counted = Counted(labels, labels, collected.counts, Channel(np.eye(2)))
-    else:
-        counted = _counted(whole, design, read, collected)
-        protocol, notes = counted.channel, [*notes, *counted.notes]
-        if not counted.channel.identified and not varied:
-            raise Unclear(
-                "As stated, different shares give the same reports, so nobody can estimate them: check the chances"
-            )
-    people = None
-    if any(_beside(asked)):
-        people, notes = _people(asked, sources, read, counted.reports, names, notes)
-        if varied:
-            protocol = _of_groups(asked, people, protocol.k, counted.reports)
     settings = ReportSettings(names=names, design=asked.design)
-    few: tuple[tuple[str, int], ...] = ()
     if stated:
+        mechanism = _mechanism(whole, collected.k)
         known: Any = {AllSeen: "seen", Size: "size"}.get(type(domain), "listed")
         kind: Any = next(name for name in ("epsilon", "p", "redraw") if getattr(whole, name) is not None)
         settings = dataclasses.replace(settings, domain=known, privacy_kind=kind)
         few = () if varied else too_few(read, names, domain, lambda k: _mechanism(asked, k))
-    collected = dataclasses.replace(
-        collected,
-        labels=np.array(counted.reports, dtype=object),
-        counts=counted.counts,
-        unreported=int((counted.counts == 0).sum()),
-        notes=(*collected.notes, *counted.notes),
-        too_few=few,
-    )
-    truths = None if counted.truths == counted.reports else counted.truths
-    used = ReportsInUse(read, collected, protocol, settings, truths=truths, about=counted.about)
-    results = _analysed(asked, used, people, sources)
+        collected = dataclasses.replace(collected, too_few=few)
+        used = ReportsInUse(read, collected, mechanism, settings)
+    else:
+        counted = _counted(whole, design, read, collected)
+        notes += counted.notes
+        if not counted.channel.identified and not varied:
+            raise Unclear(
+                "As stated, different shares give the same reports, so nobody can estimate them: check the chances"
+            )
+        used = ReportsInUse.of_counted(read, collected, counted, settings)
+    results, notes = _analysed(asked, used, sources, notes)
     return results, [*notes, *_reported(results.used)]
 
 
 def _analysed(
-    asked: argparse.Namespace, used: ReportsInUse, people: People | None, sources: Sequence[Source]
-) -> Results:
-    """The analysis of all people, and by group where that was asked for, with the test of k-RR's epsilon."""
+    asked: argparse.Namespace, used: ReportsInUse, sources: Sequence[Source], notes: Sequence[str]
+) -> tuple[Results, list[str]]:
+    """The analysis of all people and by group, with the test of k-RR's epsilon; and the notes."""
+    from rr_core.io.people import read_people
     from rr_core.io.report_results import Results
     from rr_core.io.reports import read_again
 
-    used = dataclasses.replace(used, name=", ".join(plain(source.name) for source in sources[:3]))
-    if people is not None:
-        weighing = asked.weights or asked.inclusion
-        noted = read_again(used.reports.notes, weighted=weighing is not None)
-        notes = (*used.collected.notes, *people.notes)
-        counts = people.tallies.counts.sum(axis=0)[: len(used.collected.labels)]
-        used = dataclasses.replace(
-            used,
-            reports=dataclasses.replace(used.reports, notes=tuple(noted)),
-            collected=dataclasses.replace(used.collected, counts=counts, notes=notes),
-            people=people,
-            by=tuple(asked.by),
-            weights=weighing,
-            inverse=asked.inclusion is not None,
+    used, notes = dataclasses.replace(used, name=", ".join(plain(one.name) for one in sources[:3])), [*notes]
+    if any(_beside(asked)):
+        if asked.weights is not None and asked.inclusion is not None:
+            raise Unclear("Name a column of weights or one of inclusion probabilities, not both")
+        weighing, inverse = asked.weights or asked.inclusion, asked.inclusion is not None
+        stated, labels = _columns_of(_varied(asked)), tuple(map(str, used.collected.labels))
+        # Without groups, those who answered alike are one.
+        by = asked.by or list(dict.fromkeys(stated))
+        names, bits = used.settings.names, used.unary is not None
+        people = read_people(
+            sources, used.reports, labels, names, by, weighing, inverse=inverse, bits=bits, stated=stated
         )
+        notes = [*read_again(notes, weighted=weighing is not None), *people.notes]
+        if _varied(asked):
+            used = dataclasses.replace(used, protocol=_of_groups(asked, people, used.k, labels))
+        used = used.with_people(people, tuple(asked.by), weighing, inverse)
     results = Results.of(used, asked.level, asked.users)
-    if used.k_rr is None or used.k > _MOST_TESTED:
-        return results
-    test = fit_test(results.analysis.counts, used.k_rr, _TESTED)
-    return dataclasses.replace(results, simulated=Simulations(test))
+    if used.k_rr is not None and used.k <= _MOST_TESTED:
+        test = fit_test(results.analysis.counts, used.k_rr, _TESTED)
+        results = dataclasses.replace(results, simulated=Simulations(test))
+    return results, notes
 
 
 def _said(results: Results, notes: Sequence[str]) -> list[str]:
-    """What the page says first: whether the design is rejected, the result, which estimate to report, the groups; then
-    the notes, and where shares of the table lie outside their intervals."""
+    """What the page says first; then the notes, and where shares of the table lie outside their intervals."""
     from rr_core.io import report_sentences as sentences
 
     fit = sentences.fit(results)[:1]
@@ -348,9 +332,7 @@ def _varied(asked: argparse.Namespace) -> dict[str, str | dict[str, str]]:
 
 def _with_examples(asked: argparse.Namespace) -> argparse.Namespace:
     """The same with a number in place of each that differs by group: how reports are counted does not depend on it."""
-    likes = {
-        one.key: one.like.partition(" or ")[0] for one in numbers_of(DESIGNS[asked.design], _encoding(asked))
-    }
+    likes = {one.key: one.example for one in numbers_of(DESIGNS[asked.design], _encoding(asked))}
     likes |= {"epsilon": "1"} | ({"p": "0.9", "redraw": "0.5"} if asked.design == "k_rr" else {})
     examples = {name: likes.get(name) for name in _varied(asked)}
     if isinstance(of_table := _varied(asked).get("table"), dict):
@@ -475,8 +457,7 @@ def _preview(asked: argparse.Namespace, sources: Sequence[Source]) -> Preview:
 
 
 def _decided(asked: argparse.Namespace, odd: Sequence[Odd], read: Reports) -> Names:
-    """What is done with odd names, as the options say; refuses to decide by itself whether two that can be told apart are
-    ways to write one."""
+    """What is done with odd names, as the options say; two that may be one answer are not decided on unasked."""
     from rr_core.io import decisions_on
 
     there = {*read.labels.tolist()}
@@ -530,7 +511,7 @@ def _one_column(asked: argparse.Namespace, preview: Preview) -> None:
 
 
 def _mechanism(asked: argparse.Namespace, k: int) -> RandomizedResponse:
-    """k-RR of k categories by what was stated of it, or one plain sentence."""
+    """k-RR of k categories by what was stated of it."""
     stated = {name: text for name in ("epsilon", "p", "redraw") if (text := getattr(asked, name)) is not None}
     if len(stated) != 1:
         raise Unclear("Say how private the reports are: --epsilon E, --p P or --redraw R, one of them")
@@ -571,8 +552,8 @@ def _by_table(path: str, labels: Sequence[str], counts: NDArray[np.int64], *, in
 
 
 def _forced(asked: argparse.Namespace, labels: Sequence[str], *, alone: bool = False) -> dict[str, str]:
-    """How often the die asked for each answer, as written: for these and, unless they are ``alone``, for others; 0 where
-    that differs by group, in columns named by answer."""
+    """How often the die asked for each answer, as written: for these and, unless they are ``alone``, for others; 0
+    where that differs by group, in columns named by answer."""
     option, each = ("--forced", "1/6") if asked.forced_by is None else ("--forced-by", "COLUMN")
     text = asked.forced if asked.forced_by is None else asked.forced_by
     like = f'{option} "{",".join(f"{label}={each}" for label in labels[:2])}"'
@@ -631,7 +612,7 @@ def _reported(used: ReportsInUse) -> list[str]:
 
 
 def _unary(asked: argparse.Namespace) -> tuple[Results, list[str]]:
-    from rr_core.io import AS_WRITTEN, Collected, rows_left_out
+    from rr_core.io import Collected, rows_left_out
     from rr_core.io.report_results import ReportSettings, ReportsInUse
     from rr_core.io.unary_reports import NO_GROUPS_OF_ONES, read_unary
 
@@ -659,49 +640,18 @@ def _unary(asked: argparse.Namespace) -> tuple[Results, list[str]]:
         raise Unclear("RAPPOR has three chances: say --f, --p and --q")
     if not (any(coins) or whole.epsilon):
         raise Unclear("Say how private the reports are: --epsilon E, or --f, --p and --q")
-    protocol: Collecting | ByGroup = unary_encoding(k, encoding, coins if any(coins) else [whole.epsilon])
+    protocol = unary_encoding(k, encoding, coins if any(coins) else [whole.epsilon])
     if n < read.support.max():
         most = plain(read.labels[int(read.support.argmax())])
         raise Unclear(
             f"“{most}” has {int(read.support.max()):,} ones, more than there are reports: mend --reports"
         )
-    notes, people = [*read.reports.notes], None
-    if any(_beside(asked)):
-        people, notes = _people(asked, sources, read.reports, read.labels, AS_WRITTEN, notes, bits=True)
-        if _varied(asked):
-            protocol = _of_groups(asked, people, k, read.labels)
     labels, silent = np.array(read.labels, dtype=object), int((read.support == 0).sum())
     collected = Collected(labels, read.support, silent, (), 0, ())
     settings = ReportSettings(design="unary")
     used = ReportsInUse(read.reports, collected, protocol, settings, unary=read, stated_n=n)
     about = rows_left_out(read.reports.dropped, 0 if asked.by else read.reports.merged)
-    return _analysed(asked, used, people, sources), [*about, *notes]
-
-
-def _people(
-    asked: argparse.Namespace,
-    sources: Sequence[Source],
-    read: Reports,
-    labels: Sequence[str],
-    names: Names,
-    notes: Sequence[str],
-    *,
-    bits: bool = False,
-) -> tuple[People, list[str]]:
-    """The people by group, and what is to be said of the file that is read again for them."""
-    from rr_core.io.people import read_people
-    from rr_core.io.reports import read_again
-
-    if asked.weights is not None and asked.inclusion is not None:
-        raise Unclear("Name a column of weights or one of inclusion probabilities, not both")
-    weighing, inverse = asked.weights or asked.inclusion, asked.inclusion is not None
-    stated = _columns_of(_varied(asked))
-    # Without groups, those who answered alike are one.
-    by = asked.by or list(dict.fromkeys(stated))
-    people = read_people(
-        sources, read, labels, names, by, weighing, inverse=inverse, bits=bits, stated=stated
-    )
-    return people, [*read_again(notes, weighted=weighing is not None), *people.notes]
+    return _analysed(asked, used, sources, [*about, *read.reports.notes])
 
 
 def _add_plan(commands: Any) -> None:

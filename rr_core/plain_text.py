@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 # Unicode's invisible direction marks, embeddings, overrides and isolates: any of them can make
@@ -43,6 +43,16 @@ def plain(text: str, max_length: int = 40) -> str:
     text = _INVISIBLE.sub("", text[: 8 * max_length + 64])
     text = _CONTROL.sub(" ", _SURROGATE.sub("\ufffd", text)).strip()
     return text if len(text) <= max_length else text[: max_length - 1].rstrip() + "…"
+
+
+def some(texts: Sequence[str], most: int = 5) -> str:
+    """The first of them, and how many more there are.
+
+    >>> some(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
+    more = len(texts) - most
+    return ", ".join(texts[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def csv_cell(label: str) -> str:

@@ -29,7 +29,7 @@ from rr_core.repeats import Repeats, repeat
 from rr_core.rounding import number, percent
 from rr_core.scenario import Draw
 from rr_core.simulate import last_of
-from rr_core.words.phrases import METRIC_NAMES, plain_names
+from rr_core.words.phrases import FOLDED, METRIC_NAMES, plain_names
 from rr_core.words.phrases import table as markdown_table
 
 _TARGETS: dict[Target, str] = {"users": "These users", "population": "Their population"}
@@ -196,25 +196,4 @@ def search_section(results: DrawResults) -> None:
     found = mle_search(draw.counts, draw.mechanism)
     film.show(search_film(found, draw.population.labels), "mle_search")
     with st.expander("Why does the line rise, and why may it stop there?"):
-        st.markdown(_WHY)
-
-
-_WHY = r"""
-- **The line rises** because chance has fewer categories to spread over: with $m$ left, it brings each
-  $\frac{1}{e^\varepsilon + m - 1}$ of their reports.
-- **These shares are the most likely**: at the end the factor by which IBU (iterative Bayesian update) would multiply a
-  bar is 1 for each that stays, and at most 1 for each that was struck out, so no share that is moved makes the reports
-  more likely.
-- **In this order**, because more reports never mean a smaller MLE\* (Theorem 6, by Lemma 1): the zeros are the least
-  reported categories.
-- **Inv for all others alike**, because at the best fit no share that stays gains by giving to another (Theorem 4,
-  Lemma 2).
-- **It stops at the first step without a negative**, because striking out one more fits the reports no better (Lemma 4).
-
-With the shares of reports in rising order, $\varphi_1 \le \varphi_2 \le \dots$, step $n$ strikes out the first $n$ and
-
-$$g(n) = (1 - nq)\,\varphi_{n+1} - q\sum_{i>n}\varphi_i$$
-
-is negative just as long as the smallest estimate that is left is negative (Lemma 3). The threshold of the paper,
-$\tau^*$, is the smallest share that is kept.
-"""
+        st.markdown(FOLDED["search"])

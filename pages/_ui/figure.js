@@ -93,7 +93,7 @@ class Figure {
     // A film that plays would go on with the frames that it has: another one begins anew.
     const kept = this.root.on && !(frames && this.fresh);
     this.fresh = false;
-    this.plotly[kept ? 'react' : 'newPlot'](this.root, figure);
+    this.plotly[kept ? 'react' : 'newPlot'](this.root, figure).then(() => this.legend());
     if (kept) return;
     this.root.on('plotly_restyle', ([change]) => {
       if (!('visible' in change)) return;
@@ -102,6 +102,24 @@ class Figure {
       this.draw();
     });
     this.root.on('plotly_click', ({points: [{x, y}]}) => this.given.clickable && this.send('clicked', {x, y}));
+  }
+
+  // Plotly draws the names of its legend for the mouse alone: here each is a box that a key ticks.
+  legend() {
+    if (this.given.layout.legend?.itemclick === false) return;
+    for (const item of this.root.querySelectorAll('.legend .traces')) {
+      const {trace} = item.__data__[0], box = item.querySelector('.legendtoggle');
+      const told = {tabindex: 0, role: 'checkbox', 'aria-label': item.textContent, 'aria-checked': trace.visible === true};
+      for (const [attribute, value] of Object.entries(told)) box.setAttribute(attribute, value);
+      box.onkeydown = event => {
+        if (event.key !== 'Enter' && event.key !== ' ') return;
+        event.preventDefault();
+        event.stopPropagation();  // it is no key of a film
+        const isOfIt = one => one.name === trace.name || trace.legendgroup && one.legendgroup === trace.legendgroup;
+        const own = this.root._fullData.filter(isOfIt).map(one => one.index);
+        this.plotly.restyle(this.root, {visible: trace.visible === true ? 'legendonly' : true}, own);
+      };
+    }
   }
 
   end() {

@@ -20,7 +20,6 @@ from rr_core.figures.view import (
     LONGEST_SEARCH,
     MOST_BARS,
     Bars,
-    Curve,
     Order,
     View,
     bars,
@@ -110,19 +109,14 @@ def pick_view(results: DrawResults, *, by_reports: bool = False) -> View:
             return bars(chosen, labels, "Chosen categories")
         if wanted:
             note("No category has such a name: all are shown.")
-    return curve_of_all(results, by_reports=by_reports)
+    if by_reports or truth.hidden():
+        return curve(results.by_reports, "Rank by reports received (log scale)")
+    return curve(results.by_truth, "Rank by true count (log scale)")
 
 
 def zoom(name: str, label: str = "Zoom in near zero", *, on: bool = False) -> bool:
     """A toggle above the figure; its state is kept per page and per kind of figure."""
     return bool(widget(st.toggle, label, on, key=f"zoom_{name}_{'on' if on else 'off'}"))
-
-
-def curve_of_all(results: DrawResults, *, by_reports: bool = False) -> Curve:
-    """All categories as a curve over their rank: by true count, with ``by_reports`` or a hidden truth by reports."""
-    if by_reports or truth.hidden():
-        return curve(results.by_reports, "Rank by reports received (log scale)")
-    return curve(results.by_truth, "Rank by true count (log scale)")
 
 
 def most_frequent_bars(results: DrawResults) -> Bars:

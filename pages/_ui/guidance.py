@@ -15,6 +15,7 @@ from rr_core import reference
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import variance_at
 from rr_core.rounding import percent
+from rr_core.words.phrases import FOLDED
 from server.priority import TURNS
 
 _WITHOUT_SCENARIO = ("lesson", "your_reports", "room", "reference")  # they cannot be presented
@@ -26,26 +27,7 @@ _WALKS = (
 QUESTION = "Which should I use?"
 _STANDS_OUT = 2.0  # standard errors of Inv for an empty category: a share that is larger stands out
 # The numbers are those of the stored main grid, mean squared error.
-WHICH = (
-    "**InvP** if you expect a few categories to stand out. **InvN** if none does: all are about equally common, or the "
-    "noise drowns even the most common.\n\n"
-    "**Why?** Lifting the negatives to zero has to be paid for. InvN scales the rest down: the largest shares lose most. "
-    "Of the three it leaves the shares most even, so it is nearest where all are equally common; and where noise drowns "
-    "all, noise made the largest. InvP lowers all alike: small shares come to zero. That is right where a few stand out, "
-    "for the small ones are lost in noise then.\n\n"
-    "How large is the noise? Take a category that nobody has: Inv gives it 0 give or take a standard error. The "
-    "largest share stands out if it is larger than two of these.\n\n"
-    "- **A few stand out:** in all 376 such settings (page Experiments) InvP's mean squared error was at most 5.7 times "
-    "the smallest of the three, in 367 at most 1.5 times; InvN's was up to 2,500 times it, MLE\\*'s up to 429 times.\n"
-    "- **The noise drowns all:** InvN's was the smallest in 124 of 124; InvP's was up to 446 times it.\n"
-    "- **All about equally common, and little noise:** InvN's was the smallest in 100 of 100, but the three hardly "
-    "differed.\n"
-    "- **MLE\\*** if you need the best fit: no distribution makes the reports more likely.\n"
-    "- **Inv** if you will add shares up or average them: it alone is right on average.\n"
-    "- Without a negative in Inv there is nothing to choose: all four are the same.\n\n"
-    "In a single survey any of the three may come closest. With reports of your own, the page Your reports says whether "
-    "they can tell."
-)
+WHICH = FOLDED["which"]
 
 
 def words(*titles: str) -> None:

@@ -165,8 +165,8 @@ def scene_or_end() -> None:
     _scene(
         key="scene",
         data=scene_data(scene, progress),
-        on_predicts_change=partial(_predicted, "scene"),
-        on_goes_change=partial(_goes, "scene"),
+        on_predicts_change=_predicted,
+        on_goes_change=_goes,
     )
 
 
@@ -180,11 +180,7 @@ def scene_data(scene: Scene, progress: Progress) -> dict[str, Any]:
         "draw": progress.draw,
         "title": scene.title,
         "before": posed.before,
-        "question": {
-            "kind": posed.question.kind,
-            "text": posed.question.text,
-            **posed.question.for_browser(),
-        },
+        "question": posed.question.for_browser(),
         "picture": posed.picture,
         "said": said,
         "colours": {name: QUANTITIES[name].colour for name in (*_COLOURED, "ibu")},
@@ -203,8 +199,8 @@ def scene_data(scene: Scene, progress: Progress) -> dict[str, Any]:
     }
 
 
-def _predicted(key: str) -> None:
-    event, progress = told(key).get("predicts"), PROGRESS.current()
+def _predicted() -> None:
+    event, progress = told("scene").get("predicts"), PROGRESS.current()
     if not isinstance(event, dict):
         return
     scene, values = next((one for one in SCENES if one.key == event.get("scene")), None), event.get("values")
@@ -216,8 +212,8 @@ def _predicted(key: str) -> None:
         PROGRESS.change(replace(progress, said={**progress.said, scene.key: prediction}))
 
 
-def _goes(key: str) -> None:
-    event, progress = told(key).get("goes"), PROGRESS.current()
+def _goes() -> None:
+    event, progress = told("scene").get("goes"), PROGRESS.current()
     to: object = event.get("to") if isinstance(event, dict) else None
     if to == "anew":
         scene = SCENES[min(progress.scene, len(SCENES)) - 1]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 import streamlit as st
@@ -28,121 +30,12 @@ class Entry(NamedTuple):
         return f"pages/{self.address}.py" if self.address else "home.py"
 
 
-def _step(address: str, name: str, question: str, icon: str, answers: str) -> Entry:
-    """A page of the path: its links are worded by its question."""
-    return Entry(address, name, question, question, icon, answers)
-
-
-def _named(address: str, name: str, question: str, icon: str, answers: str) -> Entry:
-    """A page that links call by its name."""
-    return Entry(address, name, question, name, icon, answers)
-
-
-START = (
-    _named(
-        "",
-        "Home",
-        "How can a survey learn the truth from answers that lie?",
-        ":material/home:",
-        "Randomized response as a story.",
-    ),
-    _named(
-        "lesson",
-        "Lesson",
-        "What is a coin good for?",
-        ":material/school:",
-        "Ten scenes, three to five minutes each: predict first, then see.",
-    ),
-)
-PATH = (
-    _step(
-        "noisy_histogram",
-        "Noisy histogram",
-        "What does the noise do?",
-        ":material/bar_chart:",
-        "What it does to a histogram, and what one report gives away.",
-    ),
-    _step(
-        "inv_negatives",
-        "Inv and its negatives",
-        "Why negative shares?",
-        ":material/trending_down:",
-        "Why an estimate can fall below zero, and when more users cure it.",
-    ),
-    _step(
-        "estimators",
-        "Estimators",
-        "Which repair should I use?",
-        ":material/balance:",
-        "Three repairs against the truth: one draw, then many.",
-    ),
-    _step(
-        "geometry",
-        "Geometry",
-        "Where do the repairs lie?",
-        ":material/change_history:",
-        "When the three share a line, and which is in its middle.",
-    ),
-    _step(
-        "ibu",
-        "IBU → MLE*",
-        "Can one get there by patience?",
-        ":material/trending_up:",
-        "How many steps it takes to the exact estimate, and when to stop.",
-    ),
-    _step(
-        "plan",
-        "Plan",
-        "How many people do I need?",
-        ":material/event_note:",
-        "How many, at which ε; and whether another way of asking takes fewer.",
-    ),
-)
-YOUR_DATA = (
-    _named(
-        "your_reports",
-        "Your reports",
-        "What do my collected reports say, and how sure is it?",
-        ":material/upload_file:",
-        "From collected reports to estimates, intervals and files.",
-    ),
-    _named(
-        "room",
-        "Room",
-        "What does this room say?",
-        ":material/groups:",
-        "A survey of the people present, each by their own phone.",
-    ),
-)
-DEEPER = (
-    _named(
-        "experiments",
-        "Experiments",
-        "Do the paper's claims hold, and which estimate wins where?",
-        ":material/science:",
-        "The paper's evaluation again: which estimate wins where.",
-    ),
-    _named(
-        "protocols",
-        "Protocols",
-        "What if people report in another way?",
-        ":material/alt_route:",
-        "What changes when reports are made otherwise.",
-    ),
-    _named(
-        "reference",
-        "Reference",
-        "What does this symbol, name or formula mean?",
-        ":material/menu_book:",
-        "What every symbol, name and formula means.",
-    ),
-)
+_PATH = "The path"  # whose pages links call by their question
 GROUPS = {
-    "Start": START,
-    "The path": PATH,
-    "Your data": YOUR_DATA,
-    "Go deeper": DEEPER,
+    group: tuple(Entry(**one, label=one["question" if group == _PATH else "name"]) for one in pages)
+    for group, pages in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
 }
+START, PATH, YOUR_DATA, DEEPER = GROUPS.values()
 BY_ADDRESS = {entry.address: entry for group in GROUPS.values() for entry in group}
 
 

@@ -11,7 +11,7 @@ from pages._ui.draw_results import DrawResults
 from rr_core.figures.noisy_histogram import LARGEST_MATRIX, belief, channel, epsilon_cost
 from rr_core.figures.view import Bars, bars, natural_order, rank_order, with_categories
 from rr_core.plain_text import markdown, plain
-from rr_core.privacy import Report, answer, posterior_of_reports
+from rr_core.privacy import answer, posterior_of_reports
 from rr_core.rounding import percent
 from rr_core.streams import Stream
 from rr_core.words.phrases import names
@@ -41,6 +41,7 @@ def person_section(results: DrawResults) -> None:
             if len(answers) > 1:
                 st.button("Start over", on_click=_start_over)
         last = answers[-1]
+        earlier = ", ".join(_name(results, one.report) for one in answers[:-1])
         st.markdown(
             f"1. Their truth is **{_name(results, category)}**.\n"
             + (
@@ -50,7 +51,7 @@ def person_section(results: DrawResults) -> None:
             )
             + f"3. They report **{_name(results, last.report)}**"
             + (", the truth." if last.report == category else ".")
-            + (_earlier(results, answers) if len(answers) > 1 else "")
+            + (f"\n\nReported before: {earlier}." if earlier else "")
         )
         st.markdown(epsilon_cost(results.draw.scenario.epsilon, len(answers)))
     with right:
@@ -101,12 +102,6 @@ def _categories(results: DrawResults, wanted: Sequence[int]) -> Bars:
     if not set(wanted) <= set(most.tolist()):
         title += ", and those reported"
     return bars(with_categories(most, wanted), labels, title)
-
-
-def _earlier(results: DrawResults, answers: Sequence[Report]) -> str:
-    """The reports before the last one, in a line of their own."""
-    listed = ", ".join(_name(results, one.report) for one in answers[:-1])
-    return f"\n\nReported before: {listed}."
 
 
 def _raw_name(results: DrawResults, category: int) -> str:

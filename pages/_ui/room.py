@@ -14,6 +14,7 @@ from pages._ui import chart, downloads, link, navigation, sidebar
 from pages._ui.component import read
 from pages._ui.link import Binding
 from pages._ui.reports import session as reports
+from rr_core.data import read_toml
 from rr_core.figures import room as figures
 from rr_core.figures.style import for_a_room
 from rr_core.io.text import csv_bytes
@@ -21,6 +22,7 @@ from rr_core.plain_text import csv_columns, markdown
 from rr_core.plan.solve import Unreachable, required_n
 from rr_core.plan.targets import Target
 from rr_core.rounding import counted, odds
+from rr_core.words.phrases import FOLDED
 from server.room import SERVED, store
 from server.room.store import Question, Refused, Room
 
@@ -29,12 +31,6 @@ _EPSILONS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
 _OWN = "A question of your own"
 _POINTS = Target("max", 0.1)
 _PROJECTOR = f"<style>{read(('projector',), 'css')}</style>"
-_FOLDED = (
-    "**What if somebody lies anyway?** Their lies are counted as truth: chance can be taken away afterwards, a "
-    "lie cannot. The coin is there so that nobody has to lie: no report proves anything.\n\n"
-    "**Could the server know?** No. The coin falls on the phone, and all that the phone sends is the report, the number "
-    "of the question, and a random number so that a report sent twice counts once. Each phone shows what it sends."
-)
 
 
 class Wording(NamedTuple):
@@ -44,20 +40,7 @@ class Wording(NamedTuple):
     answers: tuple[str, ...]
 
 
-# From harmless to delicate.
-PREPARED = (
-    Wording("How did you come here today?", ("On foot", "By bike", "By bus or train", "By car")),
-    Wording("How long did you sleep last night?", ("Less than 5 hours", "5 to 7 hours", "More than 7 hours")),
-    Wording("Did you have breakfast today?", ("Yes", "No")),
-    Wording("How much of the reading for today have you done?", ("All of it", "Some of it", "None of it")),
-    Wording("Do you understand what this course is about?", ("Yes", "Mostly", "Hardly", "No")),
-    Wording(
-        "Have you handed in work that somebody else, or a machine, had written?",
-        ("Never", "Once", "More often"),
-    ),
-    Wording("Have you ever copied in an exam?", ("Yes", "No")),
-    Wording("Have you taken an illegal drug in the last twelve months?", ("Yes", "No")),
-)
+PREPARED = tuple(Wording(one["text"], tuple(one["answers"])) for one in read_toml("room.toml")["question"])
 
 
 class Ticket(NamedTuple):
@@ -111,11 +94,16 @@ def _try(act: Callable[[], object]) -> None:
 
 def _elsewhere(code: str, refusal: str) -> None:
     """Where there is no such room, or no longer: say so, and look whether it comes back."""
-    st.info(markdown(refusal))
-    if deleted := st.session_state.get("_room_deleted"):
-        st.markdown(f"Room {deleted[0].room.code} and its reports are deleted.")
-        st.button("Bring it back", on_click=_bring_back, help="Until you leave this page.")
-    _another()
+    if st.session_state.get("_room_projected") == code:  # for all to see: nothing to press
+        st.html(_PROJECTOR)
+        st.html('<h2 class="rr-asked">This room has ended.</h2>')
+    else:
+        if deleted := st.session_state.get("_room_deleted"):
+            st.markdown(f"Room {deleted[0].room.code} and its reports are deleted.")
+            st.button("Bring it back", on_click=_bring_back, help="Until you leave this page.")
+        else:
+            st.info(markdown(refusal))
+        _another()
 
     @st.fragment(run_every=2 * _EVERY)
     def look() -> None:
@@ -144,7 +132,7 @@ def _opening() -> None:
     asked, epsilon = _question("open")
     st.button("Open a room", type="primary", on_click=_open, args=(asked, epsilon))
     with st.expander("What if somebody lies anyway? Could the server know?"):
-        st.markdown(_FOLDED)
+        st.markdown(FOLDED["room"])
     st.caption(
         "Kept on this server: the question, the reports and the guesses, without who sent them, until you delete the "
         "room or 30 days after its last report. No true answer, no address, no name."
@@ -265,7 +253,8 @@ def _control(room: Room) -> None:
         if now.hands is not None:
             st.caption(f"In use: {', '.join(f'{number:,}' for number in now.hands)}. Drawn from Inv on.")
     _questions(room)
-    with st.container(horizontal=True):
+    # Not at the left, where the button was that opened the room: who presses twice would delete it.
+    with st.container(horizontal=True, horizontal_alignment="right"):
         st.button(
             "Delete",
             on_click=_delete,
@@ -390,6 +379,7 @@ def _bring_back() -> None:
 
 def _projector(room: Room) -> None:
     st.html(_PROJECTOR)
+    st.session_state["_room_projected"] = room.code
     _live(room.code, _projector_view)
 
 

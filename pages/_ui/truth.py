@@ -56,7 +56,9 @@ def draw_button(*, brief: bool = False) -> None:
             args=(not hidden(),),
             key=f"truth_{link.page()}",
             disabled=is_grey,
-            help="Nothing on this page shows the true counts."
+            help=None
+            if brief  # before a class, where it would cover the sentence
+            else "Nothing on this page shows the true counts."
             if is_grey
             else "For a class that guesses first: hides the true counts, and every number that depends on them, on all "
             "pages. The link says so, too.",

@@ -44,6 +44,7 @@ _GRID_POINTS = 90  # along each side of the triangle's picture
 _MOST_NAMED = 40  # rows and columns whose names go with every cell
 _NEARLY_ALL = 0.999  # a larger chance is not written with more digits in a cell
 _MOST_TEXTS = 12  # rows and columns of a table whose cells say their chance
+_MOST_ACROSS = 5  # numbers below a larger one, which on a phone would else stand upright
 
 
 def channel_estimates(
@@ -169,8 +170,8 @@ def channel_table(channel: Channel, truths: Sequence[str], reports: Sequence[str
         trace |= {"text": texts, "texttemplate": "%{text}", "textfont": {"size": 14}}
     low, high = percent(float(matrix.min())), percent(float(matrix.max()))
     reading = f"Each row is one truth and sums to 100%; its chances are from {low} to {high}."
-    x = axis("Report", **_ticks(reports), showgrid=False)
-    y = axis("Truth", **_ticks(truths), showgrid=False, autorange="reversed")
+    x = axis("Report", **_ticks(reports, _MOST_TEXTS if small else _MOST_ACROSS), showgrid=False)
+    y = axis("Truth", **_ticks(truths, _MOST_TEXTS), showgrid=False, autorange="reversed")
     return figure([trace], x, y, reading, height=380, margin={"l": 110, "r": 14, "t": 20, "b": 80})
 
 
@@ -179,8 +180,8 @@ def _in_cell(chance: float) -> str:
     return percent(chance, 2) if chance <= _NEARLY_ALL or chance == 1 else f">{percent(_NEARLY_ALL)}"
 
 
-def _ticks(names: Sequence[str]) -> dict[str, Any]:
-    stride = -(-len(names) // _MOST_TEXTS)
+def _ticks(names: Sequence[str], most: int) -> dict[str, Any]:
+    stride = -(-len(names) // most)
     shown = list(range(0, len(names), stride))
     texts = [
         names[i] if len(names[i]) <= _LONGEST_NAME else names[i][: _LONGEST_NAME - 1] + "…" for i in shown

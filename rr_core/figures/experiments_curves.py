@@ -110,7 +110,11 @@ class Scale:
             for name in ("mean", "low", "high")
         )
         if (drawn.selection.metric, drawn.selection.measure) == ("nll", "level"):
-            return cls(*_with_room(low, high), logarithmic=False)
+            if not low.size:
+                return cls(0.0, 1.0, logarithmic=False)
+            least, most = float(low.min()), float(high.max())
+            room = 0.06 * (most - least) or 0.05 * abs(most) or 1.0
+            return cls(least - room, most + room, logarithmic=False)
         positive = mean[mean > 0]
         if not positive.size:
             return cls(*_OF_ZEROS, logarithmic=True, zero=_OF_ZEROS[0] + 0.2)
@@ -152,14 +156,6 @@ class Scale:
         steps = (1, 2, 5) if wide <= _MARKED_BY_POWERS else (1,)
         ticks = [float(f"{step}e{power}") for power in powers for step in steps]
         return [tick for tick in ticks if low <= math.log10(tick) <= self.high]
-
-
-def _with_room(low: Array, high: Array) -> tuple[float, float]:
-    if not low.size:
-        return 0.0, 1.0
-    least, most = float(low.min()), float(high.max())
-    room = 0.06 * (most - least) or 0.05 * abs(most) or 1.0
-    return least - room, most + room
 
 
 def horizontal(drawn: Curves) -> dict[str, Any]:

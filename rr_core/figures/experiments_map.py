@@ -12,7 +12,17 @@ import plotly.graph_objects as go
 from rr_core.experiments.grid import Cell, Sweep
 from rr_core.experiments.ranking import SweepAxis
 from rr_core.experiments.winner_map import FixedName, MapCell, WinnerMap, map_kinds
-from rr_core.figures.style import GRID, LEGEND, QUANTITIES, axis, bar_trace, figure, line_trace, mark_trace
+from rr_core.figures.style import (
+    GRID,
+    LEGEND,
+    QUANTITIES,
+    axis,
+    bar_trace,
+    figure,
+    line_trace,
+    mark_trace,
+    rgb,
+)
 from rr_core.registry import VALID
 from rr_core.rounding import counted, number, raised
 from rr_core.words.phrases import (
@@ -170,8 +180,6 @@ def _verdict(map_cell: MapCell) -> list[str]:
 def _count(seeds: float) -> str:
     return f"{seeds:,.1f}".removesuffix(".0")
 
-
-Colour = tuple[int, int, int]
 
 AXIS_TITLES: dict[SweepAxis, str] = {
     "epsilon": "Privacy ε",
@@ -352,25 +360,16 @@ def _colour(map_cell: MapCell) -> str:
 
 def mixed(colour: str, part: float) -> str:
     """The colour mixed with white, ``part`` of it colour, as #RRGGBB."""
-    return "#" + "".join(f"{round(255 - part * (255 - one)):02X}" for one in _rgb(colour))
+    return "#" + "".join(f"{round(255 - part * (255 - one)):02X}" for one in rgb(colour))
 
 
 def _inked(words: str, ground: str) -> str:
     """Words in black, or in white where that stands out more: a contrast of at least 4.5 : 1 by WCAG 2. The colour is
     part of the text: Plotly gives all the cells that were not clicked one colour."""
-    return f'<span style="color:{_PAPER}">{words}</span>' if _luminance(ground) < _DARK else words
-
-
-def _luminance(colour: str) -> float:
-    linear = [
-        (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4) for c in (v / 255 for v in _rgb(colour))
-    ]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def _rgb(colour: str) -> Colour:
-    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return red, green, blue
+    parts = [part / 255 for part in rgb(ground)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return f'<span style="color:{_PAPER}">{words}</span>' if luminance < _DARK else words
 
 
 def _legend(drawn: WinnerMap) -> list[dict[str, Any]]:

@@ -46,6 +46,7 @@ from rr_core.words.phrases import listed
 
 _ZEROS = ("no zero", "one zero", "two zeros")
 _SHADES = (0.08, 0.3, 0.58)
+_ALL_BUT = 0.4995  # from the middle of the way, beyond which a position is that of an end
 _SMALLEST_NAMED = 0.035  # area of a region that still has room for its name
 _MARKER_SIZES = {"observed": 15, "truth": 20, "inv_n": 19, "mle_star": 10}
 
@@ -98,7 +99,9 @@ def triangle(
     if far:
         notes.append(_arrow(view, raw))
     x, y = triangle_axes(names, view)
-    reading = ("An example. " if example else "") + _triangle_reading(reports)
+    reading = (
+        "An example, for the scenario's own three shares need no repair. " if example else ""
+    ) + _triangle_reading(reports)
     return figure(traces, x, y, reading, annotations=notes, **TRIANGLE_LAYOUT)
 
 
@@ -110,6 +113,12 @@ TRIANGLE_LAYOUT: dict[str, Any] = {
     # A click anywhere, outside the triangle too, takes the point nearest to it.
     "hoverdistance": -1,
 }
+
+
+def way_along(position: float) -> str:
+    """Where MLE* is on the way from InvP to InvN, in words."""
+    end = "InvN" if position > 0.5 else "InvP"
+    return f"all but at {end}" if abs(position - 0.5) > _ALL_BUT else f"{percent(position)} of the way along"
 
 
 def _triangle_reading(reports: ThreeEstimates) -> str:
@@ -125,7 +134,7 @@ def _triangle_reading(reports: ThreeEstimates) -> str:
         return "MLE* (green circle) and InvP (blue triangle) are one point here, for both keep a single category."
     return (
         "MLE* (green circle) lies on the line from InvP (blue triangle) to InvN (amber diamond), "
-        f"{percent(alignment.position)} of the way along."
+        f"{way_along(alignment.position)}."
     )
 
 

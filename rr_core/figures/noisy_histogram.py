@@ -32,6 +32,7 @@ from rr_core.rounding import number, odds, percent, raised
 
 TRUTH, OBSERVED, EXPECTED = (QUANTITIES[name] for name in ("truth", "observed", "expected"))
 
+_ALL_WHOLE = 1000  # from which on a number of people is written without a fraction
 _MOST_DIAMONDS = 60  # beyond, the expected counts are a line and their limits a band
 
 
@@ -53,8 +54,8 @@ def noisy_histogram(
             traces = _observed_lines(view, counts[view.order])
         reading = (
             "The true counts are hidden. Spread evenly, the reports (blue) would be "
-            f"N/K = {number(n / mechanism.k, 4)} in every category; a category that nobody has expects "
-            f"N·q = {number(n * mechanism.q, 4)}."
+            f"N/K = {_people(n / mechanism.k)} in every category; a category that nobody has expects "
+            f"N·q = {_people(n * mechanism.q)}."
         )
     elif isinstance(view, Bars):
         truth, seen = view.pick(true_counts), view.pick(counts)
@@ -63,14 +64,14 @@ def noisy_histogram(
         inside = int(((seen >= band.low) & (seen <= band.high)).sum())
         reading = (
             "Expected counts (brown) lie between the true bars (grey) and the even share "
-            f"N/K = {number(n / mechanism.k, 4)}; {inside} of the {len(seen)} report bars (blue) are inside their 95% "
+            f"N/K = {_people(n / mechanism.k)}; {inside} of the {len(seen)} report bars (blue) are inside their 95% "
             "band."
         )
     else:
         traces = _curve(view, true_counts[view.order], counts[view.order], n, mechanism)
         reading = (
             "Expected counts (brown) lie between the true counts (grey) and the even share "
-            f"N/K = {number(n / mechanism.k, 4)}; no category expects fewer reports than N·q = {number(n * mechanism.q)}."
+            f"N/K = {_people(n / mechanism.k)}; no category expects fewer reports than N·q = {_people(n * mechanism.q)}."
         )
     height: dict[str, Any] = {"range": [0, 1.15 * float(counts.max())]} if zoom else {"rangemode": "tozero"}
     if zoom and true_counts is not None:
@@ -79,6 +80,11 @@ def noisy_histogram(
             reading += f" The true counts leave the picture: they go up to {drawn.max():,}."
     y = axis("Users or reports (count)", **COUNT, **height)
     return figure(traces, view.axis(), y, reading, barmode="group", bargap=0.2, hovermode=view.hovermode)
+
+
+def _people(many: float) -> str:
+    """A mean number of people as text: all its digits, or four where these are fewer."""
+    return f"{many:,.0f}" if many >= _ALL_WHOLE else number(many, 4)
 
 
 def _bars(view: Bars, truth: Any, seen: Any, band: Band) -> list[dict[str, Any]]:

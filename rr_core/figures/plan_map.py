@@ -239,15 +239,15 @@ def _reading(
         where = f"The map shows what each ε and N reaches; the circle is {circle}"
     elif not (frontier.users <= most * (1 + _ROUNDING)).any():
         where = f"Nothing on this map is enough for the goal; the circle is {circle}"
-    elif plan is not None:
-        where = f"Orange dots: the goal is reached; the star is the plan, ε = {budget(plan[0])} with N = {plan[1]:,.0f}"
     else:
         goal = (
             f"the ranking is right with probability at least {at_least(frontier.target.goal)}"
             if target.kind == "top"
             else f"{capital(target.about.measure)} at most {at_most(frontier.target.goal)}"
         )
-        where = f"Orange dots: {goal}; the circle is {circle}"
+        if plan is not None:
+            circle = f"the plan, ε = {budget(plan[0])} with N = {plan[1]:,.0f}"
+        where = f"Orange dots: {goal}; the {'star' if plan is not None else 'circle'} is {circle}"
     measure = target.about.measure.replace("RMSE", "typical error (RMSE)")
     dotted = f"; dotted lines: the {measure}" if named else ""
     return f"{where}{dotted}; the lighter, the {what}."

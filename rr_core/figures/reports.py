@@ -50,13 +50,15 @@ def with_intervals(
     view: Bars,
     zoom: bool = False,
 ) -> go.Figure:
-    """One estimator, drawn large, the others as small markers, and the interval of Inv of each category on Inv's own.
+    """One estimator, drawn large, the others as small markers, and the interval of Inv of each category on Inv's
+    own.
 
     Args:
         estimates: (k,) by name.
         chosen: the estimator that is drawn large.
-        interval: (k,) limits: those of Inv, not cut; they are drawn cut to [0, 1]. None where there is no Inv.
-        above: (k,) whether the share is significantly above zero; the others get open markers. None as ``interval``.
+        interval: (k,) limits of Inv, not cut; they are drawn cut to [0, 1]. None where there is no Inv.
+        above: (k,) whether the share is significantly above zero; the others get open markers. None as
+            ``interval``.
         people: that the shares are of; None where nobody knows.
         view: which categories.
         zoom: leave the largest share out of the range of the axis, and write it at the edge.
@@ -118,13 +120,8 @@ def with_intervals(
 
 
 def by_group(survey: Survey, category: int, *, simultaneous: bool = False) -> go.Figure:
-    """The share of one category in all groups by Inv, or where there is none by maximum likelihood, with the intervals.
-
-    Args:
-        survey: the analyses of all groups.
-        category: which, from 0.
-        simultaneous: whether the intervals hold for all categories of a group at once.
-    """
+    """The share of one category, from 0, in all groups by Inv, or where there is none by maximum likelihood; and the
+    intervals, for each category or for all of a group at once."""
     name = "inv" if "inv" in survey.analyses[0].estimates else "mle"
     quantity, groups = ESTIMATES[name], [plain(group, _LONGEST_GROUP) for group in survey.groups]
     shares = np.array([one.estimates[name][category] for one in survey.analyses])

@@ -28,6 +28,11 @@ _WIDER_IN_A_ROOM = 1.15
 RIM = "#FFFFFF"  # of a marker that may lie on another
 
 
+def rgb(colour: str) -> list[int]:
+    """Red, green and blue of #RRGGBB, each from 0 to 255."""
+    return [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+
+
 @dataclass(frozen=True)
 class Quantity:
     """Name on screen, colour, marker symbol and dash of one quantity."""
@@ -39,7 +44,7 @@ class Quantity:
 
     def faded(self, opacity: float) -> str:
         """The colour as rgba with this opacity."""
-        red, green, blue = (int(self.colour[i : i + 2], 16) for i in (1, 3, 5))
+        red, green, blue = rgb(self.colour)
         return f"rgba({red},{green},{blue},{opacity:g})"
 
     def line(self, width: float) -> dict[str, Any]:

@@ -354,21 +354,15 @@ def _limit(levels: BatchLevels, start: Array, mechanisms: Sequence[RandomizedRes
     # Scaled by a power of two to a largest count in R near 1: outside R there may be much larger ones.
     top = levels.counts.max(axis=-1, keepdims=True, where=multiplicities > 0, initial=0.0)
     counts = np.ldexp(np.minimum(levels.counts, top), -np.frexp(top)[1])
+    # What matters of a mechanism is the weight of truth against blur: rows of one are worked out together.
+    groups: dict[tuple[float, float], list[int]] = {}
+    for row, mechanism in enumerate(mechanisms):
+        groups.setdefault((mechanism.truth, mechanism.blur), []).append(row)
     limit = np.empty_like(counts)
-    for mechanism, rows in _rows_by_mechanism(mechanisms):
-        rule = mle_rule(Profile(counts[rows], multiplicities[rows]), mechanism)
+    for rows in groups.values():
+        rule = mle_rule(Profile(counts[rows], multiplicities[rows]), mechanisms[rows[0]])
         limit[rows] = rule.at(counts[rows])
     return np.where(silent, start, np.where(start > 0, limit, 0.0))
-
-
-def _rows_by_mechanism(
-    mechanisms: Sequence[RandomizedResponse],
-) -> list[tuple[RandomizedResponse, list[int]]]:
-    """Each mechanism that occurs, with its rows; what matters of it is the weight of truth against blur."""
-    rows: dict[tuple[float, float], list[int]] = {}
-    for row, mechanism in enumerate(mechanisms):
-        rows.setdefault((mechanism.truth, mechanism.blur), []).append(row)
-    return [(mechanisms[group[0]], group) for group in rows.values()]
 
 
 def log_spaced(last: int, per_decade: int = 30) -> NDArray[np.int64]:

@@ -18,6 +18,7 @@ from rr_core import typed
 from rr_core._validate import Array
 from rr_core.io.decoding import UnreadableFile, quote
 from rr_core.io.tables import decoded
+from rr_core.rounding import counted
 
 MOST_ROWS, MOST_COLUMNS = 200, 400
 # Of a file: such a matrix with long numbers, blank lines and remarks among its rows.
@@ -55,11 +56,7 @@ class MatrixFile:
 
 
 def read_matrix_file(data: bytes, name: str) -> MatrixFile:
-    """The matrix in a spreadsheet or a text file (CSV, TSV or columns between blanks; .gz as well), see `read_matrix`.
-
-    Raises:
-        UnreadableFile: one plain sentence for the person whose file it is.
-    """
+    """The matrix in a spreadsheet or a text file (CSV, TSV or blanks; .gz as well), see `read_matrix`."""
     found = decoded(data, name)
     if found.kind != "text":
         raise UnreadableFile(
@@ -98,8 +95,8 @@ def read_matrix(text: str) -> MatrixFile:
     matrix = _numbers(numbers, first=1 + header)
     if titles is not None and len(titles) != matrix.shape[1]:
         raise UnreadableFile(
-            f"The first line names {_many(len(titles), 'report')}, but the rows have {_many(matrix.shape[1], 'number')}: "
-            "give each column one name."
+            f"The first line names {counted(len(titles), 'report')}, but the rows have "
+            f"{counted(matrix.shape[1], 'number')}: give each column one name."
         )
     for what, names in (("rows", truths or ()), ("columns", titles or ())):
         if twice := next((name for name in names if list(names).count(name) > 1), None):
@@ -117,11 +114,11 @@ def read_matrix(text: str) -> MatrixFile:
 
 
 def _names(rows: Sequence[Sequence[str]]) -> tuple[bool, bool]:
-    """Whether the first line, and the first column, hold names: where a cell is no number, where the first line is one
-    shorter, or else where the table holds distributions without them, and they are different whole numbers."""
+    """Whether the first line, and the first column, hold names: words, or whole numbers beside distributions."""
     first, below = rows[0], rows[1:]
     shorter = bool(below) and all(len(row) == len(first) + 1 for row in below)
-    shorter = shorter and all(_may_be_name(cell) for cell in (*first, *(row[0] for row in below)))
+    ends = (*first, *(row[0] for row in below))
+    shorter = shorter and all(_value(cell) is None or _WHOLE.fullmatch(cell) for cell in ends)
     header = shorter or any(_value(cell) is None for cell in first[1:])
     header = header or (
         bool(below) and _value(first[0]) is None and any(_value(row[0]) is not None for row in below)
@@ -145,15 +142,9 @@ def _names(rows: Sequence[Sequence[str]]) -> tuple[bool, bool]:
 
 
 def _is_row(titles: Sequence[str], alone: bool) -> bool:
-    """Whether a line that was taken for names is rather a row of chances with a cell that is none: some of its cells are
-    numbers and some are not, and not all numbers are whole, or a single line follows (``alone``)."""
+    """Whether a line that was taken for names is rather a row of chances with a cell that is none."""
     numbers = [title for title in titles if _value(title) is not None]
     return 0 < len(numbers) < len(titles) and (alone or not all(map(_WHOLE.fullmatch, numbers)))
-
-
-def _may_be_name(cell: str) -> bool:
-    """Whether a cell is no number, or a whole one."""
-    return _value(cell) is None or _WHOLE.fullmatch(cell) is not None
 
 
 def _are_whole(cells: Sequence[str]) -> bool:
@@ -219,7 +210,9 @@ def _fields(lines: Sequence[str]) -> list[list[str]]:
         raise UnreadableFile(
             "A quotation mark is never closed, so the rows cannot be told apart: close it, or leave it out."
         ) from None
-    return [[cell.strip() for cell in _without_end(row)] for row in rows if row]
+    # A separator at the end of a row has an empty cell behind it.
+    rows = [row[:-1] if len(row) > 1 and not row[-1].strip() else row for row in rows if row]
+    return [[cell.strip() for cell in row] for row in rows]
 
 
 def _are_decimal_commas(lines: Sequence[str], between: re.Pattern[str]) -> bool:
@@ -230,11 +223,6 @@ def _are_decimal_commas(lines: Sequence[str], between: re.Pattern[str]) -> bool:
     return all(row and all(map(_NUMBER.fullmatch, row)) for row in rows) and any(
         _DECIMAL_COMMA.fullmatch(piece) for row in rows for piece in row
     )
-
-
-def _without_end(row: list[str]) -> list[str]:
-    """A row without the empty cell behind a separator at its end."""
-    return row[:-1] if len(row) > 1 and not row[-1].strip() else row
 
 
 def _value(cell: str) -> float | None:
@@ -253,10 +241,6 @@ def _value(cell: str) -> float | None:
     if not math.isfinite(value):
         return None
     return value / 100 if percent else value
-
-
-def _many(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _numbers(rows: Sequence[Sequence[str]], first: int) -> Array:
@@ -281,8 +265,8 @@ def _numbers(rows: Sequence[Sequence[str]], first: int) -> Array:
     for line, row in enumerate(rows):
         if len(row) != width:
             raise UnreadableFile(
-                f"The first row has {_many(width, 'number')}, row {line + 1} has {len(row)}: give every row one for each "
-                "report."
+                f"The first row has {counted(width, 'number')}, row {line + 1} has {len(row)}: give every row one for "
+                "each report."
             )
         for column, cell in enumerate(row):
             value = _value(cell)

@@ -13,7 +13,7 @@ from typing import Literal
 import pyarrow as pa
 
 from rr_core.data import read_toml
-from rr_core.io.decoding import UnreadableFile, quote
+from rr_core.io.decoding import UnreadableFile, quote, quoted
 
 Layout = Literal["counts", "values"]
 Row = Sequence[str]
@@ -27,16 +27,14 @@ CATEGORY_WORDS, COUNT_WORDS, SHARE_WORDS, PERSON_WORDS, WEIGHT_WORDS, REPORT_WOR
 
 # A one-letter name is a header only when something else says so: "n" may be a value.
 NO_ANSWERS = WORDS["missing"] | WORDS["perhaps_missing"]
-_MOST_HEADERS, _FEWEST_BELOW = (
-    3,
-    20,
-)  # rows of names, and of values below them that show that these come again
+# Rows of names, and of values below them that show that these come again.
+_MOST_HEADERS, _FEWEST_BELOW = 3, 20
 _HEADER_WORDS = {word for word in CATEGORY_WORDS | COUNT_WORDS | SHARE_WORDS if len(word) > 1}
 _LONGEST_TITLE = 3  # words of a title with the word "answer" in it, rather than of an answer
 _NUMBER = re.compile(
     r"[+\-\u2212]?(\d[\d.,' \u00a0\u202f]*|[.,]\d+)([eE][+-]?\d+)?(%(\s*\(\d[\d.,' ]*\))?|\(\d[\d., ]*%\))?"
     r"|[+-]?(nan|inf(inity)?)",
-    re.ASCII | re.IGNORECASE,
+    re.IGNORECASE,
 )
 _OTHER = re.compile(r"others?\b", re.IGNORECASE)
 _RANGE = re.compile(
@@ -69,19 +67,19 @@ class Hint:
     """Properties of a column, judged by the first rows.
 
     Attributes:
-        differs: whether all values are different.
-        looks_like_ids: whether they are also consecutive numbers from 0 or 1, or UUIDs: identifiers of persons.
-        repeats: whether there are at most half as many distinct values as rows: answers rather than counts.
-        bits: whether all values are 0 or 1.
-        constant: whether all of at least `_CONSTANT_LEAST` values are the same.
-        again: whether a value occurs more than once.
-        serial: whether they are consecutive numbers from 0 or 1, in any order: rows that somebody numbered.
-        unlike_counts: whether they are whole numbers, each larger than the one before; or all different in a range in
-            which so many drawn at random would meet `_MEETINGS` times.
-        bit_strings: whether all values are words of 0 and 1, two letters or more, of the same length.
-        empty: whether there is no value.
+        differs: all values are different.
+        looks_like_ids: and consecutive numbers from 0 or 1, or UUIDs: identifiers of persons.
+        repeats: at most half as many distinct values as rows: answers rather than counts.
+        bits: all values are 0 or 1.
+        constant: at least `_CONSTANT_LEAST` values, all the same.
+        again: a value occurs more than once.
+        serial: consecutive numbers from 0 or 1, in any order: rows that somebody numbered.
+        unlike_counts: whole numbers, each larger than the one before; or all different in a range in which so many drawn
+            at random would meet `_MEETINGS` times.
+        bit_strings: all values are words of 0 and 1, two letters or more, of one length.
+        empty: no value.
         filled: how many cells have one.
-        times: whether all values are dates or times of day.
+        times: all values are dates or times of day.
     """
 
     differs: bool = False
@@ -141,11 +139,8 @@ def is_serial(cells: list[str]) -> bool:
 
 
 def is_title(cell: str, below: Sequence[str]) -> bool:
-    """Whether a cell is the title of the cells below: it does not occur among them, and either is a usual
-    title or differs in form from most of them.
-
-    Codes have digits, addresses have dots; "icd10" is a name all the same.
-    """
+    """Whether a cell is the title of the cells below: none of them, and a usual title or unlike most of them in form.
+    Codes have digits, addresses have dots; "icd10" is a name all the same."""
     filled = [other for other in below if other]
     if cell in filled or not filled:
         return False
@@ -167,10 +162,7 @@ def _has_report_word(cell: str) -> bool:
 
 @dataclass(frozen=True)
 class Columns:
-    """Some columns of a table, one Arrow array each, and the blank lines that were skipped.
-
-    As a piece of a table: some of its rows (no arrays: none), and the part of the file read so far.
-    """
+    """A piece of a table: some of its columns as Arrow arrays (none: no rows), the blank lines skipped, the part read."""
 
     arrays: tuple[pa.ChunkedArray, ...]
     blank_lines: int = 0
@@ -254,11 +246,10 @@ def numeric_columns(rows: Sequence[Row], width: int) -> tuple[bool, ...]:
 def detect_header(rows: Sequence[Row]) -> bool:
     """Whether the first row names the columns.
 
-    The first word of a single column that comes again is a value (`comes_again`). "Answer" or another word for reports
-    says yes; it, another usual name or an empty cell also beside years. Else a number says no; a usual name ("count") or
-    a column of numbers below a word yes. Among words only, a first word that comes again is a value; one that does not,
-    above words that do repeat, is a name, and so is one that heads them (`is_title`). Otherwise: several columns have a
-    header, a single one has none.
+    The first word of a single column that comes again is a value (`comes_again`). A word for reports says yes; it,
+    another usual name or an empty cell also beside years. Else a number says no; a usual name or a column of numbers
+    below a word yes. Among words only, one that comes again is a value; one that heads others (`is_title`), or stands
+    above words that repeat, is a name. Otherwise several columns have a header, a single one has none.
     """
     first, body = [cell.strip() for cell in rows[0]], rows[1:]
     numbers = [cell for cell in first if looks_numeric(cell)]
@@ -285,8 +276,7 @@ def detect_header(rows: Sequence[Row]) -> bool:
 
 
 def comes_again(rows: Sequence[Row]) -> bool:
-    """Whether the first word of a single column of words is one of the values below it, large or small: half as often as
-    these on average. The header of a second file that was put below the first comes less often."""
+    """Whether the first word of a single column is one of the values below, at least half as often as on average."""
     first = rows[0][0].strip().casefold()
     if len(rows[0]) > 1 or looks_numeric(first) or numeric_columns(rows[1:], 1)[0]:
         return False
@@ -295,8 +285,7 @@ def comes_again(rows: Sequence[Row]) -> bool:
 
 
 def _is_like_reports(cell: str, body: Sequence[Row]) -> bool:
-    """Whether the form of a word says that it is one of the values of the single column below: "Other", or a range like
-    most of them."""
+    """Whether a word looks like the values of the single column below: "Other", or a range like most of them."""
     ranges = sum(_RANGE.fullmatch(row[0].strip()) is not None for row in body)
     return bool(_OTHER.match(cell) or (_RANGE.fullmatch(cell) and 2 * ranges > len(body)))
 
@@ -309,8 +298,7 @@ def is_usual_name(cell: str) -> bool:
 
 
 def notes_of_header(rows: Sequence[Row], has_header: bool) -> tuple[str, ...]:
-    """A sentence where the first line of a single column was taken for its name by guess; or was counted though a usual
-    name, or one that differs from those below in large and small letters."""
+    """A sentence where the first line of a single column may be its name, and may be none."""
     first = rows[0][0].strip()
     if len(rows[0]) > 1:
         return ()
@@ -329,11 +317,7 @@ def notes_of_header(rows: Sequence[Row], has_header: bool) -> tuple[str, ...]:
 
 
 def header_rows(rows: Sequence[Row]) -> int:
-    """How many rows name the columns, 2 or 3, where that is clear; else 0.
-
-    Words stand above columns of numbers in the last of them; or words that never come again above two or more columns of
-    values that do.
-    """
+    """How many rows name the columns, where it is clear: 2 or 3 of words above numbers or repeated values; else 0."""
     if len({*map(len, rows)}) != 1:
         return 0
     for last in range(min(_MOST_HEADERS, len(rows)) - 1, 0, -1):
@@ -375,9 +359,7 @@ def refuse_headers(rows: Sequence[Row]) -> None:
 
 
 def _are_numbers_of_columns(first: Row, body: Sequence[Row]) -> bool:
-    """Whether numbers in the first row are names that a program gave to columns without any: 0, 1, 2, … or 1, 2, 3, …
-    above bits, with or without an empty cell above the numbers of the rows; or a single 0, behind such a cell or above
-    words, in a column that does not hold it again."""
+    """Whether numbers in the first row are names that a program gave: 0, 1, 2, … above bits, or a single 0."""
     names = first[1:] if first and not first[0] else first
     cells = [
         [row[i].strip() for row in body if i < len(row)] for i in range(len(first) - len(names), len(first))
@@ -419,10 +401,9 @@ def is_share_name(name: str) -> bool:
 def suggest(table: Described) -> ColumnChoice:
     """The layout and columns to propose.
 
-    Counts when a column of numbers is called count (or similar), or when one of exactly two columns holds numbers or is
-    called so; else one value per row. Columns without name and values, which spreadsheets leave at the side, do not
-    count. Two columns of which one numbers people (or rows), or of which one holds values that come again and the other
-    is not called count, are one value per row as well.
+    Counts when a column of numbers is called count (or similar), or when one of exactly two columns holds numbers or
+    is called so; else one value per row. So are two columns of which one numbers people or rows, or of which one holds
+    values that come again and the other is not called count. Columns without name and values do not count.
     """
     filled = [i for i, name in enumerate(table.columns) if not (table.hints[i].empty and name == unnamed(i))]
     width = len(filled)
@@ -447,12 +428,9 @@ def suggest(table: Described) -> ColumnChoice:
 
 
 def suggest_reports(table: Described) -> ColumnChoice:
-    """The same of reports: a column called "report" next to user numbers holds no counts, and weights are counts only in
-    a table of distinct categories without further columns.
-
-    Numbers beside categories are counts where their column is called "report count", or where it is called "report" and
-    no category comes again.
-    """
+    """The same of reports: a column called "report" next to user numbers holds no counts, and weights are counts only
+    in a table of distinct categories alone. Numbers are counts where their column is called "report count", or
+    "report" beside categories none of which comes again."""
     width = range(len(table.columns))
     reports = [i for i in width if REPORT_WORDS & words_of(table.columns[i]) and not _are_counts(table, i)]
     weights = [i for i in width if is_weight_name(table.columns[i])]
@@ -499,8 +477,7 @@ def is_weight_name(name: str) -> bool:
 
 
 def count_columns(table: Described, columns: Iterable[int]) -> list[int]:
-    """Those of the columns that are called count or similar and do not number the rows; what is surely a count comes
-    before populations and totals, and these before shares."""
+    """Those of the columns that are called count or similar and do not number the rows, the surest first."""
     named = [
         i
         for i in columns
@@ -538,8 +515,7 @@ def _is_loose(name: str) -> bool:
 
 
 def _may_be_of_a_row(table: Described, index: int) -> bool:
-    """Whether a column that is called count or similar may hold a number of something else in each row, or the chance
-    with which the report of that row was made."""
+    """Whether a column that is called count may hold another number of each row, or the chance of its report."""
     name = table.columns[index]
     return _is_loose(name) or (is_share_name(name) and table.hints[index].repeats)
 
@@ -563,8 +539,7 @@ NOT_COUNTS = " were not taken for counts."
 
 
 def unused_numbers(table: Described, choice: ColumnChoice) -> tuple[str, ...]:
-    """A sentence where another column holds numbers that were not taken for counts, and does not number people; one of
-    more than two columns may be counts where its numbers are whole and seldom come again."""
+    """A sentence where another column holds numbers that were not taken for counts, though they may be some."""
     if choice.count is not None:
         return ()
     others = [i for i in range(len(table.columns)) if i != choice.category and _may_count(table, i)]
@@ -614,12 +589,7 @@ def is_count_name(name: str) -> bool:
 def choose(
     table: Table, layout: Layout | None, category: str | int | None, count: str | int | None
 ) -> ColumnChoice:
-    """The layout and columns that the user chose, completed by `suggest`.
-
-    Raises:
-        UnreadableFile: a column that is not there, the same column twice, counts asked for where no column can hold
-            them, or nothing chosen and only words to choose from.
-    """
+    """The layout and columns that the user chose, completed by `suggest`; refuses what cannot be."""
     picked = None if category is None else find(table, category)
     counted = None if count is None else find(table, count)
     suggested = suggest(table)
@@ -663,9 +633,9 @@ def _choose_counts(table: Table, picked: int | None, counted: int | None) -> Col
 
 
 def likely_category(table: Described, count: int | None, people: Sequence[int] = ()) -> int:
-    """The most likely category column, not one of `people`: the first with a usual name, else the first of words that
-    come again, else of anything that does, else of words, else the first. Free texts are all different; what is hardly
-    an answer (`is_no_answer`) comes behind what comes again."""
+    """The most likely category column, not one of `people`: the first with a usual name, else of words that come
+    again, of anything that does, of words, of all. What is hardly an answer (`is_no_answer`) comes behind what comes
+    again."""
     others = [i for i in range(len(table.columns)) if i != count and i not in people]
     others = [i for i in others if not _are_row_names(table, i)] or others
     others = others or [i for i in range(len(table.columns)) if i != count]
@@ -681,8 +651,7 @@ def likely_category(table: Described, count: int | None, people: Sequence[int] =
 
 
 def is_no_answer(table: Described, index: int, among: Sequence[int]) -> bool:
-    """Whether a column is empty, has one value in all rows or holds times; has no name, and fewer words than another one;
-    or has names or numbers of people, all different, beside columns ``among`` which values come again."""
+    """Whether a column is empty, constant, times or a heading; or names people beside ``among`` that come again."""
     hint, words = table.hints[index], words_of(table.columns[index])
     of_people = hint.differs and (hint.looks_like_ids or not words.isdisjoint(WORDS["name_of_person"]))
     return (
@@ -710,8 +679,7 @@ def _are_row_names(table: Described, index: int) -> bool:
 
 
 def refuse_sideways(table: Table) -> None:
-    """Raise UnreadableFile for counts that are laid sideways: names of categories above a single row of counts, also
-    where the names are 0, 1, 2, …; and for reports that are, in a single line."""
+    """Raise UnreadableFile for counts or reports that are laid sideways, in a single row."""
     names, rows = table.columns, table.sample
     first = 0 if table.numeric[0] else 1  # what the row is called
     if not table.has_header and len(names) > MIN_SIDEWAYS:
@@ -753,8 +721,7 @@ def refuse_summary(table: Table) -> None:
 
 
 def counts_beside(table: Described, category: int) -> str:
-    """A sentence where words that are all different stand beside whole numbers, as the names in a table of counts, or
-    beside the parts of numbers with commas; else ""."""
+    """A sentence where words that are all different stand beside whole numbers, as in a table of counts; else ""."""
     rows = table.sample
     if table.hints[category].again or table.numeric[category] or len(rows) < MIN_SIDEWAYS:
         return ""
@@ -792,11 +759,7 @@ def _is_sum(row: Row, index: int) -> bool:
 
 
 def find(table: Described, column: str | int) -> int:
-    """The position of a column given by its name or position.
-
-    Raises:
-        UnreadableFile: there is none.
-    """
+    """The position of a column given by its name or position."""
     if isinstance(column, int):
         column = int(column)  # True is a position, not the name of a column
         if 0 <= column < len(table.columns):
@@ -807,16 +770,11 @@ def find(table: Described, column: str | int) -> int:
         return table.columns.index(column)
     if folded.count(column.strip().casefold()) == 1:
         return folded.index(column.strip().casefold())
-    raise UnreadableFile(
-        f"There is no column {quote(column)}. The columns are {_listed(table)}.{_of_sheet(table)}"
-    )
-
-
-def _of_sheet(table: Described) -> str:
-    """That a workbook has other sheets, whose columns may be meant."""
-    if len(table.sheets) < 2:
-        return ""
-    return f" They are those of the sheet {quote(table.sheets[0])}: {quote(table.sheets[1])} may be the one to choose."
+    of_sheet = ""
+    if len(table.sheets) > 1:  # whose columns may be meant
+        one, other = map(quote, table.sheets[:2])
+        of_sheet = f" They are those of the sheet {one}: {other} may be the one to choose."
+    raise UnreadableFile(f"There is no column {quote(column)}. The columns are {_listed(table)}.{of_sheet}")
 
 
 def _listed(table: Described) -> str:
@@ -824,8 +782,7 @@ def _listed(table: Described) -> str:
 
 
 def _named(table: Described, columns: Sequence[int]) -> str:
-    names = [quote(table.columns[i], 20) for i in columns[:6]]
-    return ", ".join(names) + (", …" if len(columns) > 6 else "")
+    return quoted([table.columns[i] for i in columns], 6, 20)
 
 
 def words_of(name: str) -> set[str]:

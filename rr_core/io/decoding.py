@@ -9,7 +9,7 @@ import io
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, Literal
@@ -97,12 +97,9 @@ Tell = Callable[[float], object]
 
 
 class UnreadableFile(ValueError):
-    """A file from which no distribution can be made.
-
-    ``str(error)`` is one plain sentence, two at most, for a person who does not program: what is
-    wrong, where, and how to mend it. It quotes the file, so show it as text and not as markdown
-    (the app escapes it).
-    """
+    """A file from which no distribution can be made. ``str(error)`` is one plain sentence, two at most, for a person
+    who does not program: what is wrong, where, and how to mend it. It quotes the file, so show it as text and not as
+    markdown."""
 
 
 class NoRows(UnreadableFile):
@@ -110,15 +107,17 @@ class NoRows(UnreadableFile):
 
 
 class WrongDomain(ValueError):
-    """Reports and a domain that contradict each other.
-
-    ``str(error)`` keeps the promise of `UnreadableFile`: one or two plain sentences, to be shown as text.
-    """
+    """Reports and a domain that contradict each other; ``str(error)`` as of `UnreadableFile`."""
 
 
 def quote(text: str, max_length: int = 40) -> str:
     """The offending text, shortened and in quotation marks."""
     return f"“{plain(text, max_length)}”"
+
+
+def quoted(texts: Sequence[str], most: int = 3, max_length: int = 40) -> str:
+    """The first of them in quotation marks, and "…" where there are more."""
+    return ", ".join(quote(text, max_length) for text in texts[:most]) + (", …" if len(texts) > most else "")
 
 
 @contextlib.contextmanager
@@ -147,13 +146,16 @@ Compression = Literal["gzip", "zip"]
 
 @dataclass(frozen=True)
 class Decoded:
-    """An upload that was unpacked: Parquet, or text in UTF-8 with ``\n`` line ends and the encoding that it had; before
-    that a file that is still to be decoded.
+    """An upload that was unpacked: Parquet, or text in UTF-8 with ``\n`` line ends; before that a file still to be
+    decoded.
 
-    What a spreadsheet or a statistics package wrote becomes one of the two; `program` says so in words. Such a text has
-    `separator` between its cells, and its first line is below so many rows of `above`. `missing` counts, for each
-    column of Parquet, the rows with a value that the file declares as missing. `sheets` are as in
-    `rr_core.io.columns.Described`. `notes` say what was left in an archive or assumed.
+    Attributes:
+        encoding: of a text, as it was.
+        program: that wrote a spreadsheet or a file of a statistics package, in words.
+        separator, above: of such a text, what is between its cells, and how many rows are above its first line.
+        missing: for each column of Parquet, the rows with a value that the file declares as missing.
+        sheets: as in `rr_core.io.columns.Described`.
+        notes: what was left in an archive or assumed.
     """
 
     data: bytes = field(repr=False)
@@ -169,13 +171,8 @@ class Decoded:
 
 
 def unpack(data: bytes, name: str, tell: Tell = lambda _: None) -> Decoded:
-    """Check the size and the name, decompress, and find what the bytes really are; `tell` is told the part
-    that is unpacked.
-
-    Raises:
-        UnreadableFile: too large, before or after decompression; wrong extension; empty; a damaged archive, or one of
-            several tables; a picture, a document, a web page or JSON under a table's name.
-    """
+    """Check size and name, decompress, find what the bytes are, and refuse what is no table; `tell` as in
+    `unzipped`."""
     if len(data) > MAX_UPLOAD_BYTES:
         raise UnreadableFile(f"The file is larger than {megabytes(MAX_UPLOAD_BYTES)}. {COUNT_FIRST}")
     extension, notes = _extension(name), tuple[str, ...]()
@@ -199,8 +196,7 @@ def unpack(data: bytes, name: str, tell: Tell = lambda _: None) -> Decoded:
 
 
 def gunzip(data: bytes, limit: int | None = None, tell: Tell = lambda _: None) -> bytes:
-    """Decompress gzip piece by piece and stop at `limit` bytes (default: MAX_UNPACKED_BYTES); `tell` is told the part
-    that is done."""
+    """Decompress gzip in pieces, up to `limit` bytes (MAX_UNPACKED_BYTES); `tell` is told the part that is done."""
     limit = MAX_UNPACKED_BYTES if limit is None else limit
     packed, unpacked = io.BytesIO(data), io.BytesIO()
     try:
@@ -225,12 +221,9 @@ def decode(data: bytes) -> tuple[bytes, str]:
     """Text in whatever encoding -> UTF-8 with ``\n`` line ends, and the name of the encoding.
 
     Tried in this order: byte-order marks, UTF-16 without one (half of its bytes are NUL), UTF-8, Shift-JIS where there
-    is kana, encodings of Cyrillic where most letters beyond ASCII stand side by side, Windows-1252 (a superset of
-    Latin-1's printable part, so it is called Latin-1 when it makes no difference). The work is done in pieces: a str of
-    200 MB could take 800 MB.
-
-    Raises:
-        UnreadableFile: binary data, an unknown encoding, an empty text, a picture or the like.
+    is kana, encodings of Cyrillic where most letters beyond ASCII stand side by side, Windows-1252 (called Latin-1
+    when it makes no difference). In pieces: a str of 200 MB could take 800 MB. Refuses binary data, an unknown
+    encoding, an empty text.
     """
     if data.startswith(codecs.BOM_UTF8):
         text, encoding = _decode_utf8(data[3:]), "UTF-8 with BOM"
@@ -268,11 +261,7 @@ def _extension(name: str) -> str:
 
 
 def _kind(data: bytes, extension: str) -> Kind | None:
-    """What the bytes are; None for a ZIP archive that is no spreadsheet.
-
-    Raises:
-        UnreadableFile: a damaged ZIP archive, or an office document other than a spreadsheet.
-    """
+    """What the bytes are; None for a ZIP archive that is no spreadsheet. Refuses other office documents."""
     if data.startswith(_PARQUET):
         return "parquet"
     is_old_stata = extension == "dta" and _OLD_STATA.match(data)
@@ -297,12 +286,8 @@ def unzipped(
     data: bytes, wanted: Callable[[str], bool], what: str, tell: Tell = lambda _: None
 ) -> dict[str, bytes]:
     """The members of a ZIP archive whose names are wanted, at most MAX_UNPACKED_BYTES together, counted while they
-    unpack: what the archive says of their sizes is not relied on. `what` names the archive; `tell` is told the part that
-    is done.
-
-    Raises:
-        UnreadableFile: damaged, encrypted, too large, or compressed in an uncommon way.
-    """
+    unpack: what the archive says of their sizes is not relied on. `what` names the archive; `tell` is told the part
+    that is done."""
     members, size = dict[str, bytes](), 0
     with _zipped(data, what) as archive, faults_as(DAMAGED.format(what=what)):
         chosen = [about for about in archive.infolist() if not about.is_dir() and wanted(about.filename)]
@@ -337,15 +322,10 @@ def _zipped(data: bytes, what: str) -> zipfile.ZipFile:
 
 
 def _unzip(data: bytes, tell: Tell) -> tuple[bytes, str, tuple[str, ...]]:
-    """The only table in a ZIP archive, the extension of its name, and a note on what else there is.
-
-    Raises:
-        UnreadableFile: none, or several; or as in `unzipped`.
-    """
+    """The only table in a ZIP archive, the extension of its name, and notes on what else there is."""
     names, tables = _members(data)
     if len(tables) != 1:
-        named = ", ".join(quote(_file(name)) for name in (tables or names)[:3])
-        named += ", …" if len(tables or names) > 3 else ""
+        named = quoted([_file(name) for name in tables or names])
         raise UnreadableFile(
             f"The ZIP archive holds {len(tables):,} tables ({named}), and one is read at a time. Unpack it and upload the"
             " one you mean, or several with the same columns together."
@@ -378,11 +358,7 @@ def _members(data: bytes) -> tuple[list[str], list[str]]:
 
 
 def parts_of_zip(data: bytes) -> dict[str, bytes]:
-    """The tables in a ZIP archive of several, by name and in its order; else none.
-
-    Raises:
-        UnreadableFile: as in `unzipped`.
-    """
+    """The tables in a ZIP archive of several, by name and in its order; else none."""
     if not data.startswith(_ZIP) or _kind(data, "") is not None:
         return {}
     tables = sorted(_members(data)[1])
@@ -420,11 +396,7 @@ def _foreign(words: str) -> UnreadableFile:
 
 
 def _utf16_without_bom(data: bytes) -> str | None:
-    """The UTF-16 codec, little or big endian, that explains the NUL bytes; None when neither does.
-
-    Digits, separators and line ends are ASCII in any language, and in UTF-16 each has one NUL byte,
-    always on the same side: one unit in five, at least.
-    """
+    """The UTF-16 codec that explains the NUL bytes, one unit in five at least, always on the same side; else None."""
     head = data[: min(len(data), 1 << 16) // 2 * 2]
     low, high = head[0::2].count(0), head[1::2].count(0)
     if max(low, high) < max(1, len(head) // 10) or min(low, high) * 4 > max(low, high):
@@ -500,8 +472,7 @@ def _is_japanese(head: bytes) -> bool:
 
 
 def _beyond_latin(data: bytes) -> str | None:
-    """Of a text whose letters are not Latin, the encoding in which they make Cyrillic words, "" where none does clearly;
-    None where they are Latin."""
+    """The encoding in which letters make Cyrillic words, "" where none does clearly; None where they are Latin."""
     first = _HIGH.search(data)
     runs = _HIGH.findall(data, first.start(), first.start() + _CHUNK) if first else []
     letters = sum(map(len, runs))
@@ -524,7 +495,7 @@ def _unknown_encoding() -> UnreadableFile:
 
 
 def encoding_note(text: bytes, encoding: str) -> tuple[str, ...]:
-    """A sentence where the encoding was guessed by the letters, with the first word that shows whether it was right."""
+    """A sentence where the encoding was guessed, with the first word that shows whether it was right."""
     found = None if encoding.startswith("UTF") else _TELLING.search(text) or _HIGH.search(text)
     if found is None:
         return ()

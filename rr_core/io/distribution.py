@@ -14,7 +14,7 @@ session, which every page draws from (`pages/_ui/draw_results.py`).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -60,9 +60,8 @@ Weights = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 class Preview(Described):
     """The detected format of a file; `layout`, `category` and `count` are suggestions (column positions from 0).
 
-    `encoding`, `separator` and `has_header` are None for Parquet, `separator` also for a single column.
-    `program` says what wrote a spreadsheet or a file of a statistics package, which became text or Parquet.
-    `sample` is shortened for display.
+    `encoding`, `separator` and `has_header` are None for Parquet, `separator` also for a single column. `program` says
+    what wrote a spreadsheet or a file of a statistics package. `sample` is shortened for display.
     """
 
     name: str
@@ -87,13 +86,12 @@ class Distribution:
         weights: (k,) read-only: int64 counts, or float64 shares with sum 1 when `kind` is "shares".
         kind: "counts" and "shares" come from a column of numbers, "values" were counted here.
         rows: rows with a category that were used; the others are in `dropped`.
-        total: sum of the numbers in the file: the number of people for counts and values, and for shares their sum
-            before rescaling.
+        total: sum of the numbers in the file: people, or of shares their sum before rescaling.
         merged: rows added to an earlier row of the same category (0 for values).
         notes: sentences about everything that was assumed or changed.
         has_header: whether the first line names the columns; None for Parquet.
-        sum_of_others, is_total: a category whose number is the sum of all others, None where there is none; and whether
-            its place at an end of the file makes it their total rather than a category.
+        sum_of_others, is_total: a category whose number is the sum of all others; and whether its place at an end of
+            the file makes it their total rather than a category.
         left_out: categories that `without` took out.
     """
 
@@ -170,14 +168,13 @@ def read_distribution(
     leave_out: Collection[str] = (),
     sheet: str | None = None,
 ) -> Distribution:
-    """Read an uploaded file as a distribution over its categories.
+    """Read an uploaded file as a distribution over its categories. O(rows).
 
     Args:
         data, name: the bytes and the file name of the upload.
         layout: "counts": one row per category, with a number. "values": one row per person; the values of one column
             are counted. None follows the suggestion of `inspect`.
-        category, count: columns, by name or position from 0; None follows the suggestion. `count` is not used for
-            values.
+        category, count: columns, by name or position from 0; None follows the suggestion.
         has_header: overrides what is detected; ignored for Parquet.
         order: "file": of first appearance. "count": largest first, ties as in the file. "name": see `name_order`.
         leave_out: names that are no categories, such as a total.
@@ -186,8 +183,6 @@ def read_distribution(
     Raises:
         UnreadableFile: with one sentence for the person who uploaded the file.
         ValueError: unknown `layout` or `order`.
-
-    Time and memory are O(rows); 1.5 million categories take about two seconds.
 
     >>> read = read_distribution(b"town;people\\nRome;1.200\\nOslo;800\\n", "towns.csv")
     >>> read.labels.tolist(), read.weights.tolist()
@@ -203,44 +198,32 @@ def read_distribution(
     if layout is None:
         refuse_sideways(table)
     choice = choose(table, layout, category, count)
+    about = {
+        "category_name": table.columns[choice.category],
+        "count_name": None if choice.count is None else table.columns[choice.count],
+        "has_header": table.has_header if isinstance(table, TextTable) else None,
+        "sha256": hashlib.sha256(data).hexdigest(),
+    }
     if choice.count is None:
-        read = _from_values(table, choice.category)
+        read = _from_values(table, choice.category, about)
     else:
-        read = _from_numbers(table, choice.category, choice.count)
+        read = _from_numbers(table, choice.category, choice.count, about)
     added = np.flatnonzero(sum_of_others(read.weights)) if read.kind != "values" else np.zeros(0, np.int64)
-    total = read.labels.names[int(added[0])].as_py() if added.size else None
+    total = read.labels[added[0]] if added.size else None
     is_total = bool(added.size and likely_total(read.weights)[added[0]])
-    names, weights = as_objects(read.labels.names), read.weights
+    names, weights = read.labels, read.weights
     if order != "file":
         positions = name_order(names) if order == "name" else np.argsort(-weights, kind="stable")
         names, weights = names[positions], weights[positions]
     names.setflags(write=False)
     weights.setflags(write=False)
-    whole = Distribution(
-        labels=names,
-        weights=weights,
-        kind=read.kind,
-        rows=read.rows,
-        total=read.total,
-        dropped=read.dropped,
-        merged=0 if read.kind == "values" else read.rows - len(names),
-        notes=(*table.notes, *read.labels.notes, *read.notes, *unused_numbers(table, choice)),
-        category_name=table.columns[choice.category],
-        count_name=None if choice.count is None else table.columns[choice.count],
-        has_header=table.has_header if isinstance(table, TextTable) else None,
-        sha256=hashlib.sha256(data).hexdigest(),
-        sum_of_others=total,
-        is_total=is_total,
-    )
+    notes = (*table.notes, *read.notes, *unused_numbers(table, choice))
+    whole = replace(read, labels=names, weights=weights, notes=notes, sum_of_others=total, is_total=is_total)
     return without(whole, leave_out)
 
 
 def without(read: Distribution, names: Collection[str]) -> Distribution:
-    """A distribution without some of its categories, such as a total.
-
-    Raises:
-        UnreadableFile: when fewer than two categories are left.
-    """
+    """A distribution without some of its categories, such as a total; refuses to leave fewer than two."""
     kept = np.array([label not in names for label in read.labels]) if names else np.ones(read.k, dtype=bool)
     if kept.all():
         return read
@@ -259,35 +242,23 @@ def without(read: Distribution, names: Collection[str]) -> Distribution:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Weighted:
-    """Distinct labels in order of first appearance with their weights; other fields as in `Distribution`."""
-
-    labels: Labels
-    weights: Weights
-    kind: Kind
-    rows: int
-    total: int | float
-    dropped: tuple[Dropped, ...]
-    notes: tuple[str, ...] = ()
-
-
-def _from_values(table: Table, category: int) -> _Weighted:
+def _from_values(table: Table, category: int, about: Mapping[str, Any]) -> Distribution:
     counted = count_values(table, category)
     codes = np.arange(len(counted.names), dtype=np.int32)
     labels = _labels(counted.names, codes, table.columns[category])
     tallies = add_up(labels.codes, counted.rows, len(labels.names))
-    rows, notes = int(tallies.sum()), counted.notes
+    rows, notes = int(tallies.sum()), (*labels.notes, *counted.notes)
     if tallies.max() == 1:
         notes += (
             "Every value occurs exactly once. If another column holds counts, choose “category and count”.",
         )
-    return _Weighted(labels, tallies, "values", rows, rows, counted.dropped, notes)
+    names = as_objects(labels.names)
+    return Distribution(names, tallies, "values", rows, rows, counted.dropped, 0, notes, **about)
 
 
-def _from_numbers(table: Table, category: int, count: int) -> _Weighted:
-    (names, (distinct, number_codes)), blank = number_columns(table, [category, count])
-    labels = _labels(*names, table.columns[category])
+def _from_numbers(table: Table, category: int, count: int, about: Mapping[str, Any]) -> Distribution:
+    (column, (distinct, number_codes)), blank = number_columns(table, [category, count])
+    labels = _labels(*column, table.columns[category])
     named = labels.codes >= 0
     is_share = is_share_name(table.columns[count])
     parsed = numbers.parse(distinct, shares=is_share)
@@ -306,16 +277,23 @@ def _from_numbers(table: Table, category: int, count: int) -> _Weighted:
     dropped = left_out(table, blank, nameless.size, int(nameless[0]) if nameless.size else 0)
     sums = np.asarray(np.bincount(labels.codes[used], values, len(labels.names)), dtype=np.float64)
     # Each number is at most 2^53: the sum does not overflow, and of whole numbers it is exact as far as it is allowed.
-    rows, total, notes = int(np.count_nonzero(kept)), float(sums.sum()), (*parsed.notes, *found)
+    rows, total, notes = (
+        int(np.count_nonzero(kept)),
+        float(sums.sum()),
+        (*labels.notes, *parsed.notes, *found),
+    )
+    names, merged = as_objects(labels.names), rows - len(labels.names)
     if values.dtype.kind == "i" and not (parsed.percent or is_share):
         if total > numbers.MAX_COUNT:
             raise UnreadableFile(
                 f"The counts add up to more than {numbers.MAX_COUNT:,}. Divide all of them by the same number."
             )
-        return _Weighted(labels, sums.astype(np.int64), "counts", rows, int(total), dropped, notes)
+        people = sums.astype(np.int64)
+        return Distribution(names, people, "counts", rows, int(total), dropped, merged, notes, **about)
     shares = sums / sums.max()  # first, which keeps denormal numbers from losing their digits
     shares /= shares.sum()
-    return _Weighted(labels, shares, "shares", rows, total, dropped, (*notes, *_rescaled(total)))
+    notes = (*notes, *_rescaled(total))
+    return Distribution(names, shares, "shares", rows, total, dropped, merged, notes, **about)
 
 
 def _labels(distinct: Any, codes: Codes, column: str) -> Labels:

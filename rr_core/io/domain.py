@@ -21,7 +21,7 @@ from rr_core.io.columns import CATEGORY_WORDS, HEADER_SWITCH, Table, suggest
 from rr_core.io.decoding import NoRows, WrongDomain, quote
 from rr_core.io.labels import Codes, as_objects, clean, difference, factorize, similar_labels
 from rr_core.io.reports import Reports, Source
-from rr_core.io.tables import Counts, add_up, number_columns, open_table
+from rr_core.io.tables import Counts, add_up, number_columns, one_of, open_table
 from rr_core.io.text import TextTable
 from rr_core.limits import K_MAX, K_MIN, TYPED_LETTERS_MAX
 
@@ -44,13 +44,11 @@ class Listed:
 def read_list(text_or_source: str | Source) -> Listed:
     """All categories, from pasted text or from a file.
 
-    Text holds one category per line; a single line may separate them by tabs, semicolons or commas. Quotation
-    marks around names and blanks go. Of a file the likeliest column is read, in any format that reports may
-    have. Repeated names are one category.
+    Text holds one category per line; a single line may separate them by tabs, semicolons or commas. Quotation marks
+    around names and blanks go. Of a file the likeliest column is read. Repeated names are one category.
 
     Raises:
-        WrongDomain: an empty list, one category only, more than K_MAX, or a text of more than TYPED_LETTERS_MAX
-            characters.
+        WrongDomain: an empty list, one category only, too many, or too long a text.
         UnreadableFile: a file that is no table.
 
     >>> read_list("bus, car, on foot").labels.tolist()
@@ -191,8 +189,7 @@ class Names:
 
     Attributes:
         left_out: names that are no categories. Their reports are not counted.
-        counted_as: pairs of a name and the one under which its reports are counted; that may in turn be counted as
-            another.
+        counted_as: pairs of a name and the one that its reports are counted under, which may in turn be another.
     """
 
     left_out: tuple[str, ...] = ()
@@ -211,8 +208,8 @@ class Collected:
             the categories without a name ("not reported 1", ...).
         counts: (k,) read-only int64, reports of each category; not all zero.
         unreported: categories with no report.
-        outside: reported labels that are not in the domain, and names that were left out, with their reports, most
-            reported first. They are not in `counts`.
+        outside: reported labels not in the domain, and names left out, with their reports, most reported first; not in
+            `counts`.
         outside_total: number of reports in `outside`.
         notes: sentences about the domain.
         too_few: categories of the files with fewer reports than noise alone brings, each with its reports.
@@ -238,12 +235,11 @@ class Collected:
 
 
 def within(reports: Reports, domain: Domain, names: Names = AS_WRITTEN) -> Collected:
-    """Count reports over their domain. Everything left out is listed in `Collected.outside` and
-    `Collected.notes`.
+    """Count reports over their domain; everything left out is in `Collected.outside` and `Collected.notes`.
 
     Raises:
         WrongDomain: K out of range or smaller than the number of categories reported; a list that does not fit the
-            reports, or holds none of them.
+            reports.
 
     >>> from rr_core.io.reports import read_reports
     >>> reports = read_reports([Source("answers.txt", b"bus\\ncar\\nbus\\n")])
@@ -291,10 +287,7 @@ def counted_name(label: str, others: Mapping[str, str]) -> str:
 
 def among(labels: npt.NDArray[np.object_], names: Collection[str]) -> npt.NDArray[np.bool_]:
     """(m,) whether each label is in ``names``."""
-    if not len(names):
-        return np.zeros(len(labels), dtype=bool)
-    found = pc.is_in(pa.array(labels, pa.large_string()), pa.array(list(names), pa.large_string()))
-    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
+    return one_of(pa.array(labels, pa.large_string()), names)
 
 
 def _renamed_note(reports: Reports, names: Names) -> tuple[str, ...]:

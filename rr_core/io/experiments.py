@@ -7,21 +7,22 @@ import io
 import json
 import re
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from rr_core.experiments import storage
 from rr_core.experiments.run import SweepResult
+from rr_core.io.columns import Table
 from rr_core.io.decoding import UnreadableFile, quote
 from rr_core.io.parquet import is_number, is_text, open_parquet
 from rr_core.io.tables import decoded
-from rr_core.io.text import csv_bytes
+from rr_core.io.text import TextTable, csv_bytes
 from rr_core.plain_text import csv_cell
 
 MOST_ROWS = 40_000  # of a file that is read: five times the largest sweep that is run here
@@ -38,8 +39,7 @@ _FOREIGN = (
 
 
 def csv_file(result: SweepResult) -> bytes:
-    """One row per cell and estimator as CSV, every digit kept; the settings, in JSON, in the first row of the last
-    column. Not for a result without cells, which has no first row."""
+    """One row per cell and estimator as CSV; the settings, in JSON, in the first row of the last column."""
     columns: dict[str, Any] = dict(storage.to_columns(result))
     for name in _TEXTS:
         columns[name] = [csv_cell(text) for text in columns[name].tolist()]
@@ -50,7 +50,8 @@ def csv_file(result: SweepResult) -> bytes:
 def parquet_file(result: SweepResult) -> bytes:
     """The same table as Parquet; the settings, in JSON, in the metadata under "sweep"."""
     columns = {
-        name: pa.array(values.tolist(), _kind(values)) for name, values in storage.to_columns(result).items()
+        name: pa.array(values.tolist(), pa.string() if name in _TEXTS else pa.from_numpy_dtype(values.dtype))
+        for name, values in storage.to_columns(result).items()
     }
     out = io.BytesIO()
     pq.write_table(pa.table(columns).replace_schema_metadata({_SETTINGS: _settings(result)}), out)
@@ -58,16 +59,7 @@ def parquet_file(result: SweepResult) -> bytes:
 
 
 def read(name: str, data: bytes) -> SweepResult:
-    """The result that a file holds, bit for bit as it was written.
-
-    Args:
-        name: of the file.
-        data: its bytes: CSV, also when a spreadsheet has saved it again (with what digits that keeps), or Parquet;
-            gzipped or not.
-
-    Raises:
-        UnreadableFile: one or two plain sentences: what is wrong, where, and how to mend it.
-    """
+    """The result that a file holds, bit for bit as it was written: CSV, also one saved again, or Parquet."""
     if not data.strip():
         raise UnreadableFile(f"The file is empty. {_AGAIN}")
     found = decoded(data, name)
@@ -93,10 +85,8 @@ def _in_parquet(data: bytes) -> SweepResult:
         kind = schema.field(name).type
         if not (is_text(kind) if name in _TEXTS else is_number(kind)):
             raise _not_held(name)
-    pieces = [piece.arrays for piece in opened.pieces([opened.columns.index(name) for name in names])]
     columns = {}
-    for name, of_pieces in zip(names, zip(*pieces, strict=True), strict=True):
-        values = pa.chunked_array([chunk for array in of_pieces for chunk in array.chunks])
+    for name, values in _columns(opened, names).items():
         columns[name] = _texts(name, values) if name in _TEXTS else pc.cast(values, pa.float64()).to_numpy()
     return storage.from_columns(columns, about)
 
@@ -108,14 +98,14 @@ def _in_csv(text: bytes) -> SweepResult:
     header = _header(first, separator)
     _check_rows(text.count(b"\n") - 1)
     parsed = _parsed(text, separator, header)
-    settings = (cell for cell in parsed.column(_SETTINGS).to_pylist() if cell)
+    settings = (cell for cell in parsed[_SETTINGS].to_pylist() if cell)
     about = _about(next(settings, ""))
     columns = {}
     for name in storage.required_columns(about):
         if name in _TEXTS and name in header:
-            columns[name] = _texts(name, parsed.column(name))
+            columns[name] = _texts(name, parsed[name])
         elif name in header:
-            columns[name] = _numbers(name, parsed.column(name), decimal_comma=separator == ";")
+            columns[name] = _numbers(name, parsed[name], decimal_comma=separator == ";")
     return storage.from_columns(columns, about)
 
 
@@ -133,34 +123,28 @@ def _header(line: bytes, separator: str) -> list[str]:
     return header
 
 
-def _parsed(text: bytes, separator: str, header: list[str]) -> pa.Table:
-    """All fields as text."""
-    broken: list[arrow_csv.InvalidRow] = []
-
-    def note(row: arrow_csv.InvalidRow) -> str:
-        broken.append(row)
-        return "error"
-
-    # Below the header, which Arrow may read as other names.
-    rows = pa.py_buffer(text).slice(text.index(b"\n") + 1 if b"\n" in text else len(text))
-    if not rows.size:
-        return pa.table({name: pa.array([], pa.string()) for name in header})
+def _parsed(text: bytes, separator: str, header: Sequence[str]) -> dict[str, Any]:
+    """All fields as text, by the name of their column."""
     try:
-        return arrow_csv.read_csv(
-            rows,
-            # In one block, so that lines are counted and none is too long.
-            arrow_csv.ReadOptions(use_threads=False, block_size=len(text) + 1, column_names=header),
-            arrow_csv.ParseOptions(delimiter=separator, invalid_row_handler=note),
-            arrow_csv.ConvertOptions(column_types=dict.fromkeys(header, pa.string())),
+        table = TextTable(
+            data=text, separator=separator, columns=tuple(header), sample=(), numeric=(), hints=()
         )
-    except pa.ArrowException:
-        where = (
-            f"line {broken[0].number + 1} has {broken[0].actual_columns:,} fields where the first line has "
-            f"{broken[0].expected_columns:,}"
-            if broken
-            else "its lines cannot be told apart"
-        )
+        return _columns(table, header)
+    except UnreadableFile as error:
+        broken = re.match(r"Line (.* where the first line has [0-9]+)", f"{error}")
+        where = f"line {broken[1]}" if broken else "its lines cannot be told apart"
         raise UnreadableFile(f"The file is cut short or was changed: {where}. {_AGAIN}") from None
+
+
+def _columns(table: Table, names: Sequence[str]) -> dict[str, Any]:
+    """These columns, each whole."""
+    pieces = [piece.arrays for piece in table.pieces(list(map(table.columns.index, names))) if piece.arrays]
+    return {
+        name: pa.chunked_array(
+            [chunk for piece in pieces for chunk in piece[i].chunks], None if pieces else pa.string()
+        )
+        for i, name in enumerate(names)
+    }
 
 
 def _texts(name: str, values: Any) -> NDArray[Any]:
@@ -211,7 +195,3 @@ def _about(written: str) -> Any:
             "The settings of the sweep in the file are cut short or were changed; a spreadsheet cuts texts of more than "
             f"32,767 letters. {_AGAIN}"
         ) from None
-
-
-def _kind(values: NDArray[Any]) -> pa.DataType:
-    return pa.string() if values.dtype.kind == "U" else pa.from_numpy_dtype(values.dtype)

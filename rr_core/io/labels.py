@@ -15,7 +15,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rr_core.io.decoding import UnreadableFile, megabytes
 from rr_core.io.numbers import DECIMAL
 from rr_core.io.parquet import is_text, to_text
 
@@ -29,8 +28,6 @@ Codes = npt.NDArray[np.int32]
 # than this is sorted instead.
 _MANY, _MUCH = 1 << 19, 1 << 26
 _SLICE = 1 << 16
-NAMES_BYTES_MAX = 512 * 1024**2
-"""What the names of all categories may take as Python's text, in which one rare letter makes the others wide."""
 
 _CONTROLS = r"[\x00-\x1f\x7f-\x{9f}]"
 # Padding makes a name longer; beyond this much text, names are sorted letter by letter.
@@ -49,10 +46,8 @@ class Labels:
 
 
 def factorize(column: Any) -> tuple[Any, Codes]:
-    """Distinct values of a chunked column, in order of first appearance, and each row's code.
-
-    Missing values are one of the distinct values. O(rows); 4 bytes per row and the distinct values.
-    """
+    """Distinct values of a chunked column, in order of first appearance, and each row's code. Missing values are one
+    of them. O(rows); 4 bytes per row and the distinct values."""
     if pa.types.is_dictionary(column.type):
         return _factorize_dictionary(column)
     many = len(column) > _MANY or column.nbytes > _MUCH
@@ -92,12 +87,8 @@ def as_objects(names: Any) -> npt.NDArray[np.object_]:
 
 
 def clean(distinct: Any, codes: Codes) -> Labels:
-    """Labels of a column that `factorize` has split.
-
-    They are trimmed, free of control characters and at most MAX_LABEL_LENGTH long.
-    Tabs and line breaks inside a name become a space, other control characters vanish. Names that
-    differ only in that are one category.
-    """
+    """Labels of a column that `factorize` has split: trimmed and at most MAX_LABEL_LENGTH long. Tabs and line breaks
+    inside a name become a space, other control characters vanish; names that differ only in that are one category."""
     text = to_text(distinct)
     # Piece by piece: each step makes a copy.
     pieces = [_trimmed(text.slice(start, _SLICE)) for start in range(0, len(text), _SLICE)]
@@ -116,7 +107,6 @@ def clean(distinct: Any, codes: Codes) -> Labels:
         names = pc.filter(names, pc.not_equal(names, ""))
         merged = np.where(merged == empty, -1, merged - (merged > empty)).astype(np.int32)
     names, notes = _shorten(names)
-    _check_names(names)
     return Labels(names, merged[codes] if len(codes) else codes, notes)
 
 
@@ -131,32 +121,16 @@ def _trimmed(text: Any) -> tuple[Any, bool]:
     return (text, True) if bare.equals(text) else (bare, False)
 
 
-def _check_names(names: Any) -> None:
-    """Refuse names that are too large together."""
-    letters = pc.utf8_length(names)
-    size = 0
-    for wide, pattern in ((1, ""), (1, r"[^\x00-\x{ff}]"), (2, r"[^\x00-\x{ffff}]")):
-        size += wide * (pc.sum(pc.filter(letters, pc.match_substring_regex(names, pattern))).as_py() or 0)
-    if size > NAMES_BYTES_MAX:
-        raise UnreadableFile(
-            f"The names of the {len(names):,} categories are longer than {megabytes(NAMES_BYTES_MAX)} in all. Shorten"
-            " them, for example to a code for each."
-        )
-
-
 def name_order(names: npt.NDArray[np.object_]) -> npt.NDArray[np.int64]:
-    """Positions that sort labels: numerically if all are numbers, or intervals as "[0,10)", else in natural order.
-
-    That is without regard to case and accents, and "item 2" before "item 10". Ties keep their order.
-    """
+    """Positions that sort labels: by size if all are numbers, or intervals as "[0,10)", else without regard to case
+    and accents, and "item 2" before "item 10". Ties keep their order."""
     text = pa.array(names, pa.large_string())
     if pc.all(pc.match_substring_regex(text, DECIMAL)).as_py():
         return np.argsort(np.array([float(name) for name in names]), kind="stable")
     if pc.all(pc.match_substring_regex(text, _INTERVAL)).as_py():
         ends = np.array([[float(end) for end in re.split(r"[,;]", name[1:-1])] for name in names])
         return np.lexsort((ends[:, 1], ends[:, 0]))
-    key = pc.replace_substring_regex(pc.utf8_normalize(text, "NFKD"), r"\p{Mn}", "")
-    key = pc.utf8_lower(key)
+    key = pc.utf8_lower(_without_accents(text))
     if key.nbytes < _NATURAL_SORT_BYTES:
         # Every run of digits gets the same length: zeros in front, then its last twelve digits.
         padded = pc.replace_substring_regex(key, r"([0-9]+)", r"000000000000\1")
@@ -187,8 +161,7 @@ def _shorten(names: Any) -> tuple[Any, tuple[str, ...]]:
 
 
 def _free_label(stem: str, taken: set[bytes], repeats: dict[str, int]) -> str:
-    """The label of a cut name: its stem and "…", with a number if that label is taken. ``taken`` has the labels
-    that it could be equal to, in UTF-8, and gets this one; ``repeats`` counts the labels of each stem."""
+    """The label of a cut name: its stem and “…”, with a number if that is ``taken``, which gets this one."""
     label = stem + "…"
     while label.encode() in taken:
         repeats[stem] = repeats.get(stem, 1) + 1
@@ -227,8 +200,7 @@ _UNSEEN = r"[\x{ad}\x{200b}\x{200e}\x{200f}\x{2060}\x{feff}]"
 
 
 def visible_form(labels: Any) -> Any:
-    """Arrow text of labels in which labels that look the same are equal: normalized in Unicode form (NFC),
-    blanks, invisible characters and trailing ".0" of whole numbers."""
+    """Arrow text in NFC without needless blanks, invisible characters and “.0”: what looks the same is equal."""
     odd = pc.match_substring_regex(labels, r"[^\x20-\x7e]|  |\.0+$")
     # Most names are plain words, on which the rest would be wasted.
     some = pc.utf8_normalize(pc.filter(labels, odd), "NFC")
@@ -276,9 +248,9 @@ def _with_plain_marks(text: Any) -> Any:
 
 
 def value_form(labels: Any) -> Any:
-    """`caseless_form` in which one value is equal in all its ways: 01 and 1.000e+00 are 1, 3.2.2026 is 2026-02-03; true
-    is 1 and false 0 where nothing else is there but these. A date with slashes is one only if its day is above 12. Of
-    words, all forms of quotation marks and dashes are equal."""
+    """`caseless_form` in which one value is equal in all its ways: 01 and 1.000e+00 are 1, 3.2.2026 is 2026-02-03;
+    true is 1 and false 0 where nothing else is there but these. A date with slashes is one only if its day is above
+    12. Of words, all forms of quotation marks and dashes are equal."""
     text = _with_plain_marks(caseless_form(labels))
     truths = pa.array(sorted({*_TRUTH, *_TRUTH.values()}), pa.large_string())
     if len(text) and pc.all(pc.is_in(text, truths)).as_py():
@@ -329,8 +301,7 @@ def _plain_date(cell: str) -> str:
 def similar_labels(
     outside: npt.NDArray[np.object_], listed: npt.NDArray[np.object_]
 ) -> list[tuple[str, str]]:
-    """Pairs of a label outside the list and the first label on the list that is equal but for case, accents,
-    leading zeros, ".0" and surrounding marks, or is the same value (`value_form`)."""
+    """Pairs of a label outside the list and the first on it that is one value, or alike but for accents and marks."""
     if not len(outside):
         return []
     values = [value_form(pa.array(labels, pa.large_string())) for labels in (outside, listed)]
@@ -354,8 +325,7 @@ def _without_accents(text: Any) -> Any:
 
 
 def difference(one: str, other: str) -> str:
-    """The kind of difference, in words, between two labels that `_folded`, `visible_form` or `caseless_form`
-    makes equal."""
+    """The kind of difference, in words, between two labels that are alike in one of the forms above."""
     if one.lower() == other.lower():
         return "upper and lower case"
     if {one.lower(), other.lower()} in ({"true", "1"}, {"false", "0"}):

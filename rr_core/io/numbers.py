@@ -37,6 +37,9 @@ _POINTS = r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+$"
 _SHORT = r"^([+-]?[0-9]{1,3})?$"
 _WITH_SHARE = r"^([^()]*[0-9])\s*\([0-9.,\s]+%\)\s*$"  # 312 (31.2%)
 _BEHIND_SHARE = r"^\s*[0-9][0-9.,\s]*%\s*\(([0-9][^()%]*)\)\s*$"  # 31.2% (312)
+_DIGITS = {
+    zero + i: f"{i}" for zero in (0x660, 0x6F0, 0xFF10) for i in range(10)
+}  # Arabic, Persian, of full width
 _SLICE = 1 << 16  # numbers made objects of Python's at a time
 _NOT_FINITE = r"(?i)^[+-]?(nan|inf(inity)?)$"
 
@@ -57,7 +60,10 @@ def parse(distinct: Any, *, shares: bool = False) -> Numbers:
     """
     if is_number(distinct.type):
         return Numbers(_from_arrow(distinct))
-    text = pc.replace_substring_regex(to_text(distinct), _WITH_SHARE, r"\1")
+    text = to_text(distinct)
+    if not pc.all(pc.string_is_ascii(text)).as_py():
+        text = pa.array([one and one.translate(_DIGITS) for one in text.to_pylist()], text.type)
+    text = pc.replace_substring_regex(text, _WITH_SHARE, r"\1")
     text = pc.replace_substring_regex(text, _BEHIND_SHARE, r"\1")
     text = pc.utf8_trim_whitespace(pc.replace_substring(text, "\u2212", "-"))
     # A plus sign is the only thing Arrow's integers do not take.
@@ -88,15 +94,8 @@ def check(
     *,
     people: bool = False,
 ) -> None:
-    """Refuse the first row whose number is not a count or a probability; for `people`, not a whole number.
-
-    `codes` gives for each row the position of its number among the distinct ones. Rows that are not `kept`
-    are ignored.
-
-    Raises:
-        UnreadableFile: with the place and the text of the first missing, non-numeric, infinite, negative or too large
-            number.
-    """
+    """Refuse the first row whose number is not a count or a probability; for `people`, not a whole number. `codes`
+    gives for each row the position of its number among the distinct ones; rows that are not `kept` are ignored."""
     good = (values >= 0) & (values <= MAX_COUNT)
     if people:
         good &= values == np.rint(values)

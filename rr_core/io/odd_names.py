@@ -21,7 +21,7 @@ from rr_core.io.columns import WORDS
 from rr_core.io.domain import Domain, Listed, Names, Size, among, most_first, renamed
 from rr_core.io.labels import caseless_form, similar_labels, value_form, visible_form
 from rr_core.io.reports import Reports
-from rr_core.io.tables import Counts, likely_total, sum_of_others, total_form
+from rr_core.io.tables import Counts, likely_total, one_of, sum_of_others, total_form
 from rr_core.mechanism import RandomizedResponse
 from rr_core.reports.low_counts import strays
 
@@ -60,7 +60,7 @@ class Odd:
         label, reports: the name, and its reports.
         reason: why it looks odd.
         twin: the category of which it may be a spelling; None where it is probably no category.
-        by_default: whether it is, unless the user decides otherwise, counted as its twin or (without one) left out.
+        by_default: whether it is counted as its twin, or without one left out, unless the user decides otherwise.
     """
 
     label: str
@@ -90,8 +90,7 @@ class OddNames:
 
 
 def decisions_on(odd: list[Odd]) -> Names:
-    """Decisions that count these odd names as their twins or, without one, leave them out; all other names
-    stay categories."""
+    """Decisions that count these odd names as their twins or, without one, leave them out."""
     return Names(
         left_out=tuple(one.label for one in odd if one.twin is None),
         counted_as=tuple((one.label, one.twin) for one in odd if one.twin is not None),
@@ -112,7 +111,7 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
         return _beside_list(reports, domain, mechanism)
     labels, counts = reports.labels, reports.counts
     written = pa.array(labels, pa.large_string())
-    text, missing = pc.utf8_lower(written), _one_of(written, WORDS["missing"])
+    text, missing = pc.utf8_lower(written), one_of(written, WORDS["missing"])
     none = np.zeros(len(labels), dtype=bool)
     of_counts = reports.layout == "counts"
     means = _means(counts, written, missing) if of_counts else none
@@ -131,14 +130,14 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
         rare[own] = found.below
         level = found.level
         outweighed = bool(counts[rare & (nearly < 0)].sum() < level)
-    unsaid = _one_of(text, WORDS["perhaps_missing"])
+    unsaid = one_of(text, WORDS["perhaps_missing"])
     # A table of counts was written by somebody: a row of it is a category, also one with a 0.
     listed = rare & (counts == 0) | (rare & ~unsaid if of_counts else none)
     # Files that were put together have the header of the second among their rows.
     header = (
         none
         if of_counts or not reports.has_header
-        else _one_of(text, frozenset({reports.category_name.lower()}))
+        else one_of(text, frozenset({reports.category_name.lower()}))
     )
     perhaps = unsaid | total | added | means | several | declared | header
     others: tuple[tuple[Reason, Mask], ...] = (
@@ -169,11 +168,10 @@ def odd_names(reports: Reports, domain: Domain, mechanism: Mechanism | None = No
 
 
 def _means(counts: Counts, written: Any, missing: Mask) -> Mask:
-    """Of a table of counts, which names at its end are words for a mean or a standard deviation, and have, but for
-    rounding, that of the rows above."""
+    """Which names at the end are words for a mean or standard deviation, and have that of the rows above."""
     form, found = total_form(written), np.zeros(len(counts), dtype=bool)
-    mean, deviation = (_one_of(form, WORDS[word]) for word in ("mean", "deviation"))
-    rest = mean | deviation | missing | _one_of(form, WORDS["total"])
+    mean, deviation = (one_of(form, WORDS[word]) for word in ("mean", "deviation"))
+    rest = mean | deviation | missing | one_of(form, WORDS["total"])
     if (mean | deviation).any() and not rest.all():
         end = int(np.flatnonzero(~rest)[-1]) + 1
         above = counts[:end][~rest[:end]]
@@ -187,7 +185,7 @@ def _totals(reports: Reports, written: Any, missing: Mask) -> tuple[Mask, Mask, 
     """Of a table of counts, which names have a word for a total, or the sum of a group of others; which, without one, the
     sum of all others; and which of these surely are no categories."""
     labels, counts = reports.labels, reports.counts
-    called = _one_of(total_form(written), WORDS["total"])
+    called = one_of(total_form(written), WORDS["total"])
     grouped = _sums_of_groups(labels, counts) | _sums_of_next(counts, called | missing)
     grouped |= _nets(written, counts, called | missing)
     total = called | grouped
@@ -216,7 +214,7 @@ def summary_rows(reports: Reports) -> dict[str, str]:
     if reports.layout != "counts":
         return {}
     written = pa.array(reports.labels, pa.large_string())
-    missing = _one_of(written, WORDS["missing"])
+    missing = one_of(written, WORDS["missing"])
     means = _means(reports.counts, written, missing)
     total, added, _ = _totals(reports, written, missing | means)
     totals = dict.fromkeys(reports.labels[total | added].tolist(), "totals")
@@ -224,8 +222,7 @@ def summary_rows(reports: Reports) -> dict[str, str]:
 
 
 def _sums_so_far(total: Mask, counts: Counts) -> Mask:
-    """Whether a name with a word for a total has the sum of two or more names that come before it, back to the last such
-    word: a subtotal."""
+    """Whether a name with a word for a total has the sum of two or more since the last such: a subtotal."""
     found, start = np.zeros(len(counts), dtype=bool), 0
     for i in np.flatnonzero(total).tolist():
         found[i] = i > start + 1 and counts[i] == counts[start:i].sum() > 0
@@ -234,8 +231,8 @@ def _sums_so_far(total: Mask, counts: Counts) -> Mask:
 
 
 def _sums_of_next(counts: Counts, apart: Mask) -> Mask:
-    """Whether a name has the sum of two or more that come next, where all but those ``apart`` are in such a group, of two
-    or more: "Motorised" above "Bus" and "Car", "Active" above "Bike" and "Walk"."""
+    """Whether a name has the sum of two or more that come next, where all but those ``apart`` are in such a group, of
+    two or more: "Motorised" above "Bus" and "Car", "Active" above "Bike" and "Walk"."""
     rows, heads, i = np.flatnonzero(~apart), list[int](), 0
     while i < len(rows):
         whole, j, together = counts[rows[i]], i + 1, 0
@@ -251,13 +248,11 @@ def _sums_of_next(counts: Counts, apart: Mask) -> Mask:
 
 
 def _nets(written: Any, counts: Counts, apart: Mask) -> Mask:
-    """Whether a name of several answers together, as "NET: public transport" or "Top 2 box", has the sum of two or more
-    rows that follow one another; those ``apart`` are none of these."""
+    """Whether a name like “NET: …” or “Top 2 box” has the sum of two or more adjacent rows, not ``apart``."""
     called = np.asarray(pc.match_substring_regex(pc.utf8_lower(written), _NET).to_numpy(zero_copy_only=False))
-    rest = counts[~(called | apart)]
-    if not called.any() or len(rest) > _MOST_IN_NETS:
-        return np.zeros(len(counts), dtype=bool)
-    return called & np.isin(counts, np.concatenate([np.cumsum(rest[i:])[1:] for i in range(len(rest))]))
+    rest = counts[~(called | apart)][:_MOST_IN_NETS]
+    sums = [np.cumsum(rest[i:])[1:] for i in range(len(rest))] if called.any() else []
+    return called & np.isin(counts, np.concatenate([[], *sums]))
 
 
 def _sums_of_groups(labels: Labels, counts: Counts) -> Mask:
@@ -278,9 +273,9 @@ def _sums_of_groups(labels: Labels, counts: Counts) -> Mask:
 
 
 def _several_answers(names: Any) -> Mask:
-    """Whether a name is a list of names that are there, too: the boxes that somebody ticked. Of several names with blanks
-    between words three or more must be such lists: "New York" may be none. Beside such a list, parts of two others are
-    boxes as well, which nobody ticked alone."""
+    """Whether a name is a list of names that are there, too: the boxes that somebody ticked. Of lists with blanks
+    alone between words there must be three: "New York" may be none. Parts of two lists are boxes as well, which nobody
+    ticked alone."""
     found = np.zeros(len(names), dtype=bool)
     bare = pc.replace_substring_regex(names, r"\s*[;,|]\s*$", "")  # Microsoft Forms ends each answer with one
     for mark, fewest in ((_BETWEEN, 1), (r"\s+", _FEWEST_LISTS)):
@@ -302,8 +297,7 @@ def _several_answers(names: Any) -> Mask:
 def too_few(
     reports: Reports, names: Names, domain: Domain, mechanism: Mechanism
 ) -> tuple[tuple[str, int], ...]:
-    """Categories, after these decisions, with far fewer reports than noise alone gives, each with its
-    reports; most reported first."""
+    """Categories, after these decisions, with far fewer reports than noise alone gives, each with its reports."""
     labels, counts = renamed(reports, names)
     if isinstance(domain, Listed):
         return _listed_too_few(labels, counts, domain, mechanism)[0]
@@ -345,9 +339,9 @@ def _listed_too_few(
 
 
 def _twins(labels: Labels, counts: Counts) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Mask]:
-    """Two (m,) arrays of positions of labels. First: the most reported label that looks the same, -1 for that
-    label itself. Second: for labels with -1 in the first, the most reported one that differs in case only, or is the same
-    value written in another way, else -1. Third: whether all names are values, so that these are surely one."""
+    """For each label the position of the most reported one that looks the same, -1 for that one itself; else of the
+    most reported one that differs in case only, or is the same value; and whether all are values, so that these are
+    surely one."""
     text = pa.array(labels, pa.large_string())
     same = _first_of_group(visible_form(text), counts)
     leads = np.flatnonzero(same < 0)
@@ -371,11 +365,6 @@ def _first_of_group(keys: Any, counts: Counts) -> npt.NDArray[np.int64]:
     first = np.empty(len(codes), dtype=np.int64)
     first[order] = np.repeat(order[starts], np.diff(np.append(starts, len(codes))))
     return np.where(first == np.arange(len(codes)), -1, first)
-
-
-def _one_of(text: Any, words: frozenset[str]) -> Mask:
-    found = pc.is_in(text, pa.array(sorted(words), pa.large_string()))
-    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
 
 
 def _by_reports(odd: list[Odd]) -> tuple[Odd, ...]:

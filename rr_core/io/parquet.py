@@ -26,18 +26,13 @@ _DAMAGED = (
 
 @dataclass(frozen=True, kw_only=True)
 class ParquetTable(Table):
-    """A Parquet table. `declares` says of each column whether the file lists its categories, used or not; `missing`, if
-    it is known, how many of its rows had a value declared as missing."""
+    """A Parquet table. `declares`: which columns list their categories; `missing`: rows declared so, if known."""
 
     declares: tuple[bool, ...] = ()
     missing: tuple[int, ...] = ()
 
     def pieces(self, indices: Sequence[int]) -> Iterator[Columns]:
-        """The columns at `indices`, some rows at a time, text still dictionary-encoded.
-
-        Raises:
-            UnreadableFile: a column of lists or records, too large a column, damage.
-        """
+        """The columns at `indices`, some rows at a time, text still dictionary-encoded; refuses lists and damage."""
         with faults_as(_DAMAGED):
             file = _open(self.data)
             names = [_readable(file, index) for index in indices]
@@ -51,11 +46,7 @@ class ParquetTable(Table):
 
 
 def open_parquet(data: bytes) -> ParquetTable:
-    """Read the schema and a sample.
-
-    Raises:
-        UnreadableFile: cut short, damaged, no rows, too many columns.
-    """
+    """Read the schema and a sample. Refuses a file cut short or damaged, without rows, or with too many columns."""
     if not data.endswith(b"PAR1") or len(data) < 12:
         raise UnreadableFile(
             "The Parquet file is cut short: its end is missing. Copy or export it again and wait until it"
@@ -169,11 +160,7 @@ def _usual(values: Any) -> Any:
 
 
 def to_text(values: Any) -> Any:
-    """An Arrow array of any flat type as text: 17 and 17.0 are "17", missing values are "", and midnight is the day.
-
-    Raises:
-        UnreadableFile: bytes that are not text.
-    """
+    """An Arrow array of any flat type as text: 17 and 17.0 are “17”, missing values “”, and midnight is the day."""
     if isinstance(values.type, pa.BaseExtensionType):
         values = values.storage
     if pa.types.is_dictionary(values.type):

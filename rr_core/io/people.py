@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,14 +14,15 @@ import pyarrow.compute as pc
 
 from rr_core.io import numbers
 from rr_core.io.columns import WORDS, Table, find
-from rr_core.io.decoding import NoRows, UnreadableFile, quote
+from rr_core.io.decoding import NoRows, UnreadableFile, quote, quoted
 from rr_core.io.domain import Names, counted_name
 from rr_core.io.labels import as_objects, clean, factorize, name_order, value_form
 from rr_core.io.parquet import is_number, to_text
-from rr_core.io.reports import Reports, Source, naming, rows_of_totals
+from rr_core.io.reports import Reports, Source, naming
 from rr_core.io.tables import open_table
 from rr_core.io.unary_reports import bits_of_columns, bits_of_strings
 from rr_core.reports.survey import MOST_GROUPS, Sample, Tallies
+from rr_core.rounding import counted
 
 _MOST_STATED = 4  # texts of a group that should have one
 _MOST_NAMED = 3
@@ -34,7 +35,7 @@ class People:
 
     Attributes:
         groups: g names in order, numbers by size; ("",) where no column was asked for.
-        tallies: people, and sums of their weights, by group and report, in the order that was asked for, or by bit.
+        tallies: people, and sums of their weights, by group and report, or by bit.
         notes: a sentence for each thing that was left out.
         stated: for each group, and each column that says how its reports were made, the different texts in it, "" for
             none; None where that was not asked for.
@@ -85,7 +86,7 @@ def read_people(
     >>> people.groups, people.tallies.counts.tolist()
     (('Oslo', 'Rome'), [[0, 1], [1, 1]])
     """
-    sources = [source] if isinstance(source, Source) else source
+    sources, files = [source] if isinstance(source, Source) else source, iter(read.files)
     keyed = tuple(dict.fromkeys((*by, *stated)))
     keys = [f"key {i}" for i in range(1 + len(keyed))]
     sums, whole = list[pa.Table](), list[pa.Table]()
@@ -95,7 +96,8 @@ def read_people(
                 table = open_table(bytes(one.data), one.name, read.has_header, sheet=one.sheet)
             except NoRows:
                 continue  # a part without rows, which was skipped before
-            for rows in _rows(table, read, keys, keyed, weights, inverse):
+            totals = next(files, read.files[-1]).totals
+            for rows in _rows(table, read, totals, keys, keyed, weights, inverse):
                 sums.append(_add_up(rows, keys))
                 whole.append(_add_up(rows, keys[:1]))
     added = _add_up(pa.concat_tables(sums), keys)
@@ -111,9 +113,15 @@ def read_people(
 
 
 def _rows(
-    table: Table, read: Reports, keys: Sequence[str], by: Sequence[str], weights: str | None, inverse: bool
+    table: Table,
+    read: Reports,
+    totals: Sequence[int],
+    keys: Sequence[str],
+    by: Sequence[str],
+    weights: str | None,
+    inverse: bool,
 ) -> Iterator[pa.Table]:
-    """The rows of each piece of a table with its keys, and what is added up of them."""
+    """The rows of each piece of a table but those of totals, with its keys, and what is added up of them."""
     of_reports = list(read.columns) or [read.category_name]
     columns = [*of_reports, *by, *([] if read.count_name is None else [read.count_name])]
     of_weights = [] if weights is None else [find(table, weights)]
@@ -126,8 +134,6 @@ def _rows(
     if of_weights and read.count_name is not None:
         raise UnreadableFile("A table of counts has no weights: weights need one report per row.")
     rows, many = 0, len(read.columns)
-    of_counts = read.count_name is not None and not many
-    totals = rows_of_totals(table, indices[0], indices[-1]) if of_counts else None
     for piece in table.pieces(indices):
         if not piece.arrays:
             continue
@@ -150,7 +156,7 @@ def _rows(
         summed["zero"] = ((weight == 0) & ~missing).astype(np.int64)
         summed["people"] = np.where(missing, 0, summed["people"])
         own = pa.table(summed)
-        yield own if totals is None else own.filter(pa.array(~totals[rows : rows + n]))
+        yield own.filter(pa.array(~np.isin(np.arange(rows, rows + n), totals))) if totals else own
         rows += n
 
 
@@ -173,8 +179,7 @@ def _people(
     bits: bool,
     stated: Sequence[int],
 ) -> People:
-    """The people of a table of sums; ``stated`` are the places of what is stated of the groups among the keys behind that
-    of the reports."""
+    """The people of a table of sums; ``stated`` are the places among the keys of what is stated of the groups."""
     if bits:
         reports, each = bits_of_strings(sums[keys[0]], len(labels))
     else:
@@ -201,10 +206,7 @@ def _people(
     written = {group_names[group] for group in np.unique(groups[groups >= 0]).tolist()}
     groups, group_names = _seen(groups[left], group_names)
     if empty := sorted(written.difference(group_names)):
-        more = ", …" if len(empty) > _MOST_NAMED else ""
-        notes.append(
-            f"Without a report, and left out of the groups: {', '.join(map(quote, empty[:_MOST_NAMED]))}{more}."
-        )
+        notes.append(f"Without a report, and left out of the groups: {quoted(empty)}.")
     g, m = len(group_names), len(labels)
     if not groups.size:
         raise UnreadableFile("No report is left that has a group and a weight: choose other columns.")
@@ -218,17 +220,15 @@ def _people(
     if bits:
         people, squares = (sums[name].to_numpy()[left] for name in ("people", "squares"))
         weight = None if weights is None else sums["weights"].to_numpy()[left]
-        sample = Sample(each[reports[left]], groups, weight, people=people, squares=squares)
-        return People(group_names, sample.tallies(m), tuple(notes), told)
-
-    def summed(name: str) -> npt.NDArray[np.float64]:
-        of = sums[name].to_numpy()[left]
-        return np.bincount(groups * m + reports[left], of, g * m).reshape(g, m).astype(np.float64)
-
-    counts = summed("people").astype(np.int64)
-    if weights is None:
-        return People(group_names, Tallies(counts), tuple(notes), told)
-    tallies = Tallies(counts, summed("weights"), summed("squares"))
+        tallies = Sample(each[reports[left]], groups, weight, people=people, squares=squares).tallies(m)
+    else:
+        people, weight, squares = (
+            np.bincount(groups * m + reports[left], sums[name].to_numpy()[left], g * m).astype(float)
+            for name in ("people", "weights", "squares")
+        )
+        tallies = Tallies(people.astype(np.int64).reshape(g, m))
+        if weights is not None:
+            tallies = replace(tallies, weights=weight.reshape(g, m), squares=squares.reshape(g, m))
     return People(group_names, tallies, tuple(notes), told)
 
 
@@ -245,14 +245,13 @@ def _alike(groups: Sequence[str]) -> list[str]:
 
 
 def _refuse_merged(sums: pa.Table, keys: Sequence[str], by: Sequence[str]) -> None:
-    """Raise UnreadableFile for a column of groups in which each name stands in one row, and others have none: it is meant
-    for those below, too, as where cells were merged."""
+    """Raise UnreadableFile for a column of groups with each name in one row, and others empty, as in merged cells."""
     rows = sums["rows"].to_numpy()
     for key, column in zip(keys, by, strict=False):
         own = clean(*factorize(sums[key]))
         each = np.bincount(own.codes.astype(np.int64) + 1, rows, 1 + len(own.names))
         if each[0] and len(each) > 1 and each[1:].max() == 1:
-            without = "1 row has" if each[0] == 1 else f"{int(each[0]):,} rows have"
+            without = counted(int(each[0]), "row") + (" has" if each[0] == 1 else " have")
             raise UnreadableFile(
                 f"In the column {quote(column)} each name stands in one row only, and {without} none, as where cells are "
                 "merged: write the name in every row."
@@ -278,10 +277,10 @@ def _combined(array: Any) -> Any:
     return pa.concat_arrays(combined.chunks) if isinstance(combined, pa.ChunkedArray) else combined
 
 
-def _note(notes: list[str], sums: pa.Table, among: npt.NDArray[np.bool_], counted: str, why: str) -> None:
-    rows = int(sums[counted].to_numpy()[among].sum())
+def _note(notes: list[str], sums: pa.Table, among: npt.NDArray[np.bool_], name: str, why: str) -> None:
+    rows = int(sums[name].to_numpy()[among].sum())
     if rows:
-        notes.append(f"{rows:,} {'row' if rows == 1 else 'rows'} {why}.")
+        notes.append(f"{counted(rows, 'row')} {why}.")
 
 
 def _places(written: npt.NDArray[np.object_], labels: Sequence[str], names: Names) -> npt.NDArray[np.int64]:
@@ -332,39 +331,35 @@ def _weights(array: Any, table: Table, index: int, before: int, inverse: bool) -
     Raises:
         UnreadableFile: the first text that is no number, or number that is no weight, with its line.
     """
-    combined, column = array, quote(table.columns[index])
+    combined = array
+
+    def refuse(wrong: npt.NDArray[np.bool_], found: Callable[[int], str], why: str) -> None:
+        for row in np.flatnonzero(wrong)[:1].tolist():
+            where = f"{table.unit.capitalize()} {table.place(before + row):,}"
+            column = quote(table.columns[index])
+            raise UnreadableFile(f"{where} has {found(row)} in the column {column}, {why}") from None
+
+    def as_written(row: int) -> str:
+        return quote(pc.cast(array.slice(row, 1), pa.large_string())[0].as_py())
+
+    mend = "mend it, leave it empty, or choose another column."
     try:
         if not is_number(combined.type):
             text = pc.utf8_trim_whitespace(pc.cast(combined, pa.large_string()))
             combined = pc.cast(pc.if_else(pc.equal(text, ""), None, text), pa.float64())
         values = np.asarray(pc.cast(combined, pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
     except pa.ArrowInvalid:
-        distinct, codes = (
-            pc.unique(combined),
-            pc.index_in(combined, pc.unique(combined)).to_numpy(zero_copy_only=False),
-        )
+        distinct, codes = factorize(pa.chunked_array([combined]))
         parsed = numbers.parse(distinct)
         values = (parsed.values / (100 if parsed.percent else 1))[codes]
         wrong = np.isnan(values) & ~np.asarray(pc.is_null(combined).to_numpy(zero_copy_only=False))
-        text = pc.cast(combined, pa.large_string())
-        for row in np.flatnonzero(wrong)[:1].tolist():
-            raise UnreadableFile(
-                f"{table.unit.capitalize()} {table.place(before + row):,} has {quote(text[row].as_py())} in the column "
-                f"{column}, which is no number, as weights are: mend it, leave it empty, or choose another column."
-            ) from None
-    broken = np.flatnonzero(values % 1 > 0)
-    far = broken.size and np.nanmax(values) > _FAR * values[broken].max()  # 950 beside 1.234
+        refuse(wrong, as_written, f"which is no number, as weights are: {mend}")
+    broken = np.isfinite(values) & (values != np.rint(values))
+    far = broken.any() and np.nanmax(values) > _FAR * values[broken].max()  # 950 beside 1.234
     if far and not is_number(array.type) and numbers.parse(pc.unique(array)).notes:
-        text = array[int(broken[0])].as_py()
-        raise UnreadableFile(
-            f"{table.unit.capitalize()} {table.place(before + int(broken[0])):,} has {quote(text)} in the column "
-            f"{column}, beside numbers that are much larger: if its point stands between thousands, write it without."
-        )
+        why = "beside numbers that are much larger: if its point stands between thousands, write it without."
+        refuse(broken, as_written, why)
+    range_of = "inclusion probabilities lie above 0, up to 1" if inverse else "weights are not below 0"
     bad = (values <= 0) | (values > 1) if inverse else values < 0
-    for row in np.flatnonzero(bad)[:1].tolist():
-        range_of = "inclusion probabilities lie above 0, up to 1" if inverse else "weights are not below 0"
-        raise UnreadableFile(
-            f"{table.unit.capitalize()} {table.place(before + row):,} has {values[row]:.12g} in the column {column}, and "
-            f"{range_of}: mend it, leave it empty, or choose another column."
-        )
+    refuse(bad, lambda row: f"{values[row]:.12g}", f"and {range_of}: {mend}")
     return np.where(np.isinf(values), np.nan, values)

@@ -20,7 +20,7 @@ from rr_core.io.report_results import K_RR, ReportsInUse, Results
 from rr_core.io.text import csv_bytes
 from rr_core.plain_text import csv_columns
 from rr_core.protocols import Channel, UnaryEncoding
-from rr_core.reports.analysis import ALL_ROWS, ByGroup, Collecting
+from rr_core.reports.analysis import ByGroup, Collecting
 from rr_core.rounding import p_of_file
 from rr_core.script import script as recompute_script
 
@@ -52,23 +52,22 @@ def parquet_file(results: Results, verdict: str) -> bytes:
 
 
 def json_file(results: Results, verdict: str, when: str) -> bytes:
-    """Settings, versions, what was read and left out, tests, advice, and the table by column.
+    """Settings, versions, what was read and left out, tests, the advice ``verdict``, and the table by column, analysed
+    ``when``.
 
-    Beyond MOST_JSON_ROWS categories the table holds the most reported ones; ``rows`` says how many of how many. Of groups
-    with more rows than that the table is null: the CSV file holds it.
-
-    Args:
-        results: the analysis.
-        verdict: the advice on which estimate to report, in one sentence.
-        when: date and time of the analysis.
+    Beyond MOST_JSON_ROWS categories the table holds the most reported ones; ``rows`` says how many of how many. Of
+    groups with more rows than that the table is null: the CSV file holds it.
     """
-    k = results.used.k
-    chosen = ALL_ROWS if k <= MOST_JSON_ROWS else results.order[:MOST_JSON_ROWS]
+    k, table = results.used.k, results.columns()
+    if k > MOST_JSON_ROWS:
+        most = results.order[:MOST_JSON_ROWS]
+        kinds = {name: getattr(values, "dtype", object) for name, values in table.items()}
+        table = {name: np.array(values, dtype=kinds[name])[most] for name, values in table.items()}
     everything = {
         "analysed": when,
         **facts(results, verdict),
         "rows": {"held": min(k, MOST_JSON_ROWS), "of": k},
-        "table": results.columns(chosen),
+        "table": table,
     }
     if (survey := results.survey) is not None:
         everything["groups"] = {
@@ -111,7 +110,6 @@ def script(results: Results) -> str:
         reading=reports.reading,
         **domain,
         **decided,
-        swapped=used.settings.swapped,
         **(
             {"p": _each(used, lambda one: one.p)}
             if used.settings.privacy_kind == "p"
@@ -192,9 +190,10 @@ def answers_file(results: Results) -> bytes:
 
 
 def facts(results: Results, verdict: str) -> dict[str, Any]:
-    """All but the table, as plain values for JSON: settings, versions, what was read and left out, tests,
-    advice. Simulations that were not run are None."""
+    """All but the table, as plain values for JSON; simulations that were not run are None."""
     simulated, analysis = results.simulated, results.analysis
+    reports, collected, held = results.used.reports, results.used.collected, results.used.summaries
+    outside = [one for one in collected.outside if one[0] not in held]
     fit: dict[str, Any] | None = None if analysis.fit is None else asdict(analysis.fit)
     if simulated is not None:
         fit = simulated.fit.summary()
@@ -211,9 +210,29 @@ def facts(results: Results, verdict: str) -> dict[str, Any]:
             "scipy": version("scipy"),
         },
         "settings": _settings(results),
-        "files": _files(results),
-        "left_out": _left_out(results),
-        "notes": [*results.used.reports.notes, *results.used.collected.notes],
+        "files": {
+            "name": results.used.name,
+            "layout": reports.layout,
+            "category_column": reports.category_name,
+            "count_column": reports.count_name,
+            "sha256": reports.sha256,
+            "read": [
+                {"name": file.name, "rows": file.rows, "reports": file.reports} for file in reports.files
+            ],
+            "merged_rows": reports.merged,
+        },
+        "left_out": {
+            "rows": [asdict(dropped) for dropped in reports.dropped],
+            "reports_outside_domain": sum(count for _, count in outside),
+            "outside_domain": [{"category": label, "reports": count} for label, count in outside],
+            "summary_rows": [
+                {"name": label, "number": count, "of": held[label]}
+                for label, count in collected.outside
+                if label in held
+            ],
+            "categories_without_reports": collected.unreported,
+        },
+        "notes": [*reports.notes, *collected.notes],
         "simulations": None
         if simulated is None
         else {"seed": SEED, "asked": simulated.fit.requested, "done": simulated.fit.done},
@@ -253,7 +272,6 @@ def _settings(results: Results) -> dict[str, Any]:
         made |= {
             "privacy_given_as": used.settings.privacy_kind,
             "domain": used.settings.domain,
-            "swapped": used.settings.swapped,
         }
     return {
         **made,
@@ -263,35 +281,6 @@ def _settings(results: Results) -> dict[str, Any]:
         "target": results.target,
         "counted_as": dict(used.settings.names.counted_as),
         "test_level": None if results.analysis.above is None else results.analysis.above.level,
-    }
-
-
-def _files(results: Results) -> dict[str, Any]:
-    reports = results.used.reports
-    return {
-        "name": results.used.name,
-        "layout": reports.layout,
-        "category_column": reports.category_name,
-        "count_column": reports.count_name,
-        "sha256": reports.sha256,
-        "read": [{"name": file.name, "rows": file.rows, "reports": file.reports} for file in reports.files],
-        "merged_rows": reports.merged,
-    }
-
-
-def _left_out(results: Results) -> dict[str, Any]:
-    collected, held = results.used.collected, results.used.summaries
-    outside = [one for one in collected.outside if one[0] not in held]
-    return {
-        "rows": [asdict(dropped) for dropped in results.used.reports.dropped],
-        "reports_outside_domain": sum(count for _, count in outside),
-        "outside_domain": [{"category": label, "reports": count} for label, count in outside],
-        "summary_rows": [
-            {"name": label, "number": count, "of": held[label]}
-            for label, count in collected.outside
-            if label in held
-        ],
-        "categories_without_reports": collected.unreported,
     }
 
 

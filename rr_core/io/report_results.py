@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -14,16 +14,17 @@ from rr_core.comparison import Target
 from rr_core.io.domain import AS_WRITTEN, Collected, Names
 from rr_core.io.odd_names import summary_rows
 from rr_core.io.people import People
-from rr_core.io.reports import Reports
+from rr_core.io.reports import Reports, read_again
 from rr_core.io.unary_reports import UnaryReports
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users
-from rr_core.plain_text import plain
-from rr_core.reports.analysis import ALL_ROWS, Analysis, ByGroup, Collecting, Rows
+from rr_core.plain_text import plain, some
+from rr_core.reports.analysis import Analysis, ByGroup, Collecting
 from rr_core.reports.by_group import Varied
+from rr_core.reports.designs import Counted
 from rr_core.reports.epsilon_fit import FitTest, Simulations
 from rr_core.reports.intervals import Interval
-from rr_core.reports.survey import Survey, Tallies, analyse_people, report_of_each, table_of_all
+from rr_core.reports.survey import Survey, Tallies, analyse_people, report_of_each
 
 DomainKind = Literal["seen", "size", "listed"]
 PrivacyKind = Literal["epsilon", "p", "redraw"]
@@ -42,7 +43,6 @@ class ReportSettings:
         size: K, for "size".
         listed: the list as pasted, for "listed".
         names: which names are left out, and which are counted as others.
-        swapped: whether the two answers are exchanged (K = 2, p below one half).
         design: key of `rr_core.reports.designs`; of others than k-RR ``names`` and ``stated`` are all there is.
         stated: name and value, in words, of each thing that another design was told.
         varied: the numbers that differ by group; None where none does.
@@ -54,7 +54,6 @@ class ReportSettings:
     size: int | None = None
     listed: str = ""
     names: Names = AS_WRITTEN
-    swapped: bool = False
     design: str = K_RR
     stated: tuple[tuple[str, str], ...] = ()
     varied: Varied | None = None
@@ -66,8 +65,8 @@ class ReportsInUse:
 
     Attributes:
         reports: as they were read.
-        collected: names of the reports, in the order of the protocol, and how many there are of each; of unary encoding
-            the categories and their ones.
+        collected: names of the reports, in the order of the protocol, and how many there are of each; of unary
+            encoding the categories and their ones.
         protocol: that made them, by the settings.
         settings: as entered.
         name: of the files, or another display name.
@@ -78,7 +77,7 @@ class ReportsInUse:
         stated_n: number of reports, where the person had to say it.
         people: the reports by group, with weights; None where neither was asked for.
         by, weights: the columns of groups and of weights.
-        inverse: whether the latter holds inclusion probabilities, whose inverses are the weights.
+        inverse: whether the latter holds inclusion probabilities.
         of_groups: name and values, in words, of each number that differs by group.
     """
 
@@ -97,6 +96,37 @@ class ReportsInUse:
     weights: str | None = None
     inverse: bool = False
     of_groups: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of_counted(
+        cls, reports: Reports, left: Collected, counted: Counted, settings: ReportSettings
+    ) -> ReportsInUse:
+        """The answers that are ``left`` of the reports, as they are ``counted`` under a table of chances."""
+        collected = replace(
+            left,
+            labels=np.array(counted.reports, dtype=object),
+            counts=counted.counts,
+            unreported=int((counted.counts == 0).sum()),
+            notes=(*left.notes, *counted.notes),
+        )
+        truths = None if counted.truths == counted.reports else counted.truths
+        return cls(reports, collected, counted.channel, settings, truths=truths, about=counted.about)
+
+    def with_people(
+        self, people: People, by: tuple[str, ...], weights: str | None, inverse: bool
+    ) -> ReportsInUse:
+        """The same with the groups and weights of all people, and without those who have none."""
+        counts = people.tallies.counts.sum(axis=0)[: len(self.collected.labels)]
+        noted = read_again(self.reports.notes, weighted=weights is not None)
+        return replace(
+            self,
+            reports=replace(self.reports, notes=noted),
+            collected=replace(self.collected, counts=counts, notes=(*self.collected.notes, *people.notes)),
+            people=people,
+            by=by,
+            weights=weights,
+            inverse=inverse,
+        )
 
     @property
     def stated(self) -> tuple[tuple[str, str], ...]:
@@ -181,9 +211,8 @@ class ReportsInUse:
         """Where the reports come from, in words: the beginning of a sentence, or the name alone."""
         read = self.reports
         if read.columns:
-            first = ", ".join(f"“{plain(one)}”" for one in read.columns[:_MOST_NAMED])
-            more = len(read.columns) - _MOST_NAMED
-            return f"The columns {first}{f' and {more:,} more' if more > 0 else ''} of {self.name}"
+            named = some([f"“{plain(one)}”" for one in read.columns], _MOST_NAMED)
+            return f"The columns {named} of {self.name}"
         if not read.has_header or plain(read.files[0].name) not in self.name:
             return self.name
         counted = "" if read.count_name is None else f", counted by its column “{plain(read.count_name, 80)}”"
@@ -234,8 +263,7 @@ class Results:
 
     @property
     def people(self) -> float | None:
-        """How many people the shares are of: the reports, or the sum of their weights; None where that is less than the
-        reports, so that weights say proportions only."""
+        """How many people the shares are of; None where weights sum to less than the reports: proportions only."""
         people = self.analysis.people
         return people if people >= self.analysis.n * (1 - 1e-9) else None
 
@@ -255,8 +283,7 @@ class Results:
 
     @cached_property
     def order(self) -> NDArray[np.intp]:
-        """(k,) categories from the largest share to the smallest; ties in the order of the domain. A truth that is asked
-        for comes first."""
+        """(k,) categories from the largest share down, ties in the order of the domain; a truth asked for first."""
         about = self.used.about
         if about is not None:
             return np.array([about, *(i for i in range(self.used.k) if i != about)], dtype=np.intp)
@@ -270,7 +297,6 @@ class Results:
         """The (k,) interval of Inv: of each category, or of all at once; None where there is none."""
         return self.analysis.simultaneous if simultaneous else self.analysis.interval
 
-    def columns(self, rows: Rows = ALL_ROWS) -> dict[str, NDArray[Any]]:
-        """The table of results at full precision."""
-        labels = np.array(self.used.labels, dtype=object)
-        return table_of_all(labels, self.used.counts_by_category, self.analysis, rows)
+    def columns(self) -> dict[str, Any]:
+        """The table of results at full precision, of all people."""
+        return Survey(self.used.labels, ("",), (self.analysis,), order=self.used.report_of_category).table()

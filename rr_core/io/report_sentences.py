@@ -14,16 +14,15 @@ from numpy.typing import NDArray
 from rr_core.io import rows_left_out
 from rr_core.io.report_results import Results
 from rr_core.mechanism import RandomizedResponse
-from rr_core.plain_text import plain
+from rr_core.plain_text import plain, some
 from rr_core.protocols import Channel
 from rr_core.registry import LABELS, VALID
 from rr_core.reports.analysis import ALIKE, Analysis, ByGroup
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.epsilon_fit import REJECTION_LEVEL, FitTest
-from rr_core.reports.intervals import too_few_reports
+from rr_core.reports.intervals import Test, too_few_reports
 from rr_core.reports.nearest import LEAST_NOISE, SAME_WITHIN, STANDARD_ERRORS, Nearest
 from rr_core.reports.protocol_fit import Fit, Tested
-from rr_core.reports.saddlepoint import adds_two_numbers
 from rr_core.reports.survey import Survey
 from rr_core.rounding import LEAST_CHANCE, between, counted, number, p_is, percent, round_up, whole
 
@@ -46,6 +45,11 @@ DIFFERENCES = (
     "; p is corrected, by Holm's method, for all differences of the table, so it may not be small where an interval "
     "leaves out 0."
 )
+_ABOVE_BY: dict[Test, str] = {
+    "exact": "an exact test",
+    "binomial": "a binomial test",
+    "saddlepoint": "a test by the saddlepoint approximation",
+}
 _TESTED: dict[Tested, str] = {
     "reports": "The test compares the reports with the best that this way of asking allows, whatever the truth is.",
     "sums": "The test compares sums alone with what this way of asking allows, whatever the truth is: all ones together, "
@@ -64,13 +68,12 @@ def data_and_mechanism(results: Results) -> str:
             f"{counted(used.n, 'report')}{used.weighted_by} over K = {used.k:,} categories: "
             f"{DESIGNS[used.settings.design].name}{f' ({stated})' if stated else ''}, {granted(results)}."
         )
-    report = "after the swap of the two answers a report is" if used.settings.swapped else "a report was"
     digits = _DIGITS
     while digits < _MOST_DIGITS and number(mechanism.p, digits) == number(mechanism.q, digits):
         digits += 1
     return (
         f"{counted(used.n, 'report')}{used.weighted_by} over K = {mechanism.k:,} categories, collected with k-ary "
-        f"randomized response at ε = {number(mechanism.epsilon, _DIGITS)}: {report} the truth with probability p = "
+        f"randomized response at ε = {number(mechanism.epsilon, _DIGITS)}: a report was the truth with probability p = "
         f"{truthful(mechanism, digits)}, and each other category with q = {number(mechanism.q, digits)}."
     )
 
@@ -96,8 +99,7 @@ def heading(results: Results) -> str:
 
 
 def are_many(results: Results) -> bool:
-    """Whether there are so many categories that the largest are so by luck as well: then intervals hold for all at once
-    unless others are asked for."""
+    """Whether so many that the largest are so by luck as well: then intervals hold for all at once unasked."""
     return results.used.about is None and results.used.k > _MANY
 
 
@@ -158,8 +160,7 @@ def _subject(results: Results) -> tuple[int, str]:
         top = int(counts.argmax())
         also = int((counts == counts[top]).sum()) - 1
         equal = f" (and {also:,} more with as many reports)" if also else ""
-        most = "The most reported after the swap" if used.settings.swapped else "The most reported"
-        return top, f"{most}, “{plain(used.labels[top], 60)}”{equal},"
+        return top, f"The most reported, “{plain(used.labels[top], 60)}”{equal},"
     if used.about is not None:
         return used.about, f"“{plain(used.labels[used.about], 60)}”"
     shares = analysis.estimates[analysis.leading]
@@ -270,9 +271,7 @@ def _unfit(pairs: Iterable[tuple[str, Analysis]]) -> str:
         if found.fit is not None and found.fit.rejected
     ]
     return (
-        f"These reports hardly come from what is stated of their group: {_some(rejected)}."
-        if rejected
-        else ""
+        f"These reports hardly come from what is stated of their group: {some(rejected)}." if rejected else ""
     )
 
 
@@ -317,7 +316,7 @@ def _low(results: Results, test: FitTest) -> str:
         return (
             "the least reported categories, taken together, got fewer reports than its noise would bring them"
         )
-    named = _some([f"“{plain(label)}” ({count:,})" for label, count in few]) or "some category"
+    named = some([f"“{plain(label)}” ({count:,})" for label, count in few]) or "some category"
     return f"{named} got clearly fewer reports than N·q"
 
 
@@ -403,8 +402,7 @@ _UNBIASED = (
 
 
 def _distances(results: Results, compared: Nearest) -> list[str]:
-    """What is known of the distances from the truth: which estimates are significantly farther, or why none
-    can be told."""
+    """Which estimates are significantly farther from the truth, or why none can be told to be."""
     if not compared.comparable:
         floor = results.used.n * results.used.k_rr.q if results.used.k_rr else inf
         why = (
@@ -463,8 +461,8 @@ def intervals(results: Results, name: str, *, simultaneous: bool = False) -> lis
         f"The truth meant here is the shares among {whose}. {hold}",
         f"They are the intervals of Inv, {law}, cut at 0 and 1 unless they lie wholly outside. "
         f"{no_own_interval(results)}",
-        f"Above zero: {_tests(results)} of each category, corrected for all {k:,} by Holm's method. With probability "
-        f"{level} at least, no category that nobody has is called above zero.",
+        f"Above zero: {_ABOVE_BY[analysis.above.test]} of each category, corrected for all {k:,} by Holm's method. With "
+        f"probability {level} at least, no category that nobody has is called above zero.",
     ]
     return [*lines, *outside([analysis], [name], simultaneous=simultaneous), *few_reports(results)]
 
@@ -514,14 +512,6 @@ def luck(results: Results, *, simultaneous: bool) -> list[str]:
     ]
 
 
-def _tests(results: Results) -> str:
-    protocol = results.used.protocol
-    designs = protocol.designs if isinstance(protocol, ByGroup) else (protocol,)
-    if isinstance(designs[0], Channel) and not (len(designs) == 1 and adds_two_numbers(designs[0])):
-        return "a test by the saddlepoint approximation"
-    return "a binomial test" if isinstance(protocol, ByGroup) else "an exact test"
-
-
 def few_reports(results: Results) -> list[str]:
     """A warning where there are so few reports that intervals cannot keep their level."""
     used = results.used
@@ -563,8 +553,7 @@ def settings(results: Results) -> list[tuple[str, str]]:
         *((name, plain(value, 400)) for name, value in used.stated),
     ]
     if not isinstance(used.protocol, Channel | ByGroup):
-        name = "p, q after the swap" if used.settings.swapped else "p, q"
-        lines.append((name, f"{used.protocol.p!r}, {used.protocol.q!r}"))
+        lines.append(("p, q", f"{used.protocol.p!r}, {used.protocol.q!r}"))
     lines += [
         ("Level of the intervals", percent(results.level)),
         ("Shares of", "these people" if results.target == "users" else "their population"),
@@ -595,18 +584,15 @@ def left_out(results: Results, *, named: bool = True) -> list[str]:
     read, collected = results.used.reports, results.used.collected
     lines = rows_left_out(read.dropped, read.merged)
     if collected.outside:
+        every = [f"“{plain(label)}” ({count:,})" for label, count in collected.outside]
+        more = ", all in the JSON file" if len(every) > _MOST_NAMED else ""
         lines.append(
             f"Outside the domain: {outside_domain(results)}"
-            + (f": {_outside_named(results)}" if named else "")
+            + (f": {some(every, _MOST_NAMED)}{more}" if named else "")
         )
     if collected.unreported:
         lines.append(f"{counted(collected.unreported, 'category')} without a report: part of the analysis")
     return [*lines, *(plain(note, 400) for note in (*read.notes, *collected.notes))]
-
-
-def _outside_named(results: Results) -> str:
-    every = [f"“{plain(label)}” ({count:,})" for label, count in results.used.collected.outside]
-    return _some(every, _MOST_NAMED) + (", all in the JSON file" if len(every) > _MOST_NAMED else "")
 
 
 def groups(results: Results) -> list[str]:
@@ -631,7 +617,7 @@ def groups(results: Results) -> list[str]:
     reported = dict.fromkeys(one.leading for _, one in pairs)
     if {*reported} != {results.analysis.leading} and not results.rejects_epsilon:
         each = [
-            f"{LABELS[name]} in {_some([f'“{plain(group, 40)}”' for group, one in pairs if one.leading == name])}"
+            f"{LABELS[name]} in {some([f'“{plain(group, 40)}”' for group, one in pairs if one.leading == name])}"
             + (", where no share is larger than chance alone could make it" if name == "inv" else "")
             for name in reported
         ]
@@ -639,20 +625,14 @@ def groups(results: Results) -> list[str]:
     few = [(name, one) for name, one in pairs if one.few]
     if expected := {name: one.n * one.protocol.q for name, one in few if hasattr(one.protocol, "q")}:
         smallest = sorted(expected, key=expected.__getitem__)
-        named = _some([f"{number(expected[name])} in “{plain(name, 40)}”" for name in smallest])
+        named = some([f"{number(expected[name])} in “{plain(name, 40)}”" for name in smallest])
         lines.append(
             f"Intervals are rough where so few reports are expected of a category that nobody has (N·q): {named}."
         )
     elif few:
-        named = _some([f"“{plain(name, 40)}”" for name, _ in few])
+        named = some([f"“{plain(name, 40)}”" for name, _ in few])
         lines.append(f"With few reports of some kind, so that intervals are rough: {named}.")
     return lines
-
-
-def _some(texts: Sequence[str], most: int = 5) -> str:
-    """The first of them, and how many more there are."""
-    more = len(texts) - most
-    return ", ".join(texts[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def group_columns(
@@ -691,8 +671,7 @@ def compared_groups(survey: Survey, compared: Compared, *, simultaneous: bool = 
 def table_columns(
     results: Results, name: str, rows: NDArray[np.intp], *, simultaneous: bool
 ) -> dict[str, NDArray[Any]]:
-    """The columns of the table on screen and in the report, for these categories: shares in percent, people by one
-    estimator."""
+    """The table on screen and in the report, for these categories: shares in percent, people by one estimator."""
     used, analysis = results.used, results.analysis
     shares = {key: values[rows] for key, values in analysis.estimates.items()}
     columns: dict[str, NDArray[Any]] = {"Category": np.array(used.labels, dtype=object)[rows]}

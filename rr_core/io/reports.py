@@ -48,7 +48,7 @@ from rr_core.io.columns import (
     unused_numbers,
     words_of,
 )
-from rr_core.io.decoding import NoRows, Tell, UnreadableFile, megabytes, quote
+from rr_core.io.decoding import NoRows, Tell, UnreadableFile, megabytes, quote, quoted
 from rr_core.io.distribution import Preview, inspect
 from rr_core.io.labels import Codes, Labels, as_objects, clean, factorize
 from rr_core.io.parquet import to_text
@@ -61,21 +61,24 @@ from rr_core.io.tables import (
     count_values,
     has_name,
     number_columns,
+    one_of,
     open_table,
+    total_form,
     totals_of_groups,
     with_names,
 )
 from rr_core.limits import MAX_UPLOAD_BYTES, TYPED_LETTERS_MAX
+from rr_core.rounding import counted as in_numbers
 
 _ONE_LINE = 1 << 16
 # Lines of tables that programs print: a rule between or below them, and a name with its number beside it.
 _LOOKED_AT = 10_000
 _RULE = (
     r"^[-=+|: \x{2500}-\x{257f}]*([-=]{2}:?[ +|]|[+|][-=]{2}|[\x{2500}-\x{257f}]{2})[-=+|: \x{2500}-\x{257f}]*$"
-    r"|^\([0-9]+ rows?\)$|[-=_]{10}|^\\begin\{"
+    r"|^\([0-9]+ rows?\)$|^\s*[-=_]{10,}\s*$|^\\begin\{"
 )
 _PRINTED = (
-    r"\S(\s{2,}|\s*[|\x{2502}\x{2506}^~&,;\t]\s*|:\s+)[0-9][0-9.,' ]*(\s*[|\x{2502}\x{2506}].*)?$"
+    r"\S(\s{2,}|\s*[|\x{2502}\x{2506}^~&]\s*|:\s+)[0-9][0-9.,' ]*(\s*[|\x{2502}\x{2506}].*)?$"
     r"|^[^=/?]+=\s*[0-9]+$|^[0-9.]+(\s+[0-9.]+)+$|^[({]['\"]|^[0-9]+\s{2,}\S|\s\w+=\S+$"
 )
 # A count that is typed behind a name, or before it: "bus 21", "yes - 412", "yes (n=412)", "yes: 412 people", "412 yes".
@@ -91,8 +94,8 @@ _LAST = re.compile(rf",\s+({_THOUSANDS.pattern})$", re.ASCII)  # "yes,640,360" m
 _LIKE = "write one answer and its number in each line, like: yes, 640."
 
 _IN_THOUSANDS = re.compile(
-    r"\b(thousands|millions|tsd|1[,.' ]?000s?)\b|['\u2019]000\b|\b000s\b", re.IGNORECASE
-)
+    r"\b(thousands|millions|tsd|in 1[,.' ]?000s?|000s)\b|['\u2019]000\b", re.IGNORECASE
+)  # not "n = 1,000"
 _FEWEST_MERGED = 2  # counts without a name; one may be their sum
 
 _BIT_VECTOR = r"^\[?[01]([ ,;]*[01])+\]?$"
@@ -103,11 +106,12 @@ _HEADERS = {word for word in CATEGORY_WORDS | COUNT_WORDS | REPORT_WORDS if len(
 
 @dataclass(frozen=True)
 class FileRead:
-    """One file: the rows that were used and the reports they hold."""
+    """One file: the rows that were used and the reports they hold; and which rows hold totals, which were left out."""
 
     name: str
     rows: int
     reports: int
+    totals: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,8 +119,8 @@ class Reports:
     """Collected reports, counted.
 
     Attributes:
-        labels: (m,) distinct str, dtype object, read-only, in order of first appearance over all files; those that a file
-            declares in its order.
+        labels: (m,) distinct str, dtype object, read-only, in order of first appearance over all files; those that a
+            file declares in its order.
         counts: (m,) read-only int64: reports of each label. 0 only where a table of counts says so.
         total: number of reports N, 0 to 2^53.
         rows: rows that were used; the others are in `dropped`.
@@ -124,7 +128,7 @@ class Reports:
         merged: rows of a table of counts that were added to an earlier row of the same file (0 for values).
         notes: sentences about everything that was assumed, changed or looks odd.
         has_header: whether the first line of a text names the columns; those of Parquet have names (True).
-        sha256: one file: of its bytes. Several: of the hexadecimal SHA-256 of each, one after the other, in order.
+        sha256: of the bytes of one file; of several, of the hexadecimal SHA-256 of each, one after the other.
         columns: names of the columns of bits of unary encoding; else none.
         sheet: that was asked for, of a workbook; else None.
     """
@@ -147,30 +151,20 @@ class Reports:
 
     @property
     def reading(self) -> dict[str, Any]:
-        """Arguments by which `read_reports`, or of columns of bits `read_unary`, reads the same columns again, with the
-        sheet of the source among them."""
-        sheet = {} if self.sheet is None else {"sheet": self.sheet}
-        if self.columns:
-            return {
-                "layout": self.layout,
-                "count": self.count_name,
-                "columns": self.columns,
-                "has_header": self.has_header,
-                **sheet,
-            }
+        """Arguments by which `read_reports`, or of bits `read_unary`, reads the same columns again; and the sheet."""
         return {
             "layout": self.layout,
-            "category": self.category_name,
+            **({} if self.columns else {"category": self.category_name}),
             "count": self.count_name,
+            **({"columns": self.columns} if self.columns else {}),
             "has_header": self.has_header,
-            **sheet,
+            **({} if self.sheet is None else {"sheet": self.sheet}),
         }
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Columns of the first file and their roles, which all other files must share; ``counts_beside`` is the sentence that
-    refuses it where no report comes again."""
+    """Columns of the first file, which all others share; ``counts_beside`` refuses it where no report comes again."""
 
     name: str
     columns: tuple[str, ...]
@@ -194,8 +188,7 @@ class ReadFile:
 def unite(
     read: Sequence[ReadFile], shape: Shape, empty: Sequence[str] = (), all_zero: bool = False
 ) -> Reports:
-    """The reports of all files; those without rows are only named. Names are cleaned once, so that a name is the same
-    category in each file. ``all_zero`` as in `read_reports`."""
+    """The reports of all files; those without rows are only named. ``all_zero`` as in `read_reports`."""
     tallied = [file.counted for file in read]
     if len(tallied) == 1:  # of which the names are distinct
         distinct = tallied[0].names
@@ -240,7 +233,7 @@ def unite(
         total=int(counts.sum()),
         rows=sum(rows),
         files=tuple(
-            FileRead(file.name, kept, int(one.people.sum()))
+            FileRead(file.name, kept, int(one.people.sum()), one.totals)
             for file, one, kept in zip(read, tallied, rows, strict=True)
         ),
         dropped=_dropped(read),
@@ -257,8 +250,7 @@ def unite(
 
 
 def _refuse_printed(names: Any, most: int) -> None:
-    """Raise UnreadableFile for the lines of a table as programs print it: with rules; or with a number beside the name in
-    at least half of them, where none comes more than once (``most``). So for those that a person types."""
+    """Raise UnreadableFile for lines as programs print tables, or with a number beside each of different names."""
     first = names.slice(0, _LOOKED_AT)
     printed = pc.sum(pc.match_substring_regex(first, _PRINTED)).as_py() or 0
     if (most == 1 and 2 * printed >= len(first)) or pc.any(pc.match_substring_regex(first, _RULE)).as_py():
@@ -287,8 +279,7 @@ def _refuse_cut(names: Sequence[str], amounts: Sequence[str]) -> None:
 
 
 def _have_numbers(names: Sequence[str], *, of_names: bool = True) -> bool:
-    """Whether each name has a number, as a person types a count beside it; and unless these are known to be parts of
-    counts, one ``of_names`` that only numbers them, or that two names may have, is none."""
+    """Whether each name has a number beside it, as a person types a count; not one ``of_names``, as in “room 12”."""
     found = [one for name in names if (one := _BESIDE.fullmatch(name.strip()))]
     if len(found) < len(names) or len(found) < MIN_SIDEWAYS:
         return False
@@ -318,11 +309,10 @@ def _trimmed(written: int, codes: Codes, cleaned: Labels) -> list[str]:
     label = np.zeros(written, dtype=np.int64)
     label[codes] = cleaned.codes
     united = np.flatnonzero(np.bincount(label) > 1)
-    named = ", ".join(quote(cleaned.names[int(i)].as_py()) for i in united[:3])
     forms = "One name is" if len(united) == 1 else f"{len(united):,} names are"
     return [
         f"{forms} written in several forms that differ in blanks or control characters only, and counted together:"
-        f" {named}{', …' if len(united) > 3 else ''}."
+        f" {quoted(cleaned.names.take(pa.array(united)).to_pylist())}."
     ]
 
 
@@ -367,8 +357,7 @@ def _notes(read: Sequence[ReadFile], shape: Shape, names: Any, counts: Counts) -
 
 
 def _same_people(one: ReadFile, other: ReadFile) -> bool:
-    """Whether two files with as many names and reports are the same, or have each of many reports as often, in the same
-    order, as where only weights were mended."""
+    """Whether two files are the same, or have each of many reports as often, in the same order."""
     mine, theirs = one.counted, other.counted
     return one.sha256 == other.sha256 or bool(
         mine.people.sum() >= _FEWEST_ALIKE
@@ -385,8 +374,8 @@ _NOT_USED = " were not used: every person counts once."
 
 
 def read_again(notes: Iterable[str], *, weighted: bool) -> tuple[str, ...]:
-    """What was noted of a file that is read again for groups or weights: of other columns no longer that they are not
-    read; and where people are weighted, by whichever column, nobody counts just once."""
+    """What was noted of a file that is read again for groups or weights: no longer that other columns are not read;
+    and where people are weighted, that nobody counts just once."""
     untrue = (_NOT_USED, NOT_COUNTS) if weighted else ()
     return tuple(
         note for note in notes if not (note.startswith(NOT_READ) or any(part in note for part in untrue))
@@ -414,8 +403,7 @@ _OPENING = 0.3
 
 @dataclass(frozen=True)
 class Source:
-    """An uploaded file. A memoryview is copied once, bytes are not. `sheet` is the one of a workbook that is to be read,
-    None for the first that seems to be a table."""
+    """An uploaded file. `sheet` is that of a workbook, None for the first that seems to be a table."""
 
     name: str
     data: bytes | memoryview = dataclasses.field(repr=False)
@@ -428,11 +416,7 @@ class Source:
 
 
 def inspect_reports(source: Source, *, has_header: bool | None = None) -> Preview:
-    """What the first of the files seems to be; its suggestion is what `read_reports` does by default.
-
-    Raises:
-        UnreadableFile: when the file is no table at all.
-    """
+    """What the first of the files seems to be; its suggestion is what `read_reports` does by default."""
     preview = inspect(bytes(source.data), source.name, has_header=has_header, sheet=source.sheet)
     choice = suggest_reports(preview)
     return dataclasses.replace(preview, layout=choice.layout, category=choice.category, count=choice.count)
@@ -448,25 +432,21 @@ def read_reports(
     all_zero: bool = False,
     progress: Tell | None = None,
 ) -> Reports:
-    """Count the reports in one or more files of the same columns.
+    """Count the reports in one or more files of the same columns. O(rows); memory: the upload, one unpacked file and
+    the distinct values; for a table of counts also its two columns.
 
     Args:
         files: at least one. Together at most MAX_UPLOAD_BYTES, packed and unpacked.
         layout: "values": one report per row. "counts": one row per category, with a whole number. None follows
             `inspect_reports` of the first file.
-        category, count: columns, by name or position from 0; None follows the suggestion. `count` is not used for
-            values.
+        category, count: columns, by name or position from 0; None follows the suggestion.
         has_header: overrides what is detected in the first file, which holds for all of them; ignored for Parquet.
         all_zero: accept a table of counts that are all zero, as the ones of unary encoding may be.
         progress: told the done part, 0 to 1, after each piece.
 
     Raises:
-        UnreadableFile: with one sentence for the person who uploaded the files; it names the file when there are
-            several.
+        UnreadableFile: with one sentence for the person who uploaded the files.
         ValueError: unknown `layout`, no files.
-
-    Time O(rows). Memory: the upload, one unpacked file and the distinct values; for a table of counts also
-    its two columns.
 
     >>> read = read_reports([Source("answers.txt", b"bus\\ncar\\nbus\\n")])
     >>> read.labels.tolist(), read.counts.tolist()
@@ -534,9 +514,6 @@ def read_typed(text: str) -> Reports:
     """The reports in lines like "yes, 640", in the order given; an answer and its number may also be separated by
     semicolons or tabs, a number have commas between its thousands, and an answer with commas be in quotation marks.
 
-    Raises:
-        UnreadableFile: one plain sentence that names the line and what to mend; more than TYPED_LETTERS_MAX characters.
-
     >>> read = read_typed("yes, 1,234\\nno, 2,345")
     >>> read.labels.tolist(), read.counts.tolist()
     (['yes', 'no'], [1234, 2345])
@@ -587,8 +564,7 @@ def _part(progress: Tell | None, start: float, stop: float) -> Tell:
 
 
 def _rows_first(files: Sequence[Source], has_header: bool | None) -> list[Source]:
-    """The files, of which one of a single line, which may be the header of an empty part, comes after the others unless
-    it is known whether files have one."""
+    """The files, one of a single line last, which may be the header of an empty part, unless headers are known of."""
     if has_header is not None or len(files) == 1:
         return list(files)
     return sorted(files, key=lambda source: _has_one_line(bytes(source.data)))
@@ -613,8 +589,7 @@ def _assumed(table: Described, choice: ColumnChoice) -> tuple[str, ...]:
 
 
 def rivals(preview: Preview, taken: Sequence[str] = ()) -> tuple[int, ...]:
-    """Positions of the columns, of those not ``taken``, that may all hold the reports, or their names in a table of
-    counts; none where one alone may, or one alone is called so."""
+    """Positions of the columns, not ``taken``, that may all hold the reports, or their names; none if it is clear."""
     used = {name.casefold() for name in taken}
     some = [
         i
@@ -670,26 +645,31 @@ def _sum_counts(table: Table, category: int, count: int, tell: Tell) -> Counted:
             f"The column {quote(table.columns[count])} holds shares by its name or its signs. Reports are"
             " counted people: upload counts, or rename the column if it holds them."
         )
-    if found := _IN_THOUSANDS.search(table.columns[count]):
+    if _IN_THOUSANDS.search(table.columns[count]):
         raise UnreadableFile(
-            f"The column {quote(table.columns[count])} counts in {found[0]} by its name, and every report counts here: "
+            f"The column {quote(table.columns[count])} counts in thousands by its name, and every report counts here: "
             "give the numbers of people themselves, or rename the column if it holds them."
         )
     shares = [name for name in table.columns if is_share_name(name)]
-    if shares and len(kept) >= _FEWEST_TYPED and len(set(parsed.values[amount_codes].tolist())) == 1:
+    if shares and len(kept) >= _FEWEST_TYPED and len(distinct_amounts) == 1:
         raise UnreadableFile(
             f"The column {quote(table.columns[count])} has the same number in each row, beside the shares in "
             f"{quote(shares[0])}: give the number of reports of each answer."
         )
     # Of an empty cell that it names in brackets, a pivot table has no count.
     blank_amounts = pc.equal(pc.utf8_trim_whitespace(pc.fill_null(to_text(distinct_amounts), "")), "")
-    none = np.asarray(
-        pc.is_in(names, pa.array(sorted(WORDS["missing"]), names.type)).to_numpy(zero_copy_only=False)
-    )
-    uncounted = none[codes] & np.asarray(blank_amounts.to_numpy(zero_copy_only=False))[amount_codes]
+    uncounted = one_of(names, WORDS["missing"])[codes]
+    uncounted &= np.asarray(blank_amounts.to_numpy(zero_copy_only=False))[amount_codes]
+    summaries = one_of(total_form(names), WORDS["mean"] | WORDS["deviation"])
+    scores = summaries[codes] & (parsed.values != np.rint(parsed.values))[amount_codes]
+    uncounted |= scores
     numbers.check(table, distinct_amounts, parsed.values, amount_codes, kept & ~uncounted, people=True)
     people = np.where(kept & ~uncounted, parsed.values[amount_codes], 0).astype(np.int64)
     totals, notes = totals_of_groups(table, category, count, codes, people)
+    totals |= scores
+    if scores.any():
+        left = ", ".join(quote(names[code].as_py()) for code in codes[scores].tolist())
+        notes += (f"Left out, as no numbers of people: {left}.",)
     people[totals] = 0
     check_total(people)
     k = len(names)
@@ -700,17 +680,9 @@ def _sum_counts(table: Table, category: int, count: int, tell: Tell) -> Counted:
             f"The column {quote(table.columns[category])} has no name in {len(nameless):,} of {len(kept):,} rows with "
             "counts, as where cells are merged: write the name in every row."
         )
-    counted = Counted(names, rows, add_up(codes, people, k), notes=(*parsed.notes, *notes))
+    left_out = tuple(np.flatnonzero(totals).tolist())
+    counted = Counted(names, rows, add_up(codes, people, k), (), (*parsed.notes, *notes), left_out)
     return with_names(table, counted, named & (rows > 0), blank, int(np.argmin(kept)))
-
-
-def rows_of_totals(table: Table, category: int, count: int) -> npt.NDArray[np.bool_]:
-    """Which rows of a table of counts were left out in its reading, as in `totals_of_groups`."""
-    ((names, codes), (amounts, places)), _ = number_columns(table, [category, count])
-    people = np.where(
-        has_name(to_text(names))[codes], np.nan_to_num(numbers.parse(amounts).values)[places], 0
-    )
-    return totals_of_groups(table, category, count, codes, people)[0]
 
 
 def check_total(people: Counts) -> None:
@@ -746,7 +718,7 @@ def _check_shape(table: Table, shape: Shape) -> None:
     mine, theirs = table.columns, shape.columns
     if len(mine) != len(theirs):
         raise UnreadableFile(
-            f"it has {_columns(len(mine))}, and {quote(shape.name)} has {len(theirs)}. Upload files with the"
+            f"it has {in_numbers(len(mine), 'column')}, and {quote(shape.name)} has {len(theirs)}. Upload files with the"
             " same columns, in the same order."
         )
     if not (shape.has_header and table.has_header):
@@ -762,7 +734,3 @@ def _check_shape(table: Table, shape: Shape) -> None:
                 f"its column {number} is called {quote(one)}, and in {quote(shape.name)} {quote(other)}."
                 " Upload files with the same columns, in the same order, each with its header."
             )
-
-
-def _columns(number: int) -> str:
-    return "1 column" if number == 1 else f"{number:,} columns"

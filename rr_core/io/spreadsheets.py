@@ -17,6 +17,7 @@ from rr_core.io.decoding import (
     UnreadableFile,
     faults_as,
     quote,
+    quoted,
     unzipped,
 )
 from rr_core.limits import HELD_ROWS_MAX
@@ -42,15 +43,10 @@ _MOST_NAMED = 6
 
 
 def read_sheet(data: bytes, wanted: str | None = None) -> Decoded:
-    """The sheet with the wanted name; else the first visible one with two rows or more, or if there is none, the first
-    with any cell, as text: cells between tabs, every row a line of as many. Hidden ones come last.
-
-    Cells are written as they are shown: dates as 2024-12-31, truth values as TRUE and FALSE, whole numbers without a
-    point, formulas as the value that was saved with them.
-
-    Raises:
-        UnreadableFile: damaged, protected by a password, without cells or the wanted sheet, or more than can be held.
-    """
+    """The sheet with the wanted name; else the first visible one with two rows or more, or the first with any cell, as
+    text: cells between tabs, every row a line of as many. Hidden ones come last. Cells are written as they are shown:
+    dates as 2024-12-31, truth values as TRUE and FALSE, whole numbers without a point, formulas as the value saved
+    with them."""
     program = _OPEN_DOCUMENT if b"opendocument" in data[:1000] else _EXCEL
     if _ENCRYPTED_EXCEL in data:
         raise UnreadableFile(_PASSWORD)
@@ -143,7 +139,7 @@ def _table(book: calamine.CalamineWorkbook, program: str, wanted: str | None) ->
     sheets = {one.name: book.get_sheet_by_name(one.name) for one in about}
     filled = [name for name, sheet in sheets.items() if sheet.end is not None]
     if wanted is not None and wanted not in filled:
-        there = ", ".join(map(quote, filled[:_MOST_NAMED])) + (", …" if len(filled) > _MOST_NAMED else "")
+        there = quoted(filled, _MOST_NAMED)
         raise UnreadableFile(f"There is no sheet {quote(wanted)}. The sheets of the workbook are {there}.")
     read: tuple[str, int, bytes, int, str] | None = None
     for name in filled if wanted is None else [wanted]:
@@ -189,8 +185,7 @@ def _rest(names: Sequence[str]) -> str:
 
 
 def _as_text(sheet: calamine.CalamineSheet) -> tuple[int, bytes, int, str]:
-    """How many empty rows there are above, the rows from there on to the last that is not empty, as text, how many of
-    them are not, and the first cell that was written in several rows, because it is merged over them."""
+    """The empty rows above, the rows below as text, how many are filled, and a cell that is merged over some."""
     first, last, rows = 0, 0, list[list[str]]()
     left, right, filled = sheet.width, 0, 0
     ends, held, merged = _merged_down(sheet), dict[int, tuple[int, str]](), ""

@@ -15,12 +15,13 @@ _RESERVED = WORDS["sql"]
 def group_by(table: str, column: str) -> dict[str, str]:
     """Queries that count the reports in `column` of `table`, by the name of what runs them.
 
-    Keys: "Standard SQL", "Spark (Python)", "DuckDB". The last two also write a CSV file. Reports that are
-    missing (NULL) come out as one line without a category, so that they can be seen. Names are quoted where
-    they need it, and only there: in many engines a quoted name must match upper and lower case.
+    Keys: "Standard SQL", "Spark (Python)", "DuckDB". The last two also write a CSV file. Missing reports (NULL) come
+    out as one line without a category. Names are quoted only where they need it: a quoted name must match upper and
+    lower case in many engines.
 
     Args:
-        table: a name, with its schema before a dot if it has one. A dot inside a name needs double quotes around it.
+        table: a name, with its schema before a dot if it has one. A dot inside a name needs double quotes around
+            it.
         column: the name as it is; everything in it belongs to it.
 
     Raises:

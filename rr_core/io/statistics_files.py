@@ -28,11 +28,7 @@ _OLD_ENCODING = "CP1252"  # tried where the one that the file states is not the 
 
 
 def read_statistics(data: bytes) -> Decoded:
-    """The table with labels in place of the values they stand for, also labels that no row has; dates as 2024-12-31.
-
-    Raises:
-        UnreadableFile: damaged, without rows, or more rows and columns than can be held.
-    """
+    """The table with labels in place of values, also labels that no row has; dates as 2024-12-31."""
     program, reader = next((name, reader) for magic, name, reader in _PROGRAMS if data.startswith(magic))
     with faults_as(
         f"The {program} file is damaged, or uses something that cannot be read here. Save it again, or export the table"
@@ -58,14 +54,9 @@ def read_statistics(data: bytes) -> Decoded:
 
 
 def _check_variables(data: bytes) -> None:
-    """Refuse an SPSS file whose list of variables contradicts itself: the reader would trust it, and write beyond its
-    memory.
-
-    A variable takes one record, or one for each eight letters; labels belong to variables by number.
-
-    Raises:
-        ValueError, struct.error: it does, or is cut short.
-    """
+    """Raise ValueError or struct.error for an SPSS file whose list of variables contradicts itself: the reader would
+    write beyond its memory. A variable takes one record, or one for each eight letters; labels belong to variables by
+    number."""
     order = "<" if data[_SPSS_LAYOUT] else ">"
     at, first, more = _SPSS_HEADER, list[bool](), 0
 
@@ -107,30 +98,21 @@ def _check_variables(data: bytes) -> None:
 def _read(
     data: bytes, reader: Callable[..., Any], program: str, encoding: str | None
 ) -> tuple[dict[str, Sequence[Any]], Any]:
-    """The values of each column, and what the file says about them. Its size is looked at before any row is read.
-
-    Raises:
-        UnicodeError: the encoding is another one.
-        UnreadableFile: no rows or columns, or too many.
-    """
+    """The values of each column, and what the file says about them; its size is looked at before any row is read."""
     options: dict[str, Any] = {"encoding": encoding, "output_format": "dict"}
     try:
-        _, about = reader(io.BytesIO(data), metadataonly=True, **options)
+        columns, about = reader(io.BytesIO(data), metadataonly=True, **options)
         width, height = len(about.column_names), about.number_rows
-        if width == 0 or height == 0:
-            raise NoRows(
-                f"The {program} file has no rows. Save a table with one row per person or per category."
-            )
         if width > MAX_COLUMNS:
             raise UnreadableFile(
                 f"The {program} file has {width:,} columns; at most {MAX_COLUMNS:,} are read. Keep those you need."
             )
-        most = MAX_CELLS // width
-        if height is None or height <= most:
+        most = MAX_CELLS // max(1, width)
+        if width and (height is None or 0 < height <= most):
             # Not all files say how many rows they have.
             columns, about = reader(io.BytesIO(data), user_missing=True, row_limit=most + 1, **options)
             height = len(next(iter(columns.values())))
-        if height > most:
+        if height and height > most:
             raise UnreadableFile(
                 f"The {program} file has more than {MAX_CELLS:,} values. Keep the columns that you need, or count the"
                 " values first."
@@ -139,7 +121,7 @@ def _read(
         if encoding is None and "convert" in str(error):
             raise UnicodeError from None
         raise
-    if height == 0:
+    if not (width and height):
         raise NoRows(f"The {program} file has no rows. Save a table with one row per person or per category.")
     return columns, about
 

@@ -6,7 +6,7 @@ Distributions and collected reports are both read from here. Counting holds only
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -23,6 +23,7 @@ from rr_core.io.decoding import (
     decode,
     encoding_note,
     quote,
+    quoted,
     unpack,
 )
 from rr_core.io.labels import Codes, factorize
@@ -32,6 +33,7 @@ from rr_core.io.statistics_files import read_statistics
 from rr_core.io.text import open_text
 from rr_core.limits import HELD_ROWS_MAX, K_MAX, K_MIN
 from rr_core.plain_text import plain
+from rr_core.rounding import counted as in_numbers
 
 Counts = npt.NDArray[np.int64]
 
@@ -49,10 +51,7 @@ _DISTINCT = 2
 
 @dataclass(frozen=True)
 class Dropped:
-    """Rows left out for one reason. `first_line` counts lines of a text or rows of a Parquet file from 1.
-
-    `file` names the file when several were read.
-    """
+    """Rows left out for one reason, of one of several files. `first_line` counts lines of a text or rows from 1."""
 
     reason: Literal["blank line", "no category name"]
     rows: int
@@ -67,38 +66,33 @@ def rows_left_out(dropped: Iterable[Dropped], merged: int) -> list[str]:
     ['Left out: 1 row (no category name), the first in line 7.']
     """
     sentences = [
-        f"Left out: {_rows(drop.rows)} ({drop.reason}), the first in line {drop.first_line:,}"
+        f"Left out: {in_numbers(drop.rows, 'row')} ({drop.reason}), the first in line {drop.first_line:,}"
         + (f" of {plain(drop.file, 80)}." if drop.file else ".")
         for drop in dropped
     ]
     if merged:
-        sentences.append(f"{_rows(merged)} of a category that came before: added to its first row.")
+        sentences.append(
+            f"{in_numbers(merged, 'row')} of a category that came before: added to its first row."
+        )
     return sentences
-
-
-def _rows(number: int) -> str:
-    return f"{number:,} {'row' if number == 1 else 'rows'}"
 
 
 @dataclass(frozen=True)
 class Counted:
     """Distinct names, in order of first appearance or of the file's own list, with the number of rows and of people of
-    each; and the rows that were left out. Of a file the names are those that are not blank, not yet cleaned."""
+    each; and the rows that were left out, by position where they hold totals. Of a file the names are those that are not
+    blank, not yet cleaned."""
 
     names: Any
     rows: Counts
     people: Counts
     dropped: tuple[Dropped, ...] = ()
     notes: tuple[str, ...] = ()
+    totals: tuple[int, ...] = ()
 
 
 def decoded(data: bytes, name: str, sheet: str | None = None, tell: Tell = lambda _: None) -> Decoded:
-    """Unpack and decode an upload: every reader gets its text from here. `sheet` is as `wanted` of `read_sheet`; `tell`
-    is told the part of a ZIP archive that is unpacked.
-
-    Raises:
-        UnreadableFile: as in `unpack`, `decode`, `read_sheet` and `read_statistics`.
-    """
+    """An upload as text or Parquet, for every reader. `sheet` as `wanted` of `read_sheet`; `tell` as of `unzipped`."""
     packed = unpack(data, name, tell)
     if packed.kind == "parquet":
         return packed
@@ -115,17 +109,12 @@ def decoded(data: bytes, name: str, sheet: str | None = None, tell: Tell = lambd
 def open_table(
     data: bytes, name: str, has_header: bool | None, sheet: str | None = None, tell: Tell = lambda _: None
 ) -> Table:
-    """The table in an upload. `sheet` is the one of a workbook, None for the first that seems to be a table; `tell` as in
-    `decoded`.
-
-    Raises:
-        UnreadableFile: when the file is no table at all.
-    """
+    """The table in an upload. `sheet` is that of a workbook, None for the first that seems to be a table."""
     return table_in(decoded(data, name, sheet, tell), has_header)
 
 
 def table_in(found: Decoded, has_header: bool | None) -> Table:
-    """The table with its columns; errors as in `open_parquet` and `open_text`."""
+    """The table with its columns."""
     if found.kind == "parquet":
         return replace(open_parquet(found.data), notes=found.notes, missing=found.missing)
     table = open_text(found.data, has_header, found.separator, found.above)
@@ -136,12 +125,7 @@ def table_in(found: Decoded, has_header: bool | None) -> Table:
 def number_columns(
     table: Table, indices: Sequence[int], tell: Tell = lambda _: None
 ) -> tuple[list[tuple[Any, Codes]], Columns]:
-    """The columns at `indices`, whole, each as its distinct values and for each row the position of its value among them;
-    and the blank lines that were skipped. Errors as in `TextTable.pieces` and `ParquetTable.pieces`.
-
-    Raises:
-        UnreadableFile: also for more than HELD_ROWS_MAX rows, and for far more or longer values than can be used.
-    """
+    """The columns at `indices`, each as its distinct values and the place of each row's; and the blank lines."""
     numbered = [Numbered(table.columns[index]) for index in indices]
     blank, rows = Columns(()), 0
     for piece in table.pieces(indices):
@@ -161,13 +145,8 @@ def number_columns(
 def count_values(
     table: Table, category: int, tell: Tell = lambda _: None, *, declared: bool = False
 ) -> Counted:
-    """How many rows hold each value of a column; with `declared` the categories that the file declares for it
-    come first, in its order, also those without a row.
-
-    Raises:
-        UnreadableFile: a broken line, or far more values than categories can be used.
-    """
-    tally, blank = Tally(table.columns[category]), Columns(())
+    """How many rows hold each value of a column; with `declared` in the order that the file declares."""
+    tally, blank = Numbered(table.columns[category], count=True), Columns(())
     declares = declared and isinstance(table, ParquetTable) and table.declares[category]
     listed: Any = None
     for piece in table.pieces([category]):
@@ -177,11 +156,11 @@ def count_values(
                 listed = to_text(piece.arrays[0].chunk(0).dictionary)
         blank = piece
         tell(piece.done)
-    tallied = tally.result()
-    named = has_name(tallied.names)
-    first = 0 if named.all() else _first_of(table, category, pc.filter(tallied.names, pa.array(~named)))
-    notes = _declared_missing(table, category)
-    counted = with_names(table, replace(tallied, notes=notes), named, blank, first)
+    names, rows = tally.result()
+    named = has_name(names)
+    first = 0 if named.all() else _first_of(table, category, pc.filter(names, pa.array(~named)))
+    tallied = Counted(names, rows, rows, notes=_declared_missing(table, category))
+    counted = with_names(table, tallied, named, blank, first)
     return counted if listed is None else _with_declared(counted, listed)
 
 
@@ -206,46 +185,58 @@ def _with_declared(counted: Counted, listed: Any) -> Counted:
     rows, people = (np.append(part, 0)[places] for part in (counted.rows, counted.people))
     notes = counted.notes
     if len(unused):
-        shown = ", ".join(quote(name) for name in unused[:3].to_pylist()) + (", …" if len(unused) > 3 else "")
         notes += (
-            f"The file declares {len(names):,} categories, of which {shown} {'has' if len(unused) == 1 else 'have'}"
-            " no report: a category that people could choose counts all the same.",
+            f"The file declares {len(names):,} categories, of which {quoted(unused.to_pylist())} "
+            f"{'has' if len(unused) == 1 else 'have'} no report: a category that people could choose counts all the "
+            "same.",
         )
     return Counted(names, rows, people, counted.dropped, notes)
 
 
-class Distinct:
-    """The distinct values of a column that arrives in pieces, in order of first appearance.
+class Numbered:
+    """The distinct values of a column that arrives in pieces, in order of first appearance, united now and then."""
 
-    Each piece is reduced to its distinct values at once. These are united whenever enough have accumulated, so that
-    the work is proportional to the rows even when nearly all values differ.
-    """
-
-    def __init__(self, column: str) -> None:
-        self._column = column
+    def __init__(self, column: str, *, count: bool = False) -> None:
+        self._column, self._count = column, count
         self._parts: list[Any] = []
+        # Of each part the places of its rows, or how many have each value.
+        self._held: list[npt.NDArray[Any]] = []
         self._waiting, self._most = 0, _PENDING
 
-    def _hold(self, values: Any) -> None:
-        """Keep the distinct values of one more piece."""
-        self._parts.append(values)
-        self._waiting += len(values)
-        if self._waiting > self._most:
-            self._unite()
+    def add(self, values: Any) -> None:
+        """Number, or count, the values of one more Arrow array."""
+        for chunk in values.chunks:
+            if self._count:
+                found = chunk.value_counts()
+                distinct, held = to_text(found.field("values")), found.field("counts").to_numpy()
+            else:
+                distinct, held = factorize(pa.chunked_array([chunk]))
+            self._parts.append(distinct)
+            self._held.append(held)
+            self._waiting += len(distinct)
+            if self._waiting > self._most:
+                self._unite()
+
+    def result(self) -> tuple[Any, npt.NDArray[Any]]:
+        """The distinct values, and the position of each row's among them, or how many rows have each."""
+        self._unite()
+        if not self._parts:
+            return pa.array([], pa.large_string()), np.zeros(0, np.int64 if self._count else np.int32)
+        return self._parts[0], self._held[0]
 
     def _unite(self) -> None:
-        """Unite the distinct values of all pieces.
-
-        Raises:
-            UnreadableFile: far more than categories can be used.
-        """
+        """Unite the distinct values of all pieces; refuses far more than categories can be used."""
         if not self._parts:
             return
         sizes, whole = list(map(len, self._parts)), pa.chunked_array(self._parts)
         self._parts = []  # so that the pieces are gone once they are one
         whole = pa.chunked_array([whole.combine_chunks()])
         values, codes = factorize(whole)
-        self._renumber(codes, sizes, len(values))
+        if self._count:
+            self._held = [add_up(codes, np.concatenate(self._held), len(values))]
+        else:
+            parts = np.split(codes, np.cumsum(sizes)[:-1])
+            self._held = [np.concatenate([part[own] for part, own in zip(parts, self._held, strict=True)])]
         self._parts = [values]
         self._waiting, self._most = len(values), 2 * len(values) + _PENDING
         most = _DISTINCT * MAX_CATEGORIES
@@ -254,61 +245,6 @@ class Distinct:
                 f"The column {quote(self._column)} holds more than {most:,} different values, and at most"
                 f" {MAX_CATEGORIES:,} categories can be used. Pick another column, or put rare categories together."
             )
-
-    def _renumber(self, codes: Codes, sizes: list[int], k: int) -> None:
-        """Told, for each value held, in pieces of these sizes, which of the k united values it is."""
-        raise NotImplementedError
-
-
-class Tally(Distinct):
-    """Counts the values of a column that arrives in pieces."""
-
-    def __init__(self, column: str) -> None:
-        super().__init__(column)
-        self._rows: list[Counts] = []
-
-    def add(self, values: Any) -> None:
-        """Count the values of one more Arrow array."""
-        for chunk in values.chunks:
-            found = chunk.value_counts()
-            self._rows.append(found.field("counts").to_numpy())
-            self._hold(to_text(found.field("values")))
-
-    def result(self) -> Counted:
-        """The counts so far."""
-        self._unite()
-        names = self._parts[0] if self._parts else pa.array([], pa.large_string())
-        rows = self._rows[0] if self._rows else np.zeros(0, np.int64)
-        return Counted(names, rows, rows)
-
-    def _renumber(self, codes: Codes, sizes: list[int], k: int) -> None:
-        self._rows = [add_up(codes, np.concatenate(self._rows), k)]
-
-
-class Numbered(Distinct):
-    """Numbers the values of a column that arrives in pieces: for each row the position of its value among the
-    distinct ones."""
-
-    def __init__(self, column: str) -> None:
-        super().__init__(column)
-        self._codes: list[Codes] = []
-
-    def add(self, values: Any) -> None:
-        """Number the values of one more Arrow array."""
-        for chunk in values.chunks:
-            distinct, codes = factorize(pa.chunked_array([chunk]))
-            self._codes.append(codes)
-            self._hold(distinct)
-
-    def result(self) -> tuple[Any, Codes]:
-        """The distinct values, and the number of each row."""
-        self._unite()
-        codes = self._codes[0] if self._codes else np.zeros(0, np.int32)
-        return self._parts[0] if self._parts else pa.array([], pa.large_string()), codes
-
-    def _renumber(self, codes: Codes, sizes: list[int], k: int) -> None:
-        parts = np.split(codes, np.cumsum(sizes)[:-1])
-        self._codes = [np.concatenate([part[own] for part, own in zip(parts, self._codes, strict=True)])]
 
 
 def add_up(codes: npt.NDArray[Any], weights: Counts, k: int) -> Counts:
@@ -326,16 +262,21 @@ def sum_of_others(amounts: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 
 
 def likely_total(amounts: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """(m,) whether an amount that is the sum of all others is more likely their total than one of them by chance: it
-    is the first or the last, and there are three others."""
+    """(m,) whether an amount that is the sum of all others is likely their total: first or last, of three others."""
     ends = np.zeros(len(amounts), dtype=bool)
     ends[[0, -1]] = np.count_nonzero(amounts) > _FEWEST_SUMMED
     return ends
 
 
+def one_of(text: Any, words: Collection[str]) -> npt.NDArray[np.bool_]:
+    """Whether each Arrow text is one of the words."""
+    found = pc.is_in(text, pa.array(sorted(words), pa.large_string()))
+    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
+
+
 def total_form(names: Any) -> Any:
-    """Arrow text in small letters without marks at its end, and words of whom or what it is the total: "Total %",
-    "Total (n)", "Total:", "Valid total" and "Total respondents" are "total"."""
+    """Arrow text in small letters without marks at its end, and words of whom it is the total: "Total %", "Total (n)",
+    "Valid total" and "Total respondents" are "total"."""
     bare = pc.replace_substring_regex(pc.utf8_lower(names), r"(\s*\([n%]\)|\s+n|\s*[%:])?\s*$", "")
     return pc.replace_substring_regex(bare, _OF_TOTALS, "")
 
@@ -343,14 +284,13 @@ def total_form(names: Any) -> Any:
 def totals_of_groups(
     table: Table, category: int, count: int, codes: Codes, amounts: npt.NDArray[Any]
 ) -> tuple[npt.NDArray[np.bool_], tuple[str, ...]]:
-    """Which rows of a table of counts hold totals of the others: those with a word for a total in another column ("all"
-    beside "m" and "f"), which have, in every category, the sum of the rows with other words. And a sentence on each such
-    word, also where the sums differ, and on the first or last of three or more groups that has the sums without the word.
+    """Which rows of a table of counts hold totals of the others: those with a word for a total in another column
+    ("all" beside "m" and "f") that have, in every category, the sum of the rows with other words; and those that SPSS
+    calls missing, in the column without a name that heads them. And a sentence on each such word, also where the sums
+    differ, and on the first or last of three or more groups that has the sums without the word.
 
     Args:
         codes, amounts: (n,) the category of each row, -1 for none, and its number.
-
-    So are those that SPSS calls missing, in the column without a name that heads them.
     """
     left_out, notes = codes < 0, list[str]()
     nameless = left_out.copy()
@@ -378,25 +318,22 @@ def totals_of_groups(
         if not 2 <= len(names) <= _MOST_GROUPS:
             continue
         text = to_text(names)
-        words = pc.is_in(
-            total_form(pc.utf8_trim_whitespace(text)), pa.array(sorted(TOTALS), pa.large_string())
-        )
-        words = pc.fill_null(words, False).to_numpy(zero_copy_only=False)
+        called = one_of(total_form(pc.utf8_trim_whitespace(text)), TOTALS)
         # "All regions"
         begins = np.array(
             [re.split(r"\W", (one or "").strip().lower())[0] in TOTALS for one in text.to_pylist()]
         )
         ends = {0, len(names) - 1} if len(names) >= _FEWEST_SUMMED else set()
-        for group in sorted({*np.flatnonzero(words | begins).tolist(), *ends}):
+        for group in sorted({*np.flatnonzero(called | begins).tolist(), *ends}):
             rows = (groups == group) & ~left_out
             own, whole = (np.bincount(codes[some], amounts[some]) for some in (rows, ~left_out))
             own = np.pad(own, (0, len(whole) - len(own)))
             are_sums = np.count_nonzero(own) > 1 and np.allclose(2 * own, whole, rtol=_ROUNDED, atol=0)
             about = f"with {quote(text[group].as_py() or '')} in the column {quote(table.columns[column])}"
-            if (words | begins)[group] and are_sums:
+            if (called | begins)[group] and are_sums:
                 left_out |= rows
                 notes.append(f"The rows {about} have the sums of the others, and were left out.")
-            elif words[group] and rows.any():
+            elif called[group] and rows.any():
                 notes.append(f"The rows {about} are not the sums of the others, and were counted.")
             elif are_sums:
                 notes.append(
@@ -406,8 +343,7 @@ def totals_of_groups(
 
 
 def check_size(k: int, column: str, fewest: int | None = None) -> None:
-    """Raise UnreadableFile for fewer than ``fewest`` (default MIN_CATEGORIES) or more than MAX_CATEGORIES
-    categories."""
+    """Raise UnreadableFile for fewer than ``fewest`` (default MIN_CATEGORIES) or too many categories."""
     if k == 0:
         raise UnreadableFile(f"The column {quote(column)} is empty. Pick another column for the category.")
     if k < (MIN_CATEGORIES if fewest is None else fewest):
@@ -430,17 +366,15 @@ def has_name(names: Any) -> npt.NDArray[np.bool_]:
 def with_names(
     table: Table, counted: Counted, named: npt.NDArray[np.bool_], blank: Columns, first: int
 ) -> Counted:
-    """The counted values with a name; the rows without one, of which row `first` is the first, are listed as dropped."""
+    """The counted values with a name; the others, of which row `first` is the first, are listed as dropped."""
     dropped = left_out(table, blank, int(counted.rows[~named].sum()), first)
     names = pc.filter(counted.names, pa.array(named))
-    return Counted(names, counted.rows[named], counted.people[named], dropped, counted.notes)
+    rows, people = counted.rows[named], counted.people[named]
+    return replace(counted, names=names, rows=rows, people=people, dropped=dropped)
 
 
 def left_out(table: Table, columns: Columns, nameless: int, first_nameless: int) -> tuple[Dropped, ...]:
-    """What was left out of a file: its blank lines, and its rows without a name.
-
-    `first_nameless` is the position of the first of those. In a single column they are blank lines.
-    """
+    """The blank lines of a file, and its rows without a name, which in a single column are blank lines, too."""
     blank, first_blank = columns.blank_lines, columns.first_blank
     first = table.place(first_nameless) if nameless else 0
     if len(table.columns) == 1 and table.unit == "line":

@@ -31,8 +31,9 @@ from rr_core.io.columns import (
     numeric_columns,
     refuse_headers,
 )
-from rr_core.io.decoding import NoRows, UnreadableFile, quote
+from rr_core.io.decoding import NoRows, UnreadableFile, quote, quoted
 from rr_core.plain_text import csv_columns
+from rr_core.rounding import counted
 
 MAX_COLUMNS = 1000
 SAMPLE_ROWS = 8
@@ -47,7 +48,7 @@ _EMPTY_LINES: Any = re.compile(rb"\n*")
 # decimal comma ("a;0,25") or part of a name.
 _SEPARATORS = ("\t", ";", ",")
 _SAID = re.compile(rb'"?sep=([;,\t|])"?[;,\t ]*\n', re.IGNORECASE)
-_REMARK = re.compile(rb"\s*#")
+_REMARK = re.compile(rb"\s*(#|%(?=\s)|//)")
 # A quotation mark within a quotation as MySQL writes it; as other programs do, it would end the field.
 _ESCAPED: Any = re.compile(rb'(?:^|[\n,;\t|])"[^"\n]*\\"[^"\n,;\t|]')
 _IMPORT_ID = re.compile(r'\s*\{\s*"ImportId"\s*:')
@@ -83,30 +84,23 @@ class _Ragged:
 
     delimiter: str
     skipped: int = 0
-    broken: str = ""
 
     def __call__(self, row: arrow_csv.InvalidRow) -> str:
         if _is_blank(row.text.split(self.delimiter)):
             self.skipped += 1
             return "skip"
-        self.broken = row.text
         return "error"
 
 
 @dataclass(frozen=True, kw_only=True)
 class TextTable(Table):
-    """A text table. `data` is UTF-8 with ``\\n`` line ends, below so many lines of `above`; `separator` None is a single
-    column."""
+    """A text table: UTF-8 with ``\n`` line ends, below so many lines of `above`; `separator` None is a single column."""
 
     separator: str | None
     above: int = 0
 
     def pieces(self, indices: Sequence[int]) -> Iterator[Columns]:
-        """The columns at `indices` as text, one block after another, blank lines left out.
-
-        Raises:
-            UnreadableFile: a line with more or fewer fields than the first, an endless quotation or line.
-        """
+        """The columns at `indices` as text, block by block, without blank lines; refuses lines of other widths."""
         ragged, records = _Ragged(self._delimiter), 0
         try:
             for table, done in self._tables(self._options(indices, ragged)):
@@ -114,16 +108,13 @@ class TextTable(Table):
                 records += table.num_rows
                 yield Columns(tuple(body.column(str(i)) for i in indices), done=done)
         except pa.ArrowInvalid:
-            raise self._unreadable(ragged.broken) from None
+            raise self._unreadable() from None
         yield Columns((), *self._blank_lines(records, ragged.skipped))
 
     def _tables(self, options: dict[str, Any]) -> Iterator[tuple[pa.Table, float]]:
-        """The file in pieces, and the part of it behind each.
-
-        Without quotation marks every line break ends a record: pieces can be cut, and each is parsed by all
-        processors. Otherwise, and beyond one block, Arrow's own sequence of blocks is slower but right.
-        Neither takes a piece of empty lines.
-        """
+        """The file in pieces, and the part of it behind each. Without quotation marks every line break ends a record:
+        pieces can be cut, and each is parsed by all processors. Otherwise, beyond one block, Arrow's own blocks are
+        slower but right."""
         size, start = len(self.data), _EMPTY_LINES.match(self.data).end()
         text = pa.py_buffer(self.data)
         if b'"' in self.data and size > _BLOCK:
@@ -199,11 +190,7 @@ class TextTable(Table):
             ) from None
 
     def _lines(self) -> Iterator[str]:
-        """The lines, with their ends. Only some megabytes are made text at a time.
-
-        Raises:
-            csv.Error: a line that does not fit in a block.
-        """
+        """The lines, with their ends, some megabytes at a time; csv.Error for one that does not fit in a block."""
         start = 0
         while start < len(self.data):
             end = self.data.rfind(b"\n", start, start + _BLOCK) + 1
@@ -235,14 +222,12 @@ class TextTable(Table):
             return count, self.above + self.data.count(b"\n", 0, self.data.find(b"\n\n")) + 2
         return count, next(line for line, fields in self._records() if self._skips(fields))
 
-    def _unreadable(self, broken: str) -> UnreadableFile:
+    def _unreadable(self) -> UnreadableFile:
         """The exception, with its sentence, for a line that Arrow could not parse."""
         width = len(self.columns)
         for line, fields in self._records():
             if len(fields) == width or self._skips(fields):
                 continue
-            if broken.count('"') % 2:
-                return _never_closed(line, broken)
             advice = (
                 "Put names that contain the separator in quotation marks."
                 if len(fields) > width
@@ -250,7 +235,7 @@ class TextTable(Table):
             )
             text = (self.separator or "").join(fields)
             return UnreadableFile(
-                f"Line {line} has {_fields(len(fields))} where the first line has {width}: {quote(text)}."
+                f"Line {line} has {counted(len(fields), 'field')} where the first line has {width}: {quote(text)}."
                 f" {advice}"
             )
         return UnreadableFile(
@@ -259,27 +244,16 @@ class TextTable(Table):
         )
 
 
-def _never_closed(line: int, text: str) -> UnreadableFile:
-    return UnreadableFile(
-        f"A quotation mark is opened on line {line} ({quote(text)}) and never closed. Close it, or write two quotation "
-        "marks where one belongs to the text."
-    )
-
-
 def open_text(
     data: bytes, has_header: bool | None, separator: str | None = None, above: int = 0
 ) -> TextTable:
-    """Find the table in a UTF-8 text, its header and columns, and the separator unless it is known. `above` lines of the
-    file were taken away before.
+    """Find the table in a UTF-8 text, its header and columns, and the separator unless it is known. `above` lines of
+    the file were taken away before.
 
-    Remarks above it that begin with ``#``, and Excel's line ``sep=;``, are skipped. What follows a blank line and does
-    not fit the columns is another table or a remark, which is not read. R's names of rows, above which there is no name,
-    get one. What Qualtrics and SurveyMonkey write between the header and the answers is skipped, and MySQL's quotation
-    marks are read.
-
-    Raises:
-        NoRows: nothing below the header.
-        UnreadableFile: more than MAX_COLUMNS columns, an endless first line, code of R.
+    Remarks above it that begin with ``#``, and Excel's line ``sep=;``, are skipped; so is what Qualtrics and
+    SurveyMonkey write below the header. What follows a blank line and does not fit the columns is not read. R's names
+    of rows get a name, and MySQL's quotation marks are read. Refuses more than MAX_COLUMNS columns, an endless first
+    line, code of R; NoRows where nothing is below the header.
     """
     whole, notes = data, list[str]()
     data, said = _below_remarks(data, notes)
@@ -293,11 +267,14 @@ def open_text(
         data = data.replace(b"\\\\", b"\x00").replace(b'\\"', b'""').replace(b"\x00", b"\\")
         notes.append("Quotation marks behind a backslash were read as parts of their text.")
     data = _without_brackets(data, notes)
+    if bare := _without_outer_quotes(data):
+        data = bare
+        notes.append("Each line was in quotation marks as a whole, which were taken away.")
     drawn, rules = _without_rules(data)
     if drawn:
         data, separator, above = drawn, "|", above + rules
-    if counted := _with_counts_behind(data, notes):
-        data, has_header, above = counted, True, above - 1
+    if of_uniq := _with_counts_behind(data, notes):
+        data, has_header, above = of_uniq, True, above - 1
     separator = separator or said or _detect_separator(_head(data))
     data = _empty_leading_lines(data, separator)
     if titles := _titles(data, separator, notes):
@@ -307,7 +284,10 @@ def open_text(
     opens = separator and last >= 0 and data[max(0, last - 1) : last] in (b"", b"\n", separator.encode())
     if opens and b"\n" in data[last:].strip() and data.count(b'"') % 2:
         line, begin = above + data.count(b"\n", 0, last) + 1, data.rfind(b"\n", 0, last) + 1
-        raise _never_closed(line, _head(data[begin:]))
+        raise UnreadableFile(
+            f"A quotation mark is opened on line {line} ({quote(_head(data[begin:]))}) and never closed. Close it, or "
+            "write two quotation marks where one belongs to the text."
+        )
     rows = _sample(data, separator)
     if rows and separator is None:
         data = _without_remark(data, rows, notes)
@@ -326,8 +306,7 @@ def open_text(
     if explained:
         data, lines = _without_explanations(data, rows[: 1 + explained])
         above, rows, has_header = above + lines, [rows[0], *rows[1 + explained :]], True
-        what = "line" if explained == 1 else f"{explained} lines"
-        was = "was" if explained == 1 else "were"
+        what, was = ("line", "was") if explained == 1 else (f"{explained} lines", "were")
         notes.append(
             f"The {what} below the header, which {was} written by the survey's program, {was} skipped."
         )
@@ -385,7 +364,8 @@ def _below_remarks(data: bytes, notes: list[str]) -> tuple[bytes, str | None]:
     said = _SAID.match(data)
     if said is not None:
         return _below_remarks(data[said.end() :], notes)[0], said[1].decode()
-    if _REMARK.match(data) is None:
+    remark = _REMARK.match(data)
+    if remark is None:
         return data, None
     lines = data[:_SAMPLE_BYTES].splitlines(keepends=True)
     is_remark = [_REMARK.match(line) is not None for line in lines]
@@ -395,30 +375,30 @@ def _below_remarks(data: bytes, notes: list[str]) -> tuple[bytes, str | None]:
     inside = next((i for i, remark in enumerate(is_remark) if remark and i > first), 0)
     row = next((line for line in lines[first + bool(said) :] if line.strip()), b"")
     if inside and any(mark in row and mark not in lines[inside] for mark in (b"\t", b";", b",")):
-        remark = quote(lines[inside].decode(errors="replace"))
-        raise UnreadableFile(f"{remark} is a remark between the rows of the table: take it out.")
+        found = quote(lines[inside].decode(errors="replace"))
+        raise UnreadableFile(f"{found} is a remark between the rows of the table: take it out.")
     if first == len(lines) or inside:
         return data, None
     head = b""
     marks = (one for one in (b"\t", b";", b",") if 0 < lines[first - 1].count(one) == lines[first].count(one))
     if said is None and is_remark[first - 1] and (mark := next(marks, None)):
         first -= 1
-        head = lines[first].lstrip(b"# \t")  # NumPy's mark is no part of the first name
+        head = lines[first].lstrip(b"#%/ \t")  # NumPy's mark is no part of the first name
         if any(looks_numeric(cell.decode(errors="replace")) for cell in head.split(mark)):
             head = b""
     number = sum(is_remark[:first])
     if number == 0:
         return head + data[len(head and lines[0]) :], None
     begin = "One line that begins" if number == 1 else f"{number:,} lines that begin"
-    notes.append(f"{begin} with # above the table {'was' if number == 1 else 'were'} skipped.")
+    notes.append(
+        f"{begin} with {remark[1].decode()} above the table {'was' if number == 1 else 'were'} skipped."
+    )
     below = sum(map(len, lines[: first + bool(head or said)]))
     return head + data[below:], said[1].decode() if said else None
 
 
 def _first_table(data: bytes, separator: str, rows: list[list[str]], above: int, notes: list[str]) -> bytes:
-    """The text up to where another table begins: after a blank line, with titles where the first has numbers, or with
-    two or more fields but not as many, in the lines that follow neither; or where nothing but remarks follow. All else is
-    a broken line, and refused."""
+    """The text up to a blank line behind which another table begins, or nothing but remarks follow."""
     numeric = numeric_columns(rows[1:], len(rows[0]))
     if not any(numeric):
         return data
@@ -476,8 +456,7 @@ def _remarks_below(data: bytes, separator: str) -> list[str]:
 
 
 def _without_source(data: bytes, separator: str | None, notes: list[str]) -> bytes:
-    """The text without a last line that says where the table is from, and when: "Source: the town, 2024"; or, in a cell
-    of its own, that it ends."""
+    """The text without a last line that says where the table is from, and when; or, in one cell, that it ends."""
     tail = data[-_NEXT_BYTES:]
     begin = tail.rstrip().rfind(b"\n") + 1
     last, start = tail[begin:].decode(errors="replace").strip(), len(data) - len(tail) + begin
@@ -489,8 +468,7 @@ def _without_source(data: bytes, separator: str | None, notes: list[str]) -> byt
 
 
 def _without_remark(data: bytes, rows: list[list[str]], notes: list[str]) -> bytes:
-    """The text of a single column of values that come again without remarks at its end: lines of several words, none of
-    them among the values, below its only blank line; or one that says that it ends."""
+    """The text of a single column of values that come again without remarks, or a line that it ends, below them."""
     tail = data[-_NEXT_BYTES:]
     found = re.search(rb"\n[ \t]*\n\s*(?=\S)", tail)
     if found is None and _END.fullmatch(tail.rstrip().rpartition(b"\n")[2].decode(errors="replace").strip()):
@@ -515,8 +493,7 @@ def _come_again(values: Sequence[str]) -> bool:
 
 def _skipped(where: str, lines: Sequence[str]) -> str:
     """The sentence on titles or remarks beside a table."""
-    named = ", ".join(map(quote, lines[:2]))
-    return f"{where} the table: {named}{', …' if len(lines) > 2 else ''}. That was skipped."
+    return f"{where} the table: {quoted(lines, 2)}. That was skipped."
 
 
 def _explanations(rows: list[list[str]]) -> int:
@@ -566,8 +543,7 @@ def _detect_separator(text: str) -> str | None:
 
 
 def _are_separated_by_blanks(rows: list[list[str]], text: str) -> bool:
-    """Whether these are rows as R and NumPy write them: of one length, and quoted, numbered or all numbers, below names
-    or none; names may hold blanks."""
+    """Whether these are rows as R and NumPy write them: of one length, and quoted, numbered or all numbers."""
     widths = {len(row) for row in rows[1:]}
     if len(rows) < _FEWEST_NAMED or len(widths) != 1 or len(rows[1]) < 2:
         return False
@@ -579,7 +555,7 @@ def _are_separated_by_blanks(rows: list[list[str]], text: str) -> bool:
 
 
 def _are_separated_by_bars(text: str) -> bool:
-    """Whether there is a table as SQLite writes it: as many bars in every line, none at its ends, and numbers between."""
+    """Whether there is a table as SQLite writes it: as many bars in every line, none at its ends."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     bars = {line.count("|") for line in lines}
     if len(bars) != 1 or bars == {0} or any("|" in (line[0], line[-1]) for line in lines):
@@ -597,9 +573,23 @@ def _without_brackets(data: bytes, notes: list[str]) -> bytes:
     return bytes(_BIT_LIST.sub(lambda found: found[0].translate(None, b'"[], \t'), data))
 
 
+def _without_outer_quotes(data: bytes) -> bytes:
+    """The text of lines that were put into quotation marks as a whole, without these, where a table with a column
+    of numbers is left; else nothing."""
+    first = data.strip().partition(b"\n")[0]
+    mark = next((one for one in _SEPARATORS if one.encode() in first), "")
+    if not mark or b'"' in first[1:-1] or len(data) > _PIECE_BLOCKS * _BLOCK:
+        return b""
+    lines = [line for line in data.split(b"\n") if line]
+    if not all(line.startswith(b'"') and line.endswith(b'"') for line in lines):
+        return b""
+    bare = b"\n".join(line[1:-1].replace(b'""', b'"') for line in lines)
+    rows = _parse(_head(bare), mark)
+    return bare if len({*map(len, rows)}) == 1 and any(numeric_columns(rows[1:], len(rows[0]))) else b""
+
+
 def _without_rules(data: bytes) -> tuple[bytes, int]:
-    """A table that is drawn with bars, as psql, MySQL and Markdown do, without its rules, and how many of these stand
-    above its first row; else nothing."""
+    """A table drawn with bars, as psql and Markdown do, without its rules, and how many are above it; else nothing."""
     if len(data) > _SAMPLE_BYTES or b"|" not in data or _TWO_NUMBERS.search(data):
         return b"", 0
     lines = [line.strip() for line in data.split(b"\n")]
@@ -636,35 +626,33 @@ def _with_counts_behind(data: bytes, notes: list[str]) -> bytes:
 
 
 def _titles(data: bytes, separator: str | None, notes: list[str]) -> int:
-    """The number of lines with titles above the table: one cell each, and a blank line before a line of several cells;
-    lines of words, and a blank line before another one that has a number below it; or the first of as many cells as there
-    are in such a line."""
+    """The number of lines with titles, which are skipped, above the table."""
     lines = _head(data).split("\n")[:_MOST_TITLES]
     if separator is None or any(line.count('"') % 2 for line in lines):
         return 0
     rows = [*csv.reader(lines, delimiter=separator), []]
     cells = [[cell for cell in row if cell.strip()] for row in rows]
-    numbers = [any(map(looks_numeric, row)) for row in cells]
-    heads = [len(row) > 1 and numbers[i : i + 2] == [False, True] for i, row in enumerate(cells)]
+    has_number = [any(map(looks_numeric, row)) for row in cells]
+    is_header = [len(row) > 1 and has_number[i : i + 2] == [False, True] for i, row in enumerate(cells)]
     first = next((i for i, row in enumerate(cells) if len(row) > 1), 0)
+    # Words in several cells are titles, too, if no table: above a blank line behind which there is a header.
     behind = next((i for i, row in enumerate(cells) if row and i > first and not cells[i - 1]), 0)
     uneven = any(len(row) not in (0, len(rows[behind])) for row in rows[:behind])
     named = any(map(is_usual_name, itertools.chain(*cells[:behind])))
-    if heads[behind] and not any(numbers[:behind]) and (uneven or not named):
+    if is_header[behind] and not any(has_number[:behind]) and (uneven or not named):
         first = behind
+    # Where no blank line is between them, the last title is as wide as the header.
+    last = rows[first - 1]
+    padded = last and len(last) == len(rows[first]) and last[0].strip() and is_header[first]
     titles = [separator.join(row) for row in cells[:first] if row]
-    last = rows[first - 1]  # as wide as the table, where no blank line is between them
-    if not titles or (
-        cells[first - 1] and not (len(last) == len(rows[first]) and last[0].strip() and heads[first])
-    ):
+    if not titles or (cells[first - 1] and not padded):
         return 0
     notes.append(_skipped("Above", titles))
     return first
 
 
 def _title_of_column(data: bytes, rows: list[list[str]], notes: list[str]) -> int:
-    """The number of lines of a title above the usual name of a single column of values that come again: several words,
-    which are none of the values."""
+    """The lines of a title, of several words, above the usual name of a column of values that come again."""
     below = [row[0].strip() for row in rows[2:]]
     if not _come_again(below) or b'"' in data:
         return 0
@@ -677,11 +665,7 @@ def _title_of_column(data: bytes, rows: list[list[str]], notes: list[str]) -> in
 
 
 def _empty_leading_lines(data: bytes, separator: str | None) -> bytes:
-    """Lines of separators and blanks at the top, made truly empty.
-
-    A spreadsheet writes ",," for the empty rows above its table; the header is the first line that
-    says something. The lines stay, so that line numbers do.
-    """
+    """The text whose first lines of separators and blanks are made truly empty; they stay, so that line numbers do."""
     blank: Any = re.compile(b"[ \t\n" + re.escape((separator or "").encode()) + b"]*").match(data)
     end = data.rfind(b"\n", 0, blank.end()) + 1
     return data if end == 0 else b"".join([b"\n" * data.count(b"\n", 0, end), memoryview(data)[end:]])
@@ -709,13 +693,8 @@ def _is_blank(fields: Row) -> bool:
     return not any(cell.strip() for cell in fields)
 
 
-def _fields(number: int) -> str:
-    return "1 field" if number == 1 else f"{number:,} fields"
-
-
 def by_category(labels: Sequence[str] | None, k: int, columns: Mapping[str, Any]) -> bytes:
-    """A CSV file with a row for each of k categories: its name, or its number where the categories have no names, and
-    these columns."""
+    """A CSV file of these columns with a row for each of k categories, by name, or by number where they have none."""
     return csv_bytes(csv_columns({"category": labels or [*map(str, range(1, k + 1))], **columns}))
 
 

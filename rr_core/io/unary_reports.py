@@ -42,8 +42,9 @@ from rr_core.io.reports import (
     inspect_reports,
     read_reports,
 )
-from rr_core.io.tables import TOTALS, Counts, Numbered, open_table, total_form
+from rr_core.io.tables import TOTALS, Counts, Numbered, one_of, open_table, total_form
 from rr_core.io.text import SAMPLE_ROWS
+from rr_core.plain_text import some
 from rr_core.reports.survey import Sample, Tallies
 
 # Bits that are held, one byte each.
@@ -51,6 +52,7 @@ MOST_BITS_HELD = 50_000_000
 _BITS = re.compile(r"[01]{2,}")
 _OF_BITS = re.compile(r"[01]+")
 _NAMES_OF_ONES = ("one", "ones", "support")
+_OWN = "\x00"
 _MISSING = {"", "na", "n/a", "nan", "null", "none"}  # among bits: to be told, with their place
 _FEWEST = 2  # categories
 _SHORTEST_BESIDE = 3  # bits of a string beside columns of bits: 10 may as well be a number
@@ -76,8 +78,7 @@ class UnaryReports:
         n: number of reports; None where the file has only their ones.
         bits: (r, k) uint8, the different reports or all of them; None where the file has only their ones.
         times: (r,) int64, how often each of ``bits`` occurred.
-        reports: the files and their columns: bit strings, or categories with their ones, or, with `Reports.columns`,
-            columns of bits; with a plain sentence for each thing that was understood.
+        reports: the files and their columns, with a plain sentence for each thing that was understood.
     """
 
     labels: tuple[str, ...]
@@ -99,15 +100,15 @@ class UnaryReports:
 
 @dataclass(frozen=True)
 class BitColumns:
-    """Where a file seems to hold its bits.
+    """Where a file seems to hold its bits; columns by name.
 
     Attributes:
-        columns: names of all columns of 0 and 1, where there are two or more.
+        columns: all of 0 and 1, where there are two or more.
         suggested: those of them that are taken for categories; none where bit strings stand beside them.
-        counts: names of the columns of numbers that may say how often each row of bits occurred.
+        counts: of numbers that may say how often each row of bits occurred.
         count: that one of them which is called so, None where there is none.
         choice: the layout and columns where the reports are not in columns of 0 and 1.
-        strings: names of all columns of bit strings.
+        strings: all of bit strings.
         in_words: a sentence where columns hold two words, or one and empty cells, in place of 1 and 0; else "".
     """
 
@@ -136,11 +137,12 @@ def bits_in(preview: Preview, apart: Sequence[str] = ()) -> BitColumns:
     if len(bits) < _FEWEST:
         bits = []
     shortest = _SHORTEST_BESIDE if bits else _FEWEST
+    alone = len(preview.sample) == 1 and sum(preview.numeric) > 1  # numbers, of which 100 may be one
     strings = [
         i
         for i in width
         if preview.hints[i].bit_strings
-        and not (is_count_name(names[i]) or _is_called_ones(names[i]) or _is_alone(preview))
+        and not (is_count_name(names[i]) or _is_called_ones(names[i]) or alone)
         and _length(preview, i) >= shortest
     ]
     # A file may have short words of 0 and 1, as the numbers of rooms, beside its reports.
@@ -161,23 +163,26 @@ def bits_in(preview: Preview, apart: Sequence[str] = ()) -> BitColumns:
 
 def _in_words(preview: Preview, width: Sequence[int]) -> str:
     """The sentence of `BitColumns`: two or more columns hold nothing but the same pair, one of them both."""
-    words = [i for i in width if not preview.numeric[i]]
-    cells = {i: dict.fromkeys(row[i].strip() for row in preview.sample if i < len(row)) for i in words}
+    names = preview.columns  # a form may write them in place of a one
+    written = {i: [row[i].strip() for row in preview.sample if i < len(row)] for i in width}
+    cells = {i: dict.fromkeys(_OWN if cell == names[i] else cell for cell in written[i]) for i in width}
     held = {i: {*found} for i, found in cells.items() if any(found)}
     alike = [
         [i for i, found in held.items() if found <= pair]
         for pair in held.values()
-        if len(pair) == 2 and not any(map(looks_numeric, pair)) and not pair & (ONES | ZEROS)
+        if pair == {"1", "-1"}
+        or (len(pair) == 2 and not any(map(looks_numeric, pair)) and not pair & (ONES | ZEROS))
     ]
     columns = max(alike, key=len, default=[])
     if len(columns) < _FEWEST:
         return ""
     one, *others = filter(None, dict.fromkeys(cell for i in columns for cell in cells[i]))
+    one = names[columns[0]] if one == _OWN else one
     other, mend = "empty cells", f"1 for {quote(one)} and 0 in empty cells"
     if others:
         other, mend = quote(others[0]), "1 for yes and 0 for no"
     return (
-        f"The column {quote(preview.columns[columns[0]])} holds {quote(one)} and {other}, where unary encoding has 1 and "
+        f"The column {quote(names[columns[0]])} holds {quote(one)} and {other}, where unary encoding has 1 and "
         f"0: write {mend}, in every such column."
     )
 
@@ -189,11 +194,6 @@ def _is_called_ones(name: str) -> bool:
 def _length(preview: Preview, index: int) -> int:
     """Letters of a word of a column; 0 where its first rows break off before it."""
     return max((len(row[index].strip()) for row in preview.sample if index < len(row)), default=0)
-
-
-def _is_alone(preview: Preview) -> bool:
-    """Whether the file has one row of several numbers, of which 100 may be one."""
-    return len(preview.sample) == 1 and sum(preview.numeric) > 1
 
 
 def _counts_ones(preview: Preview, index: int, bits: Sequence[int], strings: Sequence[int]) -> bool:
@@ -251,15 +251,11 @@ def read_unary(
 
     Args:
         source: the file.
-        layout, category, count, has_header: as in `read_reports`, where it has no columns of 0 and 1, or these are not
-            read.
-        columns: names of the columns of 0 and 1, a category each; None: as `bits_in` suggests; none of them: bit strings
-            or numbers of ones are read. With such columns ``count`` is the one that says how often each row occurred,
-            and ``layout`` "values" means that each did once.
+        layout, category, count, has_header: as in `read_reports`, where no columns of 0 and 1 are read.
+        columns: names of the columns of 0 and 1, a category each; None: as `bits_in` suggests; none of them: bit
+            strings or numbers of ones are read. With such columns ``count`` is the one that says how often each row
+            occurred, and ``layout`` "values" means that each did once.
         apart: names of columns that say something else, as the group.
-
-    Raises:
-        UnreadableFile: one plain sentence for the person whose file it is.
 
     >>> read_unary(Source("phones.csv", b"bus,car\\n1,0\\n1,1\\n0,0\\n")).support.tolist()
     [2, 1]
@@ -294,12 +290,7 @@ def read_bit_columns(
     count: str | None = None,
     has_header: bool | None = None,
 ) -> UnaryReports:
-    """The columns of 0 and 1 of a file with these names (None: all that begin so), each row as often as the column
-    ``count`` says (None: once); ``has_header`` as in `read_reports`.
-
-    Raises:
-        UnreadableFile: one plain sentence.
-    """
+    """The named columns of 0 and 1 of a file (None: all such), each row as often as the column ``count`` says."""
     table = open_table(bytes(source.data), source.name, has_header, sheet=source.sheet)
     if columns is None:
         columns = [name for index, name in enumerate(table.columns) if _seems_bits(table, index)]
@@ -312,12 +303,8 @@ def read_bit_columns(
 
 
 def unary_of(reports: Reports, in_words: str = "") -> UnaryReports:
-    """The bits in a column of bit strings, or the number of ones in a table of counts; ``in_words``, as `BitColumns` has
-    it, is what a file is refused with that has none.
-
-    Raises:
-        UnreadableFile: one plain sentence; `OneBit` for a column of 0 and 1.
-    """
+    """The bits in a column of bit strings, or the number of ones in a table of counts; ``in_words``, as `BitColumns`
+    has it, is what a file is refused with that has none. `OneBit` is raised for a column of 0 and 1."""
     labels = reports.labels.tolist()
     if reports.layout == "values" and {label.casefold() for label in labels} <= ONES | ZEROS:
         raise OneBit(
@@ -351,7 +338,7 @@ def unary_of(reports: Reports, in_words: str = "") -> UnaryReports:
 def _without_total(ones: UnaryReports) -> UnaryReports:
     """The ones without a row that is called total and has as many as any other: of all ones, or all reports."""
     form = total_form(pa.array(ones.labels, pa.large_string()))
-    called = pc.is_in(form, pa.array(sorted({*TOTALS, "n"}), form.type)).to_numpy(zero_copy_only=False)
+    called = one_of(form, {*TOTALS, *WORDS["of_total"], "n"})
     total = called & (ones.support == ones.support.max())
     if total.sum() != 1 or len(ones.labels) <= _FEWEST:
         return ones
@@ -400,8 +387,7 @@ def _from_columns(table: Table, columns: Sequence[int], count: int | None, sourc
     if counted:
         notes += (f"Each row counts as often as its column {quote(table.columns[counted[0]])} says.",)
     if others:
-        more = f" and {len(others) - 5:,} more" if len(others) > 5 else ""
-        notes += (f"{NOT_READ}{', '.join(map(quote, others[:5]))}{more}.",)
+        notes += (f"{NOT_READ}{some([*map(quote, others)])}.",)
     ones, n = each @ bits, int(each.sum())
     reports = Reports(
         labels=np.array(names, dtype=object),
@@ -432,8 +418,7 @@ def bits_of_columns(arrays: Sequence[Any], names: Sequence[str], table: Table, b
 
 
 def bits_of_strings(column: Any, k: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
-    """For each row of a column of texts its place among the different bit strings of k bits, -1 where it is none; and
-    these, (r, k)."""
+    """For each row its place among the different bit strings of k bits, -1 where it is none; and these, (r, k)."""
     distinct, codes = factorize(column)
     texts = pc.utf8_trim_whitespace(distinct)
     are_bits = pc.match_substring_regex(texts, f"^[01]{{{k}}}$").to_numpy(zero_copy_only=False)

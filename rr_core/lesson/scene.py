@@ -46,8 +46,8 @@ class Question(ABC):
         """A prediction or the answer, in words."""
 
     def for_browser(self) -> dict[str, Any]:
-        """What the browser needs to ask, beside the text."""
-        return {name: value for name, value in vars(self).items() if name != "text"}
+        """What the browser needs to ask."""
+        return {"kind": self.kind, **vars(self)}
 
 
 def with_unit(number: int, unit: str) -> str:

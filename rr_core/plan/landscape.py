@@ -69,16 +69,17 @@ def landscape(
     >>> map_.values.round(4).tolist()
     [[0.1554, 0.0224], [0.0492, 0.0071]]
     """
-    guess = solve.checked_guess(target, k, theta)
-    across = np.array(
-        [solve.checked_epsilon(epsilon) for epsilon in np.ravel(_validate.numbers("epsilons", epsilons))]
-    )
+    guess, across = solve.checked_guess(target, k, theta), _budgets(epsilons)
     up = np.array([solve.checked_n(one) for one in np.ravel(_validate.numbers("n", n))])
     function = solve.value_function(target, guess, users)
     if target.kind == "max" and min(across.size, up.size) > _NODES:
         return _interpolated(function, guess.k, across, up)
     values = _grid(function, guess.k, across, up)
     return Landscape(across, up, values, np.zeros(values.shape, dtype=bool))
+
+
+def _budgets(epsilons: ArrayLike) -> Array:
+    return np.array([checked_epsilon(one) for one in np.ravel(_validate.numbers("epsilons", epsilons))])
 
 
 def _grid(function: ValueFunction, k: int, epsilons: Array, n: Array) -> Array:
@@ -116,10 +117,7 @@ def frontier(
     >>> frontier(Target("rmse", 0.01), 10, zipf(10, 1.0), [0.5, 1.0, 2.0]).round().tolist()
     [241606.0, 40959.0, 5023.0]
     """
-    guess = solve.checked_guess(target, k, theta)
-    across = np.array(
-        [solve.checked_epsilon(epsilon) for epsilon in np.ravel(_validate.numbers("epsilons", epsilons))]
-    )
+    guess, across = solve.checked_guess(target, k, theta), _budgets(epsilons)
     if solve.tie_reason(target, guess):
         return np.full(across.size, np.inf)
     return solve.least_users(solve.shortfall_function(target, guess, users), Channels.of(guess.k, across))

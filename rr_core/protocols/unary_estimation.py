@@ -96,7 +96,10 @@ def mle_unary(
         protocol.support(bits)  # checks that every report has as many ones
     likelihood = _Likelihood.of(bits, protocol, None if counts is None else _counts(counts, len(bits)))
     if likelihood.bits.size <= _ENTRIES_OF_A_CHANNEL:
-        return _by_channel(likelihood, tolerance)
+        # A column for each report that occurred; one without ones says nothing, as one of ones only.
+        columns = np.where(likelihood.bits.T > 0, 1.0, likelihood.b)
+        columns[:, ~likelihood.bits.any(axis=1)] = 1.0
+        return maximise(columns, likelihood.weights, tolerance)
     return _by_passes(likelihood, protocol, tolerance)
 
 
@@ -203,14 +206,6 @@ class _Likelihood:
             a += (self.b * scale)[:, None]
             matrix += a.T @ a
         return matrix
-
-
-def _by_channel(likelihood: _Likelihood, tolerance: float) -> MaximumLikelihood:
-    """The interior-point method of `channel_estimation` on a matrix with a column for each report that occurred."""
-    columns = np.where(likelihood.bits.T > 0, 1.0, likelihood.b)
-    # A report without ones says nothing, as one of ones only.
-    columns[:, ~likelihood.bits.any(axis=1)] = 1.0
-    return maximise(columns, likelihood.weights, tolerance)
 
 
 def _by_passes(

@@ -20,14 +20,14 @@ def recompute(link: str, files: Sequence[str | Path] = (), **settings: Any) -> R
 
     Args:
         link: address of a page with its parameters, from "/" on, or the whole address.
-        files: paths of the person's own files: the distribution of "dist=upload", or the collected reports. Reading
-            them needs pyarrow.
-        settings: what is chosen on the page and not in its link: keyword arguments of the page's function in `pages` or
-            `reports`; and "upload", how the distribution is read (arguments of `rr_core.io.read_distribution`).
+        files: paths of the person's own files: the distribution of "dist=upload", or the collected reports.
+        settings: what is chosen on the page and not in its link: keyword arguments of the page's function in `pages`
+            or `reports`; and "upload", how the distribution is read (arguments of `rr_core.io.read_distribution`).
 
     Raises:
         OSError: a file that is not there.
-        ValueError: in one plain sentence: a link that has no numbers or a value that cannot be, or an unreadable file.
+        ValueError: in one plain sentence: a link that has no numbers, a value that cannot be, or an unreadable
+            file.
 
     >>> print(recompute("/estimators?dist=zipf&k=3&s=1&eps=2&n=1000&seed=5").table["mle_star"].round(3))
     [0.547 0.286 0.167]

@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rr_core.comparison import Target
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.recompute.result import TOP, Recomputed, same_file
 from rr_core.registry import LABELS
 from rr_core.reports import fit_test, plausible_epsilon
-from rr_core.reports.analysis import Analysis, ByGroup, Collecting
+from rr_core.reports.analysis import ByGroup, Collecting
 from rr_core.reports.designs import DESIGNS
 from rr_core.reports.epsilon_fit import Simulations
-from rr_core.reports.survey import Tallies, analyse_people, report_of_each, table_of_all
+from rr_core.reports.survey import Survey, Tallies, analyse_people, report_of_each
 from rr_core.rounding import p_of_file
 
 if TYPE_CHECKING:
@@ -56,7 +55,6 @@ def _k_rr(
     size: int | None = None,
     left_out: Sequence[str] = (),
     counted_as: Mapping[str, str] | None = None,
-    swapped: bool = False,
     epsilon: float | Mapping[str, float] = math.nan,
     p: float | Mapping[str, float] | None = None,
     level: float = 0.95,
@@ -74,15 +72,12 @@ def _k_rr(
     Args:
         reading: how the files are read: arguments of `rr_core.io.read_reports`, and the "sheet" of workbooks.
         listed: all categories, or the file that has one per line; size: or only their number; else all seen.
-        left_out, counted_as: names that are no categories, and names whose reports are counted under another.
-        swapped: whether the reports of each of two answers are counted for the other.
+        left_out, counted_as: as in `ReportSettings`.
         epsilon, p: privacy, as one of the two, by group where it differs.
-        level, users: of `analyse`.
         replicates, seed: simulated collections for the test of epsilon, 0 for none.
         search_epsilon: whether to look for the smallest plausible epsilon.
         sha256: of the files that the app had.
-        by, weights: columns of groups and of weights.
-        inverse: whether the latter holds inclusion probabilities.
+        by, weights, inverse: as in `rr_core.io.people.read_people`.
     """
     from rr_core.io import AllSeen, Domain, Listed, Names, Size, read_reports, too_few, within
     from rr_core.io.people import read_people
@@ -102,22 +97,18 @@ def _k_rr(
     read = read_reports(sources, **how)
     names = Names(tuple(left_out), tuple((counted_as or {}).items()))
     collected = within(read, domain, names)
-    counts = collected.counts[:: -1 if swapped else 1]
     k, labels = collected.k, collected.labels.tolist()
     people = None
     if by or weights:
-        people = read_people(
-            sources, read, labels[:: -1 if swapped else 1], names, by, weights, inverse=inverse
-        )
-        counts = people.tallies.counts.sum(axis=0)
-    mechanism = (
-        _made(people, epsilon, lambda told: RandomizedResponse(k, told))
-        if p is None
-        else _made(people, p, lambda told: RandomizedResponse.from_p(k, told))
-    )
-    found, told, groups = _analysed(
-        people, Tallies(counts[None]), mechanism, labels, range(k), level, users, by
-    )
+        people = read_people(sources, read, labels, names, by, weights, inverse=inverse)
+    told: Any = epsilon if p is None else p
+    of = RandomizedResponse if p is None else RandomizedResponse.from_p
+    mechanism = _made(people, told, partial(of, k))
+    used = ReportsInUse(read, collected, mechanism, ReportSettings(names=names))
+    if people is not None:
+        used = used.with_people(people, tuple(by), weights, inverse)
+    results = Results.of(used, level, users)
+    found, counts = results.analysis, results.analysis.counts
     numbers: dict[str, Any] = {
         **same_file("the files", read.sha256, sha256),
         "K": k,
@@ -126,29 +117,24 @@ def _k_rr(
         **({"p": mechanism.p, "q": mechanism.q} if isinstance(mechanism, RandomizedResponse) else {}),
         "left out with names outside the domain": collected.outside_total,
     }
-    simulated = None
-    if replicates and isinstance(mechanism, RandomizedResponse):
-        simulated = Simulations(fit_test(counts, mechanism, replicates, seed=seed))
-        numbers["fit"] = {**simulated.fit.summary(), "rejected": simulated.fit.rejects()}
-    if search_epsilon and isinstance(mechanism, RandomizedResponse):
-        plausible = plausible_epsilon(counts, k, above=mechanism.epsilon, seed=seed)
-        numbers[f"plausible epsilon: {'none up to' if plausible.none else 'at least'}"] = plausible.low
     if isinstance(mechanism, RandomizedResponse):
-        make = partial(RandomizedResponse, epsilon=mechanism.epsilon)
-        if p is not None:
-            make = partial(RandomizedResponse.from_p, p=mechanism.p)
-        few = too_few(read, names, domain, make)
-        collected = replace(collected, counts=counts, too_few=few)
-        used = ReportsInUse(read, collected, mechanism, ReportSettings(names=names, swapped=swapped))
-        target: Target = "users" if found.users == "fixed" else "population"
-        results = Results(used, level, target, found, simulated)
+        if replicates:
+            test = fit_test(counts, mechanism, replicates, seed=seed)
+            numbers["fit"] = {**test.summary(), "rejected": test.rejects()}
+            results = replace(results, simulated=Simulations(test))
+        if search_epsilon:
+            plausible = plausible_epsilon(counts, k, above=mechanism.epsilon, seed=seed)
+            numbers[f"plausible epsilon: {'none up to' if plausible.none else 'at least'}"] = plausible.low
+        few = replace(used.collected, too_few=too_few(read, names, domain, lambda k: of(k, told)))
+        results = replace(results, used=replace(used, collected=few))
         numbers["advice"] = " ".join(advice(results))
         nearest = found.nearest
         if nearest is not None and nearest.comparable and not results.rejects_epsilon:
             numbers[f"estimated squared error beyond that of {LABELS[nearest.best]}"] = nearest.differences
             numbers["standard errors of these"] = nearest.standard_errors
     most = np.argsort(-counts, kind="stable")[:TOP].tolist()
-    return Recomputed({**numbers, **told}, table_of_all(collected.labels, counts, found), most, groups)
+    of_groups, groups = _of_groups(results.survey)
+    return Recomputed({**numbers, **of_groups}, results.columns(), most, groups)
 
 
 def _channel(
@@ -168,8 +154,7 @@ def _channel(
     inverse: bool = False,
     sha256: str = "",
 ) -> Recomputed:
-    """Collected reports of any channel: where they come from, how many of each, names of the truths, and the table; with
-    groups or weights also the file, as in `_k_rr`."""
+    """Reports of any channel: how many of each, names of the truths, the table; for people the file, as in `_k_rr`."""
     people, told = None, dict[str, Any]()
     if by or weights:
         from rr_core.io import Names, read_reports
@@ -183,16 +168,12 @@ def _channel(
         told = dict(same_file("the files", read.sha256, sha256))
     channel = _made(people, matrix, lambda told: Channel(np.array(told)))
     counts, order = np.array(list(reports.values())), report_of_each(names, list(reports))
-    found, of_groups, groups = _analysed(
-        people, Tallies(counts[None]), channel, names, order, level, users, by
-    )
-    own = None if order is None else counts[list(order)]
-    table = table_of_all(np.array(names, dtype=object), own, found)
-    numbers = {"reports": source, "number of each": dict(reports), **told, **_fit(found), **of_groups}
-    return Recomputed(numbers, table, None, groups)
+    told = {"reports": source, "number of each": dict(reports), **told}
+    return _analysed(told, people, Tallies(counts[None]), channel, names, order, level, users, by)
 
 
 def _analysed(
+    told: dict[str, Any],
     people: People | None,
     tallies: Tallies,
     protocol: Collecting | ByGroup,
@@ -201,18 +182,26 @@ def _analysed(
     level: float,
     users: Users,
     by: Sequence[str],
-) -> tuple[Analysis, dict[str, Any], dict[str, Any] | None]:
-    """The analysis of all people, or of the ``tallies`` where nobody asked for more, numbers about the groups, and their
-    table."""
+) -> Recomputed:
+    """The analysis of all people, or of the ``tallies`` where nobody asked for more."""
     groups = ("",) if people is None else people.groups
     tallies = tallies if people is None else people.tallies
     together, survey = analyse_people(
         tallies, protocol, names, groups, level, users, order, by_group=bool(by)
     )
+    (found,) = together.analyses
+    fit = None if found.fit is None else p_of_file(found.fit.p_value)
+    told |= {"epsilon": found.epsilon, "fit: p": fit, "certificate": found.certificate}
+    of_groups, table = _of_groups(survey)
+    return Recomputed({**told, **of_groups}, together.table(), None, table)
+
+
+def _of_groups(survey: Survey | None) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """Numbers about the groups, and their table."""
     if survey is None:
-        return together.analyses[0], {}, None
+        return {}, None
     alike = None if survey.alike is None else p_of_file(survey.alike)
-    return together.analyses[0], {"all groups are alike: p": alike}, survey.table()
+    return {"all groups are alike: p": alike}, survey.table()
 
 
 def _made(people: People | None, told: Any, make: Callable[[Any], Collecting]) -> Collecting | ByGroup:
@@ -242,8 +231,7 @@ def _unary(
     weights: str | None = None,
     inverse: bool = False,
 ) -> Recomputed:
-    """Collected reports of unary encoding, made by an epsilon or by two chances of a one: ones of each category, or a
-    file of bits and how to read it; with groups or weights as in `_k_rr`."""
+    """Reports of unary encoding, by an epsilon or two chances of a one: ones of each category, or a file of bits."""
     people = None
     if ones is None:
         from rr_core.io import AS_WRITTEN
@@ -252,25 +240,20 @@ def _unary(
 
         sources, how = _sources(files[:1], reading)
         read = read_unary(sources[0], **how)
-        names, support, tallies = read.labels, read.support, read.tallies(n)
+        names, tallies = read.labels, read.tallies(n)
         if by or weights:
             people = read_people(
                 sources, read.reports, names, AS_WRITTEN, by, weights, inverse=inverse, bits=True
             )
-            support = people.tallies.counts.sum(axis=0)[:-1]
     else:
-        names, support = tuple(ones), np.array(list(ones.values()))
-        tallies = Tallies(np.append(support, n)[None])
+        names, tallies = tuple(ones), Tallies(np.array([[*ones.values(), n]]))
     k = len(names)
-    made = (
-        _made(people, epsilon, lambda told: UnaryEncoding(k, told, optimized))
-        if chances is None
-        else _made(people, chances, lambda told: UnaryEncoding.from_p_q(k, *told))
+    made = _made(
+        people,
+        epsilon if chances is None else chances,
+        lambda one: UnaryEncoding(k, one, optimized) if chances is None else UnaryEncoding.from_p_q(k, *one),
     )
-    found, of_groups, groups = _analysed(people, tallies, made, names, range(k), level, users, by)
-    numbers = {"reports": source, **_fit(found), **of_groups}
-    table = table_of_all(np.array(names, dtype=object), support, found)
-    return Recomputed(numbers, table, None, groups)
+    return _analysed({"reports": source}, people, tallies, made, names, range(k), level, users, by)
 
 
 _WAYS: dict[str, Callable[..., Recomputed]] = {
@@ -278,8 +261,3 @@ _WAYS: dict[str, Callable[..., Recomputed]] = {
     "k_rr": _k_rr,
     "unary": _unary,
 }
-
-
-def _fit(found: Analysis) -> dict[str, Any]:
-    fit = None if found.fit is None else p_of_file(found.fit.p_value)
-    return {"epsilon": found.epsilon, "fit: p": fit, "certificate": found.certificate}

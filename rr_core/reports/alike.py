@@ -112,8 +112,7 @@ def _of_weighted(
     df: int,
     scale: float = 1.0,
 ) -> float:
-    """The p-value of a statistic of ``some`` weighted shares that is divided by its mean under the design, by the law of
-    F."""
+    """The p-value, by the law of F, of a statistic of ``some`` weighted shares over its mean under the design."""
     shares, variances, of_mean = (part[..., some] for part in weighted[:3])
     overall = n @ shares / n.sum()
     statistic = float((n[:, None] * (shares - overall) ** 2 / divisor).sum())

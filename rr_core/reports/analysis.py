@@ -25,7 +25,6 @@ from rr_core.reports.intervals import (
     Interval,
     above_zero,
     checked_counts,
-    checked_reports,
     interval_of_two,
     inv_interval,
     too_few_reports,
@@ -36,8 +35,6 @@ from rr_core.reports.protocol_fit import LEAST_EXPECTED, Fit, fit_of_channel, fi
 from rr_core.reports.saddlepoint import chances_if_nobody
 from rr_core.rounding import p_of_file
 
-Rows = NDArray[np.intp] | slice
-ALL_ROWS = slice(None)
 Collecting = RandomizedResponse | Channel | UnaryEncoding
 _ROUNDING = 1e-9
 ALIKE = 1e-6  # shares that the maximum of the likelihood is not found more closely than
@@ -94,11 +91,11 @@ class Analysis:
         n: number of reports.
         level: probability of the intervals; the tests against zero have familywise error 1 - level.
         users: whether the truth is that of these users ("fixed") or of their population ("sampled").
-        estimates: (k,) by name. k-RR: "inv", "inv_n", "inv_p", "mle_star". Unary encoding: "inv", "inv_n", "inv_p", and
-            "mle" where the bits of each report are known. A channel: "mle", and "inv" where it identifies the truth.
-            `ByGroup`: "inv", "inv_n", "inv_p".
-        interval, simultaneous: for Inv, of each category and of all at once; None where there is no Inv.
-        above: the tests of each category against zero; None where there is no Inv.
+        estimates: (k,) by name. k-RR: "inv", "inv_n", "inv_p", "mle_star". Unary encoding: "inv", "inv_n", "inv_p",
+            and "mle" where the bits of each report are known. A channel: "mle", and "inv" where it identifies the
+            truth. `ByGroup`: "inv", "inv_n", "inv_p".
+        interval, simultaneous: for Inv, of each category and of all at once.
+        above: the tests of each category against zero; None, as the intervals, where there is no Inv.
         few: whether so few reports of some kind are expected that intervals and tests are rough.
         nearest: which estimate is nearest to the truth; of k-RR only, else None.
         certificate: of "mle", in nats per report; None without it.
@@ -166,9 +163,8 @@ class Analysis:
             return self.protocol.inv_variance(self.estimates["inv_p"], self.n, users=self.users)
         return variance_at(self.estimates["inv_p"], self.n, self.protocol, self.users)
 
-    def columns(self, rows: Rows = ALL_ROWS) -> dict[str, NDArray[Any]]:
-        """The table of results but for the names of categories and their reports: named columns of these categories (by
-        default of all).
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The table of results but for the names of categories and their reports.
 
         "share" is the estimate to report, and "estimate" the name of its column; "low" and "high" end the interval of
         Inv, cut at 0 and 1 but where it lies wholly outside (nan where there is none).
@@ -176,23 +172,20 @@ class Analysis:
         category, the same with ``_all`` those that hold for all categories at once; with ``_cut`` they are cut to [0, 1].
         The repaired estimates have no intervals of their own.
         """
-        columns: dict[str, NDArray[Any]] = {"share": self.estimates[self.leading][rows]}
+        columns: dict[str, NDArray[Any]] = {"share": self.estimates[self.leading]}
         shown = None if self.interval is None else self.interval.cut_unless_outside()
         for name in ("low", "high"):
-            columns[name] = (np.full(self.k, np.nan) if shown is None else getattr(shown, name))[rows]
-        columns["estimate"] = np.full(self.k, self.leading, dtype=object)[rows]
-        columns |= {name: estimate[rows] for name, estimate in self.estimates.items()}
+            columns[name] = np.full(self.k, np.nan) if shown is None else getattr(shown, name)
+        columns["estimate"] = np.full(self.k, self.leading, dtype=object)
+        columns |= self.estimates
         for ending, limits in (("", self.interval), ("_all", self.simultaneous)):
             for kind, ends in () if limits is None else (("", limits), ("_cut", limits.cut())):
-                columns[f"inv_low{ending}{kind}"] = ends.low[rows]
-                columns[f"inv_high{ending}{kind}"] = ends.high[rows]
-        columns |= {
-            f"people_{name}": estimate[rows] * self.people for name, estimate in self.estimates.items()
-        }
+                columns[f"inv_low{ending}{kind}"], columns[f"inv_high{ending}{kind}"] = ends.low, ends.high
+        columns |= {f"people_{name}": shares * self.people for name, shares in self.estimates.items()}
         if self.above is not None:
-            columns["p_value"] = p_of_file(self.above.p_values[rows])
-            columns["p_holm"] = p_of_file(self.above.adjusted[rows])
-            columns["above_zero"] = self.above.above[rows]
+            columns["p_value"] = p_of_file(self.above.p_values)
+            columns["p_holm"] = p_of_file(self.above.adjusted)
+            columns["above_zero"] = self.above.above
         return columns
 
 
@@ -241,58 +234,39 @@ def analyse(
         raise ValueError(
             f"protocol must be a RandomizedResponse, Channel or UnaryEncoding, got {_validate.short(protocol)}"
         )
-    checked = checked_counts(counts, protocol)
+    checked = checked_counts(counts, protocol.k)
     rows = checked[None]
     size = table_size(rows)
     levels = profile(rows, size)
     total = int(checked.sum())
-    return Analysis(
-        checked,
-        protocol,
-        total,
-        level,
-        users,
-        {name: make(levels, protocol).apply(rows, size)[0] for name, make in RULES.items()},
-        inv_interval(checked, protocol, level, users=users),
-        inv_interval(checked, protocol, level, users=users, simultaneous=True),
-        above_zero(checked, protocol, 1 - level),
-        too_few_reports(total, protocol, level),
-        nearest(checked, protocol, users),
+    estimates = {name: make(levels, protocol).apply(rows, size)[0] for name, make in RULES.items()}
+    alone, together = (
+        inv_interval(checked, protocol, level, users=users, simultaneous=at_once) for at_once in (False, True)
     )
+    above, few = above_zero(checked, protocol, 1 - level), too_few_reports(total, protocol, level)
+    told = (checked, protocol, total, level, users, estimates, alone, together, above, few)
+    return Analysis(*told, nearest(checked, protocol, users))
 
 
 def _of_channel(counts: ArrayLike, channel: Channel, level: float, users: Users) -> Analysis:
-    reports = checked_reports(counts, channel.m)
+    reports = checked_counts(counts, channel.m)
     best = mle_channel(reports, channel)
     n, estimates = int(reports.sum()), {"mle": best.theta}
     expected = n * channel.expected(best.theta)[channel.possible]
     exact = expected.size == 2
-    interval = together = above = None
+    intervals: tuple[Interval | None, Interval | None] = (None, None)
+    above = None
     if channel.identified:
         estimates = {"inv": inv_channel(reports, channel), "mle": best.theta}
         if exact and channel.k == 2:
-            interval, together = _intervals_of_two(reports, channel, level, users)
+            intervals = _intervals_of_two(reports, channel, level, users)
         else:
             variance = variance_of_channel(best.theta, n, channel, users)
-            interval, together = intervals_of_inv(estimates["inv"], variance, level)
-        above = AboveZero.of(chances_if_nobody([reports], [channel], [best.theta]), 1 - level)
-    fit = fit_of_channel(reports, channel, expected)
+            intervals = intervals_of_inv(estimates["inv"], variance, level)
+        above = AboveZero.of(*chances_if_nobody([reports], [channel], [best.theta]), level=1 - level)
     few = bool(expected.min() < LEAST_EXPECTED) and not exact
-    certificate = max(best.gap, 0.0)
-    return Analysis(
-        reports,
-        channel,
-        n,
-        level,
-        users,
-        estimates,
-        interval,
-        together,
-        above,
-        few,
-        certificate=certificate,
-        fit=fit,
-    )
+    fit, told = fit_of_channel(reports, channel, expected), (reports, channel, n, level, users, estimates)
+    return Analysis(*told, *intervals, above, few, certificate=max(best.gap, 0.0), fit=fit)
 
 
 def variance_of_channel(theta: Array, n: float, channel: Channel, users: Users) -> Array:
@@ -329,39 +303,28 @@ def _of_unary(
     ones = _validate.vector("counts", support, protocol.k)
     if ones.ndim != 1:
         raise ValueError(f"counts must have shape (k,) = ({protocol.k},), got {ones.shape}")
-    estimates = {
-        "inv": inv_unary(ones, protocol, n),
-        "inv_n": inv_n_unary(ones, protocol, n),
-        "inv_p": inv_p_unary(ones, protocol, n),
-    }
+    if bits is not None and (not isinstance(bits, tuple) or len(bits) != 2):
+        raise ValueError(f"bits must be a pair (reports, occurrences) or None, got {_validate.short(bits)}")
+    estimates, certificate = of_ones(ones, n, protocol, bits)
     variance = protocol.inv_variance(estimates["inv_p"], n, users=users)
-    certificate = None
-    if bits is not None:
-        if not isinstance(bits, tuple) or len(bits) != 2:
-            raise ValueError(
-                f"bits must be a pair (reports, occurrences) or None, got {_validate.short(bits)}"
-            )
-        best = mle_unary(bits[0], protocol, counts=bits[1])
-        estimates["mle"], certificate = best.theta, max(best.gap, 0.0)
+    intervals = intervals_of_inv(estimates["inv"], variance, level)
     # Of a category that nobody has, the ones are Binomial(N, q) exactly.
-    above = AboveZero.of(upper_tail(ones.astype(float), n, protocol.q), 1 - level)
+    above = AboveZero.of(upper_tail(ones.astype(float), n, protocol.q), level=1 - level)
     fit = fit_of_unary(ones, protocol, n, None if bits is None else (bits[0], np.asarray(bits[1])))
-    few = n * protocol.q < LEAST_EXPECTED
-    interval, together = intervals_of_inv(estimates["inv"], variance, level)
-    return Analysis(
-        ones.astype(np.int64),
-        protocol,
-        n,
-        level,
-        users,
-        estimates,
-        interval,
-        together,
-        above,
-        few,
-        certificate=certificate,
-        fit=fit,
-    )
+    few, told = n * protocol.q < LEAST_EXPECTED, (ones.astype(np.int64), protocol, n, level, users, estimates)
+    return Analysis(*told, *intervals, above, few, certificate=certificate, fit=fit)
+
+
+def of_ones(
+    ones: Array, n: int, protocol: UnaryEncoding, bits: tuple[Bits, ArrayLike] | None
+) -> tuple[dict[str, Array], float | None]:
+    """The estimates from the (k,) ones of n reports; where bits are known, also MLE with its certificate."""
+    rules = {"inv": inv_unary, "inv_n": inv_n_unary, "inv_p": inv_p_unary}
+    estimates = {name: rule(ones, protocol, n) for name, rule in rules.items()}
+    if bits is None:
+        return estimates, None
+    best = mle_unary(bits[0], protocol, counts=bits[1])
+    return {**estimates, "mle": best.theta}, max(best.gap, 0.0)
 
 
 def intervals_of_inv(
@@ -370,8 +333,7 @@ def intervals_of_inv(
     level: float,
     beyond: Callable[[float], float] = lambda tail: -special.ndtri(tail),
 ) -> tuple[Interval, Interval]:
-    """Intervals of Inv, for each category and, by Bonferroni, for all; ``beyond`` gives the quantile with a tail above
-    it, by default that of the normal law."""
+    """Intervals of Inv, for each category and, by Bonferroni, for all; ``beyond`` gives the quantile of a tail."""
     made = []
     for together in (False, True):
         outside = (1 - level) / (inv.size if together else 1)

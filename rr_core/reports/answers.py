@@ -144,7 +144,7 @@ def _categories(
 
 def _counts(given: Any, m: int, alone: bool) -> tuple[tuple[str, ...], NDArray[Any] | None]:
     """Names and numbers, where these are counts; None where they are one report a person."""
-    index = getattr(given, "index", None)
+    index: Any = getattr(given, "index", None)
     if isinstance(given, Mapping):
         return _fitting(tuple(map(str, given)), np.array(list(given.values())), m)
     values = _validate.as_array("counts_or_series", given)
@@ -152,7 +152,8 @@ def _counts(given: Any, m: int, alone: bool) -> tuple[tuple[str, ...], NDArray[A
         values.shape == (m,)
         and all(isinstance(one, Number) and not isinstance(one, bool) for one in values.tolist())
     )
-    if index is not None and not callable(index) and numeric and alone and _names_things(index):
+    named = numeric and alone and index is not None and not callable(index)
+    if named and list(index) != [*range(len(index))]:  # which holds names, rather than positions
         return _fitting(tuple(map(str, index)), values, m)
     if not numeric or not alone:
         return (), None
@@ -162,11 +163,6 @@ def _counts(given: Any, m: int, alone: bool) -> tuple[tuple[str, ...], NDArray[A
             f"{values.shape}"
         )
     return (), values
-
-
-def _names_things(index: Any) -> bool:
-    """Whether the index of a pandas Series holds names, rather than positions."""
-    return not (len(index) and list(index) == list(range(len(index))))
 
 
 def _fitting(names: tuple[str, ...], values: NDArray[Any], m: int) -> tuple[tuple[str, ...], NDArray[Any]]:

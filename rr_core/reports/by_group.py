@@ -35,14 +35,9 @@ from rr_core.protocols.channel import Channel
 from rr_core.protocols.channel_estimation import inv_channel, inv_covariance_channel
 from rr_core.protocols.unary import UnaryEncoding
 from rr_core.reports.alike import MOST_CELLS
-from rr_core.reports.analysis import (
-    Analysis,
-    ByGroup,
-    Collecting,
-    intervals_of_inv,
-)
+from rr_core.reports.analysis import Analysis, ByGroup, Collecting, intervals_of_inv
 from rr_core.reports.designs import Missing, Unclear
-from rr_core.reports.intervals import AboveZero, upper_tail
+from rr_core.reports.intervals import AboveZero, Test, upper_tail
 from rr_core.reports.protocol_fit import LEAST_EXPECTED, drawn
 from rr_core.reports.saddlepoint import chances_if_nobody
 from rr_core.streams import Stream, generator
@@ -218,39 +213,26 @@ def _projected(values: Array) -> Array:
     return np.asarray(np.maximum(values - shift, 0.0))
 
 
-def total(
-    analyses: Sequence[Analysis],
-    made: ByGroup,
-    sums: Array,
-    of_inv: Sequence[Array],
-    counts: NDArray[np.int64],
-) -> Analysis:
-    """All groups together, without weights.
-
-    Args:
-        analyses: of each group.
-        made: what made their reports.
-        sums: (g, m + 1) people by report, or one, and all of them.
-        of_inv: of each group (k,) the variance of its Inv.
-        counts: (m,) reports of all.
-    """
+def total(analyses: Sequence[Analysis], made: ByGroup) -> Analysis:
+    """All groups together, without weights."""
     people = np.array([one.n for one in analyses])
     n, level, users = int(people.sum()), analyses[0].level, analyses[0].users
     few = any(one.few for one in analyses)
     part = people / n
     inv = part @ [one.estimates["inv"] for one in analyses]
-    variance = part**2 @ of_inv
+    variance = part**2 @ [one.variance_of_inv() for one in analyses]
     if users == "sampled":
-        pairs = zip(sums, made.designs, strict=True)
-        of_all = sum((squared(row, one, inv) for row, one in pairs), np.zeros(made.k)) / n**2
+        pairs = zip(analyses, made.designs, strict=True)
+        of_all = np.sum([squared(np.append(of.counts, of.n), one, inv) for of, one in pairs], axis=0) / n**2
         # Of few reports some who report rarely may not have been seen.
         variance = np.where((of_all > 0) & (not few), of_all, np.maximum(of_all, variance))
-    alone, together = intervals_of_inv(inv, variance, level)
-    above = AboveZero.of(by_chance(analyses, made), 1 - level)
-    return Analysis(counts, made, n, level, users, repaired(inv), alone, together, above, few)
+    counts = np.sum([one.counts for one in analyses], axis=0)
+    above = AboveZero.of(*by_chance(analyses, made), level=1 - level)
+    intervals = intervals_of_inv(inv, variance, level)
+    return Analysis(counts, made, n, level, users, repaired(inv), *intervals, above, few)
 
 
-def by_chance(analyses: Sequence[Analysis], made: ByGroup) -> Array:
+def by_chance(analyses: Sequence[Analysis], made: ByGroup) -> tuple[Array, Test]:
     """(k,) chances of as many reports, or ones, of a category that nobody has, or under channels of an Inv so large. The
     people of each group report it with the q of that group: from 1 above its mean on, their sum is as large no more often
     than a binomial of as many people and the same mean (W. Hoeffding, Annals of Mathematical Statistics 27, 1956,
@@ -261,14 +243,15 @@ def by_chance(analyses: Sequence[Analysis], made: ByGroup) -> Array:
         )
     n = sum(one.n for one in analyses)
     mean = sum(one.n * getattr(of, "q", 0.0) for one, of in zip(analyses, made.designs, strict=True))
-    return upper_tail(np.array([one.counts for one in analyses], dtype=float).sum(axis=0), n, mean / n)
+    ones = np.array([one.counts for one in analyses], dtype=float).sum(axis=0)
+    return upper_tail(ones, n, mean / n), "binomial"
 
 
 def alike_designs(
     inv: Array,
     n: NDArray[np.int64],
     made: ByGroup,
-    variances: Array | None,
+    variances: Array | None = None,
     of_sum: Callable[[Array], Array] | None = None,
     degrees_of_freedom: float = np.inf,
 ) -> tuple[float, int]:
@@ -356,9 +339,9 @@ def _drawn(design: Collecting, theta: Array, n: int, many: int, dice: np.random.
 def _together(
     designs: Sequence[Collecting], theta: Array, of_one: Array, parts: Array, some: NDArray[np.bool_]
 ) -> float:
-    """How much the categories go together: the sum over pairs of them, and over pairs of groups, of the products of the
-    entries of P_j and P_l and of the correlations of Inv in both groups, with P_j = 1 - u_j u_j' and u_j (g,) the roots
-    of the groups' ``parts`` (g, k) in the mean of category j."""
+    """How much the categories go together: the sum over pairs of them, and over pairs of groups, of the products of
+    the entries of P_j and P_l and of the correlations of Inv in both groups, with P_j = 1 - u_j u_j' and u_j (g,) the
+    roots of the groups' ``parts`` (g, k) in the mean of category j."""
     correlations, ones, going_together = [], [], []
     for design, variance in zip(designs, of_one, strict=True):
         if isinstance(design, Channel):

@@ -23,7 +23,7 @@ from rr_core.limits import EPSILON_MAX, EPSILON_MIN
 from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import plain
 from rr_core.protocols import Channel, UnaryEncoding
-from rr_core.rounding import number
+from rr_core.rounding import counted, number
 
 MOST_FORCED = 12  # answers that are entered one by one
 UNREPORTED = "An answer without reports counts too: give a table of counts with a line for it, and 0."
@@ -34,7 +34,8 @@ _WHOLE = re.compile(r"\d{1,15}(\.\d+)?(e[+-]?\d{1,2})?", re.ASCII | re.IGNORECAS
 
 
 class Unclear(ValueError):
-    """Something is impossible. ``str(error)`` is one plain sentence."""
+    """Something is impossible: ``str(error)`` is one plain sentence. Every function here that takes what was written
+    may raise it."""
 
 
 class Missing(Unclear):
@@ -56,6 +57,11 @@ class Parameter:
     label: str
     like: str
     whole: bool = False
+
+    @property
+    def example(self) -> str:
+        """A number in place of one that differs by group: how reports are counted does not depend on it."""
+        return self.like.partition(" or ")[0]
 
 
 @dataclass(frozen=True)
@@ -233,6 +239,11 @@ def k_rr(k: int, kind: str, text: str) -> RandomizedResponse:
         return RandomizedResponse(k, value)
     if kind == "redraw" and value >= 1:
         raise Unclear(f"r = {number(value)} cannot be: the chance of a uniform redraw lies between 0 and 1.")
+    if kind == "p" and k == 2 and value < 1 / 2:
+        raise Unclear(
+            f"p = {number(value)} is below 1/2: reports then name the other answer more often than the true one. Choose "
+            f"“{DESIGNS['warner'].name}”, or correct p."
+        )
     if kind == "p" and not 1 / k < value < 1:
         raise Unclear(
             f"p = {number(value)} cannot be: with K = {k:,} categories the chance of a true report lies between "
@@ -351,8 +362,7 @@ def chance(text: str) -> float:
 
 
 def likely_yes(labels: Sequence[str]) -> str | None:
-    """The one answer that means yes in one of several languages; None where there is no one such. 1 means yes beside 0
-    only: beside 2 it may be the no."""
+    """The one answer that means yes in one of several languages; 1 does so beside 0 only: beside 2 it may be no."""
     plainly = [as_whole(label.casefold()) for label in labels]
     zero = not {"0", "false"}.isdisjoint(plainly)
     known = [label for label, one in zip(labels, plainly, strict=True) if one in YES and (one != "1" or zero)]
@@ -440,12 +450,6 @@ def _of_numbers(
     return Counted(design.truths or ("no", "yes"), numbers, drawn, channel, 1)
 
 
-def _counts_of(names: Sequence[str], labels: Sequence[str], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many reports there are of each name, 0 of those that are no label."""
-    held = dict(zip(labels, counts.tolist(), strict=True))
-    return np.array([held.get(name, 0) for name in names], dtype=np.int64)
-
-
 def of_forced(labels: Sequence[str], counts: NDArray[np.int64], texts: Sequence[str]) -> Counted:
     """Answers of which the die asked for some.
 
@@ -516,13 +520,9 @@ def of_table(
                 "its own."
             )
         if len(labels) != m:
-            columns, answers = (
-                f"{number:,} {noun}{'' if number == 1 else 's'}"
-                for number, noun in ((m, "column"), (len(labels), "answer"))
-            )
             raise Unclear(
-                f"The table has {columns}, the reports have {answers}. Write the names of the answers above the columns, "
-                "so that answers nobody gave have theirs too."
+                f"The table has {counted(m, 'column')}, the reports have {counted(len(labels), 'answer')}. Write the "
+                "names of the answers above the columns, so that answers nobody gave have theirs too."
             )
         names = labels
         notes.append(f"The columns are taken to be: {_listed(labels)}.")
@@ -536,7 +536,8 @@ def of_table(
         truths = names
         notes.append("The rows are taken to be truths of the same names, in the same order.")
     truths = truths or tuple(f"truth {i + 1}" for i in range(channel.k))
-    each = _counts_of(names, labels, counts)
+    held = dict(zip(labels, counts.tolist(), strict=True))
+    each = np.array([held.get(name, 0) for name in names], dtype=np.int64)
     return _possible(Counted(tuple(truths), tuple(names), each, channel, None, tuple(notes)))
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +24,7 @@ from rr_core.metrics import Users, check_users
 from rr_core.profile import Profile, profile, table_size
 
 Counts = sampling.Counts
-
+Test = Literal["exact", "binomial", "saddlepoint"]
 
 MOST_REPORTS = 2**53  # from there on a double does not tell two numbers of reports apart
 # SciPy 1.17's inverse of the incomplete beta function fails at a = 1000 from 10^8 reports on, and for more than 10^11 its
@@ -32,13 +33,8 @@ _MANY, _MOST_INVERTED = 1e8, 1e11
 _FEW, _RARE = 1e7, 1e-4  # numbers and shares up to which reports are Poisson, to a thousandth of the interval
 
 
-def checked_counts(counts: ArrayLike, mechanism: RandomizedResponse) -> Counts:
-    """One (k,) histogram of at least one report, or ValueError naming ``counts``."""
-    return checked_reports(counts, mechanism.k)
-
-
-def checked_reports(counts: ArrayLike, kinds: int) -> Counts:
-    """The same of so many kinds of reports."""
+def checked_counts(counts: ArrayLike, kinds: int) -> Counts:
+    """One histogram of so many kinds of reports, of one at least, or ValueError naming ``counts``."""
     reports = sampling.one_collection("counts", counts, kinds)
     if (total := int(reports.sum())) > MOST_REPORTS:
         raise ValueError(f"counts must add up to at most 2^53 = {MOST_REPORTS} reports, got {total}")
@@ -46,8 +42,7 @@ def checked_reports(counts: ArrayLike, kinds: int) -> Counts:
 
 
 def counts_profile(counts: Counts) -> tuple[Profile, NDArray[np.intp]]:
-    """The profile of one (k,) histogram, and the (k,) level of each category: what depends on the count alone is computed
-    once for each level."""
+    """The profile of one (k,) histogram, and the (k,) level of each category."""
     rows = counts[None]
     levels = profile(rows, table_size(rows))
     return levels, levels.level_of(rows)[0]
@@ -80,8 +75,7 @@ class Interval:
         return ", wholly above 100%" if low > 1 else ", wholly below 0%" if high < 0 else ""
 
     def cut(self) -> Interval:
-        """The interval cut to [0, 1]. No share that it held is lost, since all lie there. One wholly below 0
-        becomes the point 0, one above 1 the point 1: so shares of 0 and 1 are held more often."""
+        """The interval cut to [0, 1], where all shares lie. One wholly outside becomes a point."""
         low, high = (np.clip(end, 0.0, 1.0) for end in (self.low, self.high))
         return Interval(low, high, self.level, self.simultaneous)
 
@@ -150,7 +144,7 @@ def inv_interval(
     >>> interval.low.round(3).tolist(), interval.high.round(3).tolist()
     ([0.765, 0.197, -0.182], [0.929, 0.344, -0.046])
     """
-    checked = checked_counts(counts, mechanism)
+    checked = checked_counts(counts, mechanism.k)
     level = _validate.fraction("level", level)
     levels, level_of = counts_profile(checked)
     n = float(checked.sum())
@@ -250,18 +244,20 @@ class AboveZero:
         adjusted: (k,) Holm-adjusted p-values, at most 1.
         above: (k,) whether the adjusted p-value is at most ``level``.
         level: the chance, at most, that any category that nobody has is called above zero.
+        test: what gives the p-values: the exact law of a count, a binomial law that bounds it, or an approximation.
     """
 
     p_values: Array
     adjusted: Array
     above: NDArray[np.bool_]
     level: float
+    test: Test = "exact"
 
     @classmethod
-    def of(cls, p_values: Array, level: float) -> AboveZero:
+    def of(cls, p_values: Array, test: Test = "exact", *, level: float) -> AboveZero:
         """The tests with these (k,) p-values and this familywise error."""
         adjusted = holm(p_values)
-        return cls(p_values, adjusted, adjusted <= level, level)
+        return cls(p_values, adjusted, adjusted <= level, level, test)
 
 
 def above_zero(counts: ArrayLike, mechanism: RandomizedResponse, level: float = 0.05) -> AboveZero:
@@ -282,7 +278,7 @@ def above_zero(counts: ArrayLike, mechanism: RandomizedResponse, level: float = 
     >>> above_zero([520, 310, 170], RandomizedResponse(3, 1.0)).above.tolist()
     [True, True, False]
     """
-    checked = checked_counts(counts, mechanism)
+    checked = checked_counts(counts, mechanism.k)
     level = _validate.fraction("level", level)
     levels, level_of = counts_profile(checked)
     p_values = upper_tail(levels.values[0], int(checked.sum()), mechanism.q)
@@ -338,7 +334,7 @@ def extremes(counts: ArrayLike, mechanism: RandomizedResponse) -> Extremes:
     >>> extremes([9, 0, 1], RandomizedResponse(3, 0.5)).too_many
     False
     """
-    checked = checked_counts(counts, mechanism)
+    checked = checked_counts(counts, mechanism.k)
     n = int(checked.sum())
     many = float(upper_tail(checked.max(), n, mechanism.p))
     few = lower_tail(int(checked.min()), n, mechanism.q)
@@ -358,10 +354,7 @@ def holm(p_values: Array) -> Array:
 
 
 def _holm(p_values: Array, multiplicities: Array, k: int) -> Array:
-    """(..., m) Holm's adjusted p-values of m p-values that do not fall, each shared by so many of k categories.
-
-    Of categories with one p-value the first has the largest factor, and the others get the same.
-    """
+    """(..., m) Holm's adjusted p-values of m that do not fall, each shared by so many of k categories."""
     below = multiplicities.cumsum() - multiplicities
     stepped = np.minimum(p_values * (k - below), 1.0)
     adjusted: Array = np.maximum.accumulate(stepped, axis=-1)
@@ -406,7 +399,9 @@ def fit_of_two(ones: int, n: int, chances: tuple[float, float]) -> float:
         return 1.0
     enough = seen * (1 - _EQUAL_RATIO)
     below = -1 if low == 0 else _last(lambda y: _ratio(y, n, low, high) >= enough, int(n * low))
-    above = n + 1 if high == 1 else n + 1 - _first_ones(n, enough, low, high)
+    # From n downwards to N high, so many have a ratio that is large enough.
+    zeros = _last(lambda zeros: _ratio(n - zeros, n, low, high) >= enough, int(n * (1 - high)))
+    above = n + 1 if high == 1 else n - zeros
     return min(1.0, max(_outside(below, above, n, chance) for chance in (low, high)))
 
 
@@ -416,11 +411,6 @@ def _checked_ones(ones: int, n: int, chances: tuple[float, float]) -> tuple[int,
     if pair.ndim != 1 or ((pair < 0) | (pair > 1)).any():
         raise ValueError(f"chances must be two numbers from 0 to 1, got {_validate.short(chances)}")
     return _validate.integer("ones", ones, 0, n), n, (float(pair[0]), float(pair[1]))
-
-
-def _first_ones(n: int, enough: float, low: float, high: float) -> int:
-    """How many numbers of ones, from n downwards to N high, have a ratio of at least ``enough``."""
-    return 1 + _last(lambda zeros: _ratio(n - zeros, n, low, high) >= enough, int(n * (1 - high)))
 
 
 def _last(holds: Callable[[int], bool], most: int) -> int:

@@ -34,8 +34,8 @@ class Floor:
         reports: (m,) reports of the category with that rank.
         lowest: (m,) the largest number of reports that is too few for that rank; -1 where no number is.
         k: number of categories, of which the ranks are the less reported ones.
-        chance: the probability, about, that any of these ranks gets too few when all categories are empty; less when
-            they are not, for categories that people have only get more.
+        chance: the probability, about, that any of these ranks gets too few when all categories are empty, and at
+            most.
     """
 
     level: float
@@ -71,7 +71,7 @@ def floor(counts: ArrayLike, mechanism: RandomizedResponse, chance: float = 0.05
     >>> round(found.level), found.too_few
     (175, 1)
     """
-    reports, chance = checked_counts(counts, mechanism), _validate.fraction("chance", chance)
+    reports, chance = checked_counts(counts, mechanism.k), _validate.fraction("chance", chance)
     k, n = mechanism.k, int(reports.sum())
     half = max(k // 2, min(k, 10))
     ranks = np.unique(np.round(np.geomspace(1, half, _MOST_RANKS)).astype(np.int64))
@@ -86,8 +86,8 @@ def floor(counts: ArrayLike, mechanism: RandomizedResponse, chance: float = 0.05
 
 @lru_cache(maxsize=32)
 def _rank_probability(ranks: tuple[int, ...], k: int, chance: float) -> float:
-    """The probability that each of these ranks of k uniform numbers may have to be too low, so that any of them is with
-    probability ``chance``. The order statistics are drawn as sums of exponential gaps; always the same draws."""
+    """The probability that each of these ranks of k uniform numbers may have to be too low, so that any of them is
+    with probability ``chance``. The order statistics are always the same draws, of sums of exponential gaps."""
     rng = generator(0, Stream.FLOOR)
     gaps = np.diff((0, *ranks, k + 1))
     sums = rng.gamma(gaps, size=(_DRAWS, gaps.size)).cumsum(axis=1)

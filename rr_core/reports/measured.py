@@ -15,7 +15,7 @@ stands out from the noise, or where all of them do, the test rejects less often 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, TypeVar
 
 from rr_core.data import read_csv
 from rr_core.metrics import Users
@@ -27,27 +27,36 @@ SIZE_COLLECTIONS = 2000  # at the true epsilon
 
 
 @dataclass(frozen=True)
-class Coverage:
-    """One number of the table of coverage.
-
-    Attributes:
-        population: "falling" (1/rank in the first half, else empty), "zipf 1.3" or "zipf 2.5" (Zipf with that exponent).
-        k, n, epsilon, users: the setting.
-        categories: "empty", "small" or "large" shares, each on its own; or "all" of them at once.
-        percent: of COVERAGE_COLLECTIONS in which the intervals held the truth; NOMINAL_COVERAGE is intended.
-    """
-
-    population: str
+class _Measured:
     k: int
     n: int
     epsilon: float
     users: Users
-    categories: str
+    population: str
     percent: float
+
+    @property
+    def setting(self) -> tuple[str, int, int, float, Users]:
+        """All but what was measured."""
+        return self.population, self.k, self.n, self.epsilon, self.users
 
 
 @dataclass(frozen=True)
-class Rejections:
+class Coverage(_Measured):
+    """One number of the table of coverage.
+
+    Attributes:
+        k, n, epsilon, users: the setting.
+        population: "falling" (1/rank in the first half, else empty), "zipf 1.3" or "zipf 2.5" (Zipf with that exponent).
+        categories: "empty", "small" or "large" shares, each on its own; or "all" of them at once.
+        percent: of COVERAGE_COLLECTIONS in which the intervals held the truth; NOMINAL_COVERAGE is intended.
+    """
+
+    categories: str
+
+
+@dataclass(frozen=True)
+class Rejections(_Measured):
     """One number of the table of the test of epsilon.
 
     Attributes:
@@ -55,17 +64,10 @@ class Rejections:
         population: "half" of the categories equal and the others empty, all users at one "point", "zipf" with s = 2.5, or
             "uniform".
         stated: the tested epsilon as a multiple of the true one.
-        percent: of the collections in which it was rejected.
-        collections: how many were simulated.
+        percent: of the ``collections`` that were simulated, in which it was rejected.
     """
 
-    k: int
-    n: int
-    epsilon: float
-    users: Users
-    population: str
     stated: float
-    percent: float
     collections: int
 
 
@@ -85,21 +87,16 @@ def coverage_range() -> tuple[float, float]:
     return min(percents), max(percents)
 
 
-def _setting(row: dict[str, str]) -> tuple[int, int, float, Users]:
-    return int(row["k"]), int(row["n"]), float(row["epsilon"]), cast("Users", row["users"])
+_KINDS = {"k": int, "n": int, "collections": int, "epsilon": float, "stated": float, "percent": float}
+_T = TypeVar("_T", Coverage, Rejections)
 
 
-COVERAGE = tuple(
-    Coverage(row["population"], *_setting(row), row["categories"], float(row["percent"]))
-    for row in read_csv("reports_interval_coverage.csv")
-)
-REJECTIONS = tuple(
-    Rejections(
-        *_setting(row),
-        row["population"],
-        float(row["stated"]),
-        float(row["percent"]),
-        int(row["collections"]),
-    )
-    for row in read_csv("reports_fit_test.csv")
-)
+def _table(file: str, kind: type[_T]) -> tuple[_T, ...]:
+    rows: list[dict[str, Any]] = [
+        {name: _KINDS.get(name, str)(text) for name, text in row.items()} for row in read_csv(file)
+    ]
+    return tuple(kind(**row) for row in rows)
+
+
+COVERAGE = _table("reports_interval_coverage.csv", Coverage)
+REJECTIONS = _table("reports_fit_test.csv", Rejections)

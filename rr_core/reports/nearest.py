@@ -94,7 +94,7 @@ def nearest(counts: ArrayLike, mechanism: RandomizedResponse, users: Users = "fi
     >>> found.preferred, found.tied
     ('inv_p', ('inv_n', 'inv_p', 'mle_star'))
     """
-    checked = checked_counts(counts, mechanism)
+    checked = checked_counts(counts, mechanism.k)
     estimates = _EstimatesByCount.of(checked[None], mechanism, users)
     beyond_inv = {name: estimates.difference(name, "inv")[0] for name in VALID}
     best = min(VALID, key=beyond_inv.__getitem__)

@@ -167,8 +167,7 @@ def _chances_of_sums(support: Array, protocol: UnaryEncoding, n: int) -> list[fl
 
 
 def _chance_of_total(ones: float, protocol: UnaryEncoding, n: int) -> float:
-    """The chance of a total that is as improbable on either side, from the sum over the ones of the owners' categories;
-    those left out are as good as impossible."""
+    """The chance of a total as improbable on either side, by a sum over the ones of the owners' categories."""
     owners, others = stats.binom(n, protocol.p), stats.binom(n * (protocol.k - 1), protocol.q)
     own = np.arange(owners.ppf(_IMPOSSIBLE), owners.isf(_IMPOSSIBLE) + 1)
     weights = owners.pmf(own)
@@ -177,8 +176,7 @@ def _chance_of_total(ones: float, protocol: UnaryEncoding, n: int) -> float:
 
 
 def _chances_of_each(reports: Array, protocol: UnaryEncoding) -> list[float]:
-    """Of the numbers of reports with 0, 1, ... k ones, (k + 1,): the chance of Pearson's chi-squared, and a bound of that
-    of the report furthest out."""
+    """Of (k + 1,) reports by their number of ones: the chance of chi-squared, and a bound for the one furthest out."""
     p, n, ones = protocol.p, float(reports.sum()), np.arange(protocol.k + 1)
     others = stats.binom(protocol.k - 1, protocol.q)  # the ones of a report outside its owner's category
     expected = n * (p * others.pmf(ones - 1) + (1 - p) * others.pmf(ones))

@@ -25,7 +25,7 @@ from scipy import special
 from rr_core._validate import Array
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.channel_estimation import inv_channel
-from rr_core.reports.intervals import upper_tail
+from rr_core.reports.intervals import Test, upper_tail
 
 # Standard deviations of Inv, up to which it is far from significant, and the normal law serves.
 _NEAR = 0.1
@@ -37,52 +37,36 @@ _ROUNDING = 1e-9
 
 def chances_if_nobody(
     counts: Sequence[NDArray[Any]], channels: Sequence[Channel], thetas: Sequence[Array]
-) -> Array:
-    """(k,) chances of an Inv so large, were nobody of the category, of groups of people taken together.
+) -> tuple[Array, Test]:
+    """(k,) chances of an Inv so large, were nobody of the category, of groups of people taken together; and by
+    what.
 
     Args:
-        counts: of each group (m,) reports.
-        channels: of each group what made them; tables that tell the truths apart.
-        thetas: of each group (k,) estimated shares.
+        counts, channels, thetas: of each group (m,) reports, the table that made them, and (k,) estimated shares.
 
-    >>> chances_if_nobody([np.array([360, 640])], [Channel.warner(0.4)], [np.array([1.0, 0.0])]).round(3).tolist()
-    [0.0, 0.996]
+    >>> chances, test = chances_if_nobody([np.array([360, 640])], [Channel.warner(0.4)], [np.array([1.0, 0.0])])
+    >>> chances.round(3).tolist(), test
+    ([0.0, 0.996], 'exact')
     """
     added = [inv_channel(np.eye(one.m), one).T for one in channels]
-    if len(channels) == 1 and _are_two(own := added[0][:, channels[0].possible]):
-        return _binomial(own, counts[0][channels[0].possible])
+    if len(channels) == 1:
+        possible = channels[0].possible
+        if (exact := _binomial(added[0][:, possible], counts[0][possible])) is not None:
+            return exact, "exact"
     groups = [
         (values, _without(theta, channel, int(row.sum())), int(row.sum()))
         for values, theta, channel, row in zip(added, thetas, channels, counts, strict=True)
     ]
     totals = np.sum([values @ row for values, row in zip(added, counts, strict=True)], axis=0)
-    return _tails(groups, totals)
+    return _tails(groups, totals), "saddlepoint"
 
 
-def adds_two_numbers(channel: Channel) -> bool:
-    """Whether each report adds to Inv of a category one of two numbers, so that the test is exact.
-
-    >>> adds_two_numbers(Channel.warner(0.8)), adds_two_numbers(Channel([[0.8, 0.2, 0], [0, 0.9, 0.1], [0.1, 0, 0.9]]))
-    (True, False)
-    """
-    return _are_two(inv_channel(np.eye(channel.m), channel)[channel.possible].T)
-
-
-def _are_two(added: Array) -> bool:
-    """Whether the numbers (k, m) in each row are two at most."""
-    low, high, upper = _two_sides(added)
-    return bool((np.abs(added - np.where(upper, high, low)) <= _ROUNDING * (high - low)).all())
-
-
-def _two_sides(added: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """The least and the largest of the numbers (k, m) in each row, (k, 1), and which are nearer to the largest."""
+def _binomial(added: Array, counts: NDArray[Any]) -> Array | None:
+    """The exact chances where reports (m,) add one of two numbers to each category, (k, m); else None."""
     low, high = added.min(axis=1, keepdims=True), added.max(axis=1, keepdims=True)
-    return low, high, added > (low + high) / 2
-
-
-def _binomial(added: Array, counts: NDArray[Any]) -> Array:
-    """The exact chances where reports (m,) add one of two numbers to each category, (k, m)."""
-    low, high, upper = _two_sides(added)
+    upper = added > (low + high) / 2
+    if (np.abs(added - np.where(upper, high, low)) > _ROUNDING * (high - low)).any():
+        return None
     chance = np.clip(-low / (high - low), 0.0, 1.0)[:, 0]
     return upper_tail((upper @ counts).astype(np.float64), int(counts.sum()), chance)
 
@@ -94,11 +78,8 @@ def _without(theta: Array, channel: Channel, n: int) -> Array:
 
 
 def _tails(groups: Sequence[tuple[Array, Array, int]], totals: Array) -> Array:
-    """(k,) chances of sums of at least ``totals``.
-
-    Args:
-        groups: of each the numbers that reports add, (k, m), their chances, with mean 0, and how many people there are.
-    """
+    """(k,) chances of sums of at least ``totals``, of groups that have each (k, m) numbers that reports add, their
+    chances, with mean 0, and how many people."""
     variance = np.sum([n * (law * values**2).sum(axis=1) for values, law, n in groups], axis=0)
     spread = np.sqrt(np.where(variance > 0, variance, 1.0))
     chances = np.where(variance > 0, special.ndtr(-totals / spread), np.where(totals > _ROUNDING, 0.0, 1.0))

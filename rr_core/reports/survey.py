@@ -53,22 +53,17 @@ from rr_core.protocols.unary import (
     UnaryEncoding,
     as_support,
     checked_bits,
-    inv_n_unary,
-    inv_p_unary,
-    inv_unary,
     row_blocks,
 )
-from rr_core.protocols.unary_estimation import mle_unary
 from rr_core.registry import ESTIMATORS
 from rr_core.reports.alike import Weighted, alike, alike_bits
 from rr_core.reports.analysis import (
-    ALL_ROWS,
     Analysis,
     ByGroup,
     Collecting,
-    Rows,
     analyse,
     intervals_of_inv,
+    of_ones,
     variance_of_channel,
 )
 from rr_core.reports.by_group import added_up, alike_designs, by_chance, repaired, squared, total
@@ -79,6 +74,7 @@ from rr_core.rounding import p_of_file
 MOST_GROUPS = 200
 _MOST_OF_UNITS = 50_000_000  # numbers that are held: primary units times reports
 _LARGEST = 1e100  # sum of weights
+_USERS: Users = "sampled"  # with weights the truth is that of their population
 _ENOUGH = 50.0  # expected reports, from which on the variance by linearisation is off by a seventh or less
 
 
@@ -87,11 +83,10 @@ class WeightedAnalysis(Analysis):
     """Weighted reports, analysed. ``counts`` are numbers of people, ``estimates`` those of the weights.
 
     Attributes:
-        design_effects: (k,) variance of Inv as a multiple of that of a simple random sample of as many people; None where
-            there is no Inv.
-        variance: (k,) variance of Inv, by linearisation; None where there is none.
-        by_design: (k,) that of as many unweighted reports as Kish's number, where fewer than `_ENOUGH` of some kind are
-            expected; else None.
+        design_effects: (k,) variance of Inv as a multiple of that of a simple random sample of as many people.
+        variance: (k,) variance of Inv, by linearisation; None, as the former, where there is no Inv.
+        by_design: (k,) that of as many unweighted reports as Kish's number, where fewer than `_ENOUGH` of some kind
+            are expected; else None.
         degrees_of_freedom: primary units less strata, of those that have these people.
         sum_of_weights: of these people: how many of the population they stand for.
         kish: Kish's number of people, (sum of weights)^2 over the sum of their squares.
@@ -114,14 +109,13 @@ class WeightedAnalysis(Analysis):
         """(k,) what the variance of Inv is at least: `by_design`, or 0."""
         return np.zeros(self.k) if self.by_design is None else self.by_design
 
-    def columns(self, rows: Rows = ALL_ROWS) -> dict[str, NDArray[Any]]:
+    def columns(self) -> dict[str, NDArray[Any]]:
         """`Analysis.columns`, and "design_effect"."""
-        effects = {} if self.design_effects is None else {"design_effect": self.design_effects[rows]}
-        return {**super().columns(rows), **effects}
+        effects = {} if self.design_effects is None else {"design_effect": self.design_effects}
+        return {**super().columns(), **effects}
 
     def variance_of_inv(self) -> Array:
-        """(k,) by linearisation with the weights; where few reports of some kind are expected, at least that of the
-        design, for who reports rarely may not have been seen."""
+        """(k,) by linearisation; where few reports of some kind are expected, at least `least_variance`."""
         assert self.variance is not None
         return np.maximum(self.variance, self.least_variance)
 
@@ -134,10 +128,10 @@ class Sample:
         reports: (n,) from 0 to m - 1; of unary encoding (n, k) of 0 and 1.
         groups: (n,) from 0 to g - 1; None for one group.
         weights: (n,) numbers >= 0, of several people their sum; None where all count once.
-        strata: (n,) from 0; None for one stratum.
-        units: (n,) primary sampling units, from 0, each in one stratum; None where each person is one.
-        people: (n,) how many people a row stands for; None for one each.
-        squares: (n,) sums of the squares of their weights; None where each row is one person.
+        strata, units: (n,) strata, and primary sampling units, each in one stratum; from 0. None for one stratum, and
+            where each person is a unit.
+        people, squares: (n,) how many people a row stands for, and sums of the squares of their weights; None for one
+            each.
     """
 
     reports: NDArray[np.integer]
@@ -196,25 +190,18 @@ class Tallies:
     rows: Sample | None = None
     whole: Tallies | None = None
 
-    def in_order(self, order: Sequence[int]) -> Tallies:
-        """The same with the reports in another order; not of unary encoding."""
-        whole = None if self.whole is None else self.whole.in_order(order)
-        return replace(self._each(lambda part: part[:, list(order)], None), whole=whole)
-
     def together(self) -> Tallies:
         """The same of all groups as one."""
         if self.whole is not None:
             return self.whole
-        rows = None if self.rows is None else replace(self.rows, groups=None)
-        return self._each(lambda part: part.sum(axis=0, keepdims=True), rows)
-
-    def _each(self, made: Callable[[NDArray[Any]], NDArray[Any]], rows: Sample | None) -> Tallies:
-        weights, squares = (None if part is None else made(part) for part in (self.weights, self.squares))
-        return Tallies(made(self.counts), weights, squares, rows)
+        rows, counts = None if self.rows is None else replace(self.rows, groups=None), self.counts
+        weights, squares = (
+            None if part is None else part.sum(axis=0, keepdims=True) for part in (self.weights, self.squares)
+        )
+        return Tallies(counts.sum(axis=0, keepdims=True), weights, squares, rows)
 
     def bits_of(self, group: int | None, *, weighted: bool = True) -> tuple[Bits, NDArray[Any]] | None:
-        """The reports of unary encoding of a group, or of all (None), (r, k), and how often each occurred, or, where
-        there are weights and they are wanted, their sums."""
+        """The bits of a group, or of all (None), (r, k), and how often each occurred, or their weights."""
         rows = self.rows
         if rows is None:
             return None
@@ -234,7 +221,6 @@ class Survey:
         categories: k names.
         groups: g names; one of "" where there are no groups.
         analyses: of each group.
-        reports: (g, m) people by what they reported; of unary encoding (g, k) by the ones of their reports.
         alike: p-value of the test that all groups are alike; None for one group, or where the design does not tell the
             truths apart.
         alike_by_chance: of how many simulated tables ``alike`` is the share; 0 where it is none.
@@ -247,12 +233,16 @@ class Survey:
     categories: tuple[str, ...]
     groups: tuple[str, ...]
     analyses: tuple[Analysis, ...]
-    reports: NDArray[np.int64]
-    alike: float | None
+    alike: float | None = None
     alike_by_chance: int = 0
     order: tuple[int, ...] | None = None
     together: Analysis | None = None
     variance_of_difference: Callable[[int, int], Array] | None = None
+
+    @property
+    def reports(self) -> NDArray[np.int64]:
+        """(g, m) people by what they reported; of unary encoding (g, k) by the ones of their reports."""
+        return np.array([one.counts for one in self.analyses], dtype=np.int64)
 
     def columns(self) -> dict[str, NDArray[np.generic] | list[str]]:
         """One row for each group and category: "group" (where there are groups), "category", "reports" (people who
@@ -274,12 +264,10 @@ class Survey:
         """Of all people alone, where groups have designs of their own."""
         if self.together is None:
             raise ValueError("groups must have designs of their own, and one made all of these reports")
-        reports = self.reports.sum(axis=0, keepdims=True)
-        return Survey(self.categories, ("",), (self.together,), reports, None, 0, self.order)
+        return Survey(self.categories, ("",), (self.together,), order=self.order)
 
     def table(self) -> dict[str, Any]:
-        """`columns` for a file, None in place of a number of reports that there is not, and of differences of the first
-        group from itself."""
+        """`columns` for a file, None in place of numbers that there are not."""
         columns: dict[str, Any] = dict(self.columns())
         columns["reports"] = [None if number < 0 else number for number in columns["reports"].tolist()]
         for name in filter(lambda name: name.startswith("difference_"), columns):
@@ -310,8 +298,7 @@ class Survey:
         return self.analyses[0].estimates
 
     def intervals(self, *, simultaneous: bool = False) -> list[Interval]:
-        """Those of Inv in all groups, of each category or of all of a group at once, cut to [0, 1] but where one lies
-        wholly outside; none where there is no Inv."""
+        """Those of Inv in all groups, cut to [0, 1] but where one lies wholly outside; none where there is no Inv."""
         each = [one.simultaneous if simultaneous else one.interval for one in self.analyses]
         return [] if None in each else [one.cut_unless_outside() for one in each if one is not None]
 
@@ -331,9 +318,9 @@ class Survey:
         return {"from_first": found.pop("difference"), **found}
 
     def difference(self, one: int, other: int, level: float = 0.95) -> dict[str, Array]:
-        """(k,) difference of the shares of two groups by Inv, "difference", with its interval, "low" and "high", and the
-        p-value that there is none, "p_value", by the normal law, with weights Student's, corrected for all categories by
-        Holm, "p_holm".
+        """(k,) difference of the shares of two groups by Inv, "difference", with its interval, "low" and "high", and
+        the p-value that there is none, "p_value", by the normal law, with weights Student's; by Holm's method for all
+        categories "p_holm".
 
         Args:
             one, other: positions of the groups, whose people are others; the first less the second.
@@ -397,14 +384,14 @@ def analyse_groups(
         people: who reported what, the sums of that, or (g, m) counted reports.
         protocol: the design, or those of the groups.
         categories: k names of the truths.
-        groups: g names.
+        groups: g names, `MOST_GROUPS` at most.
         level: probability of the intervals, between 0 and 1.
         users: whether the truth is that of these people ("fixed") or of their population ("sampled"), which it is with
             weights.
         order: (k,) for each category the report of the same name, -1 for none.
 
     Raises:
-        ValueError: naming the argument; also for more than `MOST_GROUPS` groups, or one without reports.
+        ValueError: naming the argument.
 
     >>> people = Sample(np.repeat([0, 1, 0, 1], [360, 640, 500, 500]), np.repeat([0, 1], 1000))
     >>> found = analyse_groups(people, Channel.warner(0.2), ("no", "yes"), ("north", "south"))
@@ -443,50 +430,39 @@ def analyse_groups(
     ]
     analyses: Sequence[Analysis] = unweighted
     weighed, by_weight = None, list[WeightedAnalysis]()
+    layered = people if isinstance(people, Sample) and not (people.strata is people.units is None) else None
     if tallies.weights is not None:
-        layered = isinstance(people, Sample) and not (people.strata is None and people.units is None)
-        weighed = _Weighed.of(tallies, people if layered else None, unary=unary)  # type: ignore[arg-type]
+        weighed = _Weighed.of(tallies, layered, unary=unary)
         by_weight = [_weighted(weighed, group, one, tallies) for group, one in enumerate(unweighted)]
         analyses = by_weight
     counts, sizes = counts.astype(np.int64), sizes.astype(np.int64)
-    p_value, simulated, together = None, 0, None
+    p_value, simulated, together, difference = None, 0, None, None
     if isinstance(protocol, ByGroup):
-        of_inv = [one.variance_of_inv() for one in analyses]
-        inv_of = np.array([one.estimates["inv"] for one in analyses])
+        of_weights: Any = ()
         if weighed is None:
-            whole = np.column_stack([counts, sizes]).astype(np.float64)
-            together = total(analyses, protocol, whole, of_inv, counts.sum(axis=0))
+            together = total(analyses, protocol)
         else:
             together = _weighted_total(weighed, by_weight, unweighted, protocol)
-        if len(groups) > 1:
-            p_value, simulated = alike_designs(
-                inv_of,
-                sizes,
-                protocol,
-                None if weighed is None else np.array(of_inv),
-                None if weighed is None else partial(weighed.variance_of_sum, made=designs),
-                np.inf if weighed is None else weighed.degrees_of_freedom(),
+            of_sum = partial(weighed.variance_of_sum, made=designs)
+            of_weights = (
+                np.array([one.variance_of_inv() for one in analyses]),
+                of_sum,
+                weighed.degrees_of_freedom(),
             )
+        if len(groups) > 1:
+            inv_of = np.array([one.estimates["inv"] for one in analyses])
+            p_value, simulated = alike_designs(inv_of, sizes, protocol, *of_weights)
     elif len(groups) > 1:
         weighted = None if weighed is None else _compared(weighed, by_weight, sizes)
         if isinstance(protocol, UnaryEncoding):
             p_value, simulated = alike_bits(counts, sizes, protocol, weighted)
         elif getattr(protocol, "identified", True):
             p_value, simulated = alike(counts, weighted)
-    names, difference = None if order is None else tuple(order), None
-    if weighed is not None and isinstance(people, Sample) and not (people.strata is people.units is None):
+    if weighed is not None and layered:
         difference = partial(_variance_of_difference, weighed, designs)
-    return Survey(
-        tuple(categories),
-        tuple(groups),
-        tuple(analyses),
-        counts,
-        p_value,
-        simulated,
-        names,
-        together,
-        difference,
-    )
+    places = None if order is None else tuple(order)
+    names = tuple(categories), tuple(groups)
+    return Survey(*names, tuple(analyses), p_value, simulated, places, together, difference)
 
 
 def analyse_people(
@@ -512,8 +488,7 @@ def analyse_people(
 
 
 def _compared(weighed: _Weighed, analyses: Sequence[WeightedAnalysis], sizes: NDArray[np.int64]) -> Weighted:
-    """What the test that all groups are alike takes of their weights. Where few reports are expected, variances are at
-    least those of as many unweighted people as Kish's number, as for Inv."""
+    """What the test of alike groups takes of weights; with few reports, variances are at least the design's."""
     part = sizes[:, None] / sizes.sum()
     of_shares = np.array([weighed.variance(group) for group in range(len(analyses))])
     overall = (part * weighed.shares()).sum(axis=0)
@@ -537,15 +512,6 @@ def _check_groups(sizes: NDArray[Any], groups: Sequence[str]) -> None:
         raise ValueError(
             f"groups must have a report each, got {len(groups)} names and {_validate.short(sizes)}"
         )
-
-
-def table_of_all(
-    categories: NDArray[Any], reports: NDArray[np.int64] | None, found: Analysis, rows: Rows = ALL_ROWS
-) -> dict[str, NDArray[Any]]:
-    """The table of people together, as `Survey.table`, of these (k,) categories and their reports (None where no report
-    has their names): the file of the page, of the command and of the script."""
-    counted = np.full(found.k, None) if reports is None else reports
-    return {"category": categories[rows], "reports": counted[rows], **found.columns(rows)}
 
 
 def report_of_each(categories: Sequence[str], reports: Sequence[str]) -> tuple[int, ...] | None:
@@ -668,8 +634,7 @@ class _Weighed:
         return np.asarray(self._between_units(sums, squares) / self.groups[:, -1].sum() ** 2)
 
     def _between_units(self, sums: Array, squares: Array | None) -> Array:
-        """(k,) variance of a total, from its sums (p or h, k) over primary units, or over the people of each stratum with
-        the sums of their squares."""
+        """(k,) variance of a total, from its sums (p or h, k) over units, or over people with sums of squares."""
         with np.errstate(divide="ignore", invalid="ignore"):
             factor = np.where(self.units > 1, self.units / (self.units - 1), 1.0)
         if squares is None:
@@ -702,7 +667,8 @@ def _weighted(weighed: _Weighed, group: int, unweighted: Analysis, tallies: Tall
     kish = weighed.groups[group, -1] ** 2 / weighed.squares[group, -1]
     df = weighed.degrees_of_freedom(group)
     beyond = partial(stats.t.isf, df=df)
-    alone = together = certificate = variance = by_design = None
+    intervals: tuple[Interval | None, Interval | None] = (None, None)
+    certificate = variance = by_design = None
     if isinstance(protocol, Channel):
         best = mle_channel(weights, protocol)
         estimates, certificate = {"mle": best.theta}, max(best.gap, 0.0)
@@ -714,10 +680,10 @@ def _weighted(weighed: _Weighed, group: int, unweighted: Analysis, tallies: Tall
             by_design = variance_of_channel(best.theta, kish, protocol, "sampled")
             variance = np.where(variance > 0, variance, by_design)
             spread = np.maximum(variance, by_design) if least < _ENOUGH else variance
-            alone, together = intervals_of_inv(by_inv, spread, level, beyond)
+            intervals = intervals_of_inv(by_inv, spread, level, beyond)
     else:
         if isinstance(protocol, UnaryEncoding):
-            estimates, certificate = _of_bits(shares, protocol, tallies.bits_of(group))
+            estimates, certificate = of_ones(*as_support(shares), protocol, tallies.bits_of(group))
         else:
             estimates = {name: estimate(weights, protocol) for name, estimate in ESTIMATORS.items()}
         q, keep = protocol.q, protocol.keep
@@ -727,14 +693,11 @@ def _weighted(weighed: _Weighed, group: int, unweighted: Analysis, tallies: Tall
         some = of_reports > 0
         effective = np.where(some, shares * (1 - shares) / np.where(some, of_reports, 1.0), kish)
         tail = (1 - level) / 2 / protocol.k
-        few = np.minimum(effective, kish) * (float(special.ndtri(tail)) / beyond(tail)) ** 2
-        alone, together = (
-            Interval((low - q) / keep, (high - q) / keep, level, of_all)
-            for of_all, (low, high) in (
-                (False, wilson(shares, effective, beyond((1 - level) / 2))),
-                (True, clopper_pearson(shares * few, few, 2 * tail)),
-            )
-        )
+        many = np.minimum(effective, kish) * (float(special.ndtri(tail)) / beyond(tail)) ** 2
+        low, high = wilson(shares, effective, beyond((1 - level) / 2))
+        lows, highs = clopper_pearson(shares * many, many, 2 * tail)
+        alone = Interval((low - q) / keep, (high - q) / keep, level, False)
+        intervals = alone, Interval((lows - q) / keep, (highs - q) / keep, level, True)
     effects = None
     if variance is not None:
         plain = _plain_variance(shares, n, protocol)
@@ -742,17 +705,10 @@ def _weighted(weighed: _Weighed, group: int, unweighted: Analysis, tallies: Tall
     fit = unweighted.fit
     if isinstance(protocol, UnaryEncoding):
         fit = fit_of_unary(counts.astype(float), protocol, n, tallies.bits_of(group, weighted=False))
+    above, few = unweighted.above, least < LEAST_EXPECTED
+    told = (counts, protocol, n, level, _USERS, estimates, *intervals, above, few)
     return WeightedAnalysis(
-        counts,
-        protocol,
-        n,
-        level,
-        "sampled",
-        estimates,
-        alone,
-        together,
-        unweighted.above,
-        least < LEAST_EXPECTED,
+        *told,
         certificate=certificate,
         fit=fit,
         design_effects=effects,
@@ -776,40 +732,21 @@ def _weighted_total(
     alone = part**2 @ [one.variance_of_inv() for one in analyses]
     variance = np.where(variance > 0, np.maximum(variance, least), alone)
     df = weighed.degrees_of_freedom()
-    alone, together = intervals_of_inv(inv, variance, level, partial(stats.t.isf, df=df))
+    intervals = intervals_of_inv(inv, variance, level, partial(stats.t.isf, df=df))
+    above = AboveZero.of(*by_chance(unweighted, made), level=1 - level)
+    counts = np.sum([one.counts for one in unweighted], axis=0)
     pairs = zip(weighed.groups, made.designs, strict=True)
     plain = sum((squared(row, one, inv) for row, one in pairs), np.zeros(1)) / of_groups.sum() / n
+    few = any(one.few for one in analyses)
+    told = (counts, made, n, level, _USERS, repaired(inv), *intervals, above, few)
     return WeightedAnalysis(
-        np.sum([one.counts for one in unweighted], axis=0),
-        made,
-        n,
-        level,
-        "sampled",
-        repaired(inv),
-        alone,
-        together,
-        AboveZero.of(by_chance(unweighted, made), 1 - level),
-        any(one.few for one in analyses),
+        *told,
         design_effects=np.where(plain > 0, variance / np.where(plain > 0, plain, 1.0), 1.0),
         variance=variance,
         degrees_of_freedom=df,
         sum_of_weights=float(of_groups.sum()),
         kish=float(of_groups.sum() ** 2 / weighed.squares[:, -1].sum()),
     )
-
-
-def _of_bits(
-    shares: Array, protocol: UnaryEncoding, bits: tuple[Bits, NDArray[Any]] | None
-) -> tuple[dict[str, Array], float | None]:
-    """Estimates from the weighted shares of ones, and from the reports with their weights where they are known; then the
-    certificate as well."""
-    support, n = as_support(shares)
-    rules = (("inv", inv_unary), ("inv_n", inv_n_unary), ("inv_p", inv_p_unary))
-    estimates = {name: rule(support, protocol, n) for name, rule in rules}
-    if bits is None:
-        return estimates, None
-    best = mle_unary(bits[0], protocol, counts=bits[1])
-    return {**estimates, "mle": best.theta}, max(best.gap, 0.0)
 
 
 def _plain_variance(shares: Array, n: int, protocol: Collecting) -> Array:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rr_core.data import read_toml
 from rr_core.experiments.grid import POINT, Cell
 from rr_core.metrics import total_variation
 from rr_core.plain_text import plain
@@ -37,56 +38,9 @@ class MetricNames(NamedTuple):
     of_cell: str
 
 
-METRIC_NAMES = {
-    "mse": MetricNames(
-        abbreviation="MSE",
-        button="Squared error",
-        title="Squared error, summed over categories",
-        in_text="mean squared error",
-        mean_in_text="mean squared error",
-        of_cell="Squared error",
-    ),
-    "rmse": MetricNames(
-        abbreviation="RMSE",
-        button="RMSE",
-        title="RMSE per category",
-        in_text="RMSE per category",
-        mean_in_text="RMSE per category",
-        of_cell="RMSE per category",
-    ),
-    "tv": MetricNames(
-        abbreviation="Total variation",
-        button="Total variation",
-        title="Total variation",
-        in_text="total variation",
-        mean_in_text="mean total variation",
-        of_cell="Total variation",
-    ),
-    "max": MetricNames(
-        abbreviation="Largest error",
-        button="Largest error",
-        title="Largest error of any category",
-        in_text="largest error",
-        mean_in_text="mean largest error",
-        of_cell="Largest error",
-    ),
-    "nll": MetricNames(
-        abbreviation="NLL",
-        button="NLL",
-        title="Negative log-likelihood per report (nats)",
-        in_text="NLL",
-        mean_in_text="mean negative log-likelihood",
-        of_cell="NLL per report",
-    ),
-    "above": MetricNames(
-        abbreviation="NLL above MLE*'s",
-        button="… above MLE*'s",
-        title="Negative log-likelihood per report above MLE*'s (nats)",
-        in_text="NLL above MLE*'s",
-        mean_in_text="mean NLL above MLE*'s",
-        of_cell="NLL above MLE*'s",
-    ),
-}
+METRIC_NAMES = {key: MetricNames(**told) for key, told in read_toml("metrics.toml").items()}
+# Formulas and arguments that pages fold away, as markdown.
+FOLDED: dict[str, str] = read_toml("folded.toml")
 
 
 def capital(text: str) -> str:

@@ -41,8 +41,8 @@ _CODE = re.compile(rf"[{store.LETTERS}]{{{store.CODE_LENGTH}}}")
 _LARGEST_NUMBER = 10**6
 # In seconds, until a phone asks again: so that no more than a hundred phones ask in a second, as far as that goes.
 _SOONEST, _LATEST, _ASKING = 4, 30, 100
-# From which step of a reveal phones have the result: the guesses and the raw reports are for all to look at together.
-ESTIMATED = 3
+# From which step of a reveal phones have the result, which is InvP: what comes before is for all to look at together.
+ESTIMATED = 4
 _FRESH = 0.5  # seconds that phones are told the same
 _MOST_KNOWN = 10_000  # addresses with the rooms that they have found, and rooms whose answer is held
 # A class is often one address, and each phone asks every few seconds: 5,000 of them 75,000 times a minute.
@@ -119,7 +119,9 @@ class Desk:
         """Refuse a network that guesses codes, one after the other or many at once, but for rooms that it has found."""
         if not _CODE.fullmatch(code):
             await self._count_wrong(network)
-            raise Unknown("A room's code has six letters: look at it again.")
+            raise Unknown(
+                f"A room's code is {store.CODE_LENGTH} of the letters {store.LETTERS}: look at it again."
+            )
         if (network, code) not in self.found:
             seeking = self.seeking.get(network, Counter())
             if not await self._limiter.test(_WRONG_CODES, network, cost=len({*seeking, code})):

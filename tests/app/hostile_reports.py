@@ -84,11 +84,7 @@ CASES: dict[str, Hostile] = {
     "duplicated categories": one("category,count\na,1\n a ,2\nb,4\na,8\n", counts={"a": 11, "b": 4}),
     "markup": one(listing(MARKUP), counts=MARKUP),
     "formulas": one(listing(FORMULAS), counts=FORMULAS),
-    "emoji": one(
-        listing(EMOJI),
-        counts=EMOJI,
-        mended={**dict(list(EMOJI.items())[:3]), "e\u0301": 13},
-    ),
+    "emoji": one(listing(EMOJI), counts=EMOJI, mended={**dict(list(EMOJI.items())[:3]), "e\u0301": 13}),
     "text that runs backwards": one(listing(BACKWARDS), counts=BACKWARDS),
     "terminal codes": one("report\nr\x1b[31med\nblue\n", counts={"r[31med": 1, "blue": 1}),
     "very long names": one(

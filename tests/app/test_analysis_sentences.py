@@ -125,9 +125,7 @@ def of(counts, epsilon: float, number: int = 0, ran: int = SIMULATED) -> Results
         (),
         tuple((labels[i], int(counts[i])) for i in few),
     )
-    settings = ReportSettings(
-        domain=("seen", "size", "listed")[number % 3], swapped=counts.size == 2 and number % 2 == 1
-    )
+    settings = ReportSettings(domain=("seen", "size", "listed")[number % 3])
     read = SimpleNamespace(
         files=(),
         dropped=(),
@@ -299,7 +297,6 @@ def test_the_data_and_the_mechanism(many):
         assert len(truth) == 1 or p > 1 - 1e-6
         assert "p = 1," not in text
         tells(text, about.n, about.k, about.epsilon, *truth, q)
-        assert ("after the swap" in text) == found.used.settings.swapped
 
 
 @recomputes(sentences.answer)
@@ -365,14 +362,7 @@ def test_whether_the_stated_epsilon_fits(many):
         most, fewest = extreme_chances(found)
         bounds = [Up(max(one, 1e-300)) for one in (most, fewest) if one <= 0.0005]
         exact = () if about.k == 2 else (found.simulated.fit.done,)
-        tells(
-            told[1],
-            n * q,
-            int(counts.min()),
-            Up(p_value(found)),
-            *exact,
-            *bounds,
-        )
+        tells(told[1], n * q, int(counts.min()), Up(p_value(found)), *exact, *bounds)
         if not verdicts:
             tells(told[0], about.epsilon)
         elif most <= 0.0005:

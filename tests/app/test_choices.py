@@ -154,9 +154,7 @@ def changed(page: AppTest, key: str) -> bool:
     return True
 
 
-GREY = {
-    "There are no intervals: this table cannot tell the truths apart.": ("tells nothing",),
-}
+GREY = {"There are no intervals: this table cannot tell the truths apart.": ("tells nothing",)}
 ESTIMATES = {"Inv": "inv", "InvN": "inv_n", "InvP": "inv_p", "MLE\\*": "mle_star", "MLE": "mle"}
 CHOICES: dict[str, tuple[Any, ...]] = {
     "Whose shares": tuple(results._TARGETS),

@@ -21,7 +21,7 @@ from rr_core.scenario import WORST_AVERAGE, Scenario
 from tests.app.experiments import words
 from tests.app.opening import charts, checked, widget
 from tests.core.sweeps import THREE, made
-from tests.sentences import holds
+from tests.sentences import holds, recomputes
 
 MAIN = Sweep(MAIN_GRID, THREE)
 UPLOADED = Population.from_weights([5, 3, 2])
@@ -108,12 +108,9 @@ def test_a_first_look():
     assert chart["alt"].startswith(
         "Zipf s = 1.3, K = 50: of 50 cells, InvP has the smallest mean squared error in"
     )
-    assert asked_of(page) == {
-        "map": "eps-n",
-        "metric": "mse",
-        "at_s": "1.3",
-        "at_k": "50",
-    } | dict.fromkeys(("at_eps", "at_n"))
+    assert asked_of(page) == {"map": "eps-n", "metric": "mse", "at_s": "1.3", "at_k": "50"} | dict.fromkeys(
+        ("at_eps", "at_n")
+    )
     assert page.markdown[0].value.startswith("Each cell is one survey, simulated 40 times.")
     assert page.markdown[1].value.startswith("**Try:** choose another population")
     assert page.selectbox(key="exp_map_cell").proto.placeholder == "Click one in the map"
@@ -247,6 +244,38 @@ def test_the_map_starts_nearest_to_the_scenario(link, reads):
     assert charts(opened(**link))[0]["alt"].startswith(reads)
 
 
+@recomputes(map_section._why_not_on_it)
+def test_who_is_not_on_the_map_is_told_so():
+    """The ring “you” left the map without a word."""
+    cells = over(s=(0.5, 1.0), k=10, epsilon=(1, 2), n=(100, 1000))
+    drawn = {key: winner_map(made(cells, [(1, 30, 15)] * 8), key, "mse", {}) for key in ("eps-n", "eps-s")}
+    for key, of, why in (
+        ("eps-n", {"epsilon": 1.0, "n": 1000}, ""),
+        ("eps-n", {"epsilon": 0.25, "n": 1000}, "ε = 0.25 lies outside 1 to 2."),
+        (
+            "eps-n",
+            {"epsilon": 2.5, "n": 1001},
+            "ε = 2.5 lies outside 1 to 2 and N = 1,001 lies outside 10² to 10³.",
+        ),
+        ("eps-s", {"s": 2.0, "epsilon": 1.5}, "s = 2 lies outside 0.5 to 1."),
+        (
+            "eps-s",
+            {"dist": "uniform", "epsilon": 1.5},
+            "it is of Zipf's populations, and the sidebar has another.",
+        ),
+    ):
+        scenario = replace(Scenario(), **of)
+        told = map_section._why_not_on_it(drawn[key], scenario)
+        assert told == (f"You are not on this map: {why}" if why else "")
+        names = [
+            trace.name
+            for trace in map_figure(drawn[key], map_section._scenario_point(drawn[key], scenario)).data
+        ]
+        assert any(f"{name}".startswith("you") for name in names) == (why == "")
+    page = opened(eps="20", n="2000")
+    assert any(one.value.startswith("You are not on this map: ε = 20 lies") for one in page.caption)
+
+
 def test_the_task_names_nothing_that_is_not_drawn():
     """At least twice the smallest in every cell, and no line that says so."""
     cells = over(s=1.0, k=10, epsilon=(1, 2), n=(100, 1000))
@@ -287,9 +316,7 @@ def with_claims(done, seeds=40):
     return checked(page.run())
 
 
-@holds(
-    "{} surely against: {}",
-)
+@holds("{} surely against: {}")
 def test_verdicts_words_and_the_cells_against():
     page = with_claims(3)
     said = words(page)

@@ -10,12 +10,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages._ui.experiments.settings import (
-    PARAMETERS,
-    POPULATION_NAMES,
-    OwnSweep,
-    figure3,
-)
+from pages._ui.experiments.settings import PARAMETERS, POPULATION_NAMES, OwnSweep, figure3
 from rr_core import Population, Scenario, limits
 from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, Cell, Settings, Sweep
 from rr_core.experiments.run import expected_seconds, run

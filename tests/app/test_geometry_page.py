@@ -35,12 +35,7 @@ def shown(values):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "query",
-    [
-        "k=2&n=1&eps=0.01",
-        "k=500&n=10&eps=0.01&s=1.3",
-        "k=1423000&n=1000000000&eps=20&s=0",
-    ],
+    "query", ["k=2&n=1&eps=0.01", "k=500&n=10&eps=0.01&s=1.3", "k=1423000&n=1000000000&eps=20&s=0"]
 )
 def test_every_end_of_every_range_says_something(query):
     page = opened("geometry", query)

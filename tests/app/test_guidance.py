@@ -46,7 +46,7 @@ def error_of_nothing(k, epsilon, n):
 
 @holds(
     "- **A few stand out:** in all 376 such settings (page Experiments) InvP's mean squared error was at most 5.7 times "
-    "the smallest of the three, in 367 at most 1.5 times; InvN's was up to 2,500 times it, MLE\\*'s up to 429 times.",
+    "the smallest of the three, in 367 at most 1.5 times; InvN's was up to 2,500 times it, MLE\\*'s up to 429 times."
 )
 def test_the_numbers_of_the_answer_are_those_of_the_main_grid(grid, ratios, drowned):
     even = np.array([cell.cell.s == 0.01 for cell in grid.cells])

@@ -85,9 +85,7 @@ def start_from(page, kind, typed=""):
         checked(text.set_value(typed).run())
 
 
-@holds(
-    "IBU may **never** stop: by its **certificate** the largest factor never falls to {}",
-)
+@holds("IBU may **never** stop: by its **certificate** the largest factor never falls to {}")
 @pytest.mark.slow
 def test_every_start_runs():
     page = opened("ibu", LINK)

@@ -402,9 +402,7 @@ def test_what_was_seen_carries_the_error_of_its_number_of_looks():
     )
 
 
-@holds(
-    "By the means of {} collections its own was at most {} times the smallest in {}, and at worst {} it.",
-)
+@holds("By the means of {} collections its own was at most {} times the smallest in {}, and at worst {} it.")
 def test_the_reference_counts_who_wins_on_the_papers_grid():
     """Against the recorded means themselves: what is settled is part of what the means show."""
     cells = stored_result(MAIN_GRID).cells

@@ -170,12 +170,7 @@ def with_digits(text):
     "the bounds used here promise **nothing** about the ranking",
     "the estimate of a category is typically **{} of users** off",
 )
-@recomputes(
-    sentences.answer,
-    solve.share_below_one_person,
-    solve.required_n,
-    solve.required_epsilon,
-)
+@recomputes(sentences.answer, solve.share_below_one_person, solve.required_n, solve.required_epsilon)
 def test_what_is_promised_is_kept_and_hardly_less_would_do(many):
     tight = 0
     for one in asked(many):

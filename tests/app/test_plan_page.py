@@ -291,11 +291,7 @@ def test_map_as_csv(kind):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "changes",
-    [
-        {"guess": "worst", "users": "sampled"},
-        {"kind": "share", "value": 2.0, "find": "eps"},
-    ],
+    "changes", [{"guess": "worst", "users": "sampled"}, {"kind": "share", "value": 2.0, "find": "eps"}]
 )
 def test_script_prints_the_plan(changes, tmp_path):
     """The plan, and nothing of the one draw that other pages are about."""
@@ -360,10 +356,7 @@ def test_summary_of_every_kind():
 
 @pytest.mark.parametrize(
     ("kind", "k", "epsilon", "value", "users"),
-    [
-        ("share", 1000, 0.081, 0.5, "fixed"),
-        ("smallest", 100, 0.398, 0.05, "fixed"),
-    ],
+    [("share", 1000, 0.081, 0.5, "fixed"), ("smallest", 100, 0.398, 0.05, "fixed")],
 )
 def test_the_users_of_a_large_plan_reach_what_it_promises(kind, k, epsilon, value, users):
     settings = PlanSettings(kind, value, users=users)

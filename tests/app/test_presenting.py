@@ -145,7 +145,7 @@ def test_what_can_be_moved_while_presenting_changes_the_picture(name, part, choi
 
 def test_a_presented_example_is_said_to_be_one_and_has_no_truth():
     page = opened("geometry", "present=on")
-    assert any(one.value.startswith("An example.") for one in page.caption)
+    assert any(one.value.startswith("An example") for one in page.caption)
     assert not any("Truth" in one.value for one in opened("geometry").markdown if "| Share |" in one.value)
     assert any(
         "Truth" in one.value

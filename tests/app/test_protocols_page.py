@@ -28,7 +28,7 @@ def said(page) -> str:
 
 
 @holds(
-    "The estimates work for any: **Inv** solves the equations, **MLE** takes the shares under which the reports are most likely.",  # noqa: E501
+    "The estimates work for any: **Inv** solves the equations, **MLE** takes the shares under which the reports are most likely."  # noqa: E501
 )
 @pytest.mark.parametrize(
     ("design", "scenario"), [(design, ENDS[(i + j) % 4]) for i, design in enumerate(DESIGNS) for j in (0, 1)]

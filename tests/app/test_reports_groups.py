@@ -116,9 +116,7 @@ def test_groups_are_compared():
         assert len(told) == (2 if "points" in title or "Holm" in title else 3)
 
 
-@holds(
-    "No category has that name: type it as it stands in the table.",
-)
+@holds("No category has that name: type it as it stands in the table.")
 def test_of_very_many_categories_one_with_few_reports_is_typed(monkeypatch):
     answers = [f"c{i}" for i in range(1001)]
     rows = "".join(f"{'north' if j % 2 else 'south'},{one}\n" for one in answers[:1000] for j in range(4))
@@ -364,23 +362,6 @@ def test_the_script_has_them_in_every_design(made, tmp_path):
     results = Results(used, 0.95, "population", together, None, survey)
     same_files(results, tmp_path, rows)
     assert "'=north" in (tmp_path / "recomputed_groups.csv").read_text()
-
-
-def test_two_answers_that_are_swapped_are_swapped_in_all_groups(tmp_path):
-    page = given(opened("k_rr"), ROWS)
-    checked(one(page.selectbox, "Report column").set_value(1).run())
-    one(page.multiselect, "Compare groups (optional)").set_value(["region"])
-    checked(one(page.button_group, "Privacy given as").set_value("p").run())
-    one(page.text_input, "Value of p").set_value("0.3")
-    checked(one(page.radio, "Which categories could people choose from?").set_value("seen").run())
-    one(page.toggle, "Swap the two answers").set_value(True)
-    used, found, groups = results_of(press(checked(page.run()), "Analyse these reports"))
-    assert used.settings.swapped
-    same_files(held(page), tmp_path, ROWS)
-    np.testing.assert_array_equal(found.counts, groups.reports.sum(axis=0))
-    yes = used.labels.index("yes")
-    north = groups.groups.index("north")
-    assert groups.reports[north, yes] == ((REGION == "north") & (ANSWER == "no")).sum()
 
 
 def test_the_file_of_groups_and_the_picture():

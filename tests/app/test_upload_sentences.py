@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from pages._ui import session_files, upload
-from pages._ui.reports import k_rr, names
+from pages._ui.reports import names
 from pages._ui.reports import upload as panel
 from rr_core import RandomizedResponse, Scenario
 from rr_core.io import (
@@ -23,10 +23,8 @@ from rr_core.io import (
     read_list,
     read_reports,
     rows_left_out,
-    within,
 )
 from rr_core.io.distribution import inspect, read_distribution
-from rr_core.io.report_results import ReportSettings
 from rr_core.limits import K_MAX, N_MAX
 from rr_core.reports.low_counts import STRAY_CHANCE
 from tests.sentences import recomputes
@@ -165,19 +163,6 @@ def test_the_scenario_whose_reports_are_offered_is_the_one_of_the_link(many, sai
         said.clear()
         panel._files("k_rr")
         tells(next(text for text in said if "No file at hand?" in text), k, epsilon, n)
-
-
-@recomputes(k_rr._swapped)
-def test_swapped_answers_have_the_reports_of_each_other(many):
-    rng = np.random.default_rng(9)
-    for _ in range(many):
-        yes, no = (int(10 ** rng.uniform(0, 6)) for _ in range(2))
-        p = float(f"{rng.uniform(0.01, 0.49):.3g}")
-        counted = within(of_counts({"yes": yes, "no": no}), AllSeen())
-        swapped = k_rr._swapped(counted, ReportSettings(repr(p), "p", "seen"))
-        assert dict(zip(swapped.labels, swapped.counts.tolist(), strict=True)) == {"yes": no, "no": yes}
-        tells(swapped.notes[-1], p, 1, 2)
-        assert "“yes” and “no”" in swapped.notes[-1]
 
 
 def test_the_header_of_a_second_file_is_told_among_the_odd_names(said):

@@ -22,13 +22,7 @@ import numpy as np
 from rr_core.experiments.cell import ARRAYS, CellResult
 from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, PAPER_FIGURES, Sweep
 from rr_core.experiments.run import SweepResult, run
-from rr_core.experiments.storage import (
-    FORMAT,
-    STORED_FILE,
-    stored_metadata,
-    stored_result,
-    versions,
-)
+from rr_core.experiments.storage import FORMAT, STORED_FILE, stored_metadata, stored_result, versions
 
 # The main grid and what the paper's figures have beyond it, each cell once.
 STORED_CELLS = tuple(

@@ -99,10 +99,7 @@ def write_files(folder: Path, rows: int) -> dict[str, Path]:
     }
     for name, column in (("few", few), ("many", many), ("integers", integers)):
         _write_csv(pa.table({"report": column}), folder / f"{name}.csv")
-    _write_csv(
-        pa.table({"user": np.arange(rows), "report": few, "day": integers}),
-        folder / "columns.csv",
-    )
+    _write_csv(pa.table({"user": np.arange(rows), "report": few, "day": integers}), folder / "columns.csv")
     with gzip.open(folder / "few.csv.gz", "wb", compresslevel=1) as packed:
         packed.write((folder / "few.csv").read_bytes())
     pq.write_table(pa.table({"report": many}), folder / "dictionary.parquet")

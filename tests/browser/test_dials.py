@@ -126,6 +126,37 @@ def test_the_figure_fills_the_window_with_its_dials_and_gives_it_back(open_lab):
     lab.must_be_fine()
 
 
+def test_the_legend_answers_to_keys(open_lab):
+    """Its names could be clicked, and no key reached them."""
+    hidden = "plot => plot.data.filter(t => t.visible === 'legendonly').map(t => t.name)"
+    lab = open_lab("/estimators?k=12&eps=2&n=5000")
+    boxes = lab.chart("lead").get_by_role("checkbox")
+    names = [box.get_attribute("aria-label") for box in boxes.all()]
+    assert names == ["Truth", "Inv", "InvN", "InvP", "MLE*"]
+    for name, key in (("Inv", " "), ("Inv", "Enter"), ("MLE*", "Enter")):
+        box = lab.chart("lead").get_by_role("checkbox", name=name, exact=True)
+        shown = box.is_checked()
+        box.focus()
+        lab.page.keyboard.press(key)
+        expect(box).to_be_checked(checked=not shown)
+        expect(box).to_be_focused()
+        assert (name in lab.chart("lead").evaluate(hidden)) == shown
+    with lab.rerun():
+        lab.page.get_by_role("button", name="New draw").press("Enter")
+    assert lab.chart("lead").evaluate(hidden) == ["MLE*"]
+    expect(boxes.last).not_to_be_checked()
+    lab.open("/estimators?k=20000&eps=3&n=1000000")  # curves, each with its band
+    for names in (["Inv"], []):
+        lab.chart("lead").get_by_role("checkbox", name="Inv", exact=True).press("Enter")
+        assert list(dict.fromkeys(lab.chart("lead").evaluate(hidden))) == names
+    lab.open("/ibu?k=12")
+    lab.chart("lead").get_by_role("checkbox", name="MLE*", exact=True).press(" ")
+    assert lab.chart("lead").evaluate("plot => plot.dataset.playing ?? ''") == ""
+    lab.open("/experiments")  # whose legend hides nothing
+    assert not lab.chart("lead").get_by_role("checkbox").count()
+    lab.must_be_fine()
+
+
 def test_what_the_legend_hides_stays_hidden(open_lab):
     lab = open_lab(f"/estimators?{LINK.replace('k=1000', 'k=50')}")
     hidden = "plot => plot.data.filter(t => t.visible === 'legendonly').map(t => t.name).join()"

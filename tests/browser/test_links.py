@@ -127,13 +127,16 @@ def test_the_link_to_share_is_the_address_with_its_qr_code_and_a_page_leads_to_t
 
 
 def test_a_change_and_a_click_on_a_page_link_right_behind_it(open_lab):
-    """Leaving a box commits it; the link that was clicked still carries the old scenario."""
+    """Leaving a box commits it; the link that was clicked still carries the old scenario, or that the truth is shown."""
     lab = open_lab(f"/noisy_histogram?{LINK}")
     lab.page.get_by_role("spinbutton", name="Exact N", exact=True).fill("77777")
     lab.go("Estimators")
     lab.page.wait_for_url(lambda url: "n=77777" in url)
     lab.settle()
     assert lab.sidebar() == {**SIDEBAR, "Exact N": "77,777", "Users N": "77,777"}
+    lab.page.get_by_role("button", name="Hide the truth", exact=True).click()
+    lab.go("Noisy histogram")
+    lab.page.wait_for_url(lambda url: "truth=hidden" in url)
 
 
 # A page, two of its tabs with their names in the address, and words that only that tab says.

@@ -86,9 +86,7 @@ def finish(lab, button: str) -> None:
     lab.settle()
 
 
-@holds(
-    "This file holds everything it shows and loads nothing: it opens offline and sends nothing.",
-)
+@holds("This file holds everything it shows and loads nothing: it opens offline and sends nothing.")
 def test_from_a_real_file_to_every_download(open_lab, profiles, tmp_path):
     name = "adult_native_country.csv"
     labels, counts, mechanism = randomised(name)

@@ -16,7 +16,7 @@ from scipy import stats
 
 from rr_core import RandomizedResponse
 from rr_core.rounding import odds
-from server.room.store import Store
+from server.room.store import LETTERS, Store
 from tests.browser.lab import Lab
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -105,6 +105,17 @@ def kept(lab, code):
     return lab.page.request.get(f"{lab.server}/r/{code}/now").json()
 
 
+def test_who_presses_twice_opens_a_room_and_does_not_delete_it(open_lab):
+    lab = open_lab("/room", **PROJECTOR)
+    at = lab.page.get_by_role("button", name="Open a room", exact=True).bounding_box()
+    press(lab, "Open a room")
+    lab.page.get_by_role("button", name="Delete", exact=True).wait_for()
+    lab.page.mouse.click(at["x"] + at["width"] / 2, at["y"] + at["height"] / 2)
+    lab.settle()
+    assert lab.page.get_by_role("button", name="Delete", exact=True).is_visible()
+    assert kept(lab, code_of(lab))["state"] == "open"
+
+
 def test_a_button_that_goes_or_turns_grey_leaves_the_focus_to_the_next(open_lab):
     """After “Open a room” and “Close” it fell to the body: a Tab more, and one was in the sidebar."""
     lab = open_lab("/room", **PROJECTOR)
@@ -182,7 +193,7 @@ def test_three_phones_a_control_and_a_projector_from_opening_to_analysis(open_la
             lab.page.get_by_test_id("stCaptionContainer").get_by_text(sentence).first.wait_for()
         now = kept(teacher, code)
         assert now["state"] == "revealed"
-        assert ("result" in now) == (sentence not in ("Guesses of how many per cent", "reports as they came"))
+        assert ("result" in now) == (sentence in ("negative", "If this room"))  # InvP, when all have seen it
     for phone in (touched, reloading, declining, late):
         phone.page.get_by_text("from 2 reports, each of which").wait_for(timeout=15_000)
         assert phone.fits()
@@ -200,6 +211,13 @@ def test_three_phones_a_control_and_a_projector_from_opening_to_analysis(open_la
 
     press(teacher, "Analyse as your reports")
     teacher.page.get_by_text("2 reports, K = 2, ε = 1.").first.wait_for()
+
+
+def test_a_code_that_cannot_be_one_is_told_which_letters_there_are(open_lab):
+    phone = Phone(open_lab(**SMALL), "ABCDEF")
+    phone.page.get_by_text(f"6 of the letters {LETTERS}").wait_for()
+    assert phone.page.get_by_role("textbox").input_value() == "ABCDEF"
+    phone.forgive("404")
 
 
 def test_by_keyboard_alone(open_lab, code):
@@ -304,7 +322,7 @@ def test_an_answer_that_is_lost_costs_no_second_report(open_lab, held, code):
     assert len({json.dumps(body) for _, body in phone.sent}) == 1
     assert held.room(code).result().now.n == 1
     held.set_open(code, False)
-    held.reveal(code, 3)
+    held.reveal(code, 4)
     phone.page.get_by_text("from 1 report, which may be chance").wait_for()
     phone.forgive("ERR_FAILED")
 
@@ -317,7 +335,7 @@ def test_a_room_that_is_deleted_says_so_on_the_phone_and_on_the_projector(open_l
     )
     press(teacher, "Delete")
     phone.page.get_by_text(f"There is no room {code}").wait_for(timeout=15_000)
-    projector.page.get_by_text(f"There is no room {code}").wait_for(timeout=15_000)
+    projector.page.get_by_text("This room has ended.").wait_for(timeout=15_000)
     press(teacher, "Bring it back")
     teacher.page.get_by_text(f"Room {code}").first.wait_for()
     phone.page.get_by_role("button", name="Flip the coin").wait_for(timeout=25_000)

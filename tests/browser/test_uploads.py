@@ -50,7 +50,7 @@ def test_a_real_file_draws_on_the_pages(open_lab):
 
 
 @holds(
-    "This link is about a file that stayed with its owner: uploaded files never leave the browser session they belong to.",  # noqa: E501
+    "This link is about a file that stayed with its owner: uploaded files never leave the browser session they belong to."
 )
 def test_link_of_an_upload_says_that_the_file_stayed_and_offers_to_upload_it(open_lab):
     owner = open_lab("/noisy_histogram?seed=3&eps=4")
@@ -74,10 +74,10 @@ def test_hostile_names_are_shown_as_they_are(open_lab):
     lab.use("<b>evil</b> [x](http://evil.example).csv", hostile_file())
     assert "<b>evil</b>" in lab.words()
     for label in SCENARIO_PAGES:
-        lab.go(label)
-        assert lab.page.evaluate(MARKUP) == [0, 0, 0]
         if label in ("Experiments", "Plan"):  # they show no category
             continue
+        lab.go(label)
+        assert lab.page.evaluate(MARKUP) == [0, 0, 0]
         drawn = lab.chart(LEAD[label]).inner_text()
         few = label == "Geometry"  # only three, at the corners of the triangle
         for start in ("<b>bold", "<img src") if few else ("<b>bold", "<img src", "=1+1", "👩‍👧", "very lo"):

@@ -40,13 +40,7 @@ def families(k: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
 
 def both_ways(k: int) -> list[tuple[RandomizedResponse, exact.Channel]]:
     """Mechanisms with their exact channels: by epsilon over its whole range, and by p."""
-    ps = (
-        RandomizedResponse(k, EPSILON_MIN).p,
-        (1 + 1 / k) / 2,
-        0.99,
-        1 - 1e-12,
-        math.nextafter(1, 0),
-    )
+    ps = (RandomizedResponse(k, EPSILON_MIN).p, (1 + 1 / k) / 2, 0.99, 1 - 1e-12, math.nextafter(1, 0))
     return [
         *((RandomizedResponse(k, eps), exact.channel_from_epsilon(k, eps)) for eps in EPSILONS),
         *((RandomizedResponse.from_p(k, p), exact.channel_from_p(k, p)) for p in ps),

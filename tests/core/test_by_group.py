@@ -217,7 +217,7 @@ def test_groups_that_are_alike_are_seldom_told_apart(name, n, weighted):
 @pytest.mark.parametrize("users", ["fixed", "sampled", "weighted"])
 @pytest.mark.parametrize("name", MADE)
 def test_intervals_hold_the_truth_as_often_as_they_say(name, users):
-    rng, times, n = np.random.default_rng(5), 600, 1200
+    rng, times, n = np.random.default_rng(5), 400, 1200
     part, shares = np.array([1 / 3, 2 / 3]), np.array([[0.6, 0.3, 0.1], [0.2, 0.5, 0.3]])
     held, apart = np.zeros(3), np.zeros(3)
     fixed = [np.repeat([0, 1, 2], [240, 120, 40]), np.repeat([0, 1, 2], [160, 400, 240])]
@@ -306,24 +306,25 @@ def test_a_category_that_nobody_has_is_reported_no_more_often_than_by_chance(una
         tails = law[::-1].cumsum()[::-1]
         counts = np.arange(people.sum() + 1)
         groups = [SimpleNamespace(n=n, counts=counts * (i == 0)) for i, n in enumerate(people.tolist())]
-        told = by_chance(groups, made)
+        told, _ = by_chance(groups, made)
         assert (tails <= told + 1e-12)[counts >= mean + 1].all()
         assert told[counts <= mean].min(initial=1.0) > 0.2
         alike = ByGroup([made.designs[0]] * people.size)
         one = stats.binom.sf(counts - 1, people.sum(), made.designs[0].q)
-        np.testing.assert_allclose(by_chance(groups, alike), one, atol=1e-12)
+        np.testing.assert_allclose(by_chance(groups, alike)[0], one, atol=1e-12)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_of_very_many_categories_few_that_nobody_has_are_called_above_zero(weighted):
-    rng, k, many, called = np.random.default_rng(13), 300, 200, 0
+    """By the normal law it was in 13 to 25% of collections; 20% are found in 97 of 100 runs."""
+    rng, k, many, called = np.random.default_rng(13), 300, 100, 0
     made, groups = ByGroup([RandomizedResponse(k, one) for one in (1.0, 2.0)]), np.repeat([0, 1], 300)
     for _ in range(many):
         reports = np.concatenate([one.randomize(np.zeros(300, dtype=np.int64), rng) for one in made.designs])
         sample = Sample(reports, groups, rng.lognormal(0, 0.7, 600) if weighted else None)
         found = analyse_groups(sample, made, [f"c{j}" for j in range(k)], ("one", "two")).together
         called += found.above.above[1:].any()
-    assert called <= many * 0.05 + 5 * (many * 0.05 * 0.95) ** 0.5
+    assert called <= many * 0.05 + 3.5 * (many * 0.05 * 0.95) ** 0.5
 
 
 RARE = {

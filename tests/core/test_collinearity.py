@@ -58,7 +58,7 @@ def test_an_estimate_of_exactly_zero_is_outside_the_support():
 
 
 @holds(
-    "Where the three keep the same categories, MLE\\* is a mixture of InvP and InvN, so its squared error is no larger than the larger of theirs.",  # noqa: E501
+    "Where the three keep the same categories, MLE\\* is a mixture of InvP and InvN, so its squared error is no larger than the larger of theirs."  # noqa: E501
 )
 def test_with_equal_supports_mle_star_is_no_farther_from_any_truth_than_the_farther_of_the_others():
     truths = np.random.default_rng(3)
@@ -158,9 +158,7 @@ def test_long_rows_with_different_numbers_of_distinct_counts_do_not_disturb_each
         np.testing.assert_array_equal(together.supports[index], alone.supports)
 
 
-@holds(
-    "The second smallest, φ₂, is at least (Kq − φ₁)/(K − 1)",
-)
+@holds("The second smallest, φ₂, is at least (Kq − φ₁)/(K − 1)")
 @pytest.mark.slow
 @given(counts(), everyday_epsilons)
 def test_theorem_2_needs_both_conditions_whose_sides_are_exact_and_says_the_position(histogram, epsilon):
@@ -195,7 +193,7 @@ def test_a_zero_without_a_negative_is_nothing_to_repair():
 
 
 @holds(
-    "But the three repairs lie on one line **whenever they keep the same categories**, however many are cut off, and MLE\\* is between the other two.",  # noqa: E501
+    "But the three repairs lie on one line **whenever they keep the same categories**, however many are cut off, and MLE\\* is between the other two."  # noqa: E501
 )
 def test_slopes_on_equal_supports_are_ordered_and_put_mle_star_between():
     """The argument of the page: 1/(p-q) > (p-q+mq)/((p-q) Phi) > 1/((1+nu)(p-q)), the slopes against phi."""

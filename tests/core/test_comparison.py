@@ -363,7 +363,7 @@ def test_expected_negatives_are_the_average_over_collections(scenario, times):
 
 
 @holds(
-    "**Try:** set **Zipf**, **Categories K** 1,000, **Zipf exponent s** 5, **Privacy ε** 5: nobody has most of the categories.",  # noqa: E501
+    "**Try:** set **Zipf**, **Categories K** 1,000, **Zipf exponent s** 5, **Privacy ε** 5: nobody has most of the categories."  # noqa: E501
 )
 def test_in_the_setting_to_try_the_row_of_the_held_falls_and_the_dial_brings_more_of_them():
     """Zipf with s = 5, K = 1,000 and epsilon = 5: whatever N, nobody has most of the categories; with 100 times the users
@@ -381,9 +381,7 @@ def test_in_the_setting_to_try_the_row_of_the_held_falls_and_the_dial_brings_mor
         assert more.held > fewer.held
 
 
-@holds(
-    "± one standard error, at most: looks at several categories of one collection share its reports.",
-)
+@holds("± one standard error, at most: looks at several categories of one collection share its reports.")
 @pytest.mark.parametrize(
     ("k", "epsilon", "n"), [(3, 0.5, 10), (4, 1.0, 8), (4, 0.1, 12), (5, 2.0, 6), (3, 8.0, 20)]
 )
@@ -404,7 +402,7 @@ def test_looks_at_one_collection_vary_less_than_independent_ones(k, epsilon, n):
 
 
 @holds(
-    "A category that **somebody has** expects more reports than that, and with more and more users its chance of getting fewer tends to zero, though it may rise on the way.",  # noqa: E501
+    "A category that **somebody has** expects more reports than that, and with more and more users its chance of getting fewer tends to zero, though it may rise on the way."  # noqa: E501
 )
 def test_more_users_may_at_first_make_more_negatives_of_held_categories():
     draw = Scenario("zipf", 1000, 0.0, 0.01, 900, 3).draw()

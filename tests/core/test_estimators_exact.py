@@ -33,9 +33,7 @@ def check(name, histogram, mechanism, channel):
     return computed, truth
 
 
-@holds(
-    "It keeps the most categories for which the smallest of them stays positive, $N(p-q)>S-mc_i$.",
-)
+@holds("It keeps the most categories for which the smallest of them stays positive, $N(p-q)>S-mc_i$.")
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("k", [2, 3, 11, 32])
 def test_every_family_at_every_epsilon_is_exact(name, k):

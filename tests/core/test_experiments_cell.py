@@ -169,9 +169,7 @@ def test_the_summary_is_that_of_the_draws(cell):
     assert result.concentration == pytest.approx((cell.population({}).probabilities ** 2).sum())
 
 
-@holds(
-    "Where two are the worst of a **single collection** together, it counts half.",
-)
+@holds("Where two are the worst of a **single collection** together, it counts half.")
 @pytest.mark.parametrize("cell", [Cell("zipf", 4, 1.5, 40, 0.5), Cell("zipf", 30, 4.0, 3000, 1.0)], ids=str)
 def test_best_and_worst_are_counted_as_for_single_draws(cell):
     settings = Settings(80)
@@ -202,9 +200,7 @@ def test_best_and_worst_are_counted_as_for_single_draws(cell):
         assert result.best[m, OF_VALID].sum() + tied == pytest.approx(settings.seeds)
 
 
-@holds(
-    "textbook; both unbiased, so the squared bias may come out a little below zero",
-)
+@holds("textbook; both unbiased, so the squared bias may come out a little below zero")
 def test_bias_and_variance():
     cell, settings = Cell("zipf", 6, 1.0, 50, 1.0), Settings(1000, users="sampled")
     result, collector = compute_cell(cell, settings), cell_collector(cell, settings, {})

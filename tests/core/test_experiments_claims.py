@@ -86,12 +86,7 @@ def test_differences_that_are_all_the_same_settle_nothing(real):
     assert sign(alone, alone.cells[0], "mse", "inv_n", "inv_p") is None
 
 
-@holds(
-    "MLE* is surely not the worst",
-    "it surely is",
-    "{} is surely best",
-    "surely another",
-)
+@holds("MLE* is surely not the worst", "it surely is", "{} is surely best", "surely another")
 def test_counts(real):
     means = [(1, 3, 2), (3, 1, 2), (1, 2, 3), (2, 3, 1), (1, 1, 1), (1, 1.01, 1.02), (1.01, 1, 1.005)]
     result = made(real, means, error=0.1)
@@ -188,20 +183,14 @@ def test_no_slope_without_three_points_or_with_an_error_of_zero(real):
     assert len(slopes(made(real, [(1, 1, 1), (1, 0, 1), (1, 1, 1)]), "mse", "n", "inv_n").groups) == 1
 
 
-@holds(
-    "surely above",
-    "surely not",
-)
+@holds("surely above", "surely not")
 def test_the_error_of_a_slope_is_that_of_its_two_means(real):
     found = slopes(grown(real, 2.0, -1.0, 0.03), "mse", "k", "inv_p")
     np.testing.assert_allclose(found.error, 0.03 * math.sqrt(2) / math.log(2))
     assert found.seeds == 40
 
 
-@holds(
-    "surely above",
-    "surely not",
-)
+@holds("surely above", "surely not")
 @pytest.mark.parametrize(
     ("power", "error", "verdict"),
     [
@@ -261,7 +250,7 @@ def test_along_n_a_theorem_holds_whatever_the_slopes(real):
 
 
 @holds(
-    "Inv's is exactly a constant divided by N, and InvP is never farther from the truth than Inv: for these two it is a theorem.",  # noqa: E501
+    "Inv's is exactly a constant divided by N, and InvP is never farther from the truth than Inv: for these two it is a theorem."  # noqa: E501
 )
 def test_the_errors_of_a_sweep_keep_the_theorem(real):
     """N times Inv's mean squared error is the constant of Theorem 9, whoever the users are; InvP's is at most that."""
@@ -410,9 +399,7 @@ def test_mle_star_as_good_as_the_best(by_shape):
     assert (hardly_above.verdict, unknown.verdict) == ("holds", "not settled")
 
 
-@holds(
-    "{}'s is surely higher in {} of {}",
-)
+@holds("{}'s is surely higher in {} of {}")
 def test_of_the_likelihood(by_shape):
     means = [(1.5, 1.25, 1), (1.1, 1.75, 1), EQUAL, EQUAL]
     lowest, poorer = figure_claims(made(by_shape, means), "nll")

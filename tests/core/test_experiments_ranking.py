@@ -29,9 +29,7 @@ CELLS = over(s=1.0, k=10, epsilon=(1, 2, 3, 4, 5), n=100)
 MEANS = [(1.0, 3.0, 2.0), (1.0, 3.0, 1.5), (8.0, 2.0, 6.0), (3.0, 2.0, 1.0), (1.0, 1.0, 1.0)]
 
 
-@holds(
-    "typically {}, and up to {}",
-)
+@holds("typically {}, and up to {}")
 def test_counts_and_ratios():
     found = standing(made(CELLS, MEANS), "mse")
     assert (found.n_completed, found.n_equal, found.n_different) == (5, 1, 4)
@@ -207,9 +205,7 @@ def test_whether_both_are_about_the_same_users(mine, theirs, same):
     assert agreement(*runs, "mse").same_users is same
 
 
-@holds(
-    "The two runs have **no cell in common**: there is nothing to compare.",
-)
+@holds("The two runs have **no cell in common**: there is nothing to compare.")
 def test_nothing_in_common(first):
     found = agreement(first, ran(over(k=5, epsilon=1.0, n=(10, 20))), "mse")
     assert (found.n_common, found.n_compared, found.n_beyond, found.expected_beyond) == (0, 0, 0, 0)

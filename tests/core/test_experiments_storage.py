@@ -18,11 +18,7 @@ from rr_core.experiments.claims import best_when
 from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, PAPER_FIGURES, Cell, Settings, Sweep, over
 from rr_core.experiments.ranking import standing
 from rr_core.experiments.run import SweepResult, run
-from rr_core.experiments.storage import (
-    stored_result,
-    stored_settings,
-    versions,
-)
+from rr_core.experiments.storage import stored_result, stored_settings, versions
 from rr_core.registry import ESTIMATORS
 from tests.benchmarks.record import STORED_CELLS, save_stored
 from tests.sentences import holds
@@ -76,7 +72,7 @@ def test_the_order_of_rows_does_not_matter(result):
 
 
 @holds(
-    "One row per cell and estimate: means with their standard errors, quantiles over the collections, who was best and worst how often; with the settings and versions.",  # noqa: E501
+    "One row per cell and estimate: means with their standard errors, quantiles over the collections, who was best and worst how often; with the settings and versions."  # noqa: E501
 )
 def test_the_columns_say_what_they_are():
     settings = Settings(9)
@@ -279,7 +275,7 @@ def test_saved_and_read_again(tmp_path, monkeypatch):
 
 
 @holds(
-    "The main grid of */experiments*, {} settings: its mean squared error is up to **{}** the smallest, {} in the middle setting, and at most 1.5 times in {} of the {} where the three differ.",  # noqa: E501
+    "The main grid of */experiments*, {} settings: its mean squared error is up to **{}** the smallest, {} in the middle setting, and at most 1.5 times in {} of the {} where the three differ."  # noqa: E501
 )
 def test_mle_star_is_not_close_to_the_best_in_the_main_grid():
     """The paper says that it is; the reference page says what the numbers say."""
@@ -290,7 +286,7 @@ def test_mle_star_is_not_close_to_the_best_in_the_main_grid():
 
 
 @holds(
-    "In */experiments*, Zipf with $s=2.5$: InvP is surely best in {} of {} settings and surely not in **{}**, all of them with {} to {} users.",  # noqa: E501
+    "In */experiments*, Zipf with $s=2.5$: InvP is surely best in {} of {} settings and surely not in **{}**, all of them with {} to {} users."  # noqa: E501
 )
 def test_inv_p_is_not_always_best_where_concentrated():
     count = best_when(stored_result(MAIN_GRID), "inv_p", "concentrated").count
@@ -299,9 +295,7 @@ def test_inv_p_is_not_always_best_where_concentrated():
     assert max(cell.n for cell in count.exceptions) <= 10_000
 
 
-@holds(
-    "By the means of {} collections its own was at most {} times the smallest in {}, and at worst {} it.",
-)
+@holds("By the means of {} collections its own was at most {} times the smallest in {}, and at worst {} it.")
 @pytest.mark.slow
 def test_the_largest_ratio_of_mle_star_in_other_collections():
     """The largest of many ratios of 100 collections is too large: with 800 others of the same users it is about 370,

@@ -9,15 +9,7 @@ from itertools import product
 import pytest
 from scipy import stats
 
-from rr_core.experiments.grid import (
-    MAIN_GRID,
-    PAPER_FIGURES,
-    POINT,
-    Cell,
-    Settings,
-    Sweep,
-    over,
-)
+from rr_core.experiments.grid import MAIN_GRID, PAPER_FIGURES, POINT, Cell, Settings, Sweep, over
 from rr_core.experiments.winner_map import (
     MAP_KINDS,
     STRIP_KINDS,

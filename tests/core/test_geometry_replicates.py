@@ -132,7 +132,7 @@ def test_results_grow_step_by_step_and_can_be_left():
 
 
 @holds(
-    "*Chance alone*: its standard error; an unbiased estimator shows a bias of about this length by chance, now and then twice as much or more.",  # noqa: E501
+    "*Chance alone*: its standard error; an unbiased estimator shows a bias of about this length by chance, now and then twice as much or more."  # noqa: E501
 )
 def test_by_chance_an_unbiased_estimator_shows_its_standard_error():
     """Over seeds the squared length of Inv's bias is the squared standard error on average; few are twice as long."""

@@ -37,13 +37,7 @@ from rr_core.plan import protocol_choice, solve, tails
 from rr_core.plan.one_share import Goal
 from rr_core.plan.targets import KINDS as KINDS_OF_TARGET
 from rr_core.plan.targets import Guess, Target
-from rr_core.protocols import (
-    Channel,
-    HadamardResponse,
-    SubsetSelection,
-    UnaryEncoding,
-    laws,
-)
+from rr_core.protocols import Channel, HadamardResponse, SubsetSelection, UnaryEncoding, laws
 from rr_core.protocols.over_time import SCHEMES, Longitudinal
 from rr_core.protocols.unary import checked_bits
 from rr_core.repeats import repeat
@@ -237,10 +231,10 @@ INSIDE = {
     "protocols.settings.TimeSettings.scheme", "protocols.unary.row_blocks", "repeats.largest_lead_of_chance",
     "reports.by_group.read_table", "reports.designs.k_rr", "reports.designs.kuk", "reports.designs.made_of",
     "reports.designs.unary_encoding", "reports.designs.unrelated",
-    "reports.intervals.checked_reports",
+    "reports.intervals.checked_counts",
     "reports.intervals.lower_tail", "reports.measured.credible_coverage_of_large", "reports.survey.Sample.tallies",
     "reports.survey.analyse_people",
-    "reports.survey.Tallies.bits_of", "reports.survey.Tallies.in_order",
+    "reports.survey.Tallies.bits_of",
     "sampling.has_poisson_table", "sampling.noisy_histogram",
     "sampling.poisson", "sampling.uniform_multinomial", "scenario.Scenario.collect",
     "scenario.Scenario.stream", "scenario.other_k", "simulate.Collector.draw", "simulate.Collector.sampler",
@@ -437,13 +431,7 @@ SPECIAL: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         lambda n, epsilon, share, distance, fine: tails.fixed_users_tail(
             n, share, *at(epsilon).chances, distance, fine=fine
         ),
-        (
-            MANY_USERS,
-            PLANNED,
-            ANY_SHARE,
-            DISTANCE,
-            Usually(st.booleans(), st.booleans(), True),
-        ),
+        (MANY_USERS, PLANNED, ANY_SHARE, DISTANCE, Usually(st.booleans(), st.booleans(), True)),
     ),
 }
 

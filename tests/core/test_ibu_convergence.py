@@ -72,7 +72,7 @@ def test_every_iterate_is_an_estimate_of_ibu():
 
 
 @holds(
-    "This run tends to the distribution that fits best without the categories that started at zero, so its distance to MLE\\* never reaches zero, and its largest factor never 1: the certificate gives it away.",  # noqa: E501
+    "This run tends to the distribution that fits best without the categories that started at zero, so its distance to MLE\\* never reaches zero, and its largest factor never 1: the certificate gives it away."  # noqa: E501
 )
 def test_a_start_with_a_zero_never_arrives_and_the_limit_says_so():
     """Scenario() started without its most reported category: the certificate stays where its limit is."""
@@ -108,9 +108,7 @@ def test_each_level_settles_when_it_stays_near_its_limit(tolerance, start):
     np.testing.assert_array_equal(found.multiplicities, path.multiplicities)
 
 
-@holds(
-    "Both vanish at the border of the support: what is slow is what is nearly kept or nearly dropped.",
-)
+@holds("Both vanish at the border of the support: what is slow is what is nearly kept or nearly dropped.")
 @pytest.mark.slow
 def test_the_last_to_settle_are_at_the_border_of_the_support():
     draw = Scenario("zipf", 500, 1.3, 1.0, 10_000, 2).draw()
@@ -197,9 +195,7 @@ def test_without_the_slowest_level_the_rest_is_no_slower(histogram, epsilon):
         assert own[level] == rate.decay == own[~support].min()
 
 
-@holds(
-    "Both vanish at the border of the support: what is slow is what is nearly kept or nearly dropped.",
-)
+@holds("Both vanish at the border of the support: what is slow is what is nearly kept or nearly dropped.")
 def test_exactly_on_the_border_convergence_is_slower_than_geometric():
     """E = 1: the third category's estimate is exactly zero, and kept or dropped makes no difference. Then
     theta_3 falls like 1/t: ten times the iterations, a tenth of the error."""
@@ -212,9 +208,7 @@ def test_exactly_on_the_border_convergence_is_slower_than_geometric():
     assert path.thetas[0, -1] / path.thetas[1, -1] == pytest.approx(10, rel=0.01)
 
 
-@holds(
-    "there is nothing to wait for: this start is the limit itself.",
-)
+@holds("there is nothing to wait for: this start is the limit itself.")
 def test_the_whole_error_goes_at_once_only_where_there_is_none():
     rng, seen = np.random.default_rng(8), 0
     for trial in range(300):

@@ -45,7 +45,7 @@ def test_one_batch_is_the_twelve_runs():
 
 
 @holds(
-    "Iterations until the squared distance to MLE\\* is at most this much, to within 1.2%: median, and the fewest and most over the seeds.",  # noqa: E501
+    "Iterations until the squared distance to MLE\\* is at most this much, to within 1.2%: median, and the fewest and most over the seeds."  # noqa: E501
 )
 @pytest.mark.slow
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_one_distance_and_no_other_of_the_table_makes_the_claims_of_the_paper_tr
 
 
 @holds(
-    "Iterations until the squared distance to MLE\\* is at most this much, to within 1.2%: median, and the fewest and most over the seeds.",  # noqa: E501
+    "Iterations until the squared distance to MLE\\* is at most this much, to within 1.2%: median, and the fewest and most over the seeds."  # noqa: E501
 )
 def test_a_number_of_the_table_is_at_most_a_little_late():
     """It is a recorded iteration: 1.2 % at most after the first one at which the distance holds."""

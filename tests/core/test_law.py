@@ -191,7 +191,7 @@ def test_the_chance_of_a_negative_at_extreme_epsilon():
 
 
 @holds(
-    "The reports of an empty category are $\\mathrm{Binomial}(N, q)$, so the chance of a negative is $\\Pr(\\mathrm{Binomial}(N, q) < Nq)$, which tends to one half (paper, section 5.1).",  # noqa: E501
+    "The reports of an empty category are $\\mathrm{Binomial}(N, q)$, so the chance of a negative is $\\Pr(\\mathrm{Binomial}(N, q) < Nq)$, which tends to one half (paper, section 5.1)."  # noqa: E501
 )
 @pytest.mark.slow
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_more_users_cure_the_negatives_of_what_somebody_has_and_no_others(k, eps
 
 
 @holds(
-    "It is right on average, but a category that received fewer reports than the noise alone would bring comes out **below zero**.",  # noqa: E501
+    "It is right on average, but a category that received fewer reports than the noise alone would bring comes out **below zero**."  # noqa: E501
 )
 def test_below_zero_is_having_at_most_the_largest_negative_number_of_reports():
     for k, epsilon, n in (

@@ -26,9 +26,7 @@ def lopuhaa_algorithm_1(counts, epsilon, numerator_is_categories):
     return np.maximum(0, share * (((a if numerator_is_categories else n) - k) / odds + 1) - 1 / odds)
 
 
-@holds(
-    "Counts (6, 3, 2, 1), $e^ε=3$: as printed {}, which is no distribution; right {}.",
-)
+@holds("Counts (6, 3, 2, 1), $e^ε=3$: as printed {}, which is no distribution; right {}.")
 def test_lopuhaa_algorithm_1_needs_the_number_of_categories():
     """Its (n - k)/(e^eps - 1) + 1 must be (a - k)/(e^eps - 1) + 1: then it is MLE*."""
     rng = np.random.default_rng(5)
@@ -96,7 +94,7 @@ def test_lopuhaa_eq_60_lacks_n_and_half_of_its_exponent():
 
 
 @holds(
-    "$K=10$, $ε=1$, equal shares: whoever answers “equal shares” whatever was reported has $N\\cdot\\mathrm{MSE}$ = {}; the bound of eq.",  # noqa: E501
+    "$K=10$, $ε=1$, equal shares: whoever answers “equal shares” whatever was reported has $N\\cdot\\mathrm{MSE}$ = {}; the bound of eq."  # noqa: E501
 )
 def test_lopuhaa_bound_is_an_average_over_a_prior():
     """Below the bound at one distribution; over the uniform prior, as it is meant, the same answer is far above it."""

@@ -214,7 +214,7 @@ def test_the_error_of_inv_grows_like_k_squared():
 
 
 @holds(
-    "Inv's is exactly a constant divided by N, and InvP is never farther from the truth than Inv: for these two it is a theorem.",  # noqa: E501
+    "Inv's is exactly a constant divided by N, and InvP is never farther from the truth than Inv: for these two it is a theorem."  # noqa: E501
 )
 def test_inv_p_is_never_farther_than_inv():
     """The projection on a convex set that holds the truth: no collection in which InvP's distance is the larger."""
@@ -271,9 +271,7 @@ def test_theorem_8_means_the_entries_that_are_kept():
     )
 
 
-@holds(
-    "Nothing wrong: $p=K/(K-1+e^ε)$ is the chance of a *uniform redraw*.",
-)
+@holds("Nothing wrong: $p=K/(K-1+e^ε)$ is the chance of a *uniform redraw*.")
 def test_the_blogs_p_is_the_chance_of_a_uniform_redraw():
     """p = k/(k - 1 + e^eps) is k q = 1 - (p - q) here; read as the chance of the truth it is another law."""
     k, epsilon = 10, math.log(3)
@@ -339,7 +337,7 @@ def test_rr_is_not_optimal_among_all_mechanisms():
 
 
 @holds(
-    "False of single collections too: where the three keep the same categories MLE\\* cannot be the worst, otherwise it now and then is.",  # noqa: E501
+    "False of single collections too: where the three keep the same categories MLE\\* cannot be the worst, otherwise it now and then is."  # noqa: E501
 )
 @pytest.mark.slow
 def test_mle_star_is_sometimes_the_worst_in_one_draw():
@@ -391,7 +389,7 @@ def errors_and_supports(k, epsilon, draws, seed):
 
 
 @holds(
-    "False of single collections too: where the three keep the same categories MLE\\* cannot be the worst, otherwise it now and then is.",  # noqa: E501
+    "False of single collections too: where the three keep the same categories MLE\\* cannot be the worst, otherwise it now and then is."  # noqa: E501
 )
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.5])
 def test_mle_star_is_never_the_worst_on_equal_supports_nor_with_three_categories(epsilon):
@@ -449,9 +447,7 @@ def test_the_preset_and_its_link_restore_the_counterexample():
     assert (restored.k, restored.epsilon, restored.n) == (4, 2.13, 10)
 
 
-@holds(
-    "Not always: it can be the smallest of the three, or the largest (the entry above).",
-)
+@holds("Not always: it can be the smallest of the three, or the largest (the entry above).")
 def test_mle_star_is_the_best_on_average_in_the_scenario_the_app_opens_with():
     """K = 12, s = 1.5, eps = 1, N = 2,000: below both others by more than five standard errors, with other noise too."""
     told, draw = stored("mle_star_not_between"), Scenario().draw()
@@ -467,10 +463,7 @@ def test_mle_star_is_the_best_on_average_in_the_scenario_the_app_opens_with():
     assert min(far) > 5
 
 
-@holds(
-    "Reports exactly at their expectation, Zipf 1, $K=12$, $ε=1$.",
-    "True of the limit it tends to.",
-)
+@holds("Reports exactly at their expectation, Zipf 1, $K=12$, $ε=1$.", "True of the limit it tends to.")
 def test_ibu_stopped_early_misses_the_truth_without_any_noise():
     """Against the supplement's listing, from the expected histogram."""
     told, theta, mechanism = stored("stopped_ibu"), zipf(12, 1.0), RandomizedResponse(12, 1.0)

@@ -63,9 +63,7 @@ def test_optimality_conditions_hold_at_the_industrial_size(epsilon):
     check_optimality_conditions(noisy(k, 1_664_500, 1.3, mechanism, 1), mechanism)
 
 
-@holds(
-    "No estimate here changes the order that the reports give.",
-)
+@holds("No estimate here changes the order that the reports give.")
 @pytest.mark.slow
 @given(counts(), everyday_epsilons)
 def test_every_estimate_is_monotone_in_the_counts(histogram, epsilon):

@@ -47,9 +47,7 @@ def test_theorem_for_fixed_users_follows_from_its_own_steps(k):
     assert float(bounds.theorem(k, epsilon, n, "fixed")) == pytest.approx(want, rel=1e-12)
 
 
-@holds(
-    "any protocol with an unbiased estimator, at every N; equal shares",
-)
+@holds("any protocol with an unbiased estimator, at every N; equal shares")
 @pytest.mark.parametrize("k", CATEGORIES)
 def test_no_protocol_beats_a_bound(k):
     for users in USERS:
@@ -119,7 +117,7 @@ def test_random_private_channels_stay_above_the_bounds():
 
 
 @holds(
-    "Where the truth is concentrated, repaired estimates can be below the bound, because they are not unbiased.",
+    "Where the truth is concentrated, repaired estimates can be below the bound, because they are not unbiased."
 )
 def test_a_repaired_estimate_can_be_below_the_bound_where_the_truth_is_concentrated():
     """It is not unbiased: half of the time Inv is outside the simplex there."""
@@ -153,9 +151,7 @@ def test_binary_is_exact(users):
     np.testing.assert_allclose(bounds.binary(EPSILONS, n, users), rr_error(2, EPSILONS, n, users), rtol=1e-11)
 
 
-@holds(
-    "ε → 0; hidden where no protocol here reaches it",
-)
+@holds("ε → 0; hidden where no protocol here reaches it")
 def test_the_limit_form_is_hidden_where_a_protocol_is_below_it():
     epsilons = np.geomspace(0.01, 20, 250)
     assert not row("limit", 2, epsilons, 1e15).valid.any()

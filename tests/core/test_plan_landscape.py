@@ -11,13 +11,7 @@ from hypothesis import strategies as st
 
 from rr_core import RandomizedResponse, inv, inv_n, inv_p, inv_variance, mle_star, simulate
 from rr_core.plan import landscape as module
-from rr_core.plan.landscape import (
-    frontier,
-    inv_curve,
-    landscape,
-    price_per_bit,
-    simulate_curve,
-)
+from rr_core.plan.landscape import frontier, inv_curve, landscape, price_per_bit, simulate_curve
 from rr_core.plan.solve import achieved, required_n
 from rr_core.plan.targets import Guess, Target
 from rr_core.populations import uniform, zipf

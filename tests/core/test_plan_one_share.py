@@ -135,7 +135,7 @@ def split(table):
 
 @holds(
     "**To tell it from zero:** $\\mathrm{Binomial}(N, b)$ reaches a number of “yes” with a chance of 5% at most; "
-    "$\\mathrm{Binomial}(N, m)$ reaches it with the power.",
+    "$\\mathrm{Binomial}(N, m)$ reaches it with the power."
 )
 @pytest.mark.parametrize("power", [0.8, 0.9])
 @pytest.mark.parametrize("key", TABLES)

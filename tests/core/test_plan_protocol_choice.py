@@ -305,7 +305,7 @@ def test_in_the_mean_over_all_categories_none_is_below_subset_selection(k, epsil
 
 
 @holds(
-    "With $d=1$ it is k-RR, which is best in the mean over all categories exactly while $K(K-3)\\le2(e^{2ε}-1)$ (`protocol_choice.single_k`).",  # noqa: E501
+    "With $d=1$ it is k-RR, which is best in the mean over all categories exactly while $K(K-3)\\le2(e^{2ε}-1)$ (`protocol_choice.single_k`)."  # noqa: E501
 )
 def test_subset_selection_with_single_categories_is_randomized_response():
     for k, epsilon in ((2, 0.01), (3, 20.0), (12, 3.0), (1_500_000, 18.0)):

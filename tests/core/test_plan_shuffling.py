@@ -111,7 +111,7 @@ def test_curve_for_a_figure():
 
 
 @holds(
-    "Were one person's truth another, anything that may be seen would be at most eᵋ times as likely, plus δ.",
+    "Were one person's truth another, anything that may be seen would be at most eᵋ times as likely, plus δ."
 )
 def test_delta_is_added_to_a_chance_and_is_not_the_chance_of_a_larger_loss():
     """k = 2, epsilon0 = 1, N = 1,000: at 0.1 the loss is larger with a chance above a hundred times delta."""

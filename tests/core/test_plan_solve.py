@@ -97,7 +97,7 @@ def test_the_worst_population_of_many_is_above_all_shapes(users):
 
 
 @holds(
-    "**Told from zero:** a category is called present when $c_i$ is at least the number that $\\mathrm{Binomial}(N, q)$ reaches with probability at most $0.05/K$; a share is found when its $c_i$ reaches it with the probability asked for.",  # noqa: E501
+    "**Told from zero:** a category is called present when $c_i$ is at least the number that $\\mathrm{Binomial}(N, q)$ reaches with probability at most $0.05/K$; a share is found when its $c_i$ reaches it with the probability asked for."  # noqa: E501
 )
 @pytest.mark.parametrize(("k", "n", "epsilon"), [(2, 100, 1.0), (3, 60, 2.0), (500, 2000, 5.0)])
 def test_the_smallest_share_is_found_with_the_power_by_the_exact_test(k, n, epsilon):
@@ -194,9 +194,7 @@ def test_more_users_or_more_epsilon_never_hurt(target, k, epsilon, log_n, factor
         assert sign * other <= sign * base + 1e-9 * min(abs(base), 1e9) or base == math.inf
 
 
-@holds(
-    "There is no worst case for a ranking: with equal shares no number of reports puts them in order.",
-)
+@holds("There is no worst case for a ranking: with equal shares no number of reports puts them in order.")
 def test_what_cannot_be_reached_says_why():
     tie = required_n(Target("top", 2), 5, 1.0, [4, 3, 3, 1, 1])
     assert isinstance(tie, Unreachable)
@@ -227,9 +225,7 @@ def test_nothing_is_searched_for_where_not_even_a_trillion_users_are_enough():
     assert sum(asked) == 2 * 3  # at one user, and at a trillion; a search took a minute
 
 
-@holds(
-    "the estimate of a category is typically at most {} of users off",
-)
+@holds("the estimate of a category is typically at most {} of users off")
 @pytest.mark.parametrize("users", ["fixed", "sampled"])
 @pytest.mark.parametrize(
     ("k", "epsilon", "value"), [(100, 0.013, 0.01), (1000, 0.121, 0.0005), (12, 0.054, 1e-4), (7, 1.2, 0.013)]
@@ -284,7 +280,7 @@ def test_a_plan_for_these_people_is_kept_and_hardly_more_than_needed(target, k, 
 
 
 @holds(
-    "So a named share is worked out with a person more and a person less, and of at least one; the largest error, among up to 100 users, with each share rounded down to whole people and one more for as many as are left; two categories of a ranking with as few whole people between them as $N$ allows.",  # noqa: E501
+    "So a named share is worked out with a person more and a person less, and of at least one; the largest error, among up to 100 users, with each share rounded down to whole people and one more for as many as are left; two categories of a ranking with as few whole people between them as $N$ allows."  # noqa: E501
 )
 @pytest.mark.parametrize("confidence", [0.9, 0.999])
 @pytest.mark.parametrize(
@@ -301,7 +297,7 @@ def test_the_larger_of_two_categories_of_whole_people_is_ranked_first(first, eps
 
 
 @holds(
-    "So a named share is worked out with a person more and a person less, and of at least one; the largest error, among up to 100 users, with each share rounded down to whole people and one more for as many as are left; two categories of a ranking with as few whole people between them as $N$ allows.",  # noqa: E501
+    "So a named share is worked out with a person more and a person less, and of at least one; the largest error, among up to 100 users, with each share rounded down to whole people and one more for as many as are left; two categories of a ranking with as few whole people between them as $N$ allows."  # noqa: E501
 )
 @pytest.mark.parametrize(
     ("k", "epsilon", "confidence", "value", "share"),
@@ -391,19 +387,11 @@ def test_the_smallest_share_is_found_and_empty_categories_are_not(name, k, epsil
     assert found[:, truth == 0].any(axis=1).sum() <= MOST_MISSES
 
 
-@holds(
-    "{} with probability **at least {}**",
-    "probability at least {}",
-)
+@holds("{} with probability **at least {}**", "probability at least {}")
 @pytest.mark.parametrize("users", ["fixed", "sampled"])
 @pytest.mark.parametrize(
     ("name", "top", "k", "epsilon"),
-    [
-        ("zipf1", 1, 2, 0.5),
-        ("zipf1", 2, 100, 4.0),
-        ("zipf2.5", 3, 10, 2.0),
-        ("geometric", 4, 10, 2.0),
-    ],
+    [("zipf1", 1, 2, 0.5), ("zipf1", 2, 100, 4.0), ("zipf2.5", 3, 10, 2.0), ("geometric", 4, 10, 2.0)],
 )
 def test_the_top_is_ranked_right(name, top, k, epsilon, users):
     theta = {**POPULATIONS, "geometric": lambda k: 0.6 ** np.arange(k) / (0.6 ** np.arange(k)).sum()}[name](k)

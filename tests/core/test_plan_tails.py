@@ -65,11 +65,7 @@ def test_a_tail_beside_probability_one_keeps_its_digits():
 
 
 @settings(max_examples=50)
-@given(
-    st.floats(0.5, 7),
-    st.floats(-5, -0.01),
-    st.floats(0.3, 6),
-)
+@given(st.floats(0.5, 7), st.floats(-5, -0.01), st.floats(0.3, 6))
 def test_the_smooth_tail_falls_as_users_come(log_n, log_m, sigmas):
     n, m = 10**log_n, 10**log_m
     distance = sigmas * math.sqrt(m * (1 - m) / n)

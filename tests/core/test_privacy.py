@@ -117,7 +117,7 @@ def test_several_reports_change_the_odds_by_at_most_their_epsilons_together_and_
 
 
 @holds(
-    "Nobody in the population has what was reported: this report is noise for certain, and an onlooker's belief stays as it was.",  # noqa: E501
+    "Nobody in the population has what was reported: this report is noise for certain, and an onlooker's belief stays as it was."  # noqa: E501
 )
 def test_a_report_of_what_nobody_has_leaves_the_belief_as_it_was():
     for epsilon in (0.1, 20.0, 700.0):

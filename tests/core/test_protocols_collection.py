@@ -8,12 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rr_core import RandomizedResponse, ibu_channel, inv, mle_star, protocols
-from rr_core.protocols import (
-    Channel,
-    collect,
-    ibu_path_channel,
-    merge_last,
-)
+from rr_core.protocols import Channel, collect, ibu_path_channel, merge_last
 from rr_core.protocols.collection import collect_unary, one_person
 from rr_core.protocols.unary import UnaryEncoding, inv_unary
 from tests.sentences import holds
@@ -68,9 +63,7 @@ def test_mistakes_are_made_between_neighbours_only():
     assert Channel.misclassification(2, 0.25).epsilon == pytest.approx(np.log(3))
 
 
-@holds(
-    "The most by which solving the equations of a channel can enlarge a relative error.",
-)
+@holds("The most by which solving the equations of a channel can enlarge a relative error.")
 @given(st.integers(0, 10_000))
 def test_inv_enlarges_a_relative_error_at_most_by_the_condition_number(seed):
     """Also by least squares among shares with sum one, where there are more reports than truths."""
@@ -106,7 +99,7 @@ def test_of_many_bits_the_sums_alone_are_drawn():
 
 
 @holds(
-    "Debiasing needs nothing but K, ε and the number of reports N, so it can be done once, on the counts: with $Y$ the reports of a category and $r = Kq$ the chance that k-RR draws a category at random,",  # noqa: E501
+    "Debiasing needs nothing but K, ε and the number of reports N, so it can be done once, on the counts: with $Y$ the reports of a category and $r = Kq$ the chance that k-RR draws a category at random,"  # noqa: E501
 )
 @given(st.integers(2, 6), st.floats(0.05, 5), st.integers(0, 100))
 def test_debiasing_every_report_and_adding_is_adding_and_debiasing_once(k, epsilon, seed):
@@ -124,9 +117,7 @@ def test_debiasing_every_report_and_adding_is_adding_and_debiasing_once(k, epsil
     np.testing.assert_allclose(each, inv_unary(bits.sum(axis=0), protocol, 40), atol=1e-9)
 
 
-@holds(
-    "Its sum is 1, and over many tosses of the coin it is right on average.",
-)
+@holds("Its sum is 1, and over many tosses of the coin it is right on average.")
 def test_one_debiased_report_sums_to_one_and_is_right_on_average():
     mechanism, protocol = RandomizedResponse(4, 1.0), UnaryEncoding(4, 1.0)
     people = [one_person([0, 0, 7, 0], mechanism, protocol, seed) for seed in range(4000)]

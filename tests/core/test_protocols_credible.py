@@ -15,9 +15,7 @@ from tests.sentences import holds
 MECHANISM = RandomizedResponse(5, 1.0)
 
 
-@holds(
-    "Their 95% is meant on average over truths drawn from the prior, not for the one truth that there is.",
-)
+@holds("Their 95% is meant on average over truths drawn from the prior, not for the one truth that there is.")
 def test_on_average_over_the_prior_intervals_keep_their_word():
     rng, holding = np.random.default_rng(1), []
     for _ in range(300):

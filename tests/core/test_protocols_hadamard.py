@@ -161,9 +161,7 @@ def test_coded_bits_are_the_entropy_of_a_report_at_equal_shares(k, power):
     assert made.bits(k) <= math.log2(k) + 2
 
 
-@holds(
-    "Reports are at most two bits longer than those of k-RR.",
-)
+@holds("Reports are at most two bits longer than those of k-RR.")
 @settings(max_examples=80)
 @given(st.integers(2, 1_500_000), st.floats(0.01, 20))
 def test_reports_are_short_and_the_shape_is_that_of_the_definition(k, epsilon):

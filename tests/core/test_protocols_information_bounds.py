@@ -79,7 +79,7 @@ def test_without_an_epsilon_nothing_follows_from_it():
 
 
 @holds(
-    "- **The best, for many users:** the posterior mean and MLE come as near as this as N grows (Fisher information).",
+    "- **The best, for many users:** the posterior mean and MLE come as near as this as N grows (Fisher information)."
 )
 @pytest.mark.slow
 def test_the_posterior_mean_reaches_the_limit_and_inv_its_own():

@@ -154,11 +154,7 @@ def supports(draw: st.DrawFn) -> tuple[UnaryEncoding, list[int], int]:
     n = draw(st.one_of(st.integers(1, 20), st.integers(1, 10**12)))
     epsilon = draw(st.sampled_from([1e-6, 1e-3, 0.5, 1.0, 2.0, 2.2, 5.0, 40.0, 700.0]))
     entry = st.one_of(st.integers(0, n), st.sampled_from([0, n, n // 2]))
-    return (
-        UnaryEncoding(k, epsilon, draw(st.booleans())),
-        draw(st.lists(entry, min_size=k, max_size=k)),
-        n,
-    )
+    return (UnaryEncoding(k, epsilon, draw(st.booleans())), draw(st.lists(entry, min_size=k, max_size=k)), n)
 
 
 def exact_inv(made: UnaryEncoding, ones: list[int], n: int) -> list[Fraction]:

@@ -67,7 +67,7 @@ def test_every_formula_names_its_source_and_its_place():
 
 
 @holds(
-    "Tests of this project compute most numbers anew, those of large runs were measured once; names in code type are tests that hold the same.",  # noqa: E501
+    "Tests of this project compute most numbers anew, those of large runs were measured once; names in code type are tests that hold the same."  # noqa: E501
 )
 def test_every_test_of_a_misprint_exists_and_every_test_of_the_misprints_is_named():
     named = {
@@ -182,12 +182,7 @@ WORDINGS = {
         "triangle",
         "on one line",
     ),
-    "When may IBU stop?": (
-        "when may it stop",
-        "how long should it run",
-        "is it done",
-        "how many iterations",
-    ),
+    "When may IBU stop?": ("when may it stop", "how long should it run", "is it done", "how many iterations"),
     "What does a second answer of the same person cost?": (
         "twice",
         "what if I ask again",

@@ -192,9 +192,7 @@ def test_the_best_estimate_is_named_where_it_is_far_better():
 COUNTS = st.lists(st.integers(0, 10**9), min_size=2, max_size=12).filter(any)
 
 
-@holds(
-    "which cannot be told from it here",
-)
+@holds("which cannot be told from it here")
 @pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(COUNTS, st.floats(0.01, 20), st.sampled_from(USERS))

@@ -114,7 +114,7 @@ def rejected(k, n, epsilon, stated, collections, replicates=99):
 
 
 @holds(
-    "Clearly fewer reports than N·q somewhere, or more than N·p, speak for less noise than stated; an ε stated too large looks like a flatter population, and these reports cannot tell the two apart.",  # noqa: E501
+    "Clearly fewer reports than N·q somewhere, or more than N·p, speak for less noise than stated; an ε stated too large looks like a flatter population, and these reports cannot tell the two apart."  # noqa: E501
 )
 @pytest.mark.slow
 def test_size_and_power():

@@ -282,7 +282,7 @@ def test_no_population_makes_such_counts_more_likely():
 
 
 @holds(
-    "Clearly fewer reports than N·q somewhere, or more than N·p, speak for less noise than stated; an ε stated too large looks like a flatter population, and these reports cannot tell the two apart.",  # noqa: E501
+    "Clearly fewer reports than N·q somewhere, or more than N·p, speak for less noise than stated; an ε stated too large looks like a flatter population, and these reports cannot tell the two apart."  # noqa: E501
 )
 @pytest.mark.parametrize(
     ("k", "n", "epsilon", "largest"), [(1000, 5000, 3.0, 180), (300, 2000, 2.0, 90), (100, 400, 1.0, 30)]

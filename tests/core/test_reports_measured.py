@@ -53,9 +53,7 @@ def covered(interval, truth):
     return (truth >= interval.low - 1e-12) & (truth <= interval.high + 1e-12)
 
 
-@holds(
-    "Each category: every interval alone is meant to be right this often.",
-)
+@holds("Each category: every interval alone is meant to be right this often.")
 @pytest.mark.parametrize(
     "setting", dict.fromkeys((r.population, r.k, r.n, r.epsilon, r.users) for r in COVERAGE)
 )

@@ -126,7 +126,7 @@ def test_intervals_of_unary_encoding_hold_the_truth_as_often_as_they_say(optimiz
 @pytest.mark.parametrize("theta", [(1.0, 0.0, 0.0), (0.5, 0.5, 0.0), (0.4, 0.3, 0.3)])
 @pytest.mark.parametrize("name", ["forced", "more reports"])
 def test_the_fit_of_a_channel_is_seldom_small_when_the_channel_is_right(name, theta):
-    channel, rng, times = CHANNELS[name], np.random.default_rng(7), 500
+    channel, rng, times = CHANNELS[name], np.random.default_rng(7), 300
     small = sum(
         analyse(channel.randomize_histogram(rng.multinomial(500, theta), rng), channel).fit.p_value <= 0.05
         for _ in range(times)

@@ -37,9 +37,7 @@ def test_one_noisy_count_has_its_exact_law(truth, epsilon, branch):
         assert chi_square_p(reports[:, category], law) > 1e-6
 
 
-@holds(
-    "What arrives on average",
-)
+@holds("What arrives on average")
 @pytest.mark.parametrize(("n", "epsilon"), [(30, 1.0), (3000, 0.05), (3000, 4.0), (10**9, 1.0)])
 def test_noisy_histograms_have_the_mean_and_covariance_of_the_channel(n, epsilon):
     mechanism = RandomizedResponse(5, epsilon)

@@ -504,9 +504,7 @@ def test_line(many):
                 assert abs(numbers(frame.caption)[1] - 100 * place) <= 0.51
 
 
-@holds(
-    "While all keep the same answers, it is never farther from the truth than the farther of the two.",
-)
+@holds("While all keep the same answers, it is never farther from the truth than the farther of the two.")
 def test_a_point_between_two_is_not_farther_than_both():
     rng = np.random.default_rng(8)
     for _ in range(1000):

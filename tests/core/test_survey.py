@@ -157,7 +157,8 @@ def drawn(rng, protocol, *, strata=1, clusters=0, spread=0.4, informative=False,
 @pytest.mark.parametrize("name", PROTOCOLS)
 @pytest.mark.parametrize("design", DESIGNS)
 def test_intervals_of_weighted_reports_hold_the_truth_as_often_as_they_say(design, name):
-    rng, times, protocol = np.random.default_rng(3), 400, PROTOCOLS[name]
+    """Intervals that hold in 86% of samples fail in 96 of 100 runs; the variances to the digit: above."""
+    rng, times, protocol = np.random.default_rng(3), 200, PROTOCOLS[name]
     held = np.zeros(3)
     for _ in range(times):
         sample, truth = drawn(rng, protocol, **DESIGNS[design])
@@ -175,7 +176,7 @@ def test_intervals_of_weighted_reports_hold_the_truth_as_often_as_they_say(desig
 )
 def test_groups_that_are_alike_are_seldom_told_apart(weighted, n, protocol):
     """At epsilon = 8 the bits of one person hang together: taken to be independent, groups are told apart too often."""
-    rng, times = np.random.default_rng(4), 300
+    rng, times = np.random.default_rng(4), 200
     low = 0
     for _ in range(times):
         reports, groups = rng.choice(3, n, p=[0.5, 0.3, 0.2]), np.arange(n) % 3

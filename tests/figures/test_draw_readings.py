@@ -286,7 +286,7 @@ def test_fewer_negatives_than_categories_are_not_said_to_be_all():
 
 
 @holds(
-    "It is right on average, but a category that received fewer reports than the noise alone would bring comes out **below zero**.",  # noqa: E501
+    "It is right on average, but a category that received fewer reports than the noise alone would bring comes out **below zero**."  # noqa: E501
 )
 @recomputes(inv_with_negatives, _of_estimates, nearest, without_towers)
 def test_which_estimates_are_negative_set_to_zero_and_equal(many):
@@ -413,7 +413,7 @@ def test_what_an_onlooker_believes_after_one_report_and_after_several(many):
 
 
 @holds(
-    "Nobody in the population has what was reported: this report is noise for certain, and an onlooker's belief stays as it was.",  # noqa: E501
+    "Nobody in the population has what was reported: this report is noise for certain, and an onlooker's belief stays as it was."  # noqa: E501
 )
 def test_a_report_of_what_nobody_has_moves_no_belief():
     prior, mechanism = np.array([0.5, 0.5, 0.0]), RandomizedResponse(3, 1.0)

@@ -57,8 +57,7 @@ def font_sizes(part: Any) -> Iterator[float]:
 
 
 @pytest.mark.parametrize(
-    ("name", "k"),
-    [*product(OF_CATEGORIES, SIZES), *product(FIGURES[len(OF_CATEGORIES) :], (2, 12, 10_000))],
+    ("name", "k"), [*product(OF_CATEGORIES, SIZES), *product(FIGURES[len(OF_CATEGORIES) :], (2, 12, 10_000))]
 )
 def test_figure_is_valid_small_and_says_itself(name, k):
     figure = by_name(name, k)

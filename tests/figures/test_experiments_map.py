@@ -11,13 +11,7 @@ import pytest
 from rr_core.experiments.grid import MAIN_GRID, Settings, over
 from rr_core.experiments.winner_map import MAP_KINDS, winner_map
 from rr_core.figures import experiments_map
-from rr_core.figures.experiments_map import (
-    cell_numbers,
-    column_and_row,
-    map_figure,
-    mixed,
-    times_sign,
-)
+from rr_core.figures.experiments_map import cell_numbers, column_and_row, map_figure, mixed, times_sign
 from rr_core.figures.style import QUANTITIES, reading
 from tests.core.sweeps import THREE, made
 from tests.figures.samples import named
@@ -61,9 +55,7 @@ def test_an_infinite_error_of_everything_is_still_a_map():
     check(map_figure(seen([(1, 1, 1)] * 8)))
 
 
-@holds(
-    "Colour: the estimate with the smallest error on average.",
-)
+@holds("Colour: the estimate with the smallest error on average.")
 def test_colour_is_the_winner_and_shade_the_margin():
     colours = by_place(cells := named(map_figure(seen()), "cells"), cells.marker.color)
     assert list(colours) == sorted(PLACES, key=lambda place: (place[1], place[0]))

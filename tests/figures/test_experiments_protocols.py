@@ -184,8 +184,7 @@ def _evidence_is_right(one, made):
     pairs = (("inv_p", "inv"), ("mle", "inv")) if both else (("mle", "inv_p"),)
     ratios = [max(made.ratio(row, *pair) for pair in pairs) for row in rows]
     worst = max(
-        range(len(rows)),
-        key=lambda i: max(ratios[i][0], 1 / ratios[i][0]) if similar else ratios[i][0],
+        range(len(rows)), key=lambda i: max(ratios[i][0], 1 / ratios[i][0]) if similar else ratios[i][0]
     )
     counts = {"surely so": True, "surely not": False, "not settled": None}
     expected = [len(rows), *(answers.count(answer) for answer in counts.values() if answer in answers)]

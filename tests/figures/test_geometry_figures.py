@@ -18,12 +18,7 @@ from rr_core.figures.geometry_line import (
 from rr_core.figures.geometry_triangle import Layers, cloud_panels, triangle
 from rr_core.figures.style import QUANTITIES, reading
 from rr_core.geometry.push_down import push_down, push_down_candidates
-from rr_core.geometry.replicates import (
-    TRUTH_PLACES,
-    cloud_frame,
-    count_alignment,
-    simulate_clouds,
-)
+from rr_core.geometry.replicates import TRUTH_PLACES, cloud_frame, count_alignment, simulate_clouds
 from rr_core.geometry.simplex import (
     FRAME,
     STEPS,

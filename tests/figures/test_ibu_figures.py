@@ -140,9 +140,7 @@ def test_stragglers_are_those_of_the_core_and_the_border_is_marked():
     assert band.x1 == drawn(12).counts[best > 0].min()
 
 
-@holds(
-    "No category tends to zero here, so there is no border to linger at.",
-)
+@holds("No category tends to zero here, so there is no border to linger at.")
 def test_stragglers_without_a_border():
     draw = Scenario("uniform", 4, 0, 5.0, 100_000, 1).draw()
     path = ibu_path(draw.counts, draw.mechanism, log_spaced(100))

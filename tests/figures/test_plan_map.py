@@ -19,12 +19,7 @@ from tests.figures.test_every_figure import check
 from tests.sentences import holds
 
 K, EPSILONS, USERS = 12, np.geomspace(0.1, 10, 9), np.geomspace(1e2, 1e9, 8)
-TARGETS = [
-    Target("rmse", 0.005),
-    Target("max", 0.02),
-    Target("smallest", 0.03, 0.9),
-    Target("top", 3, 0.9),
-]
+TARGETS = [Target("rmse", 0.005), Target("max", 0.02), Target("smallest", 0.03, 0.9), Target("top", 3, 0.9)]
 EVERY = pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.kind)
 HERE = (1.0, 2000.0)
 
@@ -73,10 +68,7 @@ def test_a_line_that_only_cuts_a_corner_has_no_name():
     assert names == {"100% off", "10% off", "1% off", "0.1% off", "0.01% off", "0.001% off"}
 
 
-@holds(
-    "the ranking is right with probability at least {}",
-    "{} at most {}",
-)
+@holds("the ranking is right with probability at least {}", "{} at most {}")
 @EVERY
 def test_dotted_region_is_where_the_target_is_met(target):
     area = named(drawn(target), "goal reached")
@@ -170,16 +162,16 @@ def test_no_label_lies_on_a_mark(at):
         assert off[0] > 0.12 or off[1] > 0.14, name.text
 
 
-@holds(
-    "Nothing on this map is enough for the goal; the circle is {}",
-)
+@holds("Nothing on this map is enough for the goal; the circle is {}")
 def test_places_are_marked():
     figure = drawn(TARGETS[0], (0.5, 12_345.0))
     here, found = (next(trace for trace in figure.data if trace.name == name) for name in ("you", "the plan"))
     assert (values(here, "x")[0], values(here)[0]) == HERE
     assert (values(found, "x")[0], values(found)[0]) == (0.5, 12_345)
     assert here.marker.symbol != found.marker.symbol
-    assert "ε = 0.5 with N = 12,345" in reading(figure)
+    assert reading(figure).startswith(
+        "Orange dots: RMSE per category at most 0.5%; the star is the plan, ε = 0.5 with N = 12,345"
+    )
     without = plan_map(landscape_of(TARGETS[0]), TARGETS[0], None, HERE, None)
     assert not [trace for trace in without.data if trace.name.startswith(("the plan", "goal reached"))]
     assert "the circle is ε = 1 with N = 2,000" in reading(without)

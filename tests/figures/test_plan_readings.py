@@ -131,11 +131,9 @@ def test_the_map_says_where_the_goal_is_reached_and_where_one_is(many):
         elif users[1] > most * (1 + 1e-6):
             assert text.startswith("Nothing on this map is enough")
             tells(text, *circle)
-        elif plan:
-            assert "the star is the plan" in text
-            tells(text, *plan)
         else:
-            tells(text, Down(sure) if kind == "top" else Up(target.value), *circle)
+            assert ("the star is the plan" in text) == (plan is not None)
+            tells(text, Down(sure) if kind == "top" else Up(target.value), *(plan or circle))
         assert ("more likely to be right" in text) == (kind == "top")
         assert ("dotted lines" in text) == bool(i % 2)
 

@@ -164,9 +164,7 @@ def named_winners(metric, results):
             assert numbers(settles)[0] == np.floor(needed) + 1 <= done
 
 
-@holds(
-    "So few collections cannot settle it.",
-)
+@holds("So few collections cannot settle it.")
 def test_a_lead_that_settles_it_comes_by_chance_once_in_a_thousand_times():
     for total in range(10, 2001):
         lead = np.floor(largest_lead_of_chance(total)) + 1

@@ -21,15 +21,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rr_core.io import (
-    Distribution,
-    Dropped,
-    UnreadableFile,
-    decoding,
-    inspect,
-    read_distribution,
-    tables,
-)
+from rr_core.io import Distribution, Dropped, UnreadableFile, decoding, inspect, read_distribution, tables
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 

@@ -120,7 +120,7 @@ def test_codes_in_parquet_are_seen_beyond_the_first_rows():
 
 
 @holds(
-    "Many columns hold nothing but 0 and 1: these look like reports of unary encoding, one column per category.",
+    "Many columns hold nothing but 0 and 1: these look like reports of unary encoding, one column per category."
 )
 def test_bits_are_seen_column_by_column():
     bits = RNG.integers(0, 2, (50, 4))

@@ -108,18 +108,6 @@ def test_many_names_are_told_apart_as_few_are(monkeypatch: pytest.MonkeyPatch) -
     assert labels.factorize(once)[0].to_pylist() == ["b", "a", "c"]
 
 
-def test_names_that_are_too_large_together_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(labels, "NAMES_BYTES_MAX", 40)
-    for letter, most in (("a", 40), ("\u4e00", 20), ("\U0001f600", 10)):
-        for size in (most, most + 1):
-            found = labels.factorize(pa.chunked_array([[letter * (size - 1), letter]], pa.large_string()))
-            if size == most:
-                assert len(labels.clean(*found).names) == 2
-            else:
-                with pytest.raises(UnreadableFile, match="names of the 2 categories are longer than"):
-                    labels.clean(*found)
-
-
 def test_the_line_of_a_row_among_quotations_is_found_in_stretches() -> None:
     rows = [b'"a\nb",1\n', b"c,2\n", b"\n", b",,\n", b'"d",3\n'] * 40
     data = b"name,count\n" + b"".join(rows)

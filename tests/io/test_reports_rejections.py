@@ -286,6 +286,7 @@ def test_yes_and_no_with_a_number_each_are_no_answers(text: str) -> None:
         ["room 1", "room 2", "room 3"],
         ["COVID-19", "HIV-2", "HPV-16"],
         ["x.org?id=5", "x.org?id=6"],
+        ["a__________b", "c"],
         ["a|b", "a|c"],
     ],
 )
@@ -447,7 +448,10 @@ def test_counts_in_thousands_are_refused(name: str) -> None:
     """140 thousands were 140 reports."""
     text = f'answer,"{name}"\nbus,140\ncar,210\n'
     assert "by its name, and every report counts here" in complaint(text, layout="counts", category=0)
-    assert read_reports([Source("a.csv", b"answer,n 2000\nbus,140\ncar,210\n")]).counts.tolist() == [140, 210]
+    assert read_reports([Source("a.csv", b"answer,Total (N=1 000)\nbus,140\ncar,210\n")]).counts.tolist() == [
+        140,
+        210,
+    ]
 
 
 def test_one_number_beside_all_shares_is_no_count() -> None:
@@ -477,3 +481,44 @@ def test_of_two_columns_of_one_name_it_is_told_which_was_read() -> None:
     read = read_reports(files, layout="values", category="answer")
     assert "Of the columns called “answer” the first was read; the next is “answer (2)”." in read.notes
     assert read_reports(files, layout="values", category="answer (2)").labels.tolist() == ["a", "b"]
+
+
+def test_digits_of_other_scripts_are_numbers() -> None:
+    """Their column was none of numbers, or a count that is no number."""
+    for numbers in (("٣١٢", "١٠٥"), ("۳۱۲", "۱۰۵"), ("３１２", "１０５")):
+        text = f"نعم,{numbers[0]}\nلا,{numbers[1]}\n"
+        read = read_reports([Source("a.csv", f"الجواب,العدد\n{text}".encode())])
+        assert (read.layout, read.counts.tolist()) == ("counts", [312, 105])
+
+
+def test_the_mean_of_scores_below_their_counts_is_left_out() -> None:
+    """It was a count that is not whole."""
+    text = b"score,n\n1,134\n2,256\nMean,1.66\nSD,0.48\n"
+    read = read_reports([Source("a.csv", text)])
+    assert read.labels.tolist() == ["1", "2"]
+    assert read.notes == ("Left out, as no numbers of people: “Mean”, “SD”.",)
+    assert complaint(text.replace(b"Mean", b"mid")).startswith(
+        "Line 4: the count “1.66” is not a whole number"
+    )
+
+
+@pytest.mark.parametrize("mark", ["%", "//"])
+def test_remarks_above_a_table_may_begin_otherwise(mark: str) -> None:
+    """The header was said to have too many fields."""
+    read = read_reports(
+        [Source("a.csv", f"{mark} exported\n{mark} k = 2\nanswer,n\nno,360\nyes,640\n".encode())]
+    )
+    assert (read.labels.tolist(), read.counts.tolist()) == (["no", "yes"], [360, 640])
+    assert read.notes == (f"2 lines that begin with {mark} above the table were skipped.",)
+    named = f"{mark} who agree,n\nno,360\nyes,640\n"
+    assert read_reports([Source("a.csv", named.encode())]).counts.tolist() == [360, 640]
+
+
+def test_lines_in_quotation_marks_as_a_whole_are_read() -> None:
+    """Each was a report."""
+    text = '"answer,n"\n"no,360"\n"""yes, sure"",640"\n'
+    read = read_reports([Source("a.csv", text.encode())])
+    assert (read.labels.tolist(), read.counts.tolist()) == (["no", "yes, sure"], [360, 640])
+    assert read.notes == ("Each line was in quotation marks as a whole, which were taken away.",)
+    towns = '"town"\n' + '"Boston, MA"\n"Reno, NV"\n' * 3
+    assert read_reports([Source("a.csv", towns.encode())]).labels.tolist() == ["Boston, MA", "Reno, NV"]

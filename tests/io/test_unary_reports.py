@@ -385,7 +385,7 @@ def test_blanks_between_bits_are_said_to_be_the_trouble() -> None:
 
 def test_a_total_among_the_ones_is_no_category() -> None:
     """It was one, and had a share of 158%."""
-    for name in ("Total respondents", "Total", "Gesamt", "N"):
+    for name in ("Total respondents", "Total", "Gesamt", "N", "Respondents"):
         read = read_unary(Source("a.csv", f"category,ones\na,268\nb,198\nc,147\n{name},500\n".encode()))
         assert (read.labels, read.support.tolist()) == (("a", "b", "c"), [268, 198, 147])
         assert read.reports.notes == (f"“{name}” (500) is a total and no category: it was left out.",)
@@ -408,6 +408,16 @@ def test_a_total_among_the_ones_is_no_category() -> None:
             "Record ID,sex,A,B\n1,m,Unchecked,Checked\n2,w,Checked,Checked\n3,w,Unchecked,Unchecked\n",
             "The column “A” holds “Unchecked” and “Checked”, where unary encoding has 1 and 0: write 1 for yes and 0 for "
             "no, in every such column.",
+        ),
+        (
+            "id,Bus,Car\n1,Bus,\n2,Bus,Car\n3,,Car\n",
+            "The column “Bus” holds “Bus” and empty cells, where unary encoding has 1 and 0: write 1 for “Bus” and 0 in "
+            "empty cells, in every such column.",
+        ),
+        (
+            "a,b,c\n1,-1,1\n-1,-1,1\n1,1,-1\n",
+            "The column “a” holds “1” and “-1”, where unary encoding has 1 and 0: write 1 for yes and 0 for no, in every "
+            "such column.",
         ),
     ],
 )

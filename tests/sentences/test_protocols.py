@@ -135,9 +135,7 @@ def test_what_a_channel_grants_and_tells_apart(many):
             tells(best, upwards(gap, 0.11, 1e-13))
 
 
-@holds(
-    "; there is no unbiased estimate",
-)
+@holds("; there is no unbiased estimate")
 @recomputes(channel._reading)
 def test_how_far_a_channels_estimates_are_off(many):
     for found in collections(max(many, 90)):

@@ -183,7 +183,9 @@ def test_who_has_no_turn_lets_nobody_pass(turns):
     assert visitors.all_have_been() == ["figure"]
 
 
-def test_pages_that_are_open_and_small_are_the_urgent_ones(monkeypatch):
+def test_pages_that_are_open_and_small_are_the_urgent_ones_and_dials_wait_for_no_turn_of_their_own(
+    monkeypatch,
+):
     asked = []
 
     class Asked(Turns):
@@ -194,25 +196,10 @@ def test_pages_that_are_open_and_small_are_the_urgent_ones(monkeypatch):
     for k, again in ((200, FIGURE), (30_000, OPENING)):
         asked.clear()
         page = opened("noisy_histogram", f"k={k}")
-        assert asked[0] == OPENING
+        assert asked == [OPENING, REST]
         asked.clear()
         page.run()
-        assert asked[0] == again
-
-
-def test_the_dials_wait_for_no_turn_of_their_own(monkeypatch):
-    asked = []
-
-    class Asked(Turns):
-        def take(self, urgency, look):
-            asked.append(urgency)
-
-    monkeypatch.setattr(frame, "TURNS", Asked())
-    page = opened("noisy_histogram", "k=200")
-    assert asked == [OPENING, REST]
-    asked.clear()
-    page.run()
-    assert asked == [FIGURE, REST]
+        assert asked == [again, REST]
 
 
 def test_long_work_gives_the_turn_up(turns, monkeypatch):

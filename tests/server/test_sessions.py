@@ -9,8 +9,10 @@ import sys
 import threading
 import time
 import weakref
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -68,6 +70,15 @@ def session(server):
         return held
 
     return make
+
+
+def together(*works: Callable[[], object]) -> None:
+    """Do all of these at once, each in a thread of its own, to their end."""
+    threads = [threading.Thread(target=work) for work in works]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join(10)
 
 
 @dataclass
@@ -202,11 +213,7 @@ def test_two_that_do_not_fit_take_turns():
             time.sleep(0.5)
             order.append(name)
 
-    both = [threading.Thread(target=work, args=(name,)) for name in ("a", "b")]
-    for one in both:
-        one.start()
-    for one in both:
-        one.join(10)
+    together(partial(work, "a"), partial(work, "b"))
     assert order in (["a", "a", "b", "b"], ["b", "b", "a", "a"])
 
 
@@ -302,11 +309,7 @@ def test_a_shared_result_is_made_once():
         time.sleep(0.2)
         return "work"
 
-    threads = [threading.Thread(target=shared.get, args=("scenario", make)) for _ in range(8)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    together(*[partial(shared.get, "scenario", make)] * 8)
     assert shared.get("scenario", make) == "work"
     assert made == [1]
 
@@ -506,11 +509,7 @@ def test_the_server_and_its_first_page_prepare_it_once_between_them(monkeypatch)
     monkeypatch.setattr(sessions, "_start_watching", slowly)
     monkeypatch.setattr(sessions.jobs, "open_pool", lambda: None)
     sessions._prepare.cache_clear()
-    both = [threading.Thread(target=sessions.prepare) for _ in range(2)]
-    for one in both:
-        one.start()
-    for one in both:
-        one.join()
+    together(sessions.prepare, sessions.prepare)
     assert started == [1]
 
 
@@ -649,11 +648,7 @@ def test_one_comparison_is_made_for_all_who_ask_at_once(monkeypatch):
 
     monkeypatch.setattr(draw_results, "compare", compare)
     shared = draw_results.DrawResults(Scenario(k=5).draw())
-    threads = [threading.Thread(target=shared.comparison) for _ in range(6)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    together(*[shared.comparison] * 6)
     assert len(made) == 1
 
 
@@ -764,9 +759,7 @@ def test_large_work_lets_other_pages_go_first(size, niceness, monkeypatch):
         with sessions.room(size * MEGABYTE):
             found.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
+    together(work)
     assert found == [niceness]
     assert os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) == 0
 
@@ -782,11 +775,7 @@ def test_large_work_takes_turns_even_where_there_is_room_for_two_unless_it_takes
             time.sleep(0.5)
             inside.pop()
 
-    both = [threading.Thread(target=work) for _ in range(2)]
-    for one in both:
-        one.start()
-    for one in both:
-        one.join(10)
+    together(work, work)
     assert most == [1 if in_turn else 2]
 
 

@@ -113,10 +113,7 @@ def exact_means(people, mechanism):
     ]
 
 
-@holds(
-    "{} is surely best",
-    "surely another",
-)
+@holds("{} is surely best", "surely another")
 def test_who_is_surely_better_really_is():
     """96 tiny settings, most of them close, whose exact mean errors are known: at 5% over each sweep of 16, six sweeps
     may have 0.3 wrong calls among them; two would come once in thirty times."""
@@ -151,9 +148,7 @@ CORNERS = [
 ]
 
 
-@holds(
-    "one collection per setting cannot tell which estimate is best on average.",
-)
+@holds("one collection per setting cannot tell which estimate is best on average.")
 @pytest.mark.slow
 @pytest.mark.parametrize("seeds", [1, 2, 5])
 def test_at_the_corners_of_all_ranges_nothing_is_said_that_is_not_so(seeds):
@@ -183,9 +178,7 @@ def test_at_the_corners_of_all_ranges_nothing_is_said_that_is_not_so(seeds):
             assert "surely" not in text
 
 
-@holds(
-    "**“Never the worst” is false, though no cell of the paper's grid contradicts it.",
-)
+@holds("**“Never the worst” is false, though no cell of the paper's grid contradicts it.")
 def test_the_papers_grid_and_figures_do_not_contradict_never_the_worst():
     for cells in (MAIN_GRID, *(preset.cells for preset in PAPER_FIGURES.values())):
         (claim,) = (one for one in claims(stored_result(cells)) if one.key == "never_worst")

@@ -262,9 +262,7 @@ def test_how_far_from_the_best_is_the_least_over_all_sizes(many):
     assert said_ == {"nearer", "best", "hardly", "more"}
 
 
-@holds(
-    "The bound used here says nothing yet for so few users.",
-)
+@holds("The bound used here says nothing yet for so few users.")
 @recomputes(sentences.shuffling_sentence, plan_curves._shuffling_reading)
 def test_what_shuffling_adds_is_the_theorem(many):
     edge = [(50, 0.01, n) for n in (200, 240, 300, 700)]  # it applies, but is no better than the local one

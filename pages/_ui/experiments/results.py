@@ -334,6 +334,9 @@ _IN_BRIEF: dict[Verdict, tuple[str, str]] = {
 }
 
 
+_THE_PAPER = "(The paper introduced MLE\\*: Pinzón and others, AAAI 2026.)"
+
+
 def _verdicts_in_brief(result: SweepResult) -> str:
     """How many of the paper's claims hold in a run, in a sentence; "" where it bears on none."""
     if not result.cells:
@@ -357,7 +360,7 @@ def _verdicts_in_brief(result: SweepResult) -> str:
 def first_figure(view: SweepView, scenario: Scenario) -> None:
     """Draw what the run says of the paper's claims, and the first figure."""
     if brief := _verdicts_in_brief(view.result):
-        st.markdown(f"{brief} (The paper introduced MLE\\*: Pinzón and others, AAAI 2026.)")
+        st.markdown(f"{brief} {_THE_PAPER}")
     (winner_map.section if _map_first(view) else curves)(view, scenario, True)
 
 

@@ -272,6 +272,8 @@ def section(view: SweepView, scenario: Scenario, lead: bool) -> None:
         show(figure, "exp_map", lead, partial(_choose_cell, drawn))
     with right:
         guidance.words(*WORDS)
+        if why := _why_not_on_it(drawn, scenario):
+            st.caption(why)
         _pick_cell(drawn, scenario)
         _widgets(view, selection, taken)
 
@@ -340,6 +342,21 @@ def _scenario_point(drawn: WinnerMap, scenario: Scenario) -> tuple[float, float]
     if drawn.kind.zipf_only and scenario.dist != "zipf":
         return None
     return float(getattr(scenario, drawn.kind.x)), float(getattr(scenario, drawn.kind.y))
+
+
+def _why_not_on_it(drawn: WinnerMap, scenario: Scenario) -> str:
+    """Why the scenario has no ring on the map; "" where it has one."""
+    here = _scenario_point(drawn, scenario)
+    if here is None:
+        return "You are not on this map: it is of Zipf's populations, and the sidebar has another."
+    ends = zip((drawn.kind.x, drawn.kind.y), here, (drawn.x, drawn.y), strict=True)
+    off = [
+        f"{SYMBOLS[name]} = {f'{value:,.0f}' if name in ('n', 'k') else f'{value:.12g}'} lies outside "
+        f"{tick(name, values[0])} to {tick(name, values[-1])}"
+        for name, value, values in ends
+        if not values[0] <= value <= values[-1]
+    ]
+    return f"You are not on this map: {' and '.join(off)}." if off else ""
 
 
 def _choose_cell(drawn: WinnerMap, x: float, y: float) -> None:

@@ -23,7 +23,7 @@ from rr_core.geometry.replicates import AlignmentCounts, count_alignment
 from rr_core.plain_text import plain
 from rr_core.rounding import number, percent
 from rr_core.simulate import last_of
-from rr_core.words.phrases import table
+from rr_core.words.phrases import FOLDED, table
 
 
 def theorem_section(results: DrawResults) -> None:
@@ -126,22 +126,9 @@ def equal_supports_section(results: DrawResults) -> None:
         "**whenever they keep the same categories**, however many are cut off, and MLE\\* is between the other two."
     )
     with st.expander("The argument in three lines"):
-        st.markdown(_ARGUMENT)
+        st.markdown(FOLDED["equal_supports"])
     _repeated_draws(results)
     _push_down(results)
-
-
-_ARGUMENT = r"""
-1. On the categories that it keeps each repair is $\alpha\varphi_i + \beta$, and $0$ elsewhere. With $m$ of them kept,
-   their share of reports $\Phi$, and $-\nu$ the sum of the negatives of Inv, the slope $\alpha$ is
-   $\frac{1}{p-q}$ for InvP, $\frac{p-q+mq}{(p-q)\,\Phi}$ for MLE\*, and $\frac{1}{(1+\nu)(p-q)}$ for InvN.
-2. If all three keep the same categories, each sums to one over them, which settles $\beta$ once $\alpha$ is known. The
-   points $\alpha\varphi + \beta$ with fixed sum form a **line**, and all three are on it.
-3. What is kept of Inv sums to $\frac{\Phi - mq}{p-q} = 1 + \nu > 1$, so that $\Phi > p - q + mq$. Put into the slopes of
-   step 1 this orders them: InvP's is the largest and InvN's the smallest, with MLE\*'s **in between**.
-
-When the supports differ, the three rules are about different categories, and MLE\* may be off the line.
-"""
 
 
 def _repeated_draws(results: DrawResults) -> None:

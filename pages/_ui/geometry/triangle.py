@@ -22,7 +22,7 @@ from pages._ui.draw_results import DrawResults
 from pages._ui.frame import Page
 from pages._ui.link import Binding
 from rr_core._validate import Array
-from rr_core.figures.geometry_triangle import Layers, cloud_panels, triangle
+from rr_core.figures.geometry_triangle import Layers, cloud_panels, triangle, way_along
 from rr_core.figures.style import QUANTITIES
 from rr_core.geometry.replicates import N_COLLECTIONS, TRUTH_PLACES, Cloud, TruthPlace, cloud_frame
 from rr_core.geometry.simplex import (
@@ -146,7 +146,8 @@ def section(page: Page, part: str) -> tuple[go.Figure, ThreeEstimates, Array | N
     why.markdown(_explanation(result))
     with right:
         alignment = result.collinearity
-        at = percent(alignment.position) if alignment.length else "all one point"
+        where = way_along(alignment.position) if alignment.length else "all one point"
+        at = where.removesuffix(" of the way along")
         st.metric("MLE\\* on the way InvP → InvN", at)
         _move_reports(three, result, reports, [plain(name, _LONGEST_NAME) for name in names], example=example)
     return figure, result, theta

@@ -53,7 +53,7 @@ from rr_core.protocols.settings import (
 )
 from rr_core.scenario import Draw
 from rr_core.streams import Stream
-from rr_core.words.phrases import display, plain_names
+from rr_core.words.phrases import FOLDED, display, plain_names
 from server import sessions
 
 _TOLERANCE = 1e-9  # of the certificate
@@ -161,7 +161,7 @@ def section(page: Page) -> None:
     if not dials.moving():
         _details(shown)
         with st.expander("Formulas"):
-            st.markdown(_FORMULAS)
+            st.markdown(FOLDED["channel_formulas"])
     table = {} if own is None else {"matrix": own.matrix.tolist(), "names": own.truths}
     downloads.row(page.results, figure, "channel", partial(_data_csv, shown), **table)
 
@@ -309,7 +309,7 @@ def _details(shown: _Shown) -> None:
         _ibu(shown)
     elif look == looks[-1]:
         chart.show(bounds_bars(collected.bounds, collected.n), "channel_bounds")
-        st.markdown(_BOUNDS)
+        st.markdown(FOLDED["channel_bounds"])
     else:
         chart.show(channel_table(collected.channel, *_names(shown)), "channel_table")
 
@@ -336,29 +336,7 @@ def _data_csv(shown: _Shown) -> bytes:
     return by_category(shown.labels, found.channel.k, found.columns())
 
 
-_FORMULAS = r"""
-With $C$ the table, $\theta$ the shares of the truths and $\varphi$ those of the reports, the expected reports are
-$\mu = \theta C$.
-
-- **Inv** solves $\varphi = \theta C$, by least squares where there are more reports than truths.
-- **IBU** (paper, eq. 4): $\theta_i \leftarrow \theta_i\, g_i$ with $g_i = \sum_j \frac{\varphi_j C_{ij}}{\mu_j}$.
-- **Certificate:** no shares make $N$ reports more than $(\max_i g_i)^N$ times as likely.
-- **ε** is the largest $\ln\frac{C_{xy}}{C_{x'y}}$.
-"""
 _CLOSED_FORM = (
     "For k-RR, MLE is **MLE\\***, one formula: there all categories are treated alike, so that the order of the reports "
     "tells which shares are zero. Other tables need have no such order: MLE is found in steps."
 )
-_BOUNDS = r"""
-The truth here is thought of as drawn at random, every distribution over the categories being possible (Jeffreys' prior),
-and errors are averaged over it.
-
-- **The best, for many users:** the posterior mean and MLE come as near as this as N grows (Fisher information). Of a
-  table with as many possible reports as truths it is Inv's own error, at every N. Of a wider one it is simulated: no
-  bound.
-- **By entropy:** the entropy that is left after the reports of many users bounds every estimate's error (Theorems 4.1
-  and 4.2 of Lopuhaä-Zwakenberg et al.). With few users equal shares, say, may have less. What is lost: errors of
-  categories are taken as if they were independent and all alike.
-- **By ε alone:** also of many users, $K/(e^\varepsilon - 1)^2/N$ (Theorems 4.4 and 4.5). What is lost: any channel with
-  this ε is allowed.
-"""

@@ -21,16 +21,14 @@ Vary = Callable[[Sequence[Parameter]], Varied | None]
 def choose(
     by: Sequence[str], columns: Sequence[str], before: Varied | None, numbers: Sequence[Parameter]
 ) -> Varied | None:
-    """Widgets for how the numbers of a design differ by group; None where they are the same for all.
+    """Widgets for how the numbers of a design differ by group; None where they are the same for all. Raises
+    Missing.
 
     Args:
         by: columns of groups; without any nothing is asked.
         columns: that may hold the numbers.
         before: what the widgets begin with.
         numbers: of the design, those that may differ.
-
-    Raises:
-        Missing: something is still to be entered.
     """
     if not by or not numbers:
         return None
@@ -52,7 +50,7 @@ def choose(
         return None
     if how == "table":
         listed = "; ".join(f"{number.label[:1].lower()}{number.label[1:]}" for number in numbers)
-        example = " ".join(number.like.partition(" or ")[0] for number in numbers)
+        example = " ".join(number.example for number in numbers)
         text = st.text_area(
             f"A line for each group: its name, then {listed}",
             "" if before is None else before.table,
@@ -87,11 +85,7 @@ def choose(
 def made_by_group(
     made: ReportsInUse, people: People
 ) -> tuple[Collecting | ByGroup, tuple[tuple[str, str], ...]]:
-    """What made the reports of each group, or of all where that is one, and in words each number that differs.
-
-    Raises:
-        Unclear: one plain sentence, which names the group.
-    """
+    """What made the reports of each group, or of all where that is one, and in words each number that differs."""
     settings, reports = made.settings, [str(name) for name in made.collected.labels]
     varied, design = settings.varied, DESIGNS[settings.design]
     assert varied is not None

@@ -14,7 +14,7 @@ from pages._ui import session_files
 from pages._ui.reports import k_rr, names
 from pages._ui.reports.by_group import Vary, forced_numbers
 from rr_core import typed
-from rr_core.io import AllSeen, Collected, Reports, WrongDomain, decisions_on, odd_names, within
+from rr_core.io import Collected, Reports, WrongDomain, decisions_on
 from rr_core.io.channel_file import MatrixFile, read_matrix, read_matrix_file
 from rr_core.io.domain import AS_WRITTEN, Names
 from rr_core.io.report_results import ReportSettings, ReportsInUse
@@ -25,7 +25,6 @@ from rr_core.reports import designs
 from rr_core.reports.by_group import Varied
 from rr_core.reports.designs import DESIGNS, ENCODINGS, Counted, Design, Missing, Parameter, Unclear
 from rr_core.sampling import Counts
-from server import sessions
 
 _LONGEST_TABLE, _LONGEST_NOTE = 20_000, 800
 _EXAMPLE = "0.8 0.1 0.1\n0.1 0.8 0.1\n0.1 0.1 0.8"
@@ -42,8 +41,8 @@ def entered(
     *,
     in_order: bool,
 ) -> Callable[[], ReportsInUse]:
-    """Widgets for what a design needs to be told of these reports; returns what counts them, which may raise
-    UnreadableFile, WrongDomain or Unclear, one plain sentence each.
+    """Widgets for what a design needs to be told of these reports; returns what counts them. Both may raise
+    UnreadableFile, WrongDomain or Unclear.
 
     Args:
         design: how they were made.
@@ -52,10 +51,6 @@ def entered(
         before: the settings that widgets begin with.
         vary: widgets for which of its numbers differ by group, which begin with some.
         in_order: whether the answers come in an order that somebody gave them.
-
-    Raises:
-        UnreadableFile, Unclear: one plain sentence.
-        NoRoom: the server is short of memory.
     """
     if design.key != before.design:
         before = ReportSettings(design=design.key)
@@ -81,39 +76,24 @@ def _by_table(
     counted, stated, varied = entered
     for note in counted.notes:
         st.caption(markdown(note, _LONGEST_NOTE))
-    unreported = int((counted.counts == 0).sum())
-    collected = replace(
-        left,
-        labels=np.array(counted.reports, dtype=object),
-        counts=counted.counts,
-        unreported=unreported,
-        notes=(*left.notes, *counted.notes),
-    )
     settings = ReportSettings(design=design.key, names=decided, stated=stated, varied=varied)
-    truths = None if counted.truths == counted.reports else counted.truths
-    return ReportsInUse(reports, collected, counted.channel, settings, truths=truths, about=counted.about)
+    return ReportsInUse.of_counted(reports, left, counted, settings)
 
 
 def _without_odd_names(reports: Reports, counted: str) -> tuple[Collected, Names]:
     """Widgets for the odd names; the answers that are left, in their order, all of which are in the files."""
+    settings = ReportSettings(domain="seen")
+    if len(reports.labels) < 2 and counted == "report":  # which a design may refuse in its own words
+        return Collected(reports.labels, reports.counts, 0, (), 0, ()), AS_WRITTEN
     if len(reports.labels) < 2:
-        return within(reports, AllSeen()) if counted != "report" else _alone(reports), AS_WRITTEN
-    with sessions.room(sessions.BYTES_PER_CATEGORY * len(reports.labels)):
-        odd = session_files.cached(
-            "odd", (k_rr.key_of(reports), counted), lambda: odd_names(reports, AllSeen(), None)
-        )
-        chosen = names.decide(odd, reports, k_is_known=counted != "report", counted=counted)
-        decided = decisions_on(chosen)
-        try:
-            return within(reports, AllSeen(), decided), decided
-        except WrongDomain:
-            what = "answers" if counted == "report" else "categories"
-            raise Unclear(f"Fewer than two {what} are left: count one more of them.") from None
-
-
-def _alone(reports: Reports) -> Collected:
-    """One answer alone, which a design may refuse in its own words."""
-    return Collected(reports.labels, reports.counts, 0, (), 0, ())
+        return k_rr.collected(reports, settings), AS_WRITTEN
+    odd = k_rr.odd_names_of(reports, settings)
+    decided = decisions_on(names.decide(odd, reports, k_is_known=counted != "report", counted=counted))
+    try:
+        return k_rr.collected(reports, replace(settings, names=decided)), decided
+    except WrongDomain:
+        what = "answers" if counted == "report" else "categories"
+        raise Unclear(f"Fewer than two {what} are left: count one more of them.") from None
 
 
 def entry(asked: Parameter, width: int = 330, **how: Any) -> str:
@@ -130,11 +110,6 @@ def encoding_choice(**how: Any) -> str:
         "Encoding", list(ENCODINGS), required=True, format_func=ENCODINGS.__getitem__, **how
     )
     return chosen
-
-
-def example(asked: Parameter) -> str:
-    """A number in place of one that differs by group: how reports are counted does not depend on it."""
-    return asked.like.partition(" or ")[0]
 
 
 Entered = tuple[Counted, Stated, Varied | None]
@@ -163,7 +138,7 @@ def _yes_and_no(
     with st.container(horizontal=True):
         texts = {one.key: entry(one, value=before.get(one.label, ""), key=f"design_{one.key}") for one in own}
     stated += [(one.label, texts[one.key].strip()) for one in own]
-    values = [designs.parameter(one, texts.get(one.key, example(one))) for one in design.parameters]
+    values = [designs.parameter(one, texts.get(one.key, one.example)) for one in design.parameters]
     return designs.of_yes_and_no(design, labels, counts, values, positive), tuple(stated), varied
 
 
@@ -292,7 +267,7 @@ def _unary(read: UnaryReports, before: ReportSettings, vary: Vary) -> ReportsInU
     if n < read.support.max():
         most = plain(read.labels[int(read.support.argmax())], 40)
         raise Unclear(f"“{most}” has {int(read.support.max()):,} ones, more than there are reports: mend N.")
-    protocol = designs.unary_encoding(k, encoding, [texts.get(one.label, example(one)) for one in numbers])
+    protocol = designs.unary_encoding(k, encoding, [texts.get(one.label, one.example) for one in numbers])
     told += [("Encoding", ENCODINGS[encoding]), *texts.items()]
     settings = ReportSettings(design="unary", names=decided, stated=tuple(told), varied=varied)
     collected = replace(collected, notes=tuple(notes))

@@ -41,8 +41,8 @@ def html_report(
 ) -> bytes:
     """A short report with its charts, and a table to sort and to search.
 
-    The template escapes every word, those from a file too. The page allows itself no network at all, and no script but
-    its own two, by their digests: were a name to end up as markup in spite of that, it still could not run.
+    The template escapes every word, those from a file too. The page allows itself no network and no script but its own
+    two, by their digests: were a name to end up as markup in spite of that, it still could not run.
 
     Args:
         results: the analysis.
@@ -164,8 +164,7 @@ def _column(title: str, values: NDArray[Any]) -> list[str]:
 
 
 def _data(texts: list[list[str]], values: list[list[float]], figures: Sequence[go.Figure]) -> str:
-    """Texts, numbers and figures as JSON for the page's script. It contains no ``<``, so it cannot close its
-    element."""
+    """Texts, numbers and figures as JSON for the page's script; without ``<``, so that it cannot close its element."""
     pairs = [[name, numbers] for name, numbers in zip(texts, values, strict=True)]
     drawn = [json.loads(figure.to_json(validate=False)) for figure in figures]
     return strict_json({"rows": pairs, "figures": drawn}).replace("<", "\\u003c")

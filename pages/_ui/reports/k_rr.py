@@ -1,11 +1,11 @@
-"""What a person says of reports that k-ary randomized response made: privacy, the domain, odd names, two answers that are
-exchanged; and the counts and the mechanism that follow."""
+"""What a person says of reports that k-ary randomized response made: privacy, the domain, odd names; and the counts and
+the mechanism that follow."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Hashable
-from contextlib import AbstractContextManager
 from functools import partial
 from typing import get_args
 
@@ -35,7 +35,7 @@ from rr_core.io.report_results import DomainKind, PrivacyKind, ReportSettings, R
 from rr_core.io.report_sentences import truthful
 from rr_core.limits import TYPED_LETTERS_MAX
 from rr_core.mechanism import RandomizedResponse
-from rr_core.plain_text import markdown, plain
+from rr_core.plain_text import markdown
 from rr_core.reports import designs
 from rr_core.reports.designs import Missing, Parameter, Unclear
 from rr_core.rounding import counted as in_numbers
@@ -57,8 +57,7 @@ _SYMBOLS: dict[PrivacyKind, str] = {"epsilon": "ε", "p": "p", "redraw": "r"}
 
 
 def entered(reports: Reports, before: ReportSettings, vary: Vary) -> Callable[[], ReportsInUse]:
-    """Widgets for what has to be said of the reports; returns what counts them, which may raise UnreadableFile,
-    WrongDomain or Unclear, one plain sentence each. ``vary`` draws those for an ε that differs by group."""
+    """Widgets for what has to be said of the reports; returns what counts them. ``vary`` draws those of groups."""
     settings = _completed(reports, _entered_settings(before, vary))
     return partial(_made, reports, settings)
 
@@ -70,12 +69,9 @@ def _made(reports: Reports, settings: ReportSettings) -> ReportsInUse:
     if settings.varied is not None:  # what made the reports follows from their groups
         return ReportsInUse(reports, counted, RandomizedResponse(counted.k, 1.0), settings)
     mechanism = mechanism_of(settings, counted.k)
-    settings = dataclasses.replace(settings, swapped=_is_inverted(settings, counted.k))
     known, domain = _mechanism_for(settings), _domain(settings)
     if known is not None and domain is not None:
         counted = dataclasses.replace(counted, too_few=too_few(reports, settings.names, domain, known))
-    if settings.swapped:
-        counted = _swapped(counted, settings)
     return ReportsInUse(reports, counted, mechanism, settings)
 
 
@@ -132,12 +128,11 @@ def _entered_settings(before: ReportSettings, vary: Vary) -> ReportSettings:
         raise missing
     if varied is not None:
         return ReportSettings("", kind, domain, size, listed, varied=varied)
-    return ReportSettings(privacy, kind, domain, size, listed, swapped=before.swapped)
+    return ReportSettings(privacy, kind, domain, size, listed)
 
 
 def _list(before: str) -> str:
-    """Widget for the list of categories; returns the pasted text, or the name of the file that holds the
-    list."""
+    """Widget for the list of categories; returns the pasted text, which a file that was chosen comes before."""
     st.file_uploader("A file with all categories", key="reports_list_file", help=TEMPORARY)
     file = next(iter(session_files.chosen_files("reports_list_file")), None)
     st.session_state["_reports_list"] = file
@@ -152,26 +147,15 @@ def _list(before: str) -> str:
 
 
 def _completed(reports: Reports, settings: ReportSettings) -> ReportSettings:
-    """The settings with the decisions on odd names and, for two categories with p below 1/2, on exchanging
-    the answers."""
+    """The settings with the decisions on odd names."""
     try:
         odd = odd_names_of(reports, settings)
     except (UnreadableFile, WrongDomain, sessions.NoRoom):
         return settings  # raised again, with its sentence, when the reports are to be analysed
     decided = names.decide(odd, reports, k_is_known=settings.domain in ("size", "listed"))
     settings = dataclasses.replace(settings, names=decisions_on(decided))
-    try:
-        k = collected(reports, settings).k
-    except (UnreadableFile, WrongDomain, Unclear, sessions.NoRoom):
-        return settings
-    if _is_inverted(settings, k):
-        st.markdown(
-            "**p is below 1/2**: a report is then more often the other answer than the true one. With the two answers "
-            "swapped, the same reports come from k-RR with 1 − p."
-        )
-        swapped = st.toggle("Swap the two answers", settings.swapped, key="reports_swap")
-        settings = dataclasses.replace(settings, swapped=swapped)
-    _preview_analysis(reports, settings)
+    with contextlib.suppress(UnreadableFile, WrongDomain, Unclear, sessions.NoRoom):
+        _preview_analysis(reports, settings)
     return settings
 
 
@@ -186,21 +170,15 @@ def _preview_analysis(reports: Reports, settings: ReportSettings) -> None:
     except Unclear:
         mechanism = None
     if mechanism is not None:
-        report = "after the swap a report" if settings.swapped else "a report"
         text += (
-            f", at ε = {number(mechanism.epsilon, 4)}: {report} is the truth with probability "
+            f", at ε = {number(mechanism.epsilon, 4)}: a report is the truth with probability "
             f"p = {truthful(mechanism, 4)}, and each other category with q = {number(mechanism.q, 4)}"
         )
     st.caption(markdown(f"{text}.", 1000))
 
 
 def odd_names_of(reports: Reports, settings: ReportSettings) -> OddNames:
-    """The odd names among the reports, given the settings entered so far.
-
-    Raises:
-        UnreadableFile, WrongDomain: about the list of categories.
-        NoRoom: the server is short of memory, and the names are many.
-    """
+    """The odd names among the reports, given the settings entered so far."""
     domain = _domain(settings) or AllSeen()
     about = (
         key_of(reports),
@@ -212,18 +190,14 @@ def odd_names_of(reports: Reports, settings: ReportSettings) -> OddNames:
     )
 
     def find() -> OddNames:
-        with _room_for(reports):
+        with sessions.room(sessions.BYTES_PER_CATEGORY * len(reports.labels)):
             return odd_names(reports, domain, _mechanism_for(settings))
 
     return session_files.cached("odd", about, find)
 
 
 def collected(reports: Reports, settings: ReportSettings) -> Collected:
-    """The reports counted over the domain of the settings.
-
-    Raises:
-        UnreadableFile, WrongDomain, Unclear: one plain sentence each.
-    """
+    """The reports counted over the domain of the settings."""
     domain = _domain(settings)
     if domain is None:
         raise Missing(
@@ -232,64 +206,24 @@ def collected(reports: Reports, settings: ReportSettings) -> Collected:
     about = (key_of(reports), settings.domain, settings.size, _list_key(settings), settings.names)
 
     def count() -> Collected:
-        with _room_for(reports):
+        with sessions.room(sessions.BYTES_PER_CATEGORY * len(reports.labels)):
             return within(reports, domain, settings.names)
 
     return session_files.cached("collected", about, count)
 
 
-def _is_inverted(settings: ReportSettings, k: int) -> bool:
-    """Whether p is below one half with two categories: reports then name the other answer more often."""
-    try:
-        return settings.privacy_kind == "p" and k == 2 and 0 < _privacy(settings) < 0.5
-    except Unclear:
-        return False
-
-
 def mechanism_of(settings: ReportSettings, k: int) -> RandomizedResponse:
-    """The randomized response of the settings.
-
-    Raises:
-        Unclear: missing or impossible; one plain sentence.
-    """
-    kind, privacy = settings.privacy_kind, settings.privacy
-    if not _is_inverted(settings, k):
-        return designs.k_rr(k, kind, privacy)
-    p = _privacy(settings)
-    if not settings.swapped:
-        raise Unclear(
-            f"p = {number(p)} is below 1/2: reports then name the other answer more often than the true one. "
-            "Switch on “Swap the two answers”, or correct p."
-        )
-    return designs.k_rr(2, kind, repr(1 - p))
+    """The randomized response of the settings; Unclear where it is missing or impossible."""
+    return designs.k_rr(k, settings.privacy_kind, settings.privacy)
 
 
 def _mechanism_for(settings: ReportSettings) -> Callable[[int], RandomizedResponse] | None:
-    """The mechanism for a number of categories, which may raise Unclear (a ValueError); None when the privacy is
-    not known yet."""
+    """The mechanism for a number of categories, which may raise Unclear; None when the privacy is not known yet."""
     try:
         _privacy(settings)
     except Unclear:
         return None
-    swapping = dataclasses.replace(settings, swapped=True)
-    return lambda k: mechanism_of(swapping, k)
-
-
-def _swapped(counted: Collected, settings: ReportSettings) -> Collected:
-    """The reports with the counts of the two answers exchanged, and a note that says so."""
-    one, other = (f"“{plain(label)}”" for label in counted.labels)
-    note = (
-        f"The answers {one} and {other} were swapped, because p = {number(_privacy(settings))} is below 1/2: the reports "
-        "of each are counted for the other."
-    )
-    counts = counted.counts[::-1].copy()
-    counts.setflags(write=False)
-    return dataclasses.replace(counted, counts=counts, notes=(*counted.notes, note))
-
-
-def _room_for(reports: Reports) -> AbstractContextManager[None]:
-    """Room for work on the names of all categories."""
-    return sessions.room(sessions.BYTES_PER_CATEGORY * len(reports.labels))
+    return partial(mechanism_of, settings)
 
 
 def key_of(reports: Reports) -> Hashable:

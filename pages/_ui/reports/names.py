@@ -9,12 +9,11 @@ import streamlit as st
 
 from rr_core.io import Odd, OddNames, Reports
 from rr_core.io.labels import difference
-from rr_core.plain_text import markdown, plain
+from rr_core.plain_text import markdown, plain, some
 from rr_core.rounding import counted as in_numbers
 from rr_core.rounding import number
 
 _MOST_NAMES = 50  # in a control; the rest is one choice
-_MOST_SAID = 5
 _LISTS = (
     " A category is one answer: they are left out, unless you say below that people chose among such lists. If they "
     "ticked boxes, give a column of 0 and 1 for each answer, as unary encoding has them."
@@ -118,6 +117,4 @@ def _is_too_few(odd: Odd) -> bool:
 
 
 def listed(pairs: Sequence[tuple[str, int]]) -> str:
-    named = ", ".join(f"“{plain(label)}” ({reports:,})" for label, reports in pairs[:_MOST_SAID])
-    more = len(pairs) - _MOST_SAID
-    return named + (f" and {more:,} more" if more > 0 else "")
+    return some([f"“{plain(label)}” ({reports:,})" for label, reports in pairs])

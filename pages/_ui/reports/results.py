@@ -24,7 +24,7 @@ from rr_core.figures.view import LONGEST_SEARCH, Bars, bars, find
 from rr_core.io import report_files
 from rr_core.io import report_sentences as sentences
 from rr_core.io.report_results import ReportsInUse, Results
-from rr_core.plain_text import markdown, plain
+from rr_core.plain_text import markdown, plain, some
 from rr_core.protocols import Channel
 from rr_core.reports.epsilon_fit import REJECTION_LEVEL
 from rr_core.reports.intervals import EXTREME_CHANCE
@@ -35,7 +35,6 @@ from rr_core.reports.measured import (
     COVERAGE_COLLECTIONS,
     REJECTIONS,
     SIZE_COLLECTIONS,
-    Coverage,
     coverage_range,
     credible_coverage_of_large,
 )
@@ -78,8 +77,7 @@ class Shown(NamedTuple):
 
 
 def level_and_target(used: ReportsInUse) -> tuple[float, Target]:
-    """Widgets for the confidence level and the target, grey with the reason where there are no intervals; returns both.
-    Call it inside a horizontal container, as the following ones."""
+    """Widgets for the confidence level and the target, grey with the reason where there are no intervals."""
     told_apart = not isinstance(used.protocol, Channel) or used.protocol.identified
     unused = "" if told_apart else "There are no intervals: this table cannot tell the truths apart."
     target: Target = st.segmented_control(
@@ -167,8 +165,7 @@ def chart_size(results: Results, order: NDArray[np.intp]) -> None:
 
 
 def table_order(results: Results) -> NDArray[np.intp]:
-    """Indices of the categories of the table in order: those that match the search (its box is drawn further
-    down), else the most reported."""
+    """The categories of the table in order: those that match the search, else the first."""
     wanted = st.session_state.get(_FIND, "")
     if not wanted:
         return results.order[:MOST_ROWS]
@@ -208,8 +205,7 @@ def _weighted(results: Results, view: Bars) -> Bars:
 
 
 def answer(results: Results, choice: Shown) -> None:
-    """The main result in a few sentences, which estimate to report, and whether ε fits; who was left out, or has no
-    weight."""
+    """The main result, which estimate to report, and whether ε fits; who was left out, or has no weight."""
     text = sentences.answer(results, choice.estimator, simultaneous=choice.simultaneous)
     tested = results.epsilon_test is not None and not results.rejects_epsilon
     fit = f" {markdown(sentences.fit(results)[0])}" if tested else ""
@@ -433,8 +429,7 @@ def left_out(results: Results) -> None:
     """What of the files was left out of the analysis, counted and named, and what was assumed."""
     collected = results.used.collected
     if collected.outside:
-        few = ", ".join(markdown(label, 30) for label, _ in collected.outside[:5])
-        few += f" and {len(collected.outside) - 5:,} more" if len(collected.outside) > 5 else ""
+        few = some([markdown(label, 30) for label, _ in collected.outside])
         alone = len(collected.outside) == 1
         no_reports = len(collected.outside) == len(results.used.summaries)
         if results.used.settings.domain == "listed" and not no_reports:
@@ -472,9 +467,9 @@ def measured_section() -> None:
 def _coverage_table() -> str:
     """In how many collections the 95% intervals held the truth."""
     body = []
-    for setting in dict.fromkeys(map(_setting, COVERAGE)):
+    for setting in dict.fromkeys(row.setting for row in COVERAGE):
         population, k, n, epsilon, users = setting
-        measured = {row.categories: f"{row.percent:.1f}" for row in COVERAGE if _setting(row) == setting}
+        measured = {row.categories: f"{row.percent:.1f}" for row in COVERAGE if row.setting == setting}
         named = [_COVERAGE_POPULATIONS[population], f"{k:,}", f"{n:,}", f"{epsilon:g}", _TRUTHS[users]]
         body.append([*named, *(measured.get(categories, "–") for categories in CATEGORIES)])
     low, high = coverage_range()
@@ -499,19 +494,12 @@ def _credible_sentence() -> str:
 
 def _rejection_table() -> str:
     """How often the test rejects, at the true epsilon and 20% beside it."""
-    settings = dict.fromkeys((row.k, row.n, row.epsilon, row.users, row.population) for row in REJECTIONS)
     body = []
-    for setting in settings:
-        k, n, epsilon, users, population = setting
-        percents = {
-            row.stated: f"{row.percent:.1f}%"
-            for row in REJECTIONS
-            if (row.k, row.n, row.epsilon, row.users, row.population) == setting
-        }
-        cells = [percents.get(stated, "–") for stated in _STATED]
-        body.append(
-            [f"{k:,}", f"{n:,}", f"{epsilon:g}", _TRUTHS[users], _TEST_POPULATIONS[population], *cells]
-        )
+    for setting in dict.fromkeys(row.setting for row in REJECTIONS):
+        population, k, n, epsilon, users = setting
+        percents = {row.stated: f"{row.percent:.1f}%" for row in REJECTIONS if row.setting == setting}
+        named = [f"{k:,}", f"{n:,}", f"{epsilon:g}", _TRUTHS[users], _TEST_POPULATIONS[population]]
+        body.append([*named, *(percents.get(stated, "–") for stated in _STATED)])
     heads = ("20% too small", "right", "20% too large")
     table = _markdown_table(("K", "N", "true ε", "truth", "population", *heads), body)
     small, right, large = ([row.percent for row in REJECTIONS if row.stated == stated] for stated in _STATED)
@@ -523,10 +511,6 @@ def _rejection_table() -> str:
         f"category got far more reports than N·p, or far fewer than N·q: a right one in {EXTREME_CHANCE:.1%} of "
         f"collections at most.\n\n{table}"
     )
-
-
-def _setting(row: Coverage) -> tuple[str, int, int, float, str]:
-    return row.population, row.k, row.n, row.epsilon, row.users
 
 
 def _markdown_table(heads: Sequence[str], body: Iterable[Sequence[str]]) -> str:

@@ -26,7 +26,7 @@ from rr_core.io.text import csv_bytes
 from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users
 from rr_core.parameters import Choice
-from rr_core.plain_text import csv_cell, plain
+from rr_core.plain_text import csv_cell, plain, some
 from rr_core.protocols.collection import MOST_BITS
 from rr_core.reports.analysis import Analysis
 from rr_core.reports.designs import DESIGNS
@@ -66,7 +66,7 @@ def _are_here() -> bool:
     return in_use() is not None or session_files.has_files("reports_files")
 
 
-# Whether this session has reports, kept in the address: so that a page that lost them can say so.
+# Whether an earlier session at this address had reports, and this one never had any: so that the page can say so.
 HERE = Binding(
     "_reports_lost",
     False,
@@ -83,19 +83,13 @@ def read_from() -> Read:
     )
 
 
-def were_lost() -> bool:
-    """Whether an earlier session at this address had reports, and this one never had any."""
-    return HERE.current()
-
-
 def was_let_go() -> bool:
     """Whether the server let go of the reports that were in use."""
     return "reports_used" in sessions.held().gone
 
 
 def use(made: ReportsInUse, name: str, read: Read = NOT_READ) -> None:
-    """Put reports into use by this name, with the files that they were read from, and close the panel; those in use
-    before are dropped only then. Simulations of k-RR's start in the next run of the page."""
+    """Put reports into use by this name, with their files; close the panel, and ask for simulations."""
     before, collected, reports = in_use(), made.collected, made.reports
     if np.array_equal(collected.labels, reports.labels) and np.array_equal(collected.counts, reports.counts):
         collected = dataclasses.replace(collected, labels=reports.labels, counts=reports.counts)
@@ -159,8 +153,7 @@ def results_of(used: ReportsInUse, level: float, target: Target) -> Results:
 
 
 def offer_simulations(results: Results) -> bool:
-    """Draw the button that starts the simulations of k-RR's reports, and Stop while they run; True when they are to run
-    now."""
+    """Draw the button that starts the simulations of k-RR's reports, and Stop; True when they are to run now."""
     if results.used.k_rr is None or (results.simulated is not None and results.simulated.finished):
         return False
     replicates = collections_for(results.used.k)
@@ -185,11 +178,7 @@ def run_simulations(results: Results) -> None:
 
 
 def reports_of(files: Sequence[session_files.File], options: Mapping[str, Any]) -> tuple[Reports, str]:
-    """The reports in the files with their display name.
-
-    Raises:
-        UnreadableFile: one plain sentence.
-    """
+    """The reports in the files with their display name."""
     used = in_use()
     # With weights their notes are others.
     if used is not None and used.weights is None and Read(tuple(files), options) == read_from():
@@ -202,8 +191,7 @@ def reports_of(files: Sequence[session_files.File], options: Mapping[str, Any]) 
         return partial(read_reports, [Source(one.name, one.bytes(), sheet) for one in files], **how)
 
     reports = session_files.read_once("reports", about, files, job, "Reading the files")
-    names = ", ".join(plain(file.name) for file in files[:_MOST_NAMED])
-    return reports, names + (f" and {len(files) - _MOST_NAMED} more" if len(files) > _MOST_NAMED else "")
+    return reports, some([plain(file.name) for file in files], _MOST_NAMED)
 
 
 def simulate() -> None:
@@ -217,13 +205,7 @@ def simulate() -> None:
 
 
 def use_counts(csv: bytes, mechanism: RandomizedResponse, name: str) -> None:
-    """Put counted reports into use, made by this randomized response.
-
-    Args:
-        csv: a category and its count in each row, below a header.
-        mechanism: with as many categories as there are.
-        name: what to call them.
-    """
+    """Put counted reports of k-RR into use: a category and its count in each row of ``csv``, below a header."""
     source = Source("reports.csv", csv)
     reports = read_reports([source], layout="counts", category=0, count=1, has_header=True)
     counted = within(reports, AllSeen())
@@ -232,7 +214,7 @@ def use_counts(csv: bytes, mechanism: RandomizedResponse, name: str) -> None:
 
 
 def simulated_csv() -> bytes:
-    """The reports of the current scenario, as a practitioner would have collected them: without the truth."""
+    """The reports of the current scenario, as a practitioner would have them: without the truth."""
     draw = _draw()
     return _csv(draw, csv_cell)
 

@@ -40,7 +40,7 @@ from rr_core.io.unary_reports import (
     unary_of,
 )
 from rr_core.limits import TYPED_LETTERS_MAX
-from rr_core.plain_text import markdown, plain
+from rr_core.plain_text import markdown, plain, some
 from rr_core.reports.designs import DESIGNS, WHICH, Missing, Unclear
 from rr_core.rounding import counted as in_numbers
 from server import sessions
@@ -54,13 +54,7 @@ _LANGUAGES = {"Standard SQL": "sql", "Spark (Python)": "python", "DuckDB": "sql"
 
 
 class Beside(NamedTuple):
-    """Columns beside the reports, by name.
-
-    Attributes:
-        by: of groups, which are crossed.
-        weights: of weights.
-        inverse: whether that one holds inclusion probabilities.
-    """
+    """Columns beside the reports, by name: of groups, and of weights or (inverse) inclusion probabilities."""
 
     by: tuple[str, ...] = ()
     weights: str | None = None
@@ -136,15 +130,13 @@ def _open_panel() -> None:
     except (UnreadableFile, WrongDomain, Unclear, sessions.NoRoom) as error:
         problem = error
         _show_problem(f"{error}")
-    if given is None:
-        if used is not None:
-            _cancel()
-        return
     with st.container(horizontal=True):
-        pressed = st.button("Analyse these reports", type="primary", key="reports_analyse")
+        pressed = given is not None and st.button(
+            "Analyse these reports", type="primary", key="reports_analyse"
+        )
         if used is not None:
-            _cancel()
-    if pressed:
+            st.button("Cancel", on_click=session.cancel, key="reports_cancel")
+    if pressed and given is not None:
         _analyse(make, problem, given)
 
 
@@ -163,12 +155,11 @@ def _analyse(make: Callable[[], ReportsInUse] | None, problem: Exception | None,
 
 
 def _with_people(made: ReportsInUse, given: Given) -> ReportsInUse:
-    """The same with the groups and weights of all people, where some were asked for: from the file, or those that are in
-    use where it is gone."""
+    """The same with the groups and weights of all people: from the file, or those in use where it is gone."""
     beside = given.beside
     if not (beside.by or beside.weights):
         return made
-    labels, used, names = _as_reported(made), session.in_use(), made.settings.names
+    labels, used, names = _labels(made), session.in_use(), made.settings.names
     stated = () if made.settings.varied is None else made.settings.varied.columns
     if given.read.files:
         files, sheet = given.read.files, given.reports.sheet
@@ -192,49 +183,31 @@ def _with_people(made: ReportsInUse, given: Given) -> ReportsInUse:
     elif (
         used is None
         or used.people is None
-        or {*_as_reported(used)} != {*labels}
+        or _labels(used) != labels
         or used.settings.names != names
         or (stated and (used.settings.varied is None or used.settings.varied.columns != stated))
     ):
         if made.settings.varied is not None:
-            raise Unclear("Other names or columns are counted now: choose the file again for its groups.")
-        note = "Groups and weights are left out, because other names are counted now: choose the file again for them."
+            raise Unclear("Names or columns are counted otherwise now: choose the file again for its groups.")
+        note = "Groups and weights are left out, because names are counted otherwise now: choose the file again for them."
         collected = dataclasses.replace(made.collected, notes=(*made.collected.notes, note))
         return dataclasses.replace(made, collected=collected)
-    elif labels == _as_reported(used):
-        people = used.people
     else:
-        places = list(map(_as_reported(used).index, labels))
-        people = dataclasses.replace(used.people, tallies=used.people.tallies.in_order(places))
-    counts, notes = people.tallies.counts.sum(axis=0), (*made.collected.notes, *people.notes)
-    collected = dataclasses.replace(made.collected, counts=counts[: len(labels)], notes=notes)
-    noted = read_again(made.reports.notes, weighted=beside.weights is not None)
-    reports = dataclasses.replace(made.reports, notes=noted)
-    protocol, of_groups = made.protocol, tuple[tuple[str, str], ...]()
+        people = used.people
     if made.settings.varied is not None:
         protocol, of_groups = by_group.made_by_group(made, people)
-    return dataclasses.replace(
-        made,
-        reports=reports,
-        collected=collected,
-        people=people,
-        protocol=protocol,
-        of_groups=of_groups,
-        **beside._asdict(),
-    )
+        made = dataclasses.replace(made, protocol=protocol, of_groups=of_groups)
+    return made.with_people(people, *beside)
 
 
-def _as_reported(made: ReportsInUse) -> list[str]:
-    """Names of the reports in the order in which they are counted: of two that are swapped, each for the other."""
-    labels = [str(label) for label in made.collected.labels]
-    return labels[::-1] if made.settings.swapped else labels
+def _labels(made: ReportsInUse) -> list[str]:
+    return [str(label) for label in made.collected.labels]
 
 
 def _beside(
     files: Sequence[session_files.File], reports: Reports, in_use: ReportsInUse | None
 ) -> tuple[Beside, list[str]]:
-    """Widgets for the columns of groups and of weights, which begin with those in use; returns them, and the columns that
-    say neither reports nor weights."""
+    """Widgets for the columns of groups and of weights; returns them, and the columns that say neither."""
     before = NOTHING_BESIDE if in_use is None else Beside(in_use.by, in_use.weights, in_use.inverse)
     preview = preview_of(_largest(files), reports.has_header, sheet=reports.sheet)
     taken = (*reports.columns, reports.category_name, reports.count_name)
@@ -315,26 +288,23 @@ def _ask_which() -> None:
 
 
 def _given(made: str) -> Given | None:
-    """Widgets for the reports; None as long as there are none.
-
-    Raises:
-        UnreadableFile, Unclear: one plain sentence.
-        NoRoom: the server is short of memory.
-    """
+    """Widgets for the reports; None as long as there are none."""
     used, (files, text) = session.in_use(), _files(made)
+    alike = used is not None and (used.unary is None) == (made != "unary")
     if not (files or text.strip()):
         files = list(session.read_from().files)
-    if files:
-        return _from_files(files, _read_before(files, made), unary=made == "unary")
+    if files:  # with the columns of those in use the widgets begin
+        same = alike and tuple(files) == session.read_from().files
+        return _from_files(files, used if same else None, unary=made == "unary")
     if text.strip():
         read = read_typed(text)
         show_understood(read, None)
         return Given(read, _TYPED, None, True)
     if used is not None:
-        return _again(used) if (used.unary is None) == (made != "unary") else None
+        return _again(used) if alike else None
     if not session.was_let_go():  # which the panel has said
         session_files.say_if_let_go()
-    if session.were_lost():
+    if session.HERE.current():
         st.warning(session.LOST, icon=":material/info:")
     return None
 
@@ -342,18 +312,13 @@ def _given(made: str) -> Given | None:
 def _from_files(
     files: Sequence[session_files.File], in_use: ReportsInUse | None, *, unary: bool
 ) -> Given | None:
-    """Widgets for what the files hold, of unary encoding bits or the ones of each category; None as long as no column is
-    chosen.
-
-    Raises:
-        UnreadableFile, Unclear: one plain sentence.
-        NoRoom: the server is short of memory.
-    """
+    """Widgets for what the files hold; None as long as no column is chosen."""
     if unary and len(files) > 1:
         raise Unclear(
             "Reports of unary encoding are read from one file: take the others away, or put them together."
         )
     file, (sheet, before), bits, options = files[0], _sheet(files, in_use), None, dict[str, Any]()
+    preview: Preview | None = None
     held = bits_in(preview_of(file, None, sheet=sheet)) if unary else None
     columns, counted = ((), None) if held is None else _bit_columns(held, file, before)
     if columns:
@@ -363,12 +328,12 @@ def _from_files(
             [file],
             lambda: partial(read_bit_columns, Source(file.name, file.bytes(), sheet), columns, counted),
         )
-        reports, name, preview = bits.reports, plain(file.name), None
+        reports, name = bits.reports, plain(file.name)
     else:
-        found = _counted(files, sheet, before, "one" if unary else "report")
-        if found is None:
+        options, preview = _pick_columns(files, sheet, "one" if unary else "report", before)
+        if options["category"] is None:
             return None
-        reports, name, options, preview = found
+        reports, name = session.reports_of(files, options)
         if held is not None:
             bits = _bits(reports, held.in_words).noting(held.not_read(reports.category_name))
             reports = bits.reports
@@ -420,40 +385,8 @@ def _sheet(
     return sheet, read if sheet == held else None
 
 
-def _read_before(files: Sequence[session_files.File], made: str) -> ReportsInUse | None:
-    """The reports in use where they come from these files and are bits as well, or no bits either: with their columns
-    the widgets begin."""
-    used = session.in_use()
-    if used is None or tuple(files) != session.read_from().files:
-        return None
-    return used if (used.unary is None) == (made != "unary") else None
-
-
-def _counted(
-    files: Sequence[session_files.File], sheet: str | None, before: Reports | None, counted: str
-) -> tuple[Reports, str, dict[str, Any], Preview] | None:
-    """Widgets for the columns of the files; the reports, their display name, how they were read and what the first file
-    seemed to be, None as long as no column is chosen. Widgets begin with what was read ``before``; ``counted`` is what a
-    table of counts holds the number of.
-
-    Raises:
-        UnreadableFile: one plain sentence.
-        NoRoom: the server is short of memory.
-    """
-    options, preview = _pick_columns(_largest(files), sheet, counted, before)
-    if options["category"] is None:
-        return None
-    alone = len(files) == 1 and preview.has_header is not None
-    if alone and preview_of(files[0], None, counted, sheet).has_header == preview.has_header:
-        options["has_header"] = None  # the reader assumes it, and says so
-    # Of N people all may have sent zeros, but a collection has a report.
-    options |= {"all_zero": counted == "one"}
-    return *session.reports_of(files, options), options, preview
-
-
 def _files(made: str) -> tuple[list[session_files.File], str]:
-    """Widgets for files and typed counts, and for the simulated reports of k-RR; returns the files, and what was
-    typed."""
+    """Widgets for files, typed counts, and simulated reports of k-RR; returns the files, and what was typed."""
     left, right = st.columns([3, 2])
     left.file_uploader("Report files", accept_multiple_files=True, key="reports_files", help=TEMPORARY)
     left.caption(
@@ -491,8 +424,7 @@ def _files(made: str) -> tuple[list[session_files.File], str]:
 def _bit_columns(
     held: BitColumns, file: session_files.File, before: Reports | None
 ) -> tuple[tuple[str, ...], str | None]:
-    """Widgets for the columns of 0 and 1 that are categories, and for the one that says how often each row occurred
-    (None: once); no columns where the reports are in another form."""
+    """Widgets for the columns of 0 and 1 that are categories, and the one that counts each row."""
     if not held.columns:
         return (), None
     categories, times, in_strings = held.suggested, held.count, not held.suggested
@@ -542,26 +474,18 @@ def _bit_columns(
     return columns, counted
 
 
-def _cancel() -> None:
-    st.button("Cancel", on_click=session.cancel, key="reports_cancel")
-
-
 def _show_problem(problem: str) -> None:
     stays = " What was shown before stays in use." if session.in_use() is not None else ""
     st.error(markdown(f"{problem}{stays}"), icon=":material/error:")
 
 
 def _pick_columns(
-    first: session_files.File, sheet: str | None, counted: str, before: Reports | None
+    files: Sequence[session_files.File], sheet: str | None, counted: str, before: Reports | None
 ) -> tuple[dict[str, Any], Preview]:
-    """Options for `read_reports` and the sheet, by looking at the first file, and what that seems to be. Widgets begin
-    with what was read ``before``.
-
-    The category is None as long as the person has not chosen one of several columns that may hold it.
-
-    Raises:
-        UnreadableFile: when it is no table.
-    """
+    """Widgets for the columns of the files: options for `read_reports`, and what the largest file seems to be. They
+    begin with what was read ``before``; ``counted`` is what a table of counts holds the number of. The category is None
+    as long as the person has not chosen one of several columns that may hold it."""
+    first = _largest(files)
     preview, chosen = preview_of(first, None, counted, sheet), False
     if before is not None:
         if preview.has_header is not None:
@@ -611,7 +535,11 @@ def _pick_columns(
             "Then choose “Unary encoding (RAPPOR)” above; if they are separate yes-or-no questions, choose the column of "
             "one."
         )
-    return options, preview
+    alone = len(files) == 1 and preview.has_header is not None
+    if alone and preview_of(first, None, counted, sheet).has_header == preview.has_header:
+        options["has_header"] = None  # the reader assumes it, and says so
+    # Of N people all may have sent zeros, but a collection has a report.
+    return options | {"all_zero": counted == "one"}, preview
 
 
 def _as_before(preview: Preview, before: Reports) -> Preview:
@@ -625,11 +553,7 @@ def _as_before(preview: Preview, before: Reports) -> Preview:
 def preview_of(
     file: session_files.File, has_header: bool | None, counted: str = "report", sheet: str | None = None
 ) -> Preview:
-    """What the file seems to be; where ones are ``counted``, with the column of bit strings, or of ones, suggested.
-
-    Raises:
-        UnreadableFile: when it is no table.
-    """
+    """What the file seems to be; where ones are ``counted``, with the column of bit strings, or of ones, suggested."""
     preview = session_files.read_once(
         f"preview_{has_header}",
         (file.file_id, sheet),
@@ -666,23 +590,17 @@ def show_understood(
     noun = counted if reports.layout == "counts" and not of_bits else "report"
     left, right = st.columns([3, 2])
     if reports.columns:
-        few = ", ".join(f"“{plain(one, 40)}”" for one in reports.columns[:_MOST_COLUMNS])
-        more = len(reports.columns) - _MOST_COLUMNS
-        left.success(
-            markdown(
-                f"Understood: the columns {few}{f' and {more:,} more' if more > 0 else ''}, a category each: "
-                f"K = {len(reports.columns):,}. {in_numbers(reports.total, 'report')}.",
-                800,
-            )
+        columns = some([f"“{plain(one, 40)}”" for one in reports.columns], _MOST_COLUMNS)
+        understood = (
+            f"the columns {columns}, a category each: K = {len(reports.columns):,}. "
+            f"{in_numbers(reports.total, 'report')}"
         )
     else:
-        left.success(
-            markdown(
-                f"Understood: {in_numbers(reports.rows, 'row')}, {in_numbers(len(reports.labels), 'name')}, "
-                f"{in_numbers(reports.total, noun)}{_columns_read(reports)}.",
-                800,
-            )
+        understood = (
+            f"{in_numbers(reports.rows, 'row')}, {in_numbers(len(reports.labels), 'name')}, "
+            f"{in_numbers(reports.total, noun)}{_columns_read(reports)}"
         )
+    left.success(markdown(f"Understood: {understood}.", 800))
     remarks = [] if preview is None else [f"{form(preview)}."]
     remarks += rows_left_out(reports.dropped, reports.merged)
     # That these are reports of unary encoding has been said where ones are counted.
@@ -694,9 +612,9 @@ def show_understood(
             remarks.append(note)
     left.markdown("\n".join(f"- {markdown(remark)}" for remark in remarks))
     if preview is not None:
-        columns = [plain(name) or f"column {i}" for i, name in enumerate(preview.columns, 1)]
+        heads = [plain(name) or f"column {i}" for i, name in enumerate(preview.columns, 1)]
         rows = [[plain(cell) for cell in row] for row in preview.sample[:_FIRST_ROWS]]
-        right.dataframe(pd.DataFrame(rows, columns=columns), hide_index=True, width="content")
+        right.dataframe(pd.DataFrame(rows, columns=heads), hide_index=True, width="content")
 
 
 def _columns_read(reports: Reports) -> str:
