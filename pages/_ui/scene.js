@@ -148,8 +148,8 @@ const PICTURES = {
       }
       // The two names do not meet, nor a falling curve that of the point upon it: below it is room on the left, above it on the right.
       const roomy = at - left > 130 || at + 15 + 6.8 * name.length > width, anchor = (falls && !yours ? roomy : at > (left + right) / 2) ? 'end' : 'start';
-      const aside = yours ? (y < found[0].y ? 26 : -24) : falls ? (anchor === 'end' ? Math.min(20, foot - 6 - up(y)) : -10) : up(y) > foot - 20 ? -8 : 5;
-      if (yours && falls && !roomy && y < found[0].y) label(left + 6, up(y) + 34, 'start');   // little room is below the curve
+      const aside = yours ? -24 : falls ? (anchor === 'end' ? Math.min(20, foot - 6 - up(y)) : -10) : up(y) > foot - 20 ? -8 : 5;
+      if (yours && falls && y < found[0].y) label(left + 6, up(y) + 36, 'start');   // below the curve, and below the other name
       else label(at + (anchor === 'end' ? -15 : 15), up(y) + aside, anchor);
     }
     host.append(...(lines.length ? [list] : []), picture);
