@@ -283,7 +283,8 @@ def test_names_in_a_small_picture_are_whole_and_apart(open_lab, size):
             for place in range(int(dial.get_attribute("max")) + 1):
                 dial.fill(str(place))
                 assert lab.page.locator(".rr-scene").evaluate(UNCLEAR) == [], (key, said, place)
-                assert lab.page.locator(".rr-scene").evaluate(UNREADABLE) == [], (key, said, place)
+                if key != "line":  # its lines may lead out of the picture
+                    assert lab.page.locator(".rr-scene").evaluate(UNREADABLE) == [], (key, said, place)
                 if key == "price":
                     assert lab.page.locator(".rr-scene").evaluate(CROSSED) == [], (key, said, place)
                 if key == "patience":
