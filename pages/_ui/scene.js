@@ -148,8 +148,8 @@ const PICTURES = {
       }
       // The two names do not meet, nor a falling curve that of the point upon it: below it is room on the left, above it on the right.
       const roomy = at - left > 130 || at + 15 + 6.8 * name.length > width, anchor = (falls && !yours ? roomy : at > (left + right) / 2) ? 'end' : 'start';
-      const aside = yours ? (y < found[0].y ? 26 : -24) : falls ? (anchor === 'end' ? Math.min(20, foot - 6 - up(y)) : -10) : up(y) > foot - 20 ? -8 : 5;
-      if (yours && falls && !roomy && y < found[0].y) label(left + 6, up(y) + 34, 'start');   // little room is below the curve
+      const aside = yours ? -24 : falls ? (anchor === 'end' ? Math.min(20, foot - 6 - up(y)) : -10) : up(y) > foot - 20 ? -8 : 5;
+      if (yours && falls && y < found[0].y) label(left + 6, up(y) + 36, 'start');   // below the curve, and below the other name
       else label(at + (anchor === 'end' ? -15 : 15), up(y) + aside, anchor);
     }
     host.append(...(lines.length ? [list] : []), picture);
@@ -174,13 +174,13 @@ const PICTURES = {
       const [[x1, y1], [x2, y2]] = [inv, of(kind)].map(({shares}) => flat(shares));
       picture.append(svg('line', {x1, y1, x2, y2, stroke: ink(kind), class: 'rr-until'}));
     }
-    const [to, depth] = flat(inv.shares);
-    if (to < 0 || to > width || depth > height) {
-      picture.append(...['Inv is outside this picture:', inv.shares.map((share, i) => `${'ABC'[i]} ${signed(share)}`).join(', ')]
-        .map((text, i) => svg('text', {x: 2, y: height - 26 + 18 * i, class: 'rr-halo'}, text)));
-    }
     // The whole triangle, small, with the part that is drawn here.
     const whole = 84, tiny = ([x, y]) => [width - whole - 18 + whole * (x - left) / side, height - 12 + whole * (y - foot) / side];
+    const [to, depth] = flat(inv.shares), outside = to < 0 || to > width || depth > height;
+    if (outside) {
+      picture.append(...['Inv is outside this picture:', inv.shares.map((share, i) => `${'ABC'[i]} ${signed(share)}`).join(', ')]
+        .map((text, i) => svg('text', {x: width - whole - 38, y: height - 26 + 18 * i, 'text-anchor': 'end', class: 'rr-halo'}, text)));
+    }
     const outline = shares => shares.map(tiny).join('L');
     picture.append(svg('path', {d: `M${outline(corners)}Z`, class: 'rr-part'}), svg('path', {d: `M${outline([[1, 0, 0], [0, 1, 0], [0, 0, 1]].map(flat))}Z`, class: 'rr-edge'}));
     for (const [name, corner, dx, dy] of [['A', [1, 0, 0], -12, 5], ['B', [0, 1, 0], 4, 5], ['C', [0, 0, 1], 8, 8]]) {
@@ -193,7 +193,7 @@ const PICTURES = {
       const [x, y] = flat(shares), [dx, dy, anchor] = beside[kind];
       if (kind === 'mle_star' && apart) picture.append(svg('line', {x1: x, y1: y, x2: x + dx - 3, y2: y + dy - 4, class: 'rr-axis'}));
       picture.append(svg('circle', {cx: x, cy: y, r: 6, fill: ink(kind), class: 'rr-spot'}));
-      return apart || kind === 'inv' || kind === 'truth' ? svg('text', {x: x + dx, y: y + dy, 'text-anchor': anchor, class: 'rr-halo'}, name) : '';
+      return (kind === 'inv' ? !outside : apart || kind === 'truth') ? svg('text', {x: x + dx, y: y + dy, 'text-anchor': anchor, class: 'rr-halo'}, name) : '';
     });
     picture.append(...names);
     const line = svg('svg', {width, height: 92, role: 'img', 'aria-label': `The line from InvP at 0 to InvN at 100${position === null ? '' : `; MLE* at ${Math.round(position)}`}`});
