@@ -90,7 +90,7 @@ def error_table(result: Comparison, draw: Draw) -> None:
     st.markdown(
         f"{table(_ROWS['tv'], _ROWS['max'], _ROWS['above'])}\n\n{'' if truth.hidden() else marks}"
         "**Fit:** 0.01 short makes a report 1% less likely than under MLE\\*, on average. Inv, which may be "
-        f"negative, can fit better. One draw decides little: **Repeat it**.{beyond}"
+        "negative, can fit better. One draw decides little: **Repeat it**."
     )
     with st.expander("Other errors, how to read them, and the certificate of MLE\\*"):
         st.markdown(
@@ -99,8 +99,8 @@ def error_table(result: Comparison, draw: Draw) -> None:
             f"Bayesian update) would multiply a share is above 1 (by {number(max(result.certificate, 0.0), 2)}, which is "
             "rounding), so no shares make these reports more likely.\n\n"
             f"{_zeroed(result, draw.population.labels)}\n\n"
-            f"{truth.note('the errors') if truth.hidden() else measured} NLL: negative log-likelihood in nats, whose "
-            "differences are the row Fit; lower fits the reports better."
+            f"{truth.note('the errors') if truth.hidden() else measured}{beyond} NLL: negative log-likelihood in nats, "
+            "whose differences are the row Fit; lower fits the reports better."
         )
 
 

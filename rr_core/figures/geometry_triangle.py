@@ -69,11 +69,11 @@ def triangle(
     view: Frame,
     layers: Layers,
     *,
-    example: bool = False,
+    example: str = "",
 ) -> go.Figure:
     """The triangle with every estimate and the truth (3,) in it; Inv is marked by an arrow when it lies outside
-    ``view``. A fine lattice of points makes it clickable everywhere. ``example``: the reports are not the
-    scenario's."""
+    ``view``. A fine lattice of points makes it clickable everywhere. ``example`` says, in a sentence,
+    that the reports are not the scenario's."""
     # Plotly fills in a number where a hover text has "%{": an invisible joiner keeps such a name as it is.
     names = [name.replace("%{", "%\u2060{") for name in names]
     raw = to_plane(reports.estimates["inv"])
@@ -99,10 +99,9 @@ def triangle(
     if far:
         notes.append(_arrow(view, raw))
     x, y = triangle_axes(names, view)
-    reading = (
-        "An example, for the scenario's own three shares need no repair. " if example else ""
-    ) + _triangle_reading(reports)
-    return figure(traces, x, y, reading, annotations=notes, **TRIANGLE_LAYOUT)
+    return figure(
+        traces, x, y, f"{example} {_triangle_reading(reports)}".lstrip(), annotations=notes, **TRIANGLE_LAYOUT
+    )
 
 
 TRIANGLE_LAYOUT: dict[str, Any] = {

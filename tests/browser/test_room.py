@@ -130,7 +130,7 @@ def test_a_button_that_goes_or_turns_grey_leaves_the_focus_to_the_next(open_lab)
         with lab.rerun():
             button.press("Enter")
         expect(lab.page.locator(":focus")).to_contain_text(then)
-    lab.page.get_by_role("button", name="Bring it back").click()
+    press(lab, "Bring it back")
     lab.page.get_by_role("link", name="Projector's page").wait_for()
     assert lab.page.evaluate("document.activeElement === document.body")  # whoever clicks sees where
     lab.must_be_fine()

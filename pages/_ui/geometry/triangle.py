@@ -138,9 +138,10 @@ def section(page: Page, part: str) -> tuple[go.Figure, ThreeEstimates, Array | N
         place, why = page.place(), st.container()
     # Reports that a person moved, or an example, come from no truth.
     theta = truth.unless_hidden(three.theta) if reports is None else None
-    figure = triangle(
-        result, theta, [display(name, _LONGEST_NAME) for name in names], view, layers, example=example
-    )
+    shown = [display(name, _LONGEST_NAME) for name in names]
+    # Why, is said beside the figure, but not while it is presented.
+    why_one = ", for the scenario's own three shares need no repair." if link.presenting() else "."
+    figure = triangle(result, theta, shown, view, layers, example=f"An example{why_one}" if example else "")
     unused = _unused(part) if example else None
     page.lead(figure, "geometry", lambda x, y: _pick(percents_at(x, y)), place, unused)
     why.markdown(_explanation(result))
