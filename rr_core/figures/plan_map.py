@@ -243,7 +243,7 @@ def _reading(
         goal = (
             f"the ranking is right with probability at least {at_least(frontier.target.goal)}"
             if target.kind == "top"
-            else f"{capital(target.about.measure)} at most {at_most(frontier.target.goal)}"
+            else f"{target.about.measure} at most {at_most(frontier.target.goal)}"
         )
         if plan is not None:
             circle = f"the plan, ε = {budget(plan[0])} with N = {plan[1]:,.0f}"
