@@ -576,9 +576,11 @@ def _without_brackets(data: bytes, notes: list[str]) -> bytes:
 def _without_outer_quotes(data: bytes) -> bytes:
     """The text of lines that were put into quotation marks as a whole, without these, where a table with a column
     of numbers is left; else nothing."""
-    first = data.strip().partition(b"\n")[0]
+    if len(data) > _PIECE_BLOCKS * _BLOCK:
+        return b""
+    first = data[:_SAMPLE_BYTES].strip().partition(b"\n")[0]
     mark = next((one for one in _SEPARATORS if one.encode() in first), "")
-    if not mark or b'"' in first[1:-1] or len(data) > _PIECE_BLOCKS * _BLOCK:
+    if not mark or b'"' in first[1:-1]:
         return b""
     lines = [line for line in data.split(b"\n") if line]
     if not all(line.startswith(b'"') and line.endswith(b'"') for line in lines):
