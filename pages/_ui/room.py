@@ -24,7 +24,7 @@ from rr_core.plan.targets import Target
 from rr_core.rounding import counted, odds
 from rr_core.words.phrases import FOLDED
 from server.room import SERVED, store
-from server.room.store import Question, Refused, Room
+from server.room.store import Question, Refused, Room, Unknown
 
 _EVERY = 2.0  # seconds between two looks at a room
 _EPSILONS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
@@ -74,7 +74,7 @@ def draw() -> None:
         room = store.store().room(ticket.code).result()
         is_teacher = bool(ticket.key) and store.store().is_teacher(ticket.code, ticket.key)
     except Refused as refused:
-        _elsewhere(ticket.code, f"{refused}")
+        _elsewhere(ticket.code, refused)
         return
     if is_teacher:
         _control(room)
@@ -92,17 +92,19 @@ def _try(act: Callable[[], object]) -> None:
         st.session_state["_room_wrong"] = f"{refused}"
 
 
-def _elsewhere(code: str, refusal: str) -> None:
+def _elsewhere(code: str, refused: Refused) -> None:
     """Where there is no such room, or no longer: say so, and look whether it comes back."""
     if st.session_state.get("_room_projected") == code:  # for all to see: nothing to press
         st.html(_PROJECTOR)
-        st.html('<h2 class="rr-asked">This room has ended.</h2>')
+        told = "This room has ended." if isinstance(refused, Unknown) else f"{refused}"
+        st.html(f'<h2 class="rr-asked">{escape(told)}</h2>')
     else:
-        if deleted := st.session_state.get("_room_deleted"):
+        deleted = st.session_state.get("_room_deleted")
+        if deleted is None or deleted[0].room.code != code:
+            st.info(markdown(f"{refused}"))
+        if deleted is not None:
             st.markdown(f"Room {deleted[0].room.code} and its reports are deleted.")
             st.button("Bring it back", on_click=_bring_back, help="Until you leave this page.")
-        else:
-            st.info(markdown(refusal))
         _another()
 
     @st.fragment(run_every=2 * _EVERY)

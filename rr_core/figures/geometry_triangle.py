@@ -114,10 +114,10 @@ TRIANGLE_LAYOUT: dict[str, Any] = {
 }
 
 
-def way_along(position: float) -> str:
-    """Where MLE* is on the way from InvP to InvN, in words."""
+def way_along(position: float, behind: str = "") -> str:
+    """Where MLE* is on the way from InvP to InvN: at an end, or its share of the way with the words ``behind`` it."""
     end = "InvN" if position > 0.5 else "InvP"
-    return f"all but at {end}" if abs(position - 0.5) > _ALL_BUT else f"{percent(position)} of the way along"
+    return f"all but at {end}" if abs(position - 0.5) > _ALL_BUT else f"{percent(position)}{behind}"
 
 
 def _triangle_reading(reports: ThreeEstimates) -> str:
@@ -133,7 +133,7 @@ def _triangle_reading(reports: ThreeEstimates) -> str:
         return "MLE* (green circle) and InvP (blue triangle) are one point here, for both keep a single category."
     return (
         "MLE* (green circle) lies on the line from InvP (blue triangle) to InvN (amber diamond), "
-        f"{way_along(alignment.position)}."
+        f"{way_along(alignment.position, ' of the way along')}."
     )
 
 

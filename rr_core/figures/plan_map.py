@@ -245,9 +245,8 @@ def _reading(
             if target.kind == "top"
             else f"{target.about.measure} at most {at_most(frontier.target.goal)}"
         )
-        if plan is not None:
-            circle = f"the plan, ε = {budget(plan[0])} with N = {plan[1]:,.0f}"
-        where = f"Orange dots: {goal}; the {'star' if plan is not None else 'circle'} is {circle}"
+        star = plan and f"the star is the plan, ε = {budget(plan[0])} with N = {plan[1]:,.0f}"
+        where = f"Orange dots: {goal}; {star or f'the circle is {circle}'}"
     measure = target.about.measure.replace("RMSE", "typical error (RMSE)")
     dotted = f"; dotted lines: the {measure}" if named else ""
     return f"{where}{dotted}; the lighter, the {what}."

@@ -40,6 +40,7 @@ _BEHIND_SHARE = r"^\s*[0-9][0-9.,\s]*%\s*\(([0-9][^()%]*)\)\s*$"  # 31.2% (312)
 _DIGITS = {
     zero + i: f"{i}" for zero in (0x660, 0x6F0, 0xFF10) for i in range(10)
 }  # Arabic, Persian, of full width
+_OTHER_DIGITS = f"[{''.join(map(chr, _DIGITS))}]"
 _SLICE = 1 << 16  # numbers made objects of Python's at a time
 _NOT_FINITE = r"(?i)^[+-]?(nan|inf(inity)?)$"
 
@@ -61,7 +62,7 @@ def parse(distinct: Any, *, shares: bool = False) -> Numbers:
     if is_number(distinct.type):
         return Numbers(_from_arrow(distinct))
     text = to_text(distinct)
-    if not pc.all(pc.string_is_ascii(text)).as_py():
+    if pc.any(pc.match_substring_regex(text, _OTHER_DIGITS)).as_py():
         text = pa.array([one and one.translate(_DIGITS) for one in text.to_pylist()], text.type)
     text = pc.replace_substring_regex(text, _WITH_SHARE, r"\1")
     text = pc.replace_substring_regex(text, _BEHIND_SHARE, r"\1")

@@ -121,6 +121,26 @@ def test_the_page_without_the_key_shows_everybody_the_same_and_lets_nobody_act(r
         assert key not in str(page.main)
 
 
+def test_a_projector_says_that_its_room_has_ended_only_where_it_has(rooms, monkeypatch):
+    code, _ = rooms.open_room("Which?", ["a", "b"], 1.0)
+    page = opened("room", f"room={code}")
+
+    def shown():
+        return "".join(one.proto.body for one in checked(page.run()).get("html"))
+
+    def away(*_):
+        raise store.Broken(store._BROKEN)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(store.Store, "room", away)
+        assert "Nothing was kept" in shown()
+        assert "has ended" not in shown()
+    assert code in shown()
+    rooms.delete(code)
+    assert "This room has ended." in shown()
+    assert not page.main.button
+
+
 def projected(code: str) -> str:
     return "".join(one.proto.body for one in opened("room", f"room={code}").get("html"))
 

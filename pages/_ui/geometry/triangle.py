@@ -147,8 +147,7 @@ def section(page: Page, part: str) -> tuple[go.Figure, ThreeEstimates, Array | N
     why.markdown(_explanation(result))
     with right:
         alignment = result.collinearity
-        where = way_along(alignment.position) if alignment.length else "all one point"
-        at = where.removesuffix(" of the way along")
+        at = way_along(alignment.position) if alignment.length else "all one point"
         st.metric("MLE\\* on the way InvP → InvN", at)
         _move_reports(three, result, reports, [plain(name, _LONGEST_NAME) for name in names], example=example)
     return figure, result, theta
