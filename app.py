@@ -13,9 +13,9 @@ from importlib import import_module
 
 import streamlit as st
 
-from server import jobs, middleware, sessions
+from server import middleware
 from server.middleware import MIDDLEWARE
-from server.room import SERVED, routes
+from server.room import ROUTE, SERVED
 
 _AT_THE_END = 1.0  # seconds that requests have once the server is told to end
 
@@ -31,7 +31,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
         threading.Thread(target=_open_browser, daemon=True).start()
     yield
     await asyncio.gather(preparing, compressing)
-    await asyncio.to_thread(jobs.end_all)
+    await asyncio.to_thread(import_module("server.jobs").end_all)
 
 
 def _prepare() -> None:
@@ -41,7 +41,8 @@ def _prepare() -> None:
         import_module("pages._ui")  # once there is the runtime that caches and components need
     finally:
         gc.enable()
-    sessions.prepare()
+    import_module("server.sessions").prepare()
+    import_module("server.room.routes")
 
 
 def _open_browser() -> None:
@@ -75,9 +76,8 @@ def _end(number: int) -> None:
     signal.raise_signal(number)
 
 
-app = st.App(
-    "home.py", lifespan=lifespan, middleware=MIDDLEWARE, routes=[middleware.PLOTLY_ROUTE, *routes.ROUTES]
-)
+# What takes long to import, as the mathematics, Arrow and the database of rooms, comes once the server listens.
+app = st.App("home.py", lifespan=lifespan, middleware=MIDDLEWARE, routes=[middleware.PLOTLY_ROUTE, ROUTE])
 
 if __name__ == "__main__":
     with suppress(KeyboardInterrupt):

@@ -5,7 +5,37 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
+from importlib import import_module
+
+from starlette.convertors import Convertor, register_url_convertor
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 # Set while a server answers phones: Streamlit alone, without `app.py`, does not.
 SERVED = threading.Event()
+
+
+class _Address(Convertor[str]):
+    """Of a room, behind whatever folders: routes of an application do not know `server.baseUrlPath`."""
+
+    regex = "(?:[^/]+/)*r(?:/[^/]+(?:/(?:now|report|guess))?)?"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+class _Phones:
+    """Answers phones by `routes`, which is imported with the first: a server that listens early is a page seen early."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        routes = await asyncio.to_thread(import_module, "server.room.routes")
+        await routes.ROUTER(scope, receive, send)
+
+
+register_url_convertor("room", _Address())
+ROUTE = Route("/{address:room}", _Phones())

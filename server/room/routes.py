@@ -23,10 +23,9 @@ from limits.aio.storage import (
     MemoryStorage,
 )  # the other one starts a thread for a request, which the server waits for
 from limits.aio.strategies import FixedWindowRateLimiter
-from starlette.convertors import Convertor, register_url_convertor
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import Route, Router
 
 from rr_core.confidence_sequence import anytime_intervals
 from rr_core.estimators import inv_p
@@ -51,21 +50,6 @@ _SENT_BY_NETWORK, _SENT_TO_ROOM = parse("6000/minute"), parse("12000/minute")
 _WRONG_CODES = parse("20/minute")
 _TOO_FAST = "Too many requests come from your network: wait a minute, then try again."
 _TOO_MANY_CODES = "Too many wrong codes came from your network: wait a minute, then look at the code again."
-
-
-class _Folder(Convertor[str]):
-    """What stands before an address: nothing, or folders."""
-
-    regex = "(?:[^/]+/)*"
-
-    def convert(self, value: str) -> str:
-        return value
-
-    def to_string(self, value: str) -> str:
-        return value
-
-
-register_url_convertor("folder", _Folder())
 
 
 class _TooFast(Refused):
@@ -292,15 +276,15 @@ def routes(desk: Desk) -> list[Route]:
         return JSONResponse({"ok": True}, headers=_KEEP_NOTHING)
 
     return [
-        Route("/{before:folder}r", page),
-        Route("/{before:folder}r/{code}", page),
-        Route("/{before:folder}r/{code}/now", _refusing(now)),
+        Route("/{before:path}r", page),
+        Route("/{before:path}r/{code}", page),
+        Route("/{before:path}r/{code}/now", _refusing(now)),
         *(
-            Route(f"/{{before:folder}}r/{{code}}/{what}", _refusing(partial(keep, what)), methods=["POST"])
+            Route(f"/{{before:path}}r/{{code}}/{what}", _refusing(partial(keep, what)), methods=["POST"])
             for what in get_args(What)
         ),
     ]
 
 
 # Of this server.
-ROUTES = routes(Desk())
+ROUTER = Router(routes(Desk()))
