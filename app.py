@@ -42,7 +42,9 @@ def _prepare() -> None:
     finally:
         gc.enable()
     import_module("server.sessions").prepare()
-    import_module("server.room.routes")
+    for not_of_the_first_figure in ("scipy.stats", "scipy.signal", "server.room.routes", "pages._ui.room"):
+        import_module(not_of_the_first_figure)
+    gc.freeze()
 
 
 def _open_browser() -> None:

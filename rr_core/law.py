@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import signal, special, stats
+from scipy import special
 
 from rr_core import _validate
 from rr_core._validate import Array
@@ -57,7 +58,7 @@ def report_distribution(t: int, n: int, mechanism: RandomizedResponse) -> tuple[
     if min(true_pmf.size, false_pmf.size) < 64:
         pmf = np.convolve(true_pmf, false_pmf)
     else:
-        pmf = np.maximum(signal.fftconvolve(true_pmf, false_pmf), 0.0)
+        pmf = np.maximum(scipy.signal.fftconvolve(true_pmf, false_pmf), 0.0)
     return first_true + first_false, pmf
 
 
@@ -88,7 +89,7 @@ def report_band(true_counts: ArrayLike, n: int, mechanism: RandomizedResponse, l
     distinct, where = np.unique(counts, return_inverse=True)
     expected = mechanism.q * n + mechanism.keep * distinct
     variance, third = report_variance(distinct, n, mechanism), _third_moment(distinct, n, mechanism)
-    z = stats.norm.isf((1 - level) / 2)
+    z = -special.ndtri((1 - level) / 2)
     spread = z * np.sqrt(variance)
     centre = expected + (z**2 - 1) / 6 * third / np.maximum(variance, 1.0)
     low, high = np.ceil(centre - spread - 0.5), np.ceil(centre + spread - 0.5)
@@ -97,7 +98,7 @@ def report_band(true_counts: ArrayLike, n: int, mechanism: RandomizedResponse, l
         first_true, last_true, true = _binomials(distinct[some], mechanism.p)
         first_false, last_false, false = _binomials(n - distinct[some], mechanism.q)
         first, last = first_true + first_false, last_true + last_false
-        pmf = np.maximum(signal.fftconvolve(true, false, axes=1), 0.0)
+        pmf = np.maximum(scipy.signal.fftconvolve(true, false, axes=1), 0.0)
         cumulative = np.cumsum(pmf, axis=1)
         low[some] = first + (cumulative < (1 - level) / 2).sum(axis=1)
         high[some] = np.minimum(first + (cumulative < (1 + level) / 2).sum(axis=1), last)
@@ -194,7 +195,8 @@ def negative_chances(true_counts: ArrayLike, n: int, mechanism: RandomizedRespon
         # small chances keep their digits; and n q is below 400 where the variance is small.
         users, own = t[some, None], np.arange(int(most) + 1.0)
         chance[some] = (
-            stats.binom.pmf(own, users, mechanism.p) * stats.binom.cdf(most - own, n - users, mechanism.q)
+            scipy.stats.binom.pmf(own, users, mechanism.p)
+            * scipy.stats.binom.cdf(most - own, n - users, mechanism.q)
         ).sum(axis=1)
     chance[t == 0] = negative_chance(n, mechanism)
     found: Array = chance[where]
@@ -284,7 +286,7 @@ def _edgeworth(most: float, mean: Array, variance: Array, third: Array, fourth: 
         + excess / 24 * (z**3 - 3 * z)
         + skewness**2 / 72 * (z**5 - 10 * z**3 + 15 * z)
     )
-    chance: Array = np.clip(special.ndtr(z) - stats.norm.pdf(z) * correction, 0.0, 1.0)
+    chance: Array = np.clip(special.ndtr(z) - scipy.stats.norm.pdf(z) * correction, 0.0, 1.0)
     return chance
 
 
@@ -324,7 +326,7 @@ def _binomials(n: Array, p: float) -> tuple[Array, Array, Array]:
 
 def _binomial_chances(values: NDArray[Any], n: ArrayLike, p: float) -> Array:
     """Pr(Binomial(n, p) = value). SciPy's overflows at a p below 1e-300, at which any other value than 0 is as rare."""
-    chances: Array = stats.binom.pmf(values, n, max(p, 1e-290))
+    chances: Array = scipy.stats.binom.pmf(values, n, max(p, 1e-290))
     return chances
 
 

@@ -1,4 +1,5 @@
-"""What pages share. Importing this package imports all of its modules, in one thread.
+"""What pages share. Importing this package imports all of its modules in one thread, but that of rooms: its database takes
+a third of a second to import, and no other page needs it.
 
 When several people open different pages of a server that has just been started, Python would import the same modules
 from several threads in different orders; where two of them wait for each other it hands out modules that are half
@@ -10,4 +11,5 @@ import importlib
 import pkgutil
 
 for _module in pkgutil.walk_packages(__path__, f"{__name__}."):
-    importlib.import_module(_module.name)
+    if _module.name != f"{__name__}.room":
+        importlib.import_module(_module.name)

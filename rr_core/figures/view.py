@@ -13,8 +13,8 @@ from itertools import chain, islice
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import coo_array
 
 from rr_core._validate import Array
 from rr_core.figures.style import Trace, axis, bar_trace, mark_trace
@@ -132,7 +132,9 @@ class Curve:
         bin_of = np.repeat(np.arange(self.starts.size), self.sizes)
         shape = (self.starts.size, per_level.shape[-1])
         # Sparse: bins times levels may be ten million, while no category is in more than one bin.
-        weights = coo_array((1 / self.sizes[bin_of], (bin_of, level_of[self.order])), shape).tocsr()
+        weights = scipy.sparse.coo_array(
+            (1 / self.sizes[bin_of], (bin_of, level_of[self.order])), shape
+        ).tocsr()
         means: Array = (weights @ per_level.T).T
         return means
 

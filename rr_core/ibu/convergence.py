@@ -37,8 +37,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from rr_core import _validate
 from rr_core._validate import Array
@@ -287,7 +287,7 @@ def _slowest_error_inside(own: Array, mass: Array) -> float:
         spread = mass[rest] / (own[rest] - own[first] - x * width)
         return float(x * next_mass - (1 - x) * mass[first] + x * (1 - x) * width * spread.sum())
 
-    share = brentq(balance, 0.0, 1.0, xtol=1e-300, rtol=4 * np.finfo(float).eps)
+    share = scipy.optimize.brentq(balance, 0.0, 1.0, xtol=1e-300, rtol=4 * np.finfo(float).eps)
     return float(own[first] + share * width)
 
 

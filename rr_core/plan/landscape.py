@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import interpolate
 
 from rr_core import _validate, sampling, streams
 from rr_core._validate import Array
@@ -92,7 +92,7 @@ def _interpolated(function: ValueFunction, k: int, epsilons: Array, n: Array) ->
     """Every other place and the last one worked out; between them cubic splines of the logarithms."""
     nodes = [np.unique(np.append(np.arange(0, axis.size, 2), axis.size - 1)) for axis in (n, epsilons)]
     known = _grid(function, k, epsilons[nodes[1]], n[nodes[0]])
-    spline = interpolate.RectBivariateSpline(
+    spline = scipy.interpolate.RectBivariateSpline(
         np.log(n[nodes[0]]), np.log(epsilons[nodes[1]]), np.log(known), s=0
     )
     values, between = (

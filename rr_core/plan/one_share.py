@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special, stats
+from scipy import special
 
 from rr_core import _validate
 from rr_core._validate import Array
@@ -212,8 +213,8 @@ def _by_the_binomial(channel: Channel, shares: Array, power: float) -> Array:
     people = least_users(short, Channels(2, np.full(gain.shape, none), gain))
     # Of few people the teeth of the exact tails, over whose tips these bounds go, are wide.
     few, n = np.flatnonzero(people <= _FEW), np.arange(1, _FEW + 1)
-    threshold = stats.binom.isf(LEVEL, n, none)
-    missed = stats.binom.sf(threshold, n, np.minimum(none + gain[few, None], 1.0)) < power
+    threshold = scipy.stats.binom.isf(LEVEL, n, none)
+    missed = scipy.stats.binom.sf(threshold, n, np.minimum(none + gain[few, None], 1.0)) < power
     missed &= n < people[few, None]
     people[few] = np.where(missed, n, 0).max(axis=1, initial=0) + 1
     return people.reshape(shares.shape)

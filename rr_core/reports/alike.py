@@ -19,8 +19,9 @@ truths have.
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 from rr_core._validate import Array
 from rr_core.protocols.unary import UnaryEncoding, inv_p_unary
@@ -54,7 +55,7 @@ def alike(counts: NDArray[np.int64], weighted: Weighted | None) -> tuple[float, 
     statistic = float(((seen - expected) ** 2 / expected).sum())
     if expected.min() >= LEAST_EXPECTED or seen.size > MOST_CELLS:
         return float(special.chdtrc(df, statistic)), 0
-    tables = stats.random_table(n, seen.sum(axis=0), seed=generator(0, Stream.FIT, 1))
+    tables = scipy.stats.random_table(n, seen.sum(axis=0), seed=generator(0, Stream.FIT, 1))
     return drawn(
         statistic, seen.size, lambda many: ((tables.rvs(many) - expected) ** 2 / expected).sum(axis=(-1, -2))
     )
@@ -118,4 +119,4 @@ def _of_weighted(
     statistic = float((n[:, None] * (shares - overall) ** 2 / divisor).sum())
     mean = float(((n @ variances - n.sum() * of_mean) / divisor).sum())
     free = df / scale
-    return float(stats.f.sf(statistic / mean, free, free * weighted[3])) if mean > 0 else 1.0
+    return float(scipy.stats.f.sf(statistic / mean, free, free * weighted[3])) if mean > 0 else 1.0

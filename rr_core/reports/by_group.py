@@ -24,8 +24,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 from rr_core import typed
 from rr_core._validate import Array
@@ -302,7 +303,7 @@ def alike_designs(
     of_all = np.zeros((g, k))
     of_all[:, some] = weight
     mean = df + int(some.sum()) - float((of_sum(of_all)[some] / weight.sum(axis=0)).sum())
-    return float(stats.f.sf(found / mean, free, free * degrees_of_freedom)) if mean > 0 else 1.0, 0
+    return float(scipy.stats.f.sf(found / mean, free, free * degrees_of_freedom)) if mean > 0 else 1.0, 0
 
 
 def _of_one(design: Collecting, theta: Array) -> Array:

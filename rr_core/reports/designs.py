@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from rr_core import typed
 from rr_core._validate import Array
@@ -130,7 +130,7 @@ def kuk(p: float, p2: float, draws: int) -> Channel:
     [[0.8, 0.2], [0.2, 0.8]]
     """
     red = np.arange(int(draws) + 1)
-    return Channel(np.stack([stats.binom.pmf(red, int(draws), share) for share in (p2, p)]))
+    return Channel(np.stack([scipy.stats.binom.pmf(red, int(draws), share) for share in (p2, p)]))
 
 
 _CHANCES: Mapping[str, Callable[..., Channel]] = {

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special, stats
+from scipy import special
 
 from rr_core import _validate, sampling
 from rr_core._validate import Array
@@ -502,5 +503,6 @@ def _tail(ones: int, n: int, people: int, chances: tuple[float, float]) -> float
     last = min(int(centre + _WINDOW * spread) + _WINDOW, people)
     own: NDArray[np.int64] = np.arange(first, last + 1)
     return float(
-        stats.binom.pmf(own, people, chances[1]) @ stats.binom.sf(ones - own - 1, n - people, chances[0])
+        scipy.stats.binom.pmf(own, people, chances[1])
+        @ scipy.stats.binom.sf(ones - own - 1, n - people, chances[0])
     )

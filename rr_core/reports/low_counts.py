@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special, stats
+from scipy import special
 
 from rr_core import _validate, sampling
 from rr_core.mechanism import RandomizedResponse
@@ -78,8 +79,8 @@ def floor(counts: ArrayLike, mechanism: RandomizedResponse, chance: float = 0.05
     least = np.sort(np.partition(reports, half - 1)[:half])
     tail = special.betaincinv(ranks, k - ranks + 1, _rank_probability(tuple(ranks.tolist()), k, chance))
     # ppf gives the smallest x with F(x) >= tail; the largest with F(x) <= tail is that one or the one before.
-    nearest = stats.binom.ppf(tail, n, mechanism.q)
-    fits = stats.binom.cdf(nearest, n, mechanism.q) <= tail
+    nearest = scipy.stats.binom.ppf(tail, n, mechanism.q)
+    fits = scipy.stats.binom.cdf(nearest, n, mechanism.q) <= tail
     lowest = np.where(fits, nearest, nearest - 1).astype(np.int64)
     return Floor(n * mechanism.q, ranks, least[ranks - 1], lowest, k, chance)
 
@@ -163,7 +164,7 @@ def strays(
             break
         n = int(reports[-1] - reports[cut])
         level = n * q
-        rare = stats.binom.cdf(values, n, q) * counts.size <= chance
+        rare = scipy.stats.binom.cdf(values, n, q) * counts.size <= chance
         found = int(np.count_nonzero(rare & (values < level / 2)))
         found = min(found, int(np.searchsorted(names, counts.size - 2, side="right")) - 1)
         if found <= cut or (cut and reports[found] >= level):

@@ -25,8 +25,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 from rr_core import sampling
 from rr_core._validate import Array
@@ -168,7 +169,7 @@ def _chances_of_sums(support: Array, protocol: UnaryEncoding, n: int) -> list[fl
 
 def _chance_of_total(ones: float, protocol: UnaryEncoding, n: int) -> float:
     """The chance of a total as improbable on either side, by a sum over the ones of the owners' categories."""
-    owners, others = stats.binom(n, protocol.p), stats.binom(n * (protocol.k - 1), protocol.q)
+    owners, others = scipy.stats.binom(n, protocol.p), scipy.stats.binom(n * (protocol.k - 1), protocol.q)
     own = np.arange(owners.ppf(_IMPOSSIBLE), owners.isf(_IMPOSSIBLE) + 1)
     weights = owners.pmf(own)
     at_most, at_least = weights @ others.cdf(ones - own), weights @ others.sf(ones - own - 1)
@@ -178,7 +179,9 @@ def _chance_of_total(ones: float, protocol: UnaryEncoding, n: int) -> float:
 def _chances_of_each(reports: Array, protocol: UnaryEncoding) -> list[float]:
     """Of (k + 1,) reports by their number of ones: the chance of chi-squared, and a bound for the one furthest out."""
     p, n, ones = protocol.p, float(reports.sum()), np.arange(protocol.k + 1)
-    others = stats.binom(protocol.k - 1, protocol.q)  # the ones of a report outside its owner's category
+    others = scipy.stats.binom(
+        protocol.k - 1, protocol.q
+    )  # the ones of a report outside its owner's category
     expected = n * (p * others.pmf(ones - 1) + (1 - p) * others.pmf(ones))
     starts, since = [0], 0.0
     for s, more in enumerate(expected.tolist(), start=1):

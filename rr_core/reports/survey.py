@@ -40,8 +40,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse, special, stats
+from scipy import special
 
 from rr_core import _validate
 from rr_core._validate import Array
@@ -168,7 +169,7 @@ def _sums(
     for rows in row_blocks(*reports.shape):
         block = reports[rows].astype(np.float64)
         of_rows = each[rows], (cells[rows], np.arange(len(block)))
-        sums[:, :m] += sparse.csr_array(of_rows, (n_cells, len(block))) @ block
+        sums[:, :m] += scipy.sparse.csr_array(of_rows, (n_cells, len(block))) @ block
     return sums
 
 
@@ -344,13 +345,13 @@ class Survey:
             numbers = np.array([[first.kish], [second.kish]])
             of_each = np.array([[first.degrees_of_freedom], [second.degrees_of_freedom]])
             shared = variance**2 / np.where(variance > 0, (variances**2 / of_each).sum(axis=0), 1.0)
-            law: Any = stats.t(np.where(variance > 0, shared, of_each.min()))
+            law: Any = scipy.stats.t(np.where(variance > 0, shared, of_each.min()))
             if self.variance_of_difference is not None:
                 together = self.variance_of_difference(one, other)
                 least = first.least_variance + second.least_variance
                 variance = np.where(together > 0, np.maximum(together, least), variance)
         else:
-            law = stats.norm
+            law = scipy.stats.norm
         spread = np.sqrt(variance)
         half = law.isf((1 - level) / 2) * spread
         if first.protocol is second.protocol and (first.few or second.few):
@@ -666,7 +667,7 @@ def _weighted(weighed: _Weighed, group: int, unweighted: Analysis, tallies: Tall
     )
     kish = weighed.groups[group, -1] ** 2 / weighed.squares[group, -1]
     df = weighed.degrees_of_freedom(group)
-    beyond = partial(stats.t.isf, df=df)
+    beyond = partial(scipy.stats.t.isf, df=df)
     intervals: tuple[Interval | None, Interval | None] = (None, None)
     certificate = variance = by_design = None
     if isinstance(protocol, Channel):
@@ -732,7 +733,7 @@ def _weighted_total(
     alone = part**2 @ [one.variance_of_inv() for one in analyses]
     variance = np.where(variance > 0, np.maximum(variance, least), alone)
     df = weighed.degrees_of_freedom()
-    intervals = intervals_of_inv(inv, variance, level, partial(stats.t.isf, df=df))
+    intervals = intervals_of_inv(inv, variance, level, partial(scipy.stats.t.isf, df=df))
     above = AboveZero.of(*by_chance(unweighted, made), level=1 - level)
     counts = np.sum([one.counts for one in unweighted], axis=0)
     pairs = zip(weighed.groups, made.designs, strict=True)
