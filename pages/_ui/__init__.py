@@ -1,5 +1,5 @@
-"""What pages share. Importing this package imports all of its modules in one thread, but that of rooms: its database takes
-a third of a second to import, and no other page needs it.
+"""What pages share. Importing this package imports all of its modules in one thread, but that of rooms: its database
+takes a third of a second to import, and no other page needs it.
 
 When several people open different pages of a server that has just been started, Python would import the same modules
 from several threads in different orders; where two of them wait for each other it hands out modules that are half

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rr_core._validate import Array
 from rr_core.collinearity import Collinearity
 from rr_core.figures.estimators import hover
+from rr_core.figures.geometry_triangle import way_along
 from rr_core.figures.style import (
     COUNT,
     QUANTITIES,
@@ -71,7 +72,7 @@ def _plane_reading(alignment: Collinearity) -> str:
         return "What is left after the cut is all equal, so InvP, MLE* and InvN are one and the same point."
     if not alignment.position and alignment.on_line:
         return f"MLE* and InvP are one point here, {number(alignment.length)} away from InvN."
-    where = f"MLE* stands {percent(alignment.position)} of the way from InvP to InvN"
+    where = f"MLE* stands {way_along(alignment.position, ' of the way from InvP to InvN')}"
     if alignment.on_line:
         return f"{where}, exactly on the line between them."
     return (
