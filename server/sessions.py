@@ -66,8 +66,6 @@ _PART_OF_ONES_UPLOADS = 0.125  # of the limit, but never less than what may be r
 _PART_ON_THE_WAY, _PART_OF_SMALL_ONES = 0.2, 0.03  # of the limit, for uploads that are not at their end
 _ROOM_WITHIN = 0.9  # part of the limit; the rest is for what asks for no room
 _FULL, _RELIEVED = 0.85, 0.7  # parts of the limit: from when things are let go of, and until when
-_MMAP_THRESHOLD = -3  # of glibc's mallopt
-_LARGE_ARRAY = 2**22  # bytes, from which on an array has memory of its own
 _SMALL = 2**20  # bytes: letting go of less helps nobody
 _MUCH, _VERY_MUCH = 2**26, 2**28  # bytes: work on as many is felt by others, and takes turns
 _AWAY = 30.0  # seconds after which a visitor has left: a telephone in a pocket, or a closed page
@@ -592,15 +590,6 @@ def is_served() -> bool:
     return _server() is not None
 
 
-@cache
-def _use_returning_allocators() -> None:
-    """Have large arrays given back to the system when they are freed: Arrow's own allocator keeps what its threads took,
-    and the C library, left alone, what lies below something still held."""
-    pa.set_memory_pool(pa.system_memory_pool())
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LARGE_ARRAY)
-
-
 def _return_memory(least: float = 0.0) -> int:
     """Give what is free back to the system, after looking for garbage if it is time to; what is taken then."""
     global _collected
@@ -638,7 +627,6 @@ def _prepare() -> None:
 
 def _start_watching() -> None:
     """Have the memory of this server watched, and its uploads bounded, from now on."""
-    _use_returning_allocators()
     GATE.most, GATE.kept = int(_PART_ON_THE_WAY * limit()), int(_PART_OF_SMALL_ONES * limit())
     GATE.tell, GATE.make_way = _tell_of_upload, _make_way
     threading.Thread(target=_watch, name="memory", daemon=True).start()
