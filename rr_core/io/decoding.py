@@ -27,6 +27,13 @@ MAX_UNPACKED_BYTES = MAX_UPLOAD_BYTES
 COUNT_FIRST = "Count the values first and upload one line per category with its count."
 DAMAGED = "The {what} is damaged or cut short. Save it again in the program it comes from, or upload the table as CSV."
 
+_FOREIGN_CONTENT = (
+    "The content is {}, not a table, whatever its name says. Export the table itself as CSV and upload that."
+)
+_UNKNOWN_ENCODING = (
+    "The encoding of the text is not known, so letters would be lost or wrong. Save the table again in the encoding UTF-8 "
+    "(Excel: “CSV UTF-8”)."
+)
 _CHUNK = 1 << 20
 _GZIP, _PARQUET, _ZIP, _EMPTY_ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04", b"PK\x05\x06"
 _ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -94,7 +101,7 @@ _BY_LETTERS = (
     ("cp1250", "Windows-1250", "õ(?!e)", "[áéíóúÁÉÍÓÚ]", "[ãçäêÃÇÄÊ]"),
 )
 # The bytes on which Latin-1 (control characters) and Windows-1252 (quotes, the euro sign) differ.
-_C1 = bytes(range(0x80, 0xA0))
+_C1: Any = re.compile(rb"[\x80-\x9f]")
 
 
 Tell = Callable[[float], object]
@@ -231,11 +238,9 @@ def decode(data: bytes) -> tuple[bytes, str]:
     encoding, an empty text.
     """
     if data.startswith(codecs.BOM_UTF8):
-        text, encoding = _decode_utf8(data[3:]), "UTF-8 with BOM"
-    elif data.startswith(codecs.BOM_UTF16_LE):
-        text, encoding = _recode(data, "utf-16-le", 2), "UTF-16"
-    elif data.startswith(codecs.BOM_UTF16_BE):
-        text, encoding = _recode(data, "utf-16-be", 2), "UTF-16"
+        text, encoding = _recode(data, "utf-8-sig"), "UTF-8 with BOM"
+    elif data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        text, encoding = _recode(data, "utf-16"), "UTF-16"
     elif codec := _utf16_without_bom(data):
         text, encoding = _recode(data, codec), "UTF-16"
     else:
@@ -283,7 +288,7 @@ def _kind(data: bytes, extension: str) -> Kind | None:
     ):
         return "spreadsheet"
     if "[Content_Types].xml" in names or "mimetype" in names:
-        raise _foreign("an office document")
+        raise UnreadableFile(_FOREIGN_CONTENT.format("an office document"))
     return None
 
 
@@ -391,13 +396,7 @@ def _refuse_foreign(data: bytes) -> None:
     elif _JSON.match(data, 0, 1000):
         found = "a JSON file"
     if found:
-        raise _foreign(found)
-
-
-def _foreign(words: str) -> UnreadableFile:
-    return UnreadableFile(
-        f"The content is {words}, not a table, whatever its name says. Export the table itself as CSV and upload that."
-    )
+        raise UnreadableFile(_FOREIGN_CONTENT.format(found))
 
 
 def _utf16_without_bom(data: bytes) -> str | None:
@@ -409,42 +408,24 @@ def _utf16_without_bom(data: bytes) -> str | None:
     return "utf-16-le" if high > low else "utf-16-be"
 
 
-def _chunks(data: bytes, begin: int = 0) -> Iterator[bytes]:
-    return (data[start : start + _CHUNK] for start in range(begin, len(data), _CHUNK))
-
-
-def _recode(data: bytes, codec: str, begin: int = 0) -> bytes | None:
-    """`data` from a position on as UTF-8 with ``\n`` line ends, or None when it is not valid in `codec`."""
+def _recode(data: bytes, codec: str) -> bytes | None:
+    """`data` as UTF-8 with ``\n`` line ends, or None when it is not valid in `codec`."""
     decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(codec)(), translate=True)
     recoded = io.BytesIO()
     try:
-        for chunk in _chunks(data, begin):
-            recoded.write(decoder.decode(chunk).encode())
+        for start in range(0, len(data), _CHUNK):
+            recoded.write(decoder.decode(data[start : start + _CHUNK]).encode())
         recoded.write(decoder.decode(b"", final=True).encode())
     except UnicodeError:
         return None
     return recoded.getvalue()
 
 
-def _decode_utf8(data: bytes) -> bytes | None:
-    """`data` when it is valid UTF-8, itself if its line ends are ``\n``, else None."""
-    if b"\r" in data:
-        return _recode(data, "utf-8")
-    if data.isascii():
-        return data
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    try:
-        for chunk in _chunks(data):
-            decoder.decode(chunk)
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        return None
-    return data
-
-
 def _decode_bytes(data: bytes) -> tuple[bytes | None, str]:
     """Text in UTF-8 or a one-byte encoding as UTF-8, with the name of the encoding; None for binary data."""
-    if (text := _decode_utf8(data)) is not None:
+    if b"\r" not in data and data.isascii():
+        return data, "UTF-8"
+    if (text := _recode(data, "utf-8")) is not None:
         return text, "UTF-8"
     head = data[: 1 << 16]
     # Any bytes at all are "valid" Latin-1, so look for control characters: a compressed or random
@@ -456,20 +437,20 @@ def _decode_bytes(data: bytes) -> tuple[bytes | None, str]:
     if (beyond := _beyond_latin(data)) is not None:
         text = _recode(data, beyond) if beyond else None
         if text is None:
-            raise _unknown_encoding()
+            raise UnreadableFile(_UNKNOWN_ENCODING)
         return text, _CYRILLIC[beyond]
     high = _HIGH.findall(head)
     if len(_NO_LETTER.findall(head.decode("cp1252", "replace"))) > _OF_ALL_HIGH * len(high):
-        raise _unknown_encoding()
+        raise UnreadableFile(_UNKNOWN_ENCODING)
     latin = head.decode("latin-1")
     for codec, name, own, beside, foreign in _BY_LETTERS:
         if re.search(own, latin) and re.search(beside, latin) and not re.search(foreign, latin):
             return _recode(data, codec), name
-    if all(len(chunk.translate(None, _C1)) == len(chunk) for chunk in _chunks(data)):
+    if not _C1.search(data):
         return _recode(data, "latin-1"), "Latin-1"
     text = _recode(data, "cp1252")
     if text is None:  # which has no letter for five bytes; DOS and Japanese, Chinese or Korean encodings do
-        raise _unknown_encoding()
+        raise UnreadableFile(_UNKNOWN_ENCODING)
     return text, "Windows-1252"
 
 
@@ -494,13 +475,6 @@ def _beyond_latin(data: bytes) -> str | None:
         often[codec] = len(_OFTEN.findall(" ".join(words))) / letters
     best, next_best = sorted(often, key=lambda codec: -often[codec])[:2]
     return best if often[best] > max(_OFTEN_ENOUGH, often[next_best] + _CLEARLY) else ""
-
-
-def _unknown_encoding() -> UnreadableFile:
-    return UnreadableFile(
-        "The encoding of the text is not known, so letters would be lost or wrong. Save the table again in the encoding "
-        "UTF-8 (Excel: “CSV UTF-8”)."
-    )
 
 
 def encoding_note(text: bytes, encoding: str) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ stands out from the noise, or where all of them do, the test rejects less often 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from rr_core.data import read_csv
 from rr_core.metrics import Users
@@ -27,48 +27,34 @@ SIZE_COLLECTIONS = 2000  # at the true epsilon
 
 
 @dataclass(frozen=True)
-class _Measured:
+class Measured:
+    """One number of a table.
+
+    Attributes:
+        k, n, epsilon, users: the setting; epsilon is the true one.
+        population: of COVERAGE "falling" (1/rank in the first half, else empty), "zipf 1.3" or "zipf 2.5" (Zipf with that
+            exponent); of REJECTIONS "half" of the categories equal and the others empty, all users at one "point", "zipf"
+            with s = 2.5, or "uniform".
+        percent: of the ``collections`` that were simulated, in which the intervals held the truth (NOMINAL_COVERAGE is
+            intended), or the epsilon was rejected.
+        categories: of COVERAGE "empty", "small" or "large" shares, each on its own; or "all" of them at once.
+        stated: of REJECTIONS the tested epsilon as a multiple of the true one.
+    """
+
     k: int
     n: int
     epsilon: float
     users: Users
     population: str
     percent: float
+    categories: str = ""
+    stated: float = 1.0
+    collections: int = COVERAGE_COLLECTIONS
 
     @property
     def setting(self) -> tuple[str, int, int, float, Users]:
         """All but what was measured."""
         return self.population, self.k, self.n, self.epsilon, self.users
-
-
-@dataclass(frozen=True)
-class Coverage(_Measured):
-    """One number of the table of coverage.
-
-    Attributes:
-        k, n, epsilon, users: the setting.
-        population: "falling" (1/rank in the first half, else empty), "zipf 1.3" or "zipf 2.5" (Zipf with that exponent).
-        categories: "empty", "small" or "large" shares, each on its own; or "all" of them at once.
-        percent: of COVERAGE_COLLECTIONS in which the intervals held the truth; NOMINAL_COVERAGE is intended.
-    """
-
-    categories: str
-
-
-@dataclass(frozen=True)
-class Rejections(_Measured):
-    """One number of the table of the test of epsilon.
-
-    Attributes:
-        k, n, epsilon, users: the setting; epsilon is the true one.
-        population: "half" of the categories equal and the others empty, all users at one "point", "zipf" with s = 2.5, or
-            "uniform".
-        stated: the tested epsilon as a multiple of the true one.
-        percent: of the ``collections`` that were simulated, in which it was rejected.
-    """
-
-    stated: float
-    collections: int
 
 
 def credible_coverage_of_large(prior: float) -> tuple[float, float]:
@@ -88,15 +74,14 @@ def coverage_range() -> tuple[float, float]:
 
 
 _KINDS = {"k": int, "n": int, "collections": int, "epsilon": float, "stated": float, "percent": float}
-_T = TypeVar("_T", Coverage, Rejections)
 
 
-def _table(file: str, kind: type[_T]) -> tuple[_T, ...]:
+def _table(file: str) -> tuple[Measured, ...]:
     rows: list[dict[str, Any]] = [
         {name: _KINDS.get(name, str)(text) for name, text in row.items()} for row in read_csv(file)
     ]
-    return tuple(kind(**row) for row in rows)
+    return tuple(Measured(**row) for row in rows)
 
 
-COVERAGE = _table("reports_interval_coverage.csv", Coverage)
-REJECTIONS = _table("reports_fit_test.csv", Rejections)
+COVERAGE = _table("reports_interval_coverage.csv")
+REJECTIONS = _table("reports_fit_test.csv")

@@ -29,7 +29,7 @@ Setting = tuple[str, int, int, float, Users]
 
 def settings() -> tuple[Setting, ...]:
     """Each setting once, in the order of the file of the other intervals."""
-    return tuple(dict.fromkeys((row.population, row.k, row.n, row.epsilon, row.users) for row in COVERAGE))
+    return tuple(dict.fromkeys(row.setting for row in COVERAGE))
 
 
 def collections_of(k: int) -> int:

@@ -54,9 +54,7 @@ def covered(interval, truth):
 
 
 @holds("Each category: every interval alone is meant to be right this often.")
-@pytest.mark.parametrize(
-    "setting", dict.fromkeys((r.population, r.k, r.n, r.epsilon, r.users) for r in COVERAGE)
-)
+@pytest.mark.parametrize("setting", dict.fromkeys(row.setting for row in COVERAGE))
 def test_coverage_is_as_printed_and_no_less_when_cut(setting):
     population, k, n, epsilon, users = setting
     times = 150 if k < 1000 else 40
@@ -78,7 +76,7 @@ def test_coverage_is_as_printed_and_no_less_when_cut(setting):
                 if not together and (kind == index).any():
                     hits[category].append(inside[kind == index].mean())
     for row in COVERAGE:
-        if (row.population, row.k, row.n, row.epsilon, row.users) == setting:
+        if row.setting == setting:
             # A mean of shares varies no more than a single yes or no.
             p = row.percent / 100
             spread = math.sqrt(p * (1 - p) * (1 / times + 1 / COVERAGE_COLLECTIONS))
@@ -130,12 +128,7 @@ def test_the_size_is_below_six_percent_and_a_larger_epsilon_is_rejected_less_oft
     assert len(at_truth) >= 6
     assert all(row.percent <= 6 and row.collections == SIZE_COLLECTIONS for row in at_truth)
     for row in at_truth:
-        about = (row.k, row.n, row.epsilon, row.users, row.population)
-        larger = [
-            r.percent
-            for r in REJECTIONS
-            if r.stated > 1 and (r.k, r.n, r.epsilon, r.users, r.population) == about
-        ]
+        larger = [r.percent for r in REJECTIONS if r.stated > 1 and r.setting == row.setting]
         assert all(rejected <= row.percent for rejected in larger)
 
 
