@@ -31,14 +31,7 @@ with figure_controls.row():
     view = figure_controls.pick_view(page.results)
     zoom = figure_controls.zoom("estimators")
     guidance.words(
-        "Inv",
-        "InvN",
-        "InvP",
-        "MLE\\*",
-        "Total variation",
-        "Negative log-likelihood (NLL)",
-        "Nat",
-        "Certificate",
+        "Inv, InvN, InvP, MLE\\*, Total variation, Negative log-likelihood (NLL), Nat, Certificate"
     )
 
 result = page.results.comparison(target)

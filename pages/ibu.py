@@ -28,7 +28,7 @@ with figure_controls.row():
     length = results.pick_length()
     tolerance = results.pick_tolerance()
     view = figure_controls.pick_view(page.results, by_reports=True)
-    guidance.words("IBU", "Iteration", "Convergence", "MLE\\*", "Likelihood", "Certificate", "Nat", "Support")
+    guidance.words("IBU, Iteration, Convergence, MLE\\*, Likelihood, Certificate, Nat, Support")
     figure_controls.place(film.listen_for_keys)  # before the figure, where a page that is presented ends
 path = results.ibu_run(page.results, start, length)
 reached = results.iterations_to_tolerance(page.results, start, path, tolerance)

@@ -25,7 +25,7 @@ with figure_controls.row():
     view = figure_controls.pick_view(page.results)
     # Over the ranks of many categories the negatives are far smaller than the largest shares.
     zoom = figure_controls.zoom("inv", on=view.is_curve)
-    guidance.words("Inv", "Negatives", "Unbiased", "Expected value", "Standard error")
+    guidance.words("Inv, Negatives, Unbiased, Expected value, Standard error")
 figure = inv_with_negatives(inv, truth.unless_hidden(draw.theta), scenario.n, draw.mechanism, view, zoom)
 page.lead(figure, "inv_negatives")
 

@@ -30,20 +30,8 @@ with left:
     place = page.place()
 with right:
     guidance.words(
-        "RMSE",
-        "Inv",
-        "Unbiased",
-        "InvN",
-        "InvP",
-        "MLE\\*",
-        "Valid",
-        "Randomized response",
-        "Subset selection",
-        "Unary encoding",
-        "Local hashing",
-        "Hadamard response",
-        "Lower bound",
-        "Shuffling",
+        "RMSE, Inv, Unbiased, InvN, InvP, MLE\\*, Valid, Randomized response, Subset selection, "
+        "Unary encoding, Local hashing, Hadamard response, Lower bound, Shuffling"
     )
     controls(k, settings)
     sections.use(plan, of_survey=of_survey)

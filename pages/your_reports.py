@@ -20,10 +20,8 @@ with row():
     level, target = results.level_and_target(used)
     analysed = session.results_of(used, level, target)
     choice = results.estimator_and_scope(analysed)
-    likeliest = ("MLE\\*",) if used.k_rr else ("Maximum likelihood", "Certificate")
-    guidance.words(
-        "Inv", "InvN", "InvP", *likeliest, "Unbiased", "Confidence interval", "Familywise error", "p-value"
-    )
+    likeliest = "MLE\\*" if used.k_rr else "Maximum likelihood, Certificate"
+    guidance.words(f"Inv, InvN, InvP, {likeliest}, Unbiased, Confidence interval, Familywise error, p-value")
 order = results.table_order(analysed)
 with answer:
     results.epsilon_rejected(analysed)

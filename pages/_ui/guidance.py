@@ -30,12 +30,12 @@ _STANDS_OUT = 2.0  # standard errors of Inv for an empty category: a share that 
 WHICH = FOLDED["which"]
 
 
-def words(*titles: str) -> None:
+def words(titles: str) -> None:
     """The meaning of words of a page, by their titles in the glossary, in the row of widgets above its figure."""
-    figure_controls.place(partial(_show_words, titles))
+    figure_controls.place(partial(_show_words, titles.split(", ")))
 
 
-def _show_words(titles: tuple[str, ...]) -> None:
+def _show_words(titles: list[str]) -> None:
     terms = {term.title: term.text for term in reference.entries("glossary", "term")}
     with st.popover("What do the words mean?", type="tertiary", icon=":material/menu_book:"):
         st.markdown("\n\n".join(f"**{title}**: {terms[title]}" for title in titles))

@@ -230,10 +230,3 @@ class _Run:
             task.append(cell)
         if task:
             yield tuple(task)
-
-
-def _work_order(cost: Mapping[Cell, float]) -> list[Cell]:
-    """Long cells first, so that none of them is left to run alone at the end; the others in a fixed random order."""
-    cells = list(cost)
-    random.Random(len(cells)).shuffle(cells)
-    return sorted(cells, key=lambda cell: -cost[cell] if cost[cell] > _PER_TASK else 0.0)

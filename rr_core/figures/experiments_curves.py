@@ -27,7 +27,7 @@ from rr_core.figures.style import (
     upright,
 )
 from rr_core.rounding import counted, number
-from rr_core.words.experiments import where_settled
+from rr_core.words.experiments import WORDS, where_settled
 from rr_core.words.phrases import (
     METRIC_NAMES,
     SYMBOLS,
@@ -210,19 +210,6 @@ def shares_axis(row: PanelRow, grid: PanelGrid, index: int) -> dict[str, Any]:
     return {**shared, "domain": grid.row_domain(index), "anchor": f"x{grid.of_histograms}"}
 
 
-# Of what is drawn: the title, and the same in few letters that fit beside a row.
-TITLES = {
-    ("mse", "category"): ("Mean squared error per category", "MSE per category"),
-    ("mse", "sum"): ("Mean squared error, summed over categories", "MSE, summed"),
-    ("tv", "level"): ("Total variation", "Total variation"),
-    ("max", "level"): ("Largest error of any category", "Largest error"),
-    ("nll", "excess"): ("NLL above that of MLE*, nats per report", "NLL above MLE*’s"),
-    ("nll", "level"): ("NLL, nats per report", "NLL (nats)"),
-    ("mse", "bias2"): ("Squared bias, summed over categories", "Squared bias"),
-    ("mse", "variance"): ("Variance, summed over categories", "Variance"),
-    ("mse", "zeros"): ("Categories at zero, on average", "Categories at 0"),
-    ("mse", "negatives"): ("Categories below zero, on average", "Negatives"),
-}
 # MLE* often lies on another one: a small marker on a large one shows both.
 SIZES = {"inv_p": 11, "mle_star": 6, "mle": 6}
 WIDTHS = {"inv_p": 4.0}
@@ -302,7 +289,7 @@ def curves_reading(drawn: Curves) -> str:
         ends = [_above(drawn, name) for name in ("inv_n", "inv_p")]
         return f"MLE* has the lowest {what} (nats per report, the line at 0), alone or shared; {' and '.join(ends)}."
     if choice.measure in CELL_STATISTICS:
-        return f"{TITLES[choice.metric, choice.measure][0]}: {_ranges(drawn)}."
+        return f"{_words(drawn)['title']}: {_ranges(drawn)}."
     stand = drawn.standing
     if stand is None:
         return f"The {what} of each estimator over {counted(drawn.n_completed, 'cell')} along {SYMBOLS[choice.along]}."
@@ -350,8 +337,14 @@ def _means(drawn: Curves, name: str) -> Array:
 
 
 def _title(drawn: Curves) -> str:
-    kind = (drawn.selection.metric, drawn.selection.measure)
-    return f"{TITLES[kind][1]}<br>({'zoomed' if kind == ('nll', 'level') else 'log scale'})"
+    choice = drawn.selection
+    zoomed = (choice.metric, choice.measure) == ("nll", "level")
+    return f"{_words(drawn)['axis']}<br>({'zoomed' if zoomed else 'log scale'})"
+
+
+def _words(drawn: Curves) -> dict[str, str]:
+    words: dict[str, str] = WORDS["drawn"][f"{drawn.selection.metric}-{drawn.selection.measure}"]
+    return words
 
 
 def _histogram(row: PanelRow, grid: PanelGrid, index: int) -> dict[str, Any]:
@@ -411,7 +404,7 @@ def _hover(drawn: Curves, name: str, row: PanelRow, column: int) -> str:
     at = f"{SYMBOLS[choice.along]} = %{{x:,.6~g}}, {SYMBOLS[third]} = {choice.fixed_values[column]:,.6g}"
     return (
         f"<b>{name}</b>, {display(population_name(row.cell))}, K = {row.cell.k:,}<br>{at}<br>"
-        f"{TITLES[choice.metric, choice.measure][0]}: %{{customdata[0]:.4~g}}{band}"
+        f"{_words(drawn)['title']}: %{{customdata[0]:.4~g}}{band}"
     )
 
 

@@ -25,6 +25,7 @@ from rr_core.figures.style import (
 )
 from rr_core.registry import VALID
 from rr_core.rounding import counted, number, raised
+from rr_core.words.experiments import WORDS
 from rr_core.words.phrases import (
     METRIC_NAMES,
     SYMBOLS,
@@ -181,12 +182,6 @@ def _count(seeds: float) -> str:
     return f"{seeds:,.1f}".removesuffix(".0")
 
 
-AXIS_TITLES: dict[SweepAxis, str] = {
-    "epsilon": "Privacy ε",
-    "n": "Users N",
-    "k": "Categories K",
-    "s": "Zipf exponent s (0 is uniform)",
-}
 _INK, _PAPER = "#000000", "#FFFFFF"
 _BRIGHT = "#F0E442"  # the yellow of Okabe and Ito, which no quantity has
 _DARK = 0.179  # luminance below which white words stand out more than black ones
@@ -262,7 +257,7 @@ def column_and_row(x: float, y: float) -> tuple[int, int]:
 def _axis(name: SweepAxis, values: tuple[float, ...]) -> dict[str, Any]:
     shown = range(0, len(values), math.ceil(len(values) / _MOST_TICKS))
     return axis(
-        AXIS_TITLES[name],
+        WORDS["axes"][name],
         tickmode="array",
         tickvals=list(shown),
         ticktext=[tick(name, values[i]) for i in shown],

@@ -10,17 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core._validate import Array
-from rr_core.experiments.protocols import (
-    AGE,
-    ESTIMATES,
-    JEFFREYS,
-    Errors,
-    FigureKey,
-    ProtocolKey,
-    Sentence,
-    SentenceKey,
-    Setting,
-)
+from rr_core.experiments.protocols import ESTIMATES, Errors, FigureKey, ProtocolKey, Sentence, Setting
 from rr_core.experiments.ranking import Count
 from rr_core.figures.experiments_curves import SIZES, WIDTHS
 from rr_core.figures.plan_curves import error_axis, log_range
@@ -28,37 +18,13 @@ from rr_core.figures.style import LEGEND, QUANTITIES, Quantity, axis, figure, he
 from rr_core.metrics import Users
 from rr_core.populations import TABLES
 from rr_core.rounding import counted, number
+from rr_core.words.experiments import WORDS
 from rr_core.words.phrases import listed
 
-LOPUHAA_PROTOCOL_NAMES: Mapping[ProtocolKey, str] = {
-    "k_rr": "k-RR",
-    "oue": "Optimised unary encoding",
-    "sue": "Symmetric unary encoding",
-}
-FIGURE_NAMES: Mapping[FigureKey, str] = {
-    "2": "Figure 2: k-RR",
-    "3": "Figure 3: unary encoding",
-    "4": "Figure 4: k-RR, real data",
-    "5": "Figure 5: unary encoding, real data",
-    "more": "Unary encoding with 100 categories",
-}
-POPULATION_NAMES = {
-    JEFFREYS: "Jeffreys’ prior",
-    "geometric": "Distances (made up)",
-    "zipf": "Payment types (made up)",
-    AGE: "Age (census)",
-    "work": TABLES["work"].name,
-}
-_PAPER: Mapping[SentenceKey, str] = {
-    "both_better": "Norm-Sub (InvP) and MLE are more accurate than FO (Inv). (Figures 2, 3)",
-    "rr_many": "RR: Norm-Sub and MLE give the same accuracy when n ≫ a. (Figure 2)",
-    "rr_few": "RR: when n ≈ 10a, MLE is better than Norm-Sub. (Figure 2)",
-    "ue_many": "UE: when n ≫ a and ε > 1.5, MLE is more accurate than Norm-Sub. (Figure 3)",
-    "ue_few": "UE: for a moderate number of samples MLE and Norm-Sub are similar. (Figure 3)",
-    "both_better_real": "Real data: both improve on FO. (Figures 4, 5)",
-    "rr_real": "Real data, RR: MLE and Norm-Sub give similar accuracy. (Figure 4)",
-    "ue_real": "Real data, UE: MLE can give more accurate results than Norm-Sub. (Figure 5)",
-}
+_LOPUHAA = WORDS["lopuhaa"]
+LOPUHAA_PROTOCOL_NAMES: Mapping[ProtocolKey, str] = _LOPUHAA["protocols"]
+FIGURE_NAMES: Mapping[FigureKey, str] = _LOPUHAA["figures"]
+_POPULATIONS: Mapping[str, str] = _LOPUHAA["populations"] | {"work": TABLES["work"].name}
 _OF_SIMILAR, _OF_BOTH = ("rr_many", "ue_few", "rr_real"), ("both_better", "both_better_real")
 _EXISTS = " For each data set and encoding there is one where it is."
 _SHORT: Mapping[ProtocolKey, str] = {"k_rr": "k-RR", "oue": "OUE", "sue": "SUE"}
@@ -95,8 +61,8 @@ def error_curves(rows: Sequence[Errors], against: Count, relative: bool = False)
         traces += [{**line, "xaxis": f"x{of}", "yaxis": f"y{of}", "showlegend": index == 0} for line in lines]
         axes[f"xaxis{of}"] = axis("Privacy ε", range=[low - room, high + room], anchor=f"y{of}")
         axes[f"yaxis{of}"] = {**y, "domain": [max(top - _PANEL / inner, 0.0), top], "anchor": f"x{of}"}
-        of_panel = panel[0].setting
-        text = f"<b>{POPULATION_NAMES[of_panel.population]}</b>, K = {of_panel.k:,}, N = {of_panel.n:,}"
+        population, _, size = panel_name(panel[0].setting).partition(", ")
+        text = f"<b>{population}</b>, {size}"
         heads.append(head(text, 0, top, xanchor="left", xshift=_MARGIN_OF_HEADS - _LEFT, yshift=3))
     return figure(
         traces,
@@ -113,7 +79,7 @@ def error_curves(rows: Sequence[Errors], against: Count, relative: bool = False)
 
 def panel_name(setting: Setting) -> str:
     """Population, K and N in a few words."""
-    return f"{POPULATION_NAMES[setting.population]}, K = {setting.k:,}, N = {setting.n:,}"
+    return f"{_POPULATIONS[setting.population]}, K = {setting.k:,}, N = {setting.n:,}"
 
 
 def errors_in_words(row: Errors) -> str:
@@ -128,7 +94,7 @@ def errors_in_words(row: Errors) -> str:
 
 def paper_says(sentence: Sentence) -> str:
     """The sentence, in the words of the paper as far as they are short."""
-    return _PAPER[sentence.key]
+    return str(_LOPUHAA["says"][sentence.key])
 
 
 def evidence(sentence: Sentence) -> str:
@@ -208,7 +174,7 @@ def _reading(panels: Sequence[Sequence[Errors]], against: Count) -> str:
     by_size = len({row.setting.population for row in last}) == 1
     parts = []
     for row in last:
-        population = POPULATION_NAMES[row.setting.population]
+        population = _POPULATIONS[row.setting.population]
         of = f"with N = {row.setting.n:,}" if by_size else f"for {population[0].lower()}{population[1:]}"
         parts.append(f"{_times_inv_p(row.ratio('mle', 'inv_p')[0])} InvP’s {of}")
     name = look("mle", last[0].setting.protocol).name

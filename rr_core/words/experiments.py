@@ -6,20 +6,18 @@ All numbers and verdicts come from `rr_core.experiments`; here they are only put
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
 
+from rr_core.data import read_toml
 from rr_core.experiments.cell import CellResult
 from rr_core.experiments.claims import (
     CLOSE,
     CONCENTRATED,
-    KOSARAK,
     NEAR_UNIFORM,
     SLOPE_TOLERANCE,
     BestOfPopulation,
     BestOfShape,
-    ClaimKey,
     Collections,
     DistanceFromBest,
     HigherNll,
@@ -58,21 +56,7 @@ from rr_core.words.phrases import (
     times,
 )
 
-# What the paper says. Of its figures it says more, depending on the population: see `paper_says`.
-_PAPER: Mapping[ClaimKey, str] = {
-    "never_worst": "MLE* is never the worst of the three on average.",
-    "lowest_nll": "MLE* always has the lowest negative log-likelihood.",
-    "inv_p_best": "InvP is best where the population is concentrated.",
-    "inv_n_best": "InvN is best where the population is near uniform.",
-    "order_n": "At a fixed K and ε the mean squared error falls like 1/N, or faster.",
-    "order_k": "At a fixed ε and N it grows at most in proportion to K.",
-    "kosarak": f"The paper says of Kosarak, which has as many categories ({KOSARAK:,}): InvP is best.",
-    # Where the paper speaks of MLE* as close to the best, and in which words.
-    "close": "MLE* is close to the best: “often” (6.2), “reliably”, in all settings (end of 6.2, supplement D).",
-    "poorer_fit": "InvN and InvP often fit the reports less well.",
-}
-_CLOSE_REAL = "MLE* is close to the best: “consistently”, on both real data sets (6.3)."
-_CHANGE = "the ranking of InvP and InvN can change with ε or N"
+WORDS = read_toml("experiments.toml")
 _EQUAL = "The three are equal in every cell."
 
 SHAPES_EXPLAINED = (
@@ -85,14 +69,11 @@ SHAPES_EXPLAINED = (
 
 def paper_says(claim: PaperClaim) -> str:
     """The claim as a sentence, as the paper makes it of these populations."""
-    found = claim.evidence
-    if claim.key == "best_of_population":
-        assert isinstance(found, BestOfPopulation)
+    found, key = claim.evidence, claim.key
+    if isinstance(found, BestOfPopulation) and key == "best_of_population":
         return f"{_population(found)}: {_expected(found)}."
-    if claim.key == "close":
-        assert isinstance(found, DistanceFromBest)
-        return _CLOSE_REAL if found.uploaded else _PAPER["close"]
-    return _PAPER[claim.key]
+    is_real = isinstance(found, DistanceFromBest) and found.uploaded
+    return str(WORDS["paper"]["close_real" if is_real else key])
 
 
 def evidence(claim: PaperClaim) -> str:
@@ -213,23 +194,15 @@ def _span(low: float, high: float, form: str) -> str:
 def _population(found: BestOfPopulation) -> str:
     """The population, and how the paper calls those of its shape."""
     cell, shape = found.cell.cell, found.shape
+    called = WORDS["shapes"]["uploaded" if cell.uploaded else "simulated"][shape]
     if cell.dist == POINT:
         called = "drawn in the place of s = 5"
-    elif cell.uploaded:
-        called = "moderately concentrated" if shape == "moderate" else shape
-    else:
-        skewed = {
-            "concentrated": "highly skewed",
-            "moderate": "moderately skewed",
-            "near uniform": "near uniform",
-        }
-        called = skewed[shape]
     return f"{capital(population_name(cell))}, {called}"
 
 
 def _expected(found: BestOfPopulation) -> str:
     if found.shape == "moderate":
-        return "InvP and InvN alternate, as on ACSIncome" if found.cell.cell.uploaded else _CHANGE
+        return str(WORDS["alternating"]["uploaded" if found.cell.cell.uploaded else "simulated"])
     return f"{'InvP' if found.shape == 'concentrated' else 'InvN'} is best"
 
 

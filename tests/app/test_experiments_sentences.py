@@ -27,7 +27,7 @@ from rr_core.experiments.run import SweepResult, expected_cell_seconds
 from rr_core.experiments.storage import stored_result
 from rr_core.figures import experiments_curves
 from rr_core.populations import DISTRIBUTIONS, TABLES, UPLOAD, Table
-from rr_core.words.experiments import paper_says
+from rr_core.words.experiments import WORDS, paper_says
 from server.sweeps import Job
 from tests.core.exact import histogram_law
 from tests.core.sweeps import THREE, made
@@ -104,9 +104,9 @@ def test_what_a_sweep_says_of_the_claims(many):
         brief = results._verdicts_in_brief(result)
         total, *counts = numbers(brief.partition(" (The paper")[0])
         assert total == sum(counts) == sum(tested.values()) == verdicts.total()
-        for verdict, (one, more) in results._IN_BRIEF.items():
-            count = verdicts[verdict]
-            assert (f"{count} {one if count == 1 else more}" in brief) == bool(count), brief
+        for verdict in verdicts.keys() | {"holds", "depends", "does not hold"}:
+            told, count = WORDS["verdicts"][verdict], verdicts[verdict]
+            assert (f"{count} {told['one' if count == 1 else 'more']}" in brief) == bool(count), brief
 
 
 @recomputes(results._meaning_of_words)

@@ -107,7 +107,7 @@ def _widgets() -> ProtocolSettings:
         if len({row.truth for row in rows}) > 1:
             widgets.pick_one("Compared with", WHOSE, **_bound("truth"))
         widgets.pick_one("Shown", _SHOWN, **_bound("shown"))
-        guidance.words("Unary encoding", "Inv", "InvP", "Maximum likelihood", "Randomized response")
+        guidance.words("Unary encoding, Inv, InvP, Maximum likelihood, Randomized response")
     return SETTINGS.current()
 
 

@@ -19,7 +19,6 @@ from rr_core.experiments.claims import PaperClaim, Verdict, claims, figure_claim
 from rr_core.experiments.curves import (
     CurveAxis,
     CurveSelection,
-    Measure,
     PopulationId,
     axis_values,
     default_selection,
@@ -42,6 +41,7 @@ from rr_core.rounding import counted, number
 from rr_core.scenario import WORST_AVERAGE, Scenario
 from rr_core.words.experiments import (
     SHAPES_EXPLAINED,
+    WORDS,
     agreement_in_words,
     answer_in_words,
     evidence,
@@ -64,21 +64,12 @@ def answer_text(result: SweepResult, metric: str) -> str:
     return cached(result, ("answer", metric), lambda: starred(answer_in_words(result, metric)))
 
 
-_SYMBOLS: dict[Verdict, str] = {
-    "holds": "✔",
-    "not contradicted": "○",
-    "mostly holds": "◕",
-    "depends": "◐",
-    "does not hold": "✘",
-    "not settled": "?",
-    "not tested": "–",
-}
 _MOST_ROWS = 50
 
 
 def with_symbol(verdict: Verdict) -> str:
     """A verdict with its symbol."""
-    return f"{_SYMBOLS[verdict]} {verdict}"
+    return f"{WORDS['verdicts'][verdict]['symbol']} {verdict}"
 
 
 def claims_table(view: SweepView) -> None:
@@ -172,18 +163,7 @@ def _exceptions(claim: PaperClaim, cells: Sequence[Cell]) -> None:
 
 _SELECTION, _PICKED = "_exp_curves", "_exp_curves_picked"
 _ALONG: dict[CurveAxis, str] = {"epsilon": "Privacy ε", "n": "Users N"}
-_MEASURES: dict[Measure, str] = {
-    "category": "Per category",
-    "sum": "Summed",
-    "excess": "Above MLE*’s",
-    "level": "NLL itself",
-    "bias2": "Squared bias",
-    "variance": "Variance",
-    "zeros": "Set to zero",
-    "negatives": "Negatives",
-}
 _ALL = "All"
-_OF_THE_SWEEP = "The sweep has its own."
 
 
 def curves(view: SweepView, scenario: Scenario, lead: bool) -> None:
@@ -244,8 +224,8 @@ def _selection_widgets(view: SweepView) -> CurveSelection:
         if view.preset is None:
             metric = ask.one("Error", sweep.settings.metrics, metric, lambda name: METRIC_NAMES[name].button)
         how = measures(sweep.settings, metric)
-        measure = ask.one("Shown", how, how[0], _MEASURES.__getitem__)
-        guidance.words(*winner_map.WORDS)
+        measure = ask.one("Shown", how, how[0], lambda one: WORDS["drawn"][f"{metric}-{one}"]["button"])
+        guidance.words(WORDS["explained"])
     return CurveSelection(along, metric, measure, who, tuple(int(k) for k in ks), fixed)
 
 
@@ -324,29 +304,17 @@ def _claims_on_screen(result: SweepResult, choice: CurveSelection) -> tuple[Pape
     return cached(result, ("findings", who, metric), find)
 
 
-_IN_BRIEF: dict[Verdict, tuple[str, str]] = {
-    "holds": ("holds", "hold"),
-    "not contradicted": ("is not contradicted", "are not contradicted"),
-    "mostly holds": ("mostly holds", "mostly hold"),
-    "depends": ("depends on the setting", "depend on the setting"),
-    "does not hold": ("does not hold", "do not hold"),
-    "not settled": ("is not settled", "are not settled"),
-}
-
-
-_THE_PAPER = "(The paper introduced MLE\\*: Pinzón and others, AAAI 2026.)"
-
-
 def _verdicts_in_brief(result: SweepResult) -> str:
     """How many of the paper's claims hold in a run, in a sentence; "" where it bears on none."""
     if not result.cells:
         return ""
     verdicts = [claim.verdict for claim in cached(result, "claims", lambda: claims(result))]
-    counts = {verdict: verdicts.count(verdict) for verdict in _IN_BRIEF}
+    tested = {verdict: words for verdict, words in WORDS["verdicts"].items() if "one" in words}
+    counts = {verdict: verdicts.count(verdict) for verdict in tested}
     parts = [
-        f"{counts[verdict]} {one if counts[verdict] == 1 else more}"
-        for verdict, (one, more) in _IN_BRIEF.items()
-        if counts[verdict]
+        f"{count} {tested[verdict]['one' if count == 1 else 'more']}"
+        for verdict, count in counts.items()
+        if count
     ]
     if not parts:
         return ""
@@ -360,7 +328,7 @@ def _verdicts_in_brief(result: SweepResult) -> str:
 def first_figure(view: SweepView, scenario: Scenario) -> None:
     """Draw what the run says of the paper's claims, and the first figure."""
     if brief := _verdicts_in_brief(view.result):
-        st.markdown(f"{brief} {_THE_PAPER}")
+        st.markdown(f"{brief} {WORDS['introduced']}")
     (winner_map.section if _map_first(view) else curves)(view, scenario, True)
 
 
@@ -375,7 +343,8 @@ def unused(view: SweepView) -> dict[str, str]:
     preset = view.preset
     along = _ALONG if preset is None else {default_selection(view.result.sweep, preset).along}
     axes = {*along, *winner_map.axes(view)}
-    return {name: _OF_THE_SWEEP for name in ("k", "s", "epsilon", "n", "seed") if name not in axes}
+    others = (name for name in ("k", "s", "epsilon", "n", "seed") if name not in axes)
+    return dict.fromkeys(others, "The sweep has its own.")
 
 
 def second_figure(view: SweepView, scenario: Scenario) -> None:

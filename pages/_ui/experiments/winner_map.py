@@ -33,16 +33,10 @@ from rr_core.parameters import Choice
 from rr_core.plain_text import markdown, starred
 from rr_core.populations import UPLOAD
 from rr_core.scenario import Scenario
+from rr_core.words.experiments import WORDS
 from rr_core.words.phrases import METRIC_NAMES, SYMBOLS, population_name, table
 
-MAP_LABELS = {
-    "eps-n": "ε and N",
-    "eps-s": "ε and s",
-    "n-k": "N and K",
-    "n-s": "N and s",
-    "k-n": "K and N",
-    "s-n": "s and N",
-}
+MAP_LABELS: Mapping[str, str] = WORDS["maps"]
 # Of an axis that a map holds fixed: its label, and its parameter in a link.
 _FIXED: dict[FixedName, tuple[str, str]] = {
     "population": ("Population", "at_s"),
@@ -142,20 +136,6 @@ _FOLLOWS = (
 )
 _FITS = "**Try:** look for a cell where another estimate has a smaller error than MLE\\*. Is there one?"
 _POINTS = "**Try:** point at a cell to see the three errors. How close are they?"
-WORDS = (
-    "Cell",
-    "Collection",
-    "Inv",
-    "InvN",
-    "InvP",
-    "MLE\\*",
-    "Mean squared error",
-    "Negative log-likelihood (NLL)",
-    "Nat",
-    "Regret",
-    "Standard error",
-    "Zipf's law",
-)
 
 
 @dataclass(frozen=True)
@@ -271,7 +251,7 @@ def section(view: SweepView, scenario: Scenario, lead: bool) -> None:
         figure = map_figure(drawn, _scenario_point(drawn, scenario), st.session_state.get(_CHOSEN))
         show(figure, "exp_map", lead, partial(_choose_cell, drawn))
     with right:
-        guidance.words(*WORDS)
+        guidance.words(WORDS["explained"])
         if why := _why_not_on_it(drawn, scenario):
             st.caption(why)
         _pick_cell(drawn, scenario)

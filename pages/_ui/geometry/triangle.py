@@ -196,18 +196,7 @@ def _pick_view(result: ThreeEstimates) -> tuple[Frame, Layers]:
             key="triangle_zeros",
             persist_state="page",
         )
-        guidance.words(
-            "Simplex",
-            "Inv",
-            "InvN",
-            "InvP",
-            "MLE\\*",
-            "Likelihood",
-            "Collinear",
-            "Support",
-            "Bias",
-            "Unbiased",
-        )
+        guidance.words("Simplex, Inv, InvN, InvP, MLE\\*, Likelihood, Collinear, Support, Bias, Unbiased")
     view = close_view(result) if _CLOSE in layers else FRAME
     return view, Layers(
         distance_circles(result, view) if _CIRCLES in layers else None,

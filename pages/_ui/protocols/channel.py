@@ -137,14 +137,7 @@ def section(page: Page) -> None:
         for number in CHANNEL_NUMBERS.get(design, ()):
             _slider(number)
         guidance.words(
-            "Channel",
-            "Inv",
-            "Unbiased",
-            "Maximum likelihood",
-            "Certificate",
-            "Condition number",
-            "IBU",
-            "Privacy budget",
+            "Channel, Inv, Unbiased, Maximum likelihood, Certificate, Condition number, IBU, Privacy budget"
         )
     own = _own_matrix(settings) if design == "own" else None
     shown = _shown(page.results, settings, own)

@@ -78,7 +78,7 @@ def section(page: Page) -> None:
     place = page.place()
     with figure_controls.row():
         _controls(settings)
-        guidance.words("Memoisation", "Two-step schemes", "Local hashing", "Unary encoding", "Privacy budget")
+        guidance.words("Memoisation, Two-step schemes, Local hashing, Unary encoding, Privacy budget")
     settings = SETTINGS.current()
     shown = results.once("time_exposure", (settings, truth.hidden()), lambda: _exposure(results, settings))
     figure = exposure(shown.days, shown.right, float(shown.people.prior.max()))

@@ -68,9 +68,7 @@ def section(page: Page) -> None:
                 help="As if so many people of each category had been seen before. Large: about equal shares.",
                 **PRIOR.of_field("prior_own", "own"),
             )
-        guidance.words(
-            "Prior", "Posterior", "Credible interval", "MLE\\*", "InvP", "Population", "Total variation"
-        )
+        guidance.words("Prior, Posterior, Credible interval, MLE\\*, InvP, Population, Total variation")
     about = settings.parameter, _DRAWS_MOVING if dials.moving() else DRAWS
     found = page.results.once("posterior", about, lambda: _summarise(draw, *about))
     estimates = page.results.comparison("population").estimates

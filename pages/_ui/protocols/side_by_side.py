@@ -26,13 +26,7 @@ def section(page: Page) -> None:
     )
     place = page.place()
     guidance.words(
-        "Randomized response",
-        "Subset selection",
-        "Unary encoding",
-        "Local hashing",
-        "Hadamard response",
-        "RMSE",
-        "Inv",
+        "Randomized response, Subset selection, Unary encoding, Local hashing, Hadamard response, RMSE, Inv"
     )
     shares = truth.unless_hidden(draw.theta)
     inv: dict[Key, Array] = {}

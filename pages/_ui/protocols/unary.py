@@ -48,7 +48,7 @@ def section(page: Page) -> None:
             settings.ENCODINGS,
             **ENCODING.widget_arguments("unary_encoding", ENCODING.current(), lambda key: key),
         )
-        guidance.words("Unary encoding", "Inv", "InvN", "InvP", "Maximum likelihood", "Certificate", "Nat")
+        guidance.words("Unary encoding, Inv, InvN, InvP, Maximum likelihood, Certificate, Nat")
     protocol = UnaryEncoding(draw.scenario.k, draw.scenario.epsilon, encoding == "oue")
     collected = page.results.once("unary", protocol, lambda: _collect(draw, protocol))
     estimates = {"inv": collected.inv, "inv_n": collected.inv_n, "inv_p": collected.inv_p}
