@@ -31,8 +31,8 @@ _FOREIGN_CONTENT = (
     "The content is {}, not a table, whatever its name says. Export the table itself as CSV and upload that."
 )
 _UNKNOWN_ENCODING = (
-    "The encoding of the text is not known, so letters would be lost or wrong. Save the table again in the encoding UTF-8 "
-    "(Excel: “CSV UTF-8”)."
+    "The encoding of the text is not known, so letters would be lost or wrong. Save the table again in the encoding "
+    "UTF-8 (Excel: “CSV UTF-8”)."
 )
 _CHUNK = 1 << 20
 _GZIP, _PARQUET, _ZIP, _EMPTY_ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04", b"PK\x05\x06"
