@@ -92,7 +92,7 @@ def round_down(value: float, digits: int = 3) -> float:
     return _rounded(value, digits, math.floor, 1 + 1e-12)
 
 
-LEAST_TOLD = 0.001  # a smaller p-value is told as less than it
+LEAST_TOLD = 0.001  # a smaller p-value is written as "< 0.001"
 LEAST_CHANCE = 1e-300  # chances below it are rounded to zero somewhere
 
 

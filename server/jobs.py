@@ -9,11 +9,11 @@ of the latter begins by running the main script again, and under Streamlit that 
 
 The way of a Stop:
 
-- Of a run of seconds, drawn by `pages/_ui/long_run.py`: the button withdraws the request, and Streamlit ends the old run
-  of the page by what it raises in `look`, which keeps that and returns True. The number of the job goes down the pipe to
-  its worker, where ``progress()`` now returns True: the job returns what it has. After 10 seconds its worker is ended
-  (`Lost`) and nothing is kept. What it returned stays with this session ("Stopped after 60 of 200 collections") and is
-  shared with no other.
+- Of a run of seconds, drawn by `pages/_ui/long_run.py`: the button withdraws the request, and Streamlit, to end the old
+  run of the page, raises an exception in `look`, which stores it and returns True. The number of the job goes down the
+  pipe to its worker, where ``progress()`` now returns True: the job returns what it has. After 10 seconds its worker is
+  ended (`Lost`) and nothing is kept. What it returned stays with this session ("Stopped after 60 of 200 collections")
+  and is shared with no other.
 - Of a sweep, `stop` in `pages/_ui/experiments/runs.py`: the session leaves the sweep, which ends unless another session
   that asked for it has looked in the last 20 seconds. The cells that are complete stay, and Resume goes on from them.
 - Reading a file has none: a new run of the page, with another file or without one, ends its worker; nothing is kept. A
@@ -48,7 +48,7 @@ Look = Callable[[int, Any], object]
 # The four queues. "page": a page waits for the result; at low priority "file": reading a file, "run": a run of seconds,
 # "large": a run of minutes, one at a time.
 Lane = Literal["page", "file", "run", "large"]
-# By every worker that does jobs, with low priority.
+# What every worker that does jobs imports when it starts, at low priority.
 _LOADED = ("rr_core.io", "rr_core.ibu", "rr_core.repeats")
 _MOST_WORKERS = 16
 # The lowest: several work beside the server, and whoever moves a dial goes first. No thread of the server waits for them.
@@ -285,8 +285,8 @@ class _Worker:
 
 @dataclass(eq=False)
 class Pool:
-    """Up to ``most`` workers that do one job each, two or more, one kept for what pages wait for; who comes when all
-    are at work waits in the order of its lane."""
+    """At least two and at most ``most`` workers, each of which does one job at a time; one is reserved for what pages
+    wait for. Who comes when all are at work waits in the order of its lane."""
 
     most: int
     _idle: list[_Worker] = field(default_factory=list)

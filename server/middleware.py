@@ -1,5 +1,5 @@
 """What every request passes before Streamlit: who may connect, how many bytes of uploads the server takes at once, how
-slowly they may come, what is said where one is not kept; and the headers of every answer.
+slowly they may come, what its visitor is told when one is not kept; and the headers of every answer.
 
 Streamlit 1.67 takes a body before it asks anybody: into a temporary file, which may lie in memory, and at its end whole
 into memory. It has no setting for all bodies together.
@@ -14,7 +14,7 @@ Who refuses what, and how:
   page; 404 no such room; 409 closed, over or full; 429 too often; 503 the database is away.
 - Work on a page, in a sentence there: `NoRoom` of `server/sessions.py`, no memory for it in 20 seconds, or a file that
   was let go of for others; `Lost` of `server/jobs.py`, too much time or memory once it runs, or a worker that died (of
-  a file told as too much to read, `pages/_ui/session_files.py`); a sweep while 20 wait, `SweepQueue` of
+  a file told as too much to read, `pages/_ui/session_files.py`); a sweep while 20 wait or run, `SweepQueue` of
   `server/sweeps.py`; one room or question too many, `Refused` of `server/room/store.py`.
 - What a person enters: its range, and the most that reading a file may take, are in `rr_core/limits.py`; what is wrong
   with a value is said in `rr_core/parameters.py` and `rr_core/reports/designs.py`, with a file in `rr_core/io/`.

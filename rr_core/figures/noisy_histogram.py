@@ -263,8 +263,8 @@ def _belief_reading(prior: Array, beliefs: Sequence[Array], reports: Sequence[in
         )
     before, now = (_believed(float(one[report]), np.count_nonzero(prior) == 1) for one in (prior, belief_now))
     moved = (
-        f"moves an onlooker's belief that it is the truth from {before}, its share of all, to {now}: of those who report "
-        "it, about so many have it"
+        f"moves an onlooker's belief that it is the truth from {before}, its share of all, to {now}: of those who "
+        "report it, about that many really have it"
     )
     about = "" if prior[report] == belief_now[report] else "about "
     stays = f"leaves an onlooker's belief that it is the truth at {about}{now}"

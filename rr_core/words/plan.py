@@ -97,12 +97,12 @@ def bound_text(key: BoundKey, users: Users) -> BoundText:
         ),
         "limit": BoundText(
             "K/(N ε²)",
-            "ε → 0 and N → ∞; hidden where a protocol is below it",
+            "ε → 0 and N → ∞; not drawn where a protocol here has a smaller error",
             f"{_PAPER}, Theorem 4.5 and Table 1",
         ),
         "attainable": BoundText(
             "Attainable 4K/(N ε²)",
-            "ε → 0; hidden where no protocol here reaches it",
+            "ε → 0; not drawn where no protocol here reaches it",
             f"{_PAPER}, Table 1",
         ),
         "known": BoundText(

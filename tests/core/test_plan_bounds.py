@@ -151,7 +151,7 @@ def test_binary_is_exact(users):
     np.testing.assert_allclose(bounds.binary(EPSILONS, n, users), rr_error(2, EPSILONS, n, users), rtol=1e-11)
 
 
-@holds("ε → 0; hidden where no protocol here reaches it")
+@holds("ε → 0; not drawn where no protocol here reaches it")
 def test_the_limit_form_is_hidden_where_a_protocol_is_below_it():
     epsilons = np.geomspace(0.01, 20, 250)
     assert not row("limit", 2, epsilons, 1e15).valid.any()

@@ -206,10 +206,10 @@ def _about_changes(k: int, hashed: int) -> str:
     return (
         "With values that change, the limit holds whatever the values, and for an onlooker who does not know on which "
         "days they change: reports that stop looking alike tell of a change, and memoised ones, when two differ, prove "
-        "it. An onlooker who knows which days share remembered noise learns only of the values: the thin lines, where "
-        "values (of LOLOHA, hash values) come in turn, all before one comes back. Noise is remembered for each, so every "
-        f"new value spends ε again: {k:,} times if a person goes through all {k:,}, with LOLOHA up to {hashed:,} times "
-        "(its hash values)."
+        "it. An onlooker who knows which days share remembered noise learns only of the values: the thin lines, for a "
+        "person who goes through all values (of LOLOHA, hash values) before one comes back. Noise is remembered for "
+        f"each, so every new value spends ε again: {k:,} times if a person goes through all {k:,}, with LOLOHA up to "
+        f"{hashed:,} times (its hash values)."
     )
 
 
