@@ -332,7 +332,7 @@ def survey_designs() -> None:
     st.markdown(f"##### {plan_curves.enough(curve)}")
     chart.show(plan_curves.people_against_share(curve), "plan_share")
     with st.expander("How is that worked out?"):
-        st.markdown(plan_curves.promise(curve.goal))
+        st.markdown(sentences.PROMISES[curve.goal.kind])
         st.markdown(sentences.SHARE_FORMULAS)
 
 
