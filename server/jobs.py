@@ -5,19 +5,8 @@ crashes is a worker. Sweeps have processes and a queue of their own (`server/swe
 in the server's threads: drawing a scenario and its estimates (`pages/_ui/draw_results.py`), the first part of IBU
 (`pages/_ui/ibu/results.py`), the analysis of reports that were read; where many want that at once, they take turns
 (`server/priority.py`). No Streamlit here: workers import this, too. They are loky's, not multiprocessing's: a process
-of the latter begins by running the main script again, and under Streamlit that is the page.
-
-The way of a Stop:
-
-- Of a run of seconds, drawn by `pages/_ui/long_run.py`: the button withdraws the request, and Streamlit ends the old run
-  of the page by what it raises in `look`, which keeps that and returns True. The number of the job goes down the pipe to
-  its worker, where ``progress()`` now returns True: the job returns what it has. After 10 seconds its worker is ended
-  (`Lost`) and nothing is kept. What it returned stays with this session ("Stopped after 60 of 200 collections") and is
-  shared with no other.
-- Of a sweep, `stop` in `pages/_ui/experiments/runs.py`: the session leaves the sweep, which ends unless another session
-  that asked for it has looked in the last 20 seconds. The cells that are complete stay, and Resume goes on from them.
-- Reading a file has none: a new run of the page, with another file or without one, ends its worker; nothing is kept. A
-  saved sweep is read to its end.
+of the latter begins by running the main script again, and under Streamlit that is the page. CONTRIBUTING.md follows a
+Stop.
 """
 
 from __future__ import annotations
@@ -278,10 +267,6 @@ class _Worker:
                 done = what
         return done
 
-    def stop(self, number: int) -> None:
-        with suppress(OSError):
-            self.here.send(number)
-
 
 @dataclass(eq=False)
 class Pool:
@@ -335,7 +320,8 @@ class Pool:
             future = worker.submit(call.do)
             while not wait((future,), _BETWEEN_LOOKS).done:
                 if look(0, worker.latest(number)) and not is_told:
-                    worker.stop(number)
+                    with suppress(OSError):
+                        worker.here.send(number)
                     is_told, end = True, min(end, time.monotonic() + _PATIENCE)
                 if time.monotonic() > end:
                     raise Lost("That takes longer than one piece of work may take here.")

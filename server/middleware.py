@@ -2,22 +2,7 @@
 slowly they may come, what is said where one is not kept; and the headers of every answer.
 
 Streamlit 1.67 takes a body before it asks anybody: into a temporary file, which may lie in memory, and at its end whole
-into memory. It has no setting for all bodies together.
-
-Who refuses what, and how:
-
-- The page of another site that connects under a name of its own: 1008, `refuse_misled`. Under a name that is not in
-  ``server.allowedHosts``, where that is set: Streamlit.
-- An upload: 408 too slow, 503 no memory for it in 20 seconds, 507 no space on the disk, `Gate`, and its page says so; 413
-  more than ``maxUploadSize`` of `.streamlit/config.toml`, Streamlit, in its widget.
-- A phone, in a sentence of `server/room/routes.py` or `store.py`: 400 no report, too long, or sent from another site's
-  page; 404 no such room; 409 closed, over or full; 429 too often; 503 the database is away.
-- Work on a page, in a sentence there: `NoRoom` of `server/sessions.py`, no memory for it in 20 seconds, or a file that
-  was let go of for others; `Lost` of `server/jobs.py`, too much time or memory once it runs, or a worker that died (of
-  a file told as too much to read, `pages/_ui/session_files.py`); a sweep while 20 wait, `SweepQueue` of
-  `server/sweeps.py`; one room or question too many, `Refused` of `server/room/store.py`.
-- What a person enters: its range, and the most that reading a file may take, are in `rr_core/limits.py`; what is wrong
-  with a value is said in `rr_core/parameters.py` and `rr_core/reports/designs.py`, with a file in `rr_core/io/`.
+into memory. It has no setting for all bodies together. Who refuses what is said in CONTRIBUTING.md.
 """
 
 from __future__ import annotations

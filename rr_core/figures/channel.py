@@ -190,11 +190,7 @@ def channel_convergence(record: IBURecord, mle: MaximumLikelihood, tolerance: fl
             "IBU", iterations, np.maximum(gaps, _FLOOR), "%{x:,} iterations: %{y:.2~e}", line=_IBU.line(3)
         ),
         style.mark_trace(
-            "MLE",
-            [steps],
-            [max(mle.gap, _FLOOR)],
-            "%{x:,} steps: %{y:.2~e}",
-            marker=_MLE.marker(14),
+            "MLE", [steps], [max(mle.gap, _FLOOR)], "%{x:,} steps: %{y:.2~e}", marker=_MLE.marker(14)
         ),
     ]
     reached = np.flatnonzero(gaps <= tolerance)
@@ -221,10 +217,7 @@ def bounds_bars(found: InformationBounds, n: int) -> go.Figure:
         rows = [("Inv, and the best for many users", found.inv, number, _MLE.colour)]
         left += ": at least"
     else:
-        rows = [
-            ("Inv", found.inv, number, _INV.colour),
-            (f"{best}: about", found.exact, number, _MLE.colour),
-        ]
+        rows = [("Inv", found.inv, number, _INV.colour), (f"{best}: about", found.exact, number, _MLE.colour)]
         left += ": about"
     rows += [
         (left, found.entropy, _down if found.is_exact else number, style.QUANTITIES["inv_p"].colour),

@@ -157,10 +157,7 @@ def horizontal(drawn: Curves) -> dict[str, Any]:
     else:
         ticks = {"dtick": 2 if narrow and high - low > 2.5 else 1, **style.COUNT}
     return style.axis(
-        title if narrow else f"{title} (log scale)",
-        type="log",
-        range=[low - room, high + room],
-        **ticks,
+        title if narrow else f"{title} (log scale)", type="log", range=[low - room, high + room], **ticks
     )
 
 

@@ -56,8 +56,9 @@ def triangle(
     points = {"observed": reports.phi, **reports.estimates}
     if theta is not None:
         points["truth"] = theta
+    regions, names_of_regions = _regions(layers)
     traces = [
-        *_region_traces(layers),
+        *regions,
         *contour_traces(layers.circles, style.QUANTITIES["inv_p"], "same distance"),
         *contour_traces(layers.curves, style.QUANTITIES["mle_star"], "same likelihood"),
         triangle_outline(),
@@ -74,7 +75,7 @@ def triangle(
             if name in points
         ),
     ]
-    notes = [*corner_labels(names), *_region_names(layers)]
+    notes = [*corner_labels(names), *names_of_regions]
     if far:
         notes.append(_arrow(view, raw))
     x, y = triangle_axes(names, view)
@@ -215,24 +216,18 @@ def contour_traces(
     return traces
 
 
-def _region_traces(layers: Layers) -> list[dict[str, Any]]:
-    traces = []
-    for region in layers.regions:
-        closed = np.vstack([region.corners, region.corners[:1]])
-        colour = style.QUANTITIES[layers.zeros_of].faded(_SHADES[region.zeros])
-        line = _lines(_ZEROS[region.zeros], simplex.to_plane(closed), color=style.GRID, width=1)
-        traces.append({**line, "fill": "toself", "fillcolor": colour, "hoveron": "fills"})
-    return traces
-
-
-def _region_names(layers: Layers) -> list[dict[str, Any]]:
-    notes = []
+def _regions(layers: Layers) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Traces of the regions, and names of those that have room for one."""
+    traces, names = [], []
     for region in layers.regions:
         where = simplex.to_plane(region.corners)
+        colour = style.QUANTITIES[layers.zeros_of].faded(_SHADES[region.zeros])
+        line = _lines(_ZEROS[region.zeros], np.vstack([where, where[:1]]), color=style.GRID, width=1)
+        traces.append({**line, "fill": "toself", "fillcolor": colour, "hoveron": "fills"})
         x, y = where.T
         if abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1))) / 2 > _SMALLEST_NAMED:
-            notes.append(style.note(_ZEROS[region.zeros], *where.mean(axis=0).tolist()))
-    return notes
+            names.append(style.note(_ZEROS[region.zeros], *where.mean(axis=0).tolist()))
+    return traces, names
 
 
 def corner_labels(names: Sequence[str]) -> list[dict[str, Any]]:
@@ -261,7 +256,8 @@ def _lines(name: str, points: NDArray[Any], **line: Any) -> dict[str, Any]:
     return style.line_trace(name, drawn[:, 0], drawn[:, 1], "", line=line, showlegend=False)
 
 
-_GAP = {"x": 0.08, "y": 0.2}  # between panels, with room for their titles
+# Domains of the panels, two by two, with room for their titles.
+_ACROSS, _UP = ([0.0, 0.46], [0.54, 1.0]), ([0.6, 1.0], [0.0, 0.4])
 
 
 def cloud_panels(clouds: Mapping[str, Cloud], names: Sequence[str], view: simplex.Frame) -> go.Figure:
@@ -275,8 +271,7 @@ def cloud_panels(clouds: Mapping[str, Cloud], names: Sequence[str], view: simple
             {**trace, "xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
             for trace in _cloud_traces(name, clouds[name])
         ]
-        column, row = panel % 2, 1 - panel // 2
-        x, y = _half(column, "x"), _half(row, "y")
+        x, y = _ACROSS[panel % 2], _UP[panel // 2]
         axes[f"xaxis{suffix}"], axes[f"yaxis{suffix}"] = _panel_axes(suffix, names, view, x, y)
         notes.append(style.head(f"<b>{style.QUANTITIES[name].name}</b>", sum(x) / 2, y[1], font={"size": 15}))
     return style.figure(
@@ -331,11 +326,6 @@ def _cloud_traces(name: str, cloud: Cloud) -> list[dict[str, Any]]:
         mark("truth", truth, truth_look.marker(30), {"width": 2, "color": truth_look.colour}),
         mark("mean of the cloud", mean, quantity.marker(14), {"width": 2, "color": style.RIM}),
     ]
-
-
-def _half(which: int, direction: str) -> list[float]:
-    gap = _GAP[direction] / 2
-    return [0.0, 0.5 - gap] if which == 0 else [0.5 + gap, 1.0]
 
 
 def _panel_axes(

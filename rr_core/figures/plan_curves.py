@@ -253,11 +253,7 @@ def error_curves(
     y = error_axis(METRIC_NAMES[metric].title, span, style.SHARE)
     reading = _simulated_reading(result, metric, mean, here, there)
     return style.figure(
-        traces,
-        {**across, "range": [ends[0] - room, ends[1] + room]},
-        y,
-        reading,
-        margin={"t": 78},
+        traces, {**across, "range": [ends[0] - room, ends[1] + room]}, y, reading, margin={"t": 78}
     )
 
 

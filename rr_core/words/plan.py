@@ -284,10 +284,7 @@ def protocol_sentence(plan: Plan) -> str:
         f"**{factor} times its users** for the same error"
     )
     where = "Here" if plan.settings.users == "fixed" else "Here, when all shares are equal,"
-    most, least = (
-        math.floor(protocol_choice.single_k(plan.epsilon)),
-        protocol_choice.single_epsilon(plan.k),
-    )
+    most, least = (math.floor(protocol_choice.single_k(plan.epsilon)), protocol_choice.single_epsilon(plan.k))
     from_epsilon = f"from ε = {number(round_up(least, 3))} on" if least > 0 else "at every ε"
     return (
         f"{where} {verdict}. At ε = {budget(plan.epsilon)} k-RR is as good as any of them up to K = {most:,}; with "

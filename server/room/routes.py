@@ -19,11 +19,9 @@ from ipaddress import IPv6Address, ip_address
 from typing import Any, Literal, get_args
 
 from limits import RateLimitItem, parse
-from limits.aio.storage import (
-    MemoryStorage,
-)  # the other one starts a thread for a request, which the server waits for
+from limits.aio.storage import MemoryStorage  # not limits.storage, which starts a thread for a request
 from limits.aio.strategies import FixedWindowRateLimiter
-from starlette.convertors import Convertor, register_url_convertor
+from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
@@ -53,16 +51,10 @@ _TOO_FAST = "Too many requests come from your network: wait a minute, then try a
 _TOO_MANY_CODES = "Too many wrong codes came from your network: wait a minute, then look at the code again."
 
 
-class _Folder(Convertor[str]):
+class _Folder(StringConvertor):
     """What stands before an address: nothing, or folders."""
 
     regex = "(?:[^/]+/)*"
-
-    def convert(self, value: str) -> str:
-        return value
-
-    def to_string(self, value: str) -> str:
-        return value
 
 
 register_url_convertor("folder", _Folder())

@@ -109,14 +109,7 @@ def _controls(settings: options.TimeSettings) -> None:
             ),
         ),
     )
-    widget(
-        st.slider,
-        "Days",
-        1,
-        options.MOST_DAYS,
-        width=180,
-        **SETTINGS.of_field("time_days", "days"),
-    )
+    widget(st.slider, "Days", 1, options.MOST_DAYS, width=180, **SETTINGS.of_field("time_days", "days"))
     if set(settings.schemes) - {"fresh", "memoised"}:
         widget(
             st.slider,
@@ -235,11 +228,7 @@ def _simulated(
     users = whole_users(people.prior, scenario.n)
     return dots, {
         key: simulated_rmse(
-            settings.scheme(key, people.k, scenario.epsilon),
-            users,
-            dots,
-            _REPEATS,
-            _stream(scenario, 1, key),
+            settings.scheme(key, people.k, scenario.epsilon), users, dots, _REPEATS, _stream(scenario, 1, key)
         )
         for key in settings.schemes
     }
