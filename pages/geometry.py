@@ -5,6 +5,7 @@ import streamlit as st
 from pages._ui import downloads, guidance
 from pages._ui.frame import Parts, open_page, while_open
 from pages._ui.geometry import collinearity, triangle
+from rr_core.words.phrases import FOLDED
 
 PARTS = Parts(
     "geometry",
@@ -31,23 +32,6 @@ while_open(parts["beyond"], collinearity.equal_supports_section, page.results)
 while_open(parts["bias"], triangle.bias_section, page.results)
 
 with st.expander("Formulas"):
-    st.markdown(
-        r"""
-With $\varphi$ the shares of the reports, $\varphi_1$ the smallest and $\varphi_2$ the second smallest:
-
-- **Nested supports.** With $S$ the categories that are kept,
-  $S_{\mathrm{InvP}} \subseteq S_{\mathrm{MLE^*}} \subseteq S_{\mathrm{InvN}}$.
-- **Theorem 2.** If $\varphi_1 < q$ and $\varphi_2 \ge \frac{Kq - \varphi_1}{K - 1}$, then
-  $\mathrm{InvN} - \mathrm{InvP} = t\,(\mathrm{MLE^*} - \mathrm{InvP})$ with
-  $t = \frac{1 - \varphi_1}{p - \varphi_1} > 1$.
-- **Wider rule.** If the three supports are equal, with $\Phi$ the share of reports in them and $\nu$ the sum of the
-  negatives of Inv as a positive number, MLE\* stands at $\frac{(1 + \nu)(p - q)}{\Phi}$ of the way from InvP to InvN.
-- **Three categories.** Two of them are set to zero where, for the third, $j$: InvN $\varphi_i \le q$; MLE\*
-  $\varphi_j \ge e^\varepsilon \varphi_i$; InvP $\varphi_j - \varphi_i \ge p - q$, for both others $i$. None is where all
-  $\varphi_i > q$.
-- **Curves of likelihood.** With $m = q + (p - q)\theta$, a point has $\mathrm{KL}(\varphi \,\|\, m)$ less log-likelihood
-  per report than Inv.
-"""
-    )
+    st.markdown(FOLDED["geometry"])
 
 guidance.next_page()

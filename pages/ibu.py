@@ -6,6 +6,7 @@ from pages._ui import chart, figure_controls, film, guidance
 from pages._ui.frame import Parts, open_page
 from pages._ui.ibu import results, sections
 from rr_core.figures.ibu import animation, convergence_curves, settling_by_reports
+from rr_core.words.phrases import FOLDED
 
 PARTS = Parts(
     "ibu",
@@ -60,27 +61,6 @@ with parts["cost"]:
 results.downloads_row(page.results, path, start, figure)
 
 with st.expander("Formulas"):
-    st.markdown(
-        r"""
-One iteration (paper, eq. 5) multiplies every category by its factor:
-
-$$
-\begin{gathered}
-\theta_i \leftarrow \theta_i\,m_i, \\[6pt]
-m_i = q\sum_j \frac{\varphi_j}{q+(p-q)\theta_j} \\[6pt]
-{} + (p-q)\frac{\varphi_i}{q+(p-q)\theta_i}.
-\end{gathered}
-$$
-
-It is expectation-maximisation: the likelihood never falls, and from any start without zeros it tends to MLE\*.
-
-**When to stop.** The log-likelihood per report is concave and its gradient is $m$ up to a constant, so
-$\ell(\text{MLE*}) - \ell(\theta) \le \max_i m_i - 1$. To know $\max_i m_i$ needs no MLE\*: this is the **certificate**.
-
-**How fast.** Close to the limit the error of category $i$ shrinks by the factor $1-h_i$, apart from one sum that all
-share: $h_i = r\,\frac{(p-q)\theta_i}{q+(p-q)\theta_i}$ where MLE\* is positive, $h_i = 1 - m_i$ where it is zero,
-with one number $r \le 1$. Both vanish at the border of the support.
-"""
-    )
+    st.markdown(FOLDED["ibu"])
 
 guidance.next_page()

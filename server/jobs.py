@@ -278,10 +278,6 @@ class _Worker:
                 done = what
         return done
 
-    def stop(self, number: int) -> None:
-        with suppress(OSError):
-            self.here.send(number)
-
 
 @dataclass(eq=False)
 class Pool:
@@ -335,7 +331,8 @@ class Pool:
             future = worker.submit(call.do)
             while not wait((future,), _BETWEEN_LOOKS).done:
                 if look(0, worker.latest(number)) and not is_told:
-                    worker.stop(number)
+                    with suppress(OSError):
+                        worker.here.send(number)
                     is_told, end = True, min(end, time.monotonic() + _PATIENCE)
                 if time.monotonic() > end:
                     raise Lost("That takes longer than one piece of work may take here.")

@@ -16,7 +16,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -45,19 +45,7 @@ BYTES_PER_CATEGORY = 350
 _WORKER, _WORKER_PER_CATEGORY = 66 * 2**20, 100
 _READING = 2**30  # the most that reading one file takes
 # Files that may hold far more than their size.
-_UNPACKED = (
-    ".gz",
-    ".zip",
-    ".parquet",
-    ".xlsx",
-    ".xlsm",
-    ".xls",
-    ".ods",
-    ".sav",
-    ".zsav",
-    ".dta",
-    ".sas7bdat",
-)
+_PACKED = (".gz", ".zip", ".parquet", ".xlsx", ".xlsm", ".xls", ".ods", ".sav", ".zsav", ".dta", ".sas7bdat")
 _SMALL_FILE = 2**18  # a text of that size needs no room of its own
 _TIMES_FILE = 36  # memory for reading a larger text of short names, beside its size (measured)
 _PART_OF_A_SESSION, _PART_OF_UPLOADS, _PART_OF_SHARED, _MOST_OF_ROOM = 0.25, 0.25, 0.2, 0.5  # of the limit
@@ -108,10 +96,6 @@ def limit() -> int:
     return int(text) * 2**20
 
 
-_PREPARING = threading.Lock()  # the server and its first page may both begin
-_found_workers: tuple[float, tuple[Path, ...]] = (-1.0, ())  # when, and where
-
-
 def resident() -> int:
     """Bytes that this process and its workers take now; what is held, where the system does not tell (Linux does)."""
     own = Path("/proc/self/statm")
@@ -121,22 +105,19 @@ def resident() -> int:
 
 
 def _resident_of_workers() -> int:
-    return sum(map(_pages, _workers())) * os.sysconf("SC_PAGE_SIZE") if _workers() else 0
+    workers = _workers(int(time.monotonic()))
+    return sum(map(_pages, workers)) * os.sysconf("SC_PAGE_SIZE") if workers else 0
 
 
-def _workers() -> tuple[Path, ...]:
-    """Where the system tells the memory of each worker. Looked up once in a second: with two hundred threads that takes
+@lru_cache(1)
+def _workers(second: int) -> tuple[Path, ...]:
+    """Where the system tells the memory of each worker, looked up once in a second: with two hundred threads that takes
     milliseconds, and everybody who waits for room looks at the memory."""
-    global _found_workers
-    looked, workers = _found_workers
-    if time.monotonic() - looked >= 1:
-        found: list[str] = []
-        for children in Path("/proc/self/task").glob("*/children"):
-            with suppress(OSError):
-                found += children.read_text().split()
-        workers = tuple(Path(f"/proc/{child}/statm") for child in found)
-        _found_workers = time.monotonic(), workers
-    return workers
+    found: list[str] = []
+    for children in Path("/proc/self/task").glob("*/children"):
+        with suppress(OSError):
+            found += children.read_text().split()
+    return tuple(Path(f"/proc/{child}/statm") for child in found)
 
 
 def _pages(path: Path) -> int:
@@ -430,7 +411,7 @@ def _wait_until(ready: Callable[[], bool], patience: float | None = None) -> Non
 
 def to_read(name: str, size: int) -> int:
     """Bytes that reading a file of this name and size may take beside it."""
-    if name.lower().endswith(_UNPACKED):
+    if name.lower().endswith(_PACKED):
         return _READING
     return 0 if size < _SMALL_FILE else min(_TIMES_FILE * size, _READING)
 
@@ -600,6 +581,9 @@ def _return_memory(least: float = 0.0) -> int:
     with suppress(OSError, AttributeError):  # only the C library of Linux has it
         ctypes.CDLL(None).malloc_trim(0)
     return resident()
+
+
+_PREPARING = threading.Lock()  # the server and its first page may both begin
 
 
 def prepare() -> None:

@@ -23,7 +23,6 @@ from rr_core.registry import VALID
 FixedName = Literal["population", "k", "epsilon", "n"]
 AxisValue = float | str  # a population is meant by a text, see `axis_value`
 
-_FEWEST = 2  # values that an axis needs
 _DIGITS = 8  # digits of the digest that stand for an uploaded population
 
 
@@ -169,30 +168,25 @@ def axis_value(cell: Cell, axis: SweepAxis | FixedName) -> AxisValue:
     return cell.dist[: len("weights:") + _DIGITS] if cell.uploaded else cell.dist
 
 
-def map_kinds(cells: Iterable[Cell]) -> tuple[str, ...]:
+@lru_cache(16)  # a page asks for those of one sweep more than a dozen times
+def map_kinds(cells: tuple[Cell, ...]) -> tuple[str, ...]:
     """The kinds of maps that some cells have.
 
     Keys of MAP_KINDS whose two axes take at least two values each with all else fixed; where there is none, keys of
     STRIP_KINDS whose axis x does.
     """
-    return _kinds(tuple(cells))
-
-
-@lru_cache(16)  # a page asks for those of one sweep more than a dozen times
-def _kinds(cells: tuple[Cell, ...]) -> tuple[str, ...]:
-    return tuple(key for key in MAP_KINDS if _map_cells(cells, key)) or tuple(
-        key for key in STRIP_KINDS if _strip_cells(cells, key)
+    return tuple(key for key in MAP_KINDS if _map_cells(cells, MAP_KINDS[key])) or tuple(
+        key for key in STRIP_KINDS if _map_cells(cells, STRIP_KINDS[key], is_strip=True)
     )
 
 
-def has_map(cells: Iterable[Cell]) -> bool:
+def has_map(cells: tuple[Cell, ...]) -> bool:
     """Whether two axes vary together somewhere."""
-    cells = tuple(cells)
-    return any(_map_cells(cells, key) for key in MAP_KINDS)
+    return any(_map_cells(cells, kind) for kind in MAP_KINDS.values())
 
 
 def fixed_axes(
-    cells: Iterable[Cell], key: str, wanted: Mapping[FixedName, AxisValue]
+    cells: tuple[Cell, ...], key: str, wanted: Mapping[FixedName, AxisValue]
 ) -> tuple[FixedAxis, FixedAxis]:
     """The two axes that a map holds fixed, with their options and values.
 
@@ -207,7 +201,7 @@ def fixed_axes(
     Raises:
         ValueError: when the cells have no such map.
     """
-    rests = list(_cells_by_fixed(tuple(cells), key))
+    rests = list(_cells_by_fixed(cells, key))
     found: list[FixedAxis] = []
     for place, axis in enumerate(ALL_KINDS[key].fixed):
         options = list(dict.fromkeys(rest[place] for rest in rests))
@@ -283,34 +277,25 @@ def _cells_by_fixed(cells: tuple[Cell, ...], key: str) -> dict[tuple[AxisValue, 
             f"key must be one of the maps that the cells have, {', '.join(offered) or 'none'}, "
             f"got {_validate.short(key)}"
         )
-    wide = _map_cells(cells, key) if key in MAP_KINDS else {}
-    return wide or _strip_cells(cells, key)
+    wide = _map_cells(cells, MAP_KINDS[key]) if key in MAP_KINDS else {}
+    return wide or _map_cells(cells, STRIP_KINDS[key], is_strip=True)
 
 
-def _map_cells(cells: tuple[Cell, ...], key: str) -> dict[tuple[AxisValue, AxisValue], list[Cell]]:
-    kind = MAP_KINDS[key]
-    groups = _groups(cells, kind)
-    axes = (kind.x, kind.y)
-    return {
-        rest: inside
-        for rest, inside in groups.items()
-        if min(len(_values(inside, axis)) for axis in axes) >= _FEWEST
-    }
-
-
-def _strip_cells(cells: tuple[Cell, ...], key: str) -> dict[tuple[AxisValue, AxisValue], list[Cell]]:
-    kind = STRIP_KINDS[key]
-    groups = _groups(cells, kind)
-    return {rest: inside for rest, inside in groups.items() if len(_values(inside, kind.x)) >= _FEWEST}
-
-
-def _groups(cells: tuple[Cell, ...], kind: MapKind) -> dict[tuple[AxisValue, AxisValue], list[Cell]]:
+def _map_cells(
+    cells: tuple[Cell, ...], kind: MapKind, *, is_strip: bool = False
+) -> dict[tuple[AxisValue, AxisValue], list[Cell]]:
+    """The cells of every map of a kind, by the values held fixed, where both axes vary; of a strip, axis x."""
     first, second = kind.fixed
     groups: dict[tuple[AxisValue, AxisValue], list[Cell]] = {}
     for cell in cells:
         if cell.dist == "zipf" or not kind.zipf_only:
             groups.setdefault((axis_value(cell, first), axis_value(cell, second)), []).append(cell)
-    return groups
+    varying = (kind.x,) if is_strip else (kind.x, kind.y)
+    return {
+        rest: inside
+        for rest, inside in groups.items()
+        if all(len(_values(inside, axis)) > 1 for axis in varying)
+    }
 
 
 def _values(cells: Iterable[Cell], axis: SweepAxis) -> tuple[float, ...]:

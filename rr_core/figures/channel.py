@@ -11,22 +11,10 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core._validate import Array
+from rr_core.figures import style
 from rr_core.figures.estimators import GROUPED, GROUPED_UP_TO, TRUTH, hatched, hover, without_towers
 from rr_core.figures.film import Frame, film
 from rr_core.figures.geometry_triangle import TRIANGLE_LAYOUT, corner_labels, triangle_axes, triangle_outline
-from rr_core.figures.style import (
-    COUNT,
-    QUANTITIES,
-    RIM,
-    SHARE,
-    axis,
-    bar_trace,
-    figure,
-    line_trace,
-    log_axis,
-    mark_trace,
-    share_format,
-)
 from rr_core.figures.view import Bars, bars, natural_order
 from rr_core.geometry.simplex import CORNERS, FRAME, from_plane
 from rr_core.geometry.simplex import to_plane as triangle_plane
@@ -36,7 +24,11 @@ from rr_core.protocols.collection import IBURecord
 from rr_core.rounding import counted, factor, number, odds, percent, round_down, round_up
 from rr_core.words.phrases import certificate, off_by
 
-_INV, _MLE, _IBU = QUANTITIES["inv"], replace(QUANTITIES["mle_star"], name="MLE"), QUANTITIES["ibu"]
+_INV, _MLE, _IBU = (
+    style.QUANTITIES["inv"],
+    replace(style.QUANTITIES["mle_star"], name="MLE"),
+    style.QUANTITIES["ibu"],
+)
 _LONGEST_NAME = 14
 _FLOOR = 1e-16  # lowest value on a logarithmic axis
 _ROUNDING = 1e-12  # of an epsilon, of a condition number, and of Inv relative to its largest entry
@@ -61,7 +53,7 @@ def channel_estimates(
     if truth is not None:
         traces.append(_bar(view, "Truth", truth, {"color": TRUTH.colour}))
     if observed is not None and few:
-        traces.append(_bar(view, "Reports", observed, {"color": QUANTITIES["observed"].colour}))
+        traces.append(_bar(view, "Reports", observed, {"color": style.QUANTITIES["observed"].colour}))
     for look, values in ((_INV, inv), (_MLE, mle.theta)):
         if values is None:
             continue
@@ -70,12 +62,12 @@ def channel_estimates(
             traces.append(_bar(view, look.name, values, marker))
         else:
             traces.append(view.marks(look.name, values, hover(look.name, values), marker=look.marker(6)))
-    y = axis("Share of users", tickformat=SHARE)
+    y = style.axis("Share of users", tickformat=style.SHARE)
     reading = _reading(truth, inv, mle)
     if inv is not None:
         highest = float(max(values.max() for values in (mle.theta, truth, observed) if values is not None))
         reading += without_towers(y, inv, highest)
-    return figure(traces, view.axis(), y, reading, **GROUPED)
+    return style.figure(traces, view.axis(), y, reading, **GROUPED)
 
 
 def _bar(view: Bars, name: str, values: Array, marker: dict[str, Any]) -> dict[str, Any]:
@@ -140,17 +132,17 @@ def channel_table(channel: Channel, truths: Sequence[str], reports: Sequence[str
     """The matrix as a picture: a row per truth, a column per report, darker where the chance is larger."""
     truths, reports = ([html.escape(plain(name), quote=False) for name in some] for some in (truths, reports))
     matrix = channel.matrix
-    small, chance = max(matrix.shape) <= _MOST_TEXTS, share_format(matrix)
+    small, chance = max(matrix.shape) <= _MOST_TEXTS, style.share_format(matrix)
     gap = 1 if max(matrix.shape) <= _MOST_NAMED else 0  # on a phone a hundred gaps would hide the cells
     trace: dict[str, Any] = {
         "type": "heatmap",
         "z": matrix if max(matrix.shape) <= _MOST_NAMED else matrix.astype(np.float32),
         "zmin": 0.0,
         "zmax": 1.0 if small else float(matrix.max()),  # in a large table all chances may be small
-        "colorscale": [[0.0, "#F4F9FD"], [0.5, QUANTITIES["observed"].colour], [1.0, "#003B66"]],
+        "colorscale": [[0.0, "#F4F9FD"], [0.5, style.QUANTITIES["observed"].colour], [1.0, "#003B66"]],
         "showscale": not small,
         "colorbar": {
-            "tickformat": SHARE,
+            "tickformat": style.SHARE,
             "tickfont": {"size": 14},
             "title": {"text": "Chance", "font": {"size": 14}},
         },
@@ -170,9 +162,9 @@ def channel_table(channel: Channel, truths: Sequence[str], reports: Sequence[str
         trace |= {"text": texts, "texttemplate": "%{text}", "textfont": {"size": 14}}
     low, high = percent(float(matrix.min())), percent(float(matrix.max()))
     reading = f"Each row is one truth and sums to 100%; its chances are from {low} to {high}."
-    x = axis("Report", **_ticks(reports, _MOST_TEXTS if small else _MOST_ACROSS), showgrid=False)
-    y = axis("Truth", **_ticks(truths, _MOST_TEXTS), showgrid=False, autorange="reversed")
-    return figure([trace], x, y, reading, height=380, margin={"l": 110, "r": 14, "t": 20, "b": 80})
+    x = style.axis("Report", **_ticks(reports, _MOST_TEXTS if small else _MOST_ACROSS), showgrid=False)
+    y = style.axis("Truth", **_ticks(truths, _MOST_TEXTS), showgrid=False, autorange="reversed")
+    return style.figure([trace], x, y, reading, height=380, margin={"l": 110, "r": 14, "t": 20, "b": 80})
 
 
 def _in_cell(chance: float) -> str:
@@ -194,15 +186,11 @@ def channel_convergence(record: IBURecord, mle: MaximumLikelihood, tolerance: fl
     iterations, gaps = record.iterations[1:], record.gaps[1:]
     steps = max(mle.iterations, 1)
     traces = [
-        line_trace(
+        style.line_trace(
             "IBU", iterations, np.maximum(gaps, _FLOOR), "%{x:,} iterations: %{y:.2~e}", line=_IBU.line(3)
         ),
-        mark_trace(
-            "MLE",
-            [steps],
-            [max(mle.gap, _FLOOR)],
-            "%{x:,} steps: %{y:.2~e}",
-            marker=_MLE.marker(14),
+        style.mark_trace(
+            "MLE", [steps], [max(mle.gap, _FLOOR)], "%{x:,} steps: %{y:.2~e}", marker=_MLE.marker(14)
         ),
     ]
     reached = np.flatnonzero(gaps <= tolerance)
@@ -216,9 +204,9 @@ def channel_convergence(record: IBURecord, mle: MaximumLikelihood, tolerance: fl
         ends = f"After {most} iterations a factor of IBU is still above 1, by no more than {left}"
     reading = f"{ends}; none of MLE's by more than {number(round_up(mle.gap))} after {counted(mle.iterations, 'step')}."
     top = float(np.log10(iterations[-1]))
-    x = axis("Iterations (logarithmic)", type="log", range=[-0.05, top + 0.05], dtick=1, **COUNT)
-    y = axis("Certificate: largest factor − 1", type="log", dtick=3, exponentformat="power")
-    return figure(traces, x, y, reading, height=380)
+    x = style.axis("Iterations (logarithmic)", type="log", range=[-0.05, top + 0.05], dtick=1, **style.COUNT)
+    y = style.axis("Certificate: largest factor − 1", type="log", dtick=3, exponentformat="power")
+    return style.figure(traces, x, y, reading, height=380)
 
 
 def bounds_bars(found: InformationBounds, n: int) -> go.Figure:
@@ -229,18 +217,15 @@ def bounds_bars(found: InformationBounds, n: int) -> go.Figure:
         rows = [("Inv, and the best for many users", found.inv, number, _MLE.colour)]
         left += ": at least"
     else:
-        rows = [
-            ("Inv", found.inv, number, _INV.colour),
-            (f"{best}: about", found.exact, number, _MLE.colour),
-        ]
+        rows = [("Inv", found.inv, number, _INV.colour), (f"{best}: about", found.exact, number, _MLE.colour)]
         left += ": about"
     rows += [
-        (left, found.entropy, _down if found.is_exact else number, QUANTITIES["inv_p"].colour),
-        ("Many users, by ε alone: at least", found.epsilon, _down, QUANTITIES["truth"].colour),
+        (left, found.entropy, _down if found.is_exact else number, style.QUANTITIES["inv_p"].colour),
+        ("Many users, by ε alone: at least", found.epsilon, _down, style.QUANTITIES["truth"].colour),
     ]
     shown = [row for row in rows if row[1] > 0]
     errors = np.array([value / n for _, value, *_ in shown])
-    trace = bar_trace(
+    trace = style.bar_trace(
         "",
         errors,
         [name for name, *_ in shown],
@@ -266,9 +251,9 @@ def bounds_bars(found: InformationBounds, n: int) -> go.Figure:
         )
         by_epsilon = f"about {percent(min(parts[1], 1.0), 2)}"
     reading += f", ε alone {by_epsilon}" if found.epsilon else ""
-    x = log_axis("Mean squared error, summed over categories (logarithmic)", [errors], number)
-    y = axis("What", autorange="reversed", automargin=True)
-    return figure([trace], x, y, f"{reading}.", height=300, showlegend=False, bargap=0.35)
+    x = style.log_axis("Mean squared error, summed over categories (logarithmic)", [errors], number)
+    y = style.axis("What", autorange="reversed", automargin=True)
+    return style.figure([trace], x, y, f"{reading}.", height=300, showlegend=False, bargap=0.35)
 
 
 def _down(value: float) -> str:
@@ -294,8 +279,10 @@ def channel_film(collected: ChannelCollection, labels: Sequence[str] | None) -> 
     ]
     away = off_by(record.thetas[-1], best)
     reading = f"Bars: IBU, from equal shares on; dots: MLE. After {frames[-1].name} iterations they differ by {away}."
-    y = axis(
-        "Share of users", tickformat=SHARE, range=[0, 1.05 * float(max(best.max(), record.thetas.max()))]
+    y = style.axis(
+        "Share of users",
+        tickformat=style.SHARE,
+        range=[0, 1.05 * float(max(best.max(), record.thetas.max()))],
     )
     return film(traces, view.axis(), y, reading, frames, [0], bargap=0.3)
 
@@ -313,7 +300,7 @@ def channel_triangle(collected: ChannelCollection, truth: Array | None, names: S
     traces: list[dict[str, Any]] = [
         _likelihood(collected),
         triangle_outline(),
-        line_trace(
+        style.line_trace(
             "IBU",
             path[:, 0],
             path[:, 1],
@@ -329,8 +316,8 @@ def channel_triangle(collected: ChannelCollection, truth: Array | None, names: S
         listed = "<br>".join(
             f"{of}: {percent(float(share))}" for of, share in zip(names, shares, strict=True)
         )
-        marker = look.marker(15, line={"width": 2, "color": RIM})
-        traces.append(mark_trace(look.name, [x], [y], f"{look.name}<br>{listed}", marker=marker))
+        marker = look.marker(15, line={"width": 2, "color": style.RIM})
+        traces.append(style.mark_trace(look.name, [x], [y], f"{look.name}<br>{listed}", marker=marker))
     outside = inv is not None and not FRAME.contains(triangle_plane(inv))
     away = number(float(np.linalg.norm(path[-1] - triangle_plane(collected.mle.theta))))
     still = record.gaps[0] < _ROUNDING
@@ -342,7 +329,9 @@ def channel_triangle(collected: ChannelCollection, truth: Array | None, names: S
     )
     reading = f"IBU starts in the middle and {way}{' Inv lies outside the picture.' if outside else ''}"
     horizontal, vertical = triangle_axes(names, FRAME)
-    return figure(traces, horizontal, vertical, reading, annotations=corner_labels(names), **TRIANGLE_LAYOUT)
+    return style.figure(
+        traces, horizontal, vertical, reading, annotations=corner_labels(names), **TRIANGLE_LAYOUT
+    )
 
 
 def _likelihood(collected: ChannelCollection) -> dict[str, Any]:

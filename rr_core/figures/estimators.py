@@ -416,10 +416,7 @@ def search_film(found: MLESearch, labels: Sequence[str] | None) -> go.Figure:
     looks = {
         _STAYS: ({"color": _OBSERVED.colour}, "share of the reports left"),
         _NEXT: (
-            {
-                "color": _OBSERVED.colour,
-                "pattern": {"shape": "/", "fgcolor": INV.colour, "solidity": 0.4},
-            },
+            {"color": _OBSERVED.colour, "pattern": {"shape": "/", "fgcolor": INV.colour, "solidity": 0.4}},
             "share of the reports left",
         ),
         _STRUCK: ({"color": TRUTH.colour}, "share of all reports"),
@@ -431,11 +428,7 @@ def search_film(found: MLESearch, labels: Sequence[str] | None) -> go.Figure:
         kinds = (~struck & ~goes, goes, struck)
         heights = np.where(struck, found.shares, found.left[n])
         drawn = [{"type": "bar", "y": np.where(kind, heights, np.nan)} for kind in kinds]
-        chance = {
-            "type": "scatter",
-            "x": [n - 0.5, place.size - 0.5],
-            "y": [float(found.chance[n])] * 2,
-        }
+        chance = {"type": "scatter", "x": [n - 0.5, place.size - 0.5], "y": [float(found.chance[n])] * 2}
         return [*drawn, {"type": "scatter", "y": np.where(struck, np.nan, found.theta[n])}, chance]
 
     *first, estimate, chance = at(0)

@@ -13,29 +13,10 @@ import plotly.graph_objects as go
 from rr_core._validate import Array
 from rr_core.experiments.curves import CELL_STATISTICS, Curves, ErrorCurve, PanelRow, other_axis
 from rr_core.experiments.ranking import Standing
-from rr_core.figures.style import (
-    ALL_DIGITS,
-    COUNT,
-    LEGEND,
-    QUANTITIES,
-    ZERO,
-    axis,
-    figure,
-    head,
-    line_trace,
-    mark_trace,
-    upright,
-)
+from rr_core.figures import style
 from rr_core.rounding import counted, number
+from rr_core.words import phrases
 from rr_core.words.experiments import WORDS, where_settled
-from rr_core.words.phrases import (
-    METRIC_NAMES,
-    SYMBOLS,
-    display,
-    population_name,
-    practically_equal,
-    roughly_times,
-)
 
 # Rows and columns that can still be read; if there are more, the widgets above choose among them.
 MOST_ROWS, MOST_COLUMNS = 6, 5
@@ -135,7 +116,7 @@ class Scale:
         return placed
 
     def axis(self, title: str) -> dict[str, Any]:
-        shared = axis(title, range=[self.low, self.high], zeroline=False)
+        shared = style.axis(title, range=[self.low, self.high], zeroline=False)
         shared["title"] = {"text": title, "font": {"size": 14}, "standoff": 6}
         if not self.logarithmic:
             return {**shared, "nticks": 5}
@@ -168,18 +149,15 @@ def horizontal(drawn: Curves) -> dict[str, Any]:
     if drawn.selection.along == "epsilon" and most <= _LINEAR_EPSILON * least:
         room = 0.05 * (most - least) or 0.5
         ticks: dict[str, Any] = {"nticks": 5} if narrow or most - least > 10 else {"dtick": 1}
-        return axis(title, range=[least - room, most + room], **ticks)
+        return style.axis(title, range=[least - room, most + room], **ticks)
     low, high = math.log10(least), math.log10(most)
     room = 0.05 * (high - low) or 0.3
     if high - low < 1.2:
-        ticks = {"dtick": "D2", "tickformat": ALL_DIGITS}
+        ticks = {"dtick": "D2", "tickformat": style.ALL_DIGITS}
     else:
-        ticks = {"dtick": 2 if narrow and high - low > 2.5 else 1, **COUNT}
-    return axis(
-        title if narrow else f"{title} (log scale)",
-        type="log",
-        range=[low - room, high + room],
-        **ticks,
+        ticks = {"dtick": 2 if narrow and high - low > 2.5 else 1, **style.COUNT}
+    return style.axis(
+        title if narrow else f"{title} (log scale)", type="log", range=[low - room, high + room], **ticks
     )
 
 
@@ -192,7 +170,7 @@ def inside(here: float, x: dict[str, Any]) -> bool:
 def ranks_axis(rows: tuple[PanelRow, ...], grid: PanelGrid) -> dict[str, Any]:
     k = max((row.cell.k for row in rows), default=2)
     last = f"{k:,}" if k < 10_000 else f"{k / 1000:.3g}k" if k < 1_000_000 else f"{k / 1_000_000:.3g}M"
-    shared = axis("Rank", type="log", range=[0.0, math.log10(k + 1)], showgrid=False)
+    shared = style.axis("Rank", type="log", range=[0.0, math.log10(k + 1)], showgrid=False)
     shared["title"] = {"text": f"Rank 1–{last}", "font": {"size": 14}, "standoff": 26}
     return {
         # Its ends in the title: beside the next axis tick labels have no room on a phone.
@@ -205,7 +183,7 @@ def ranks_axis(rows: tuple[PanelRow, ...], grid: PanelGrid) -> dict[str, Any]:
 
 def shares_axis(row: PanelRow, grid: PanelGrid, index: int) -> dict[str, Any]:
     largest = float(row.shares[0]) if row.shares.size else 1.0
-    shared = axis("Share", range=[0, 1.08 * largest], tickformat=".2~p", nticks=4)
+    shared = style.axis("Share", range=[0, 1.08 * largest], tickformat=".2~p", nticks=4)
     shared["title"] = {"text": "Share", "font": {"size": 14}, "standoff": 2}
     return {**shared, "domain": grid.row_domain(index), "anchor": f"x{grid.of_histograms}"}
 
@@ -214,7 +192,7 @@ def shares_axis(row: PanelRow, grid: PanelGrid, index: int) -> dict[str, Any]:
 SIZES = {"inv_p": 11, "mle_star": 6, "mle": 6}
 WIDTHS = {"inv_p": 4.0}
 _BAND = 0.2  # opacity
-_HERE = {"color": ZERO, "dash": "dash", "width": 2}
+_HERE = {"color": style.ZERO, "dash": "dash", "width": 2}
 _NOWHERE = np.array([np.nan])  # of what stands in the legend alone
 
 
@@ -256,16 +234,18 @@ def paper_figure(drawn: Curves, here: float | None = None) -> go.Figure:
         traces.append(_band_in_legend(drawn))
     shapes = []
     if here is not None and inside(here, x):
-        symbol = SYMBOLS[drawn.selection.along]
-        traces.append(line_trace(f"your {symbol} = {number(here, 6)}", _NOWHERE, _NOWHERE, "", line=_HERE))
+        symbol = phrases.SYMBOLS[drawn.selection.along]
+        traces.append(
+            style.line_trace(f"your {symbol} = {number(here, 6)}", _NOWHERE, _NOWHERE, "", line=_HERE)
+        )
         shapes = [
-            upright(here, **_HERE)
+            style.upright(here, **_HERE)
             | {"xref": f"x{grid.suffix(column)}", "yref": f"y{grid.suffix(index)} domain"}
             for index in range(len(rows))
             for column in range(len(columns))
         ]
-    y = axes.pop("yaxis") if rows else axis(_title(drawn))
-    return figure(
+    y = axes.pop("yaxis") if rows else style.axis(_title(drawn))
+    return style.figure(
         traces,
         axes.pop("xaxis") if columns else x,
         y,
@@ -275,14 +255,14 @@ def paper_figure(drawn: Curves, here: float | None = None) -> go.Figure:
         annotations=_heads(drawn, rows, columns, grid),
         height=grid.height,
         margin=grid.margin,
-        legend=LEGEND | {"y": 1 + (grid.top - 58) / grid.inner, "xanchor": "left"},
+        legend=style.LEGEND | {"y": 1 + (grid.top - 58) / grid.inner, "xanchor": "left"},
     )
 
 
 def curves_reading(drawn: Curves) -> str:
     """The figure in one sentence: who has surely the smallest mean in how many cells, and what MLE* costs."""
     choice = drawn.selection
-    what = METRIC_NAMES[choice.metric].in_text
+    what = phrases.METRIC_NAMES[choice.metric].in_text
     if not drawn.n_completed:
         return "No cell of these panels is computed yet, so there is nothing to see so far."
     if choice.measure == "excess":
@@ -292,8 +272,9 @@ def curves_reading(drawn: Curves) -> str:
         return f"{_words(drawn)['title']}: {_ranges(drawn)}."
     stand = drawn.standing
     if stand is None:
-        return f"The {what} of each estimator over {counted(drawn.n_completed, 'cell')} along {SYMBOLS[choice.along]}."
-    parts = [f"{QUANTITIES[name].name} in {count}" for name, count in stand.n_best.items()]
+        cells, along = counted(drawn.n_completed, "cell"), phrases.SYMBOLS[choice.along]
+        return f"The {what} of each estimator over {cells} along {along}."
+    parts = [f"{style.QUANTITIES[name].name} in {count}" for name, count in stand.n_best.items()]
     parts += [f"two share it in {stand.n_shared}"] if stand.n_shared else []
     parts += [f"too close to call in {stand.n_unsettled}"] if stand.n_unsettled else []
     parts += [f"all equal in {stand.n_equal}"] if stand.n_equal else []
@@ -305,29 +286,27 @@ def _far(stand: Standing) -> str:
     if stand.worst_cell is None:
         return ". MLE*’s is nowhere surely above it"
     cell = stand.worst_cell
-    where = f"ε = {cell.epsilon:g}, N = {cell.n:,}, {display(population_name(cell))}"
+    where = f"ε = {cell.epsilon:g}, N = {cell.n:,}, {phrases.display(phrases.population_name(cell))}"
     if math.isinf(stand.worst_ratio):
         return f". The smallest is 0 where MLE*’s is not ({where})"
-    if practically_equal(stand.worst_ratio):
+    if phrases.practically_equal(stand.worst_ratio):
         return ". MLE*’s is nowhere surely 0.5% above it"
-    return (
-        f". MLE*’s is up to {roughly_times(stand.worst_ratio)} the smallest{where_settled(stand)} ({where})"
-    )
+    return f". MLE*’s is up to {phrases.roughly_times(stand.worst_ratio)} the smallest{where_settled(stand)} ({where})"
 
 
 def _above(drawn: Curves, name: str) -> str:
     largest = float(_means(drawn, name).max(initial=0.0))
     if largest <= 0:
-        return f"{QUANTITIES[name].name}’s is the same"
+        return f"{style.QUANTITIES[name].name}’s is the same"
     if largest <= _ROUNDING:
-        return f"{QUANTITIES[name].name}’s is the same to within {number(_ROUNDING)}"
-    return f"{QUANTITIES[name].name}’s is up to {number(largest)} higher"
+        return f"{style.QUANTITIES[name].name}’s is the same to within {number(_ROUNDING)}"
+    return f"{style.QUANTITIES[name].name}’s is up to {number(largest)} higher"
 
 
 def _ranges(drawn: Curves) -> str:
     """The range of the means of every estimator, as text."""
     names = dict.fromkeys(name for row in drawn.rows for panel in row.panels for name in panel.curves)
-    ends = ((QUANTITIES[name].name, _means(drawn, name)) for name in names)
+    ends = ((style.QUANTITIES[name].name, _means(drawn, name)) for name in names)
     return ", ".join(f"{name} {number(seen.min())} to {number(seen.max())}" for name, seen in ends)
 
 
@@ -348,10 +327,10 @@ def _words(drawn: Curves) -> dict[str, str]:
 
 
 def _histogram(row: PanelRow, grid: PanelGrid, index: int) -> dict[str, Any]:
-    look = QUANTITIES["truth"]
+    look = style.QUANTITIES["truth"]
     # Every category reaches to the next rank, the last one too.
     x, shares = np.append(row.ranks, row.cell.k + 1), np.append(row.shares, row.shares[-1:])
-    return line_trace(
+    return style.line_trace(
         "Population",
         x[: shares.size].astype(np.float32),
         shares.astype(np.float32),
@@ -376,8 +355,8 @@ def _curves(
         for name, line in panel.curves.items():
             yield _band(name, panel.x, line, scale, place)
     for name, line in panel.curves.items():
-        look = QUANTITIES[name]
-        yield line_trace(
+        look = style.QUANTITIES[name]
+        yield style.line_trace(
             look.name,
             panel.x,
             scale.positions(line.mean),
@@ -401,16 +380,16 @@ def _hover(drawn: Curves, name: str, row: PanelRow, column: int) -> str:
         if drawn.band in kinds
         else ""
     )
-    at = f"{SYMBOLS[choice.along]} = %{{x:,.6~g}}, {SYMBOLS[third]} = {choice.fixed_values[column]:,.6g}"
+    at = f"{phrases.SYMBOLS[choice.along]} = %{{x:,.6~g}}, {phrases.SYMBOLS[third]} = {choice.fixed_values[column]:,.6g}"
     return (
-        f"<b>{name}</b>, {display(population_name(row.cell))}, K = {row.cell.k:,}<br>{at}<br>"
+        f"<b>{name}</b>, {phrases.display(phrases.population_name(row.cell))}, K = {row.cell.k:,}<br>{at}<br>"
         f"{_words(drawn)['title']}: %{{customdata[0]:.4~g}}{band}"
     )
 
 
 def _band(name: str, x: Array, line: ErrorCurve, scale: Scale, place: dict[str, str]) -> dict[str, Any]:
     """The band of a curve as a closed polygon: along its upper limit and back along the lower one."""
-    return line_trace(
+    return style.line_trace(
         "band",
         np.concatenate([x, x[::-1]]),
         np.concatenate([scale.positions(line.high), scale.positions(line.low)[::-1]]),
@@ -418,9 +397,9 @@ def _band(name: str, x: Array, line: ErrorCurve, scale: Scale, place: dict[str, 
         legendgroup=name,
         showlegend=False,
         **place,
-        line={"width": 0, "color": QUANTITIES[name].colour},
+        line={"width": 0, "color": style.QUANTITIES[name].colour},
         fill="toself",
-        fillcolor=QUANTITIES[name].faded(_BAND),
+        fillcolor=style.QUANTITIES[name].faded(_BAND),
     )
 
 
@@ -430,26 +409,26 @@ def _band_in_legend(drawn: Curves) -> dict[str, Any]:
         if drawn.band == "error"
         else f"band: 5% to 95% of {counted(drawn.seeds, 'collection')}"
     )
-    marker = {"symbol": "square", "size": 13, "color": QUANTITIES["truth"].faded(0.4)}
-    return mark_trace(words, _NOWHERE, _NOWHERE, "", marker=marker)
+    marker = {"symbol": "square", "size": 13, "color": style.QUANTITIES["truth"].faded(0.4)}
+    return style.mark_trace(words, _NOWHERE, _NOWHERE, "", marker=marker)
 
 
 def _heads(
     drawn: Curves, rows: tuple[PanelRow, ...], columns: tuple[float, ...], grid: PanelGrid
 ) -> list[dict[str, Any]]:
     """The name of every row above its left end, and the third axis above every column."""
-    symbol = SYMBOLS[other_axis(drawn.selection.along)]
+    symbol = phrases.SYMBOLS[other_axis(drawn.selection.along)]
     values = [f"{symbol} = {value:,.10g}" for value in columns]
     heads = []
     for index, row in enumerate(rows):
-        text = f"<b>{display(population_name(row.cell))}</b>, K = {row.cell.k:,}"
+        text = f"<b>{phrases.display(phrases.population_name(row.cell))}</b>, K = {row.cell.k:,}"
         if len(columns) == 1:
             text += f", {values[0]}"
-        heads.append(head(text, 0.0, grid.row_domain(index)[1], xanchor="left", yshift=3))
+        heads.append(style.head(text, 0.0, grid.row_domain(index)[1], xanchor="left", yshift=3))
     if len(columns) > 1:
         above = {"xanchor": "center", "yshift": 2 + HEADS_OF_COLUMNS}
         heads += [
-            head(text, sum(grid.column_domain(column)) / 2, 1.0, **above)
+            style.head(text, sum(grid.column_domain(column)) / 2, 1.0, **above)
             for column, text in enumerate(values)
         ]
     return heads

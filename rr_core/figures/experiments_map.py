@@ -12,28 +12,11 @@ import plotly.graph_objects as go
 from rr_core.experiments.grid import Cell, Sweep
 from rr_core.experiments.ranking import SweepAxis
 from rr_core.experiments.winner_map import FixedName, MapCell, WinnerMap, map_kinds
-from rr_core.figures.style import (
-    GRID,
-    LEGEND,
-    QUANTITIES,
-    axis,
-    bar_trace,
-    figure,
-    line_trace,
-    mark_trace,
-    rgb,
-)
+from rr_core.figures import style
 from rr_core.registry import VALID
 from rr_core.rounding import counted, number, raised
+from rr_core.words import phrases
 from rr_core.words.experiments import WORDS
-from rr_core.words.phrases import (
-    METRIC_NAMES,
-    SYMBOLS,
-    capital,
-    population_name,
-    practically_equal,
-    roughly_times,
-)
 
 Point = tuple[float, float]  # column, row
 
@@ -78,13 +61,13 @@ def is_unsettled(map_cell: MapCell) -> bool:
 
 
 def _names(names: tuple[str, ...]) -> list[str]:
-    return [QUANTITIES[name].name for name in names]
+    return [style.QUANTITIES[name].name for name in names]
 
 
 def cell_lines(map_cell: MapCell) -> str:
     """The cell, in two lines."""
     cell = map_cell.cell
-    return f"ε = {cell.epsilon:g}, N = {cell.n:,}, K = {cell.k:,}<br>{capital(population_name(cell))}"
+    return f"ε = {cell.epsilon:g}, N = {cell.n:,}, K = {cell.k:,}<br>{phrases.capital(phrases.population_name(cell))}"
 
 
 def hover_text(drawn: WinnerMap, map_cell: MapCell) -> str:
@@ -92,10 +75,10 @@ def hover_text(drawn: WinnerMap, map_cell: MapCell) -> str:
     result = map_cell.result
     if result is None:
         return f"{cell_lines(map_cell)}<br>not run yet"
-    lines = [*_verdict(map_cell), cell_lines(map_cell), f"{METRIC_NAMES[drawn.metric].title}:"]
+    lines = [*_verdict(map_cell), cell_lines(map_cell), f"{phrases.METRIC_NAMES[drawn.metric].title}:"]
     for error in map_cell.errors:
         spread = "" if math.isnan(error.standard_error) else f" ± {number(error.standard_error, 2)}"
-        lines.append(f"<b>{QUANTITIES[error.estimator].name}</b> {number(error.mean, 4)}{spread}")
+        lines.append(f"<b>{style.QUANTITIES[error.estimator].name}</b> {number(error.mean, 4)}{spread}")
     if not math.isnan(map_cell.errors[0].standard_error):
         lines.append("(mean ± its standard error)")
     made = counted(result.seeds, "collection")
@@ -103,7 +86,8 @@ def hover_text(drawn: WinnerMap, map_cell: MapCell) -> str:
     ranks = [error for error in map_cell.errors if error.estimator in VALID]
     lines.append(
         ", ".join(
-            f"{QUANTITIES[one.estimator].name} {_count(one.n_best)} / {_count(one.n_worst)}" for one in ranks
+            f"{style.QUANTITIES[one.estimator].name} {_count(one.n_best)} / {_count(one.n_worst)}"
+            for one in ranks
         )
     )
     lines.append(f"all equal in {_count(map_cell.n_tied)}")
@@ -118,7 +102,7 @@ def fixed_values(drawn: WinnerMap) -> str:
         return ""
     cell = drawn.map_cells[0].cell
     words: dict[FixedName | SweepAxis, str] = {
-        "population": population_name(cell),
+        "population": phrases.population_name(cell),
         "k": f"K = {cell.k:,}",
         "epsilon": f"ε = {cell.epsilon:g}",
         "n": f"N = {cell.n:,}",
@@ -130,7 +114,7 @@ def fixed_values(drawn: WinnerMap) -> str:
 def map_reading(drawn: WinnerMap) -> str:
     """Counts of wins, and what MLE* costs where another wins."""
     done = drawn.completed
-    fixed = capital(fixed_values(drawn))
+    fixed = phrases.capital(fixed_values(drawn))
     if not done:
         return f"{fixed}: none of the {counted(len(drawn.map_cells), 'cell')} of this map has been run yet."
     leads = [map_cell.leader for map_cell in done if map_cell.leader is not None]
@@ -139,8 +123,8 @@ def map_reading(drawn: WinnerMap) -> str:
     if len(done) < len(drawn.map_cells):
         of = f"the {of} run so far"
     text = (
-        f"{fixed}: of {of}, InvP has the smallest {METRIC_NAMES[drawn.metric].mean_in_text} in {alone['inv_p']}, InvN in "
-        f"{alone['inv_n']}, MLE* in {alone['mle_star']}"
+        f"{fixed}: of {of}, InvP has the smallest {phrases.METRIC_NAMES[drawn.metric].mean_in_text} in {alone['inv_p']}, "
+        f"InvN in {alone['inv_n']}, MLE* in {alone['mle_star']}"
     )
     if shared := sum(lead.settled and len(lead.best) == 2 for lead in leads):
         text += f"; in {shared} two share it"
@@ -162,9 +146,9 @@ def _cost(done: tuple[MapCell, ...]) -> str:
     worst = max(lost)
     if math.isinf(worst):
         return f"MLE* loses in {len(lost)}, where the smallest error may be zero"
-    if practically_equal(worst):
+    if phrases.practically_equal(worst):
         return f"MLE* loses in {len(lost)}, by less than 0.5% of the smallest error"
-    return f"MLE* loses in {len(lost)}: its error there is up to {roughly_times(worst)} the smallest"
+    return f"MLE* loses in {len(lost)}: its error there is up to {phrases.roughly_times(worst)} the smallest"
 
 
 def _verdict(map_cell: MapCell) -> list[str]:
@@ -198,7 +182,7 @@ _STEADY = {"marker": {"opacity": 1}, "textfont": {"color": _INK}}  # a click mus
 
 def why_no_map(sweep: Sweep) -> str:
     """The reason why a sweep has no map, as a sentence; "" when it has one."""
-    lacking = [QUANTITIES[key].name for key in VALID if key not in sweep.settings.estimators]
+    lacking = [style.QUANTITIES[key].name for key in VALID if key not in sweep.settings.estimators]
     if lacking:
         return f"The map compares InvN, InvP and MLE*; this sweep was run without {' and '.join(lacking)}."
     if not map_kinds(sweep.cells):
@@ -215,7 +199,7 @@ def map_figure(
     """The map; its cell (i, j) reaches from j - 1/2 to j + 1/2 upwards; a click gives i and the upper end, see
     `column_and_row`. ``here`` are the scenario's own values along x and y, ``chosen`` is the cell to frame."""
     place = None if here is None else drawn.position(*here)
-    empty = {"color": "rgba(128,128,128,0)", "line": {"color": GRID, "width": 1}}
+    empty = {"color": "rgba(128,128,128,0)", "line": {"color": style.GRID, "width": 1}}
     missing = _cells_at(drawn, done=False)
     traces = [
         *_legend(drawn),
@@ -230,7 +214,7 @@ def map_figure(
         if map_cell.cell == chosen
         for line in _frame(column, row)
     ]
-    return figure(
+    return style.figure(
         traces,
         _axis(drawn.kind.x, drawn.x),
         _axis(drawn.kind.y, drawn.y),
@@ -240,7 +224,7 @@ def map_figure(
         height=(_STRIP_HEIGHT if drawn.is_strip else min(max(60 * len(drawn.y), 210), 460)) + 150,
         margin={"l": 66, "r": 6, "t": 84, "b": 58},
         legend={
-            **LEGEND,
+            **style.LEGEND,
             "y": 1.01,
             "title": {"text": "Pale: a close win", "side": "top", "font": {"size": 14}},
             "itemclick": False,
@@ -256,7 +240,7 @@ def column_and_row(x: float, y: float) -> tuple[int, int]:
 
 def _axis(name: SweepAxis, values: tuple[float, ...]) -> dict[str, Any]:
     shown = range(0, len(values), math.ceil(len(values) / _MOST_TICKS))
-    return axis(
+    return style.axis(
         WORDS["axes"][name],
         tickmode="array",
         tickvals=list(shown),
@@ -350,18 +334,18 @@ def _colour(map_cell: MapCell) -> str:
         return _UNSETTLED
     name = "mle_star" if "mle_star" in lead.best else lead.best[0]
     strength = min(math.log(lead.margin) / math.log(_FULL), 1.0)
-    return mixed(QUANTITIES[name].colour, _PALEST + (1 - _PALEST) * strength)
+    return mixed(style.QUANTITIES[name].colour, _PALEST + (1 - _PALEST) * strength)
 
 
 def mixed(colour: str, part: float) -> str:
     """The colour mixed with white, ``part`` of it colour, as #RRGGBB."""
-    return "#" + "".join(f"{round(255 - part * (255 - one)):02X}" for one in rgb(colour))
+    return "#" + "".join(f"{round(255 - part * (255 - one)):02X}" for one in style.rgb(colour))
 
 
 def _inked(words: str, ground: str) -> str:
     """Words in black, or in white where that stands out more: a contrast of at least 4.5 : 1 by WCAG 2. The colour is
     part of the text: Plotly gives all the cells that were not clicked one colour."""
-    parts = [part / 255 for part in rgb(ground)]
+    parts = [part / 255 for part in style.rgb(ground)]
     red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
     luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
     return f'<span style="color:{_PAPER}">{words}</span>' if luminance < _DARK else words
@@ -369,7 +353,7 @@ def _inked(words: str, ground: str) -> str:
 
 def _legend(drawn: WinnerMap) -> list[dict[str, Any]]:
     """Entries that explain colour and hatching; they draw nothing."""
-    found = [_key(QUANTITIES[name].name, QUANTITIES[name].colour) for name in VALID]
+    found = [_key(style.QUANTITIES[name].name, style.QUANTITIES[name].colour) for name in VALID]
     if any(map_cell.leader is not None and map_cell.leader.equal for map_cell in drawn.map_cells):
         found.append(_key("equal", _EQUAL))
     if any(map(is_unsettled, drawn.map_cells)):
@@ -379,7 +363,7 @@ def _legend(drawn: WinnerMap) -> list[dict[str, Any]]:
 
 def _key(name: str, colour: str, shape: str = "") -> dict[str, Any]:
     pattern = {"shape": shape, "bgcolor": colour, "fgcolor": "#606060", "fillmode": "replace", "size": 6}
-    return bar_trace(
+    return style.bar_trace(
         name, [None], [None], "", marker={"color": colour, "line": {"width": 0}, "pattern": pattern}
     )
 
@@ -397,7 +381,7 @@ def _frame(column: float, row: float) -> list[dict[str, Any]]:
     """A bright frame on a dark one around a cell: it stands out on every colour."""
     right, up = _WIDTH / 2, _HEIGHT / 2
     corners = [(-right, -up), (-right, up), (right, up), (right, -up), (-right, -up)]
-    frame = line_trace(
+    frame = style.line_trace(
         "chosen cell",
         [column + x for x, _ in corners],
         [row + y for _, y in corners],
@@ -411,8 +395,8 @@ def _frame(column: float, row: float) -> list[dict[str, Any]]:
 
 
 def _mark(drawn: WinnerMap, place: Point) -> dict[str, Any]:
-    return mark_trace(
-        f"you: {SYMBOLS[drawn.kind.x]}, {SYMBOLS[drawn.kind.y]}",
+    return style.mark_trace(
+        f"you: {phrases.SYMBOLS[drawn.kind.x]}, {phrases.SYMBOLS[drawn.kind.y]}",
         [place[0]],
         [place[1]],
         "",

@@ -32,6 +32,7 @@ _MILLISECONDS = {SLOW: 360, NORMAL: 120, FAST: 30}  # per frame
 # In pixels: the plot, the axis below it; above it a row of the legend, the note, the slider and the buttons.
 _PLOT, _AXIS, _ROW, _NOTE, _SLIDER, _BUTTONS = 262, 62, 20, 46, 58, 38
 _GAP = 24  # between the legend and the plot
+_AT_ONCE = {"mode": "immediate", "frame": {"duration": 0}, "transition": {"duration": 0}}
 
 
 @dataclass(frozen=True)
@@ -91,11 +92,11 @@ def _row(names: Sequence[str], i: int, pace: int) -> dict[str, Any]:
     """The row of buttons while frame ``i`` is on screen. At the last one, play begins again at the first."""
     last = len(names) - 1
     what: dict[str, list[Any]] = {
-        BACK: [[names[max(i - 1, 0)]], _at_once()],
-        STEP: [[names[min(i + 1, last)]], _at_once()],
+        BACK: [[names[max(i - 1, 0)]], _AT_ONCE],
+        STEP: [[names[min(i + 1, last)]], _AT_ONCE],
     }
     for label, milliseconds in _MILLISECONDS.items():
-        what[label] = [None, {"fromcurrent": i < last, "mode": "immediate", **_timing(pace * milliseconds)}]
+        what[label] = [None, _AT_ONCE | {"fromcurrent": i < last, "frame": {"duration": pace * milliseconds}}]
     what[PLAY] = what[NORMAL]
     return {"buttons": [_button(label, what[label]) for label in CONTROLS]}
 
@@ -106,7 +107,7 @@ def _button(label: str, what: list[Any]) -> dict[str, Any]:
 
 def _menus(names: Sequence[str], above: int, pace: int) -> list[dict[str, Any]]:
     """The row of buttons, this many pixels above the plot, and at its other end those that stand aside."""
-    aside = [_button(PAUSE, [[None], _at_once()]), _button(START, [[names[0]], _at_once()])]
+    aside = [_button(PAUSE, [[None], _AT_ONCE]), _button(START, [[names[0]], _AT_ONCE])]
     common = {
         "type": "buttons",
         "direction": "right",
@@ -124,7 +125,7 @@ def _menus(names: Sequence[str], above: int, pace: int) -> list[dict[str, Any]]:
 def _slider(names: Sequence[str], above: int) -> dict[str, Any]:
     return {
         "active": 0,
-        "steps": [{"method": "animate", "label": name, "args": [[name], _at_once()]} for name in names],
+        "steps": [_button(name, [[name], _AT_ONCE]) for name in names],
         "currentvalue": {"visible": False},
         "x": 0,
         "xanchor": "left",
@@ -138,11 +139,3 @@ def _slider(names: Sequence[str], above: int) -> dict[str, Any]:
         "tickcolor": BUTTON["bordercolor"],
         "transition": {"duration": 0},
     }
-
-
-def _timing(milliseconds: int) -> dict[str, Any]:
-    return {"frame": {"duration": milliseconds}, "transition": {"duration": 0}}
-
-
-def _at_once() -> dict[str, Any]:
-    return {"mode": "immediate", **_timing(0)}

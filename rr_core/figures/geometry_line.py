@@ -11,25 +11,15 @@ from numpy.typing import NDArray
 
 from rr_core._validate import Array
 from rr_core.collinearity import Collinearity
+from rr_core.figures import style
 from rr_core.figures.estimators import hover
 from rr_core.figures.geometry_triangle import way_along
-from rr_core.figures.style import (
-    COUNT,
-    QUANTITIES,
-    RIM,
-    SHARE,
-    axis,
-    bar_trace,
-    figure,
-    line_trace,
-    mark_trace,
-)
 from rr_core.geometry.push_down import PushDown
 from rr_core.geometry.replicates import AlignmentCounts
 from rr_core.rounding import counted, number, percent
 from rr_core.words.phrases import listed
 
-MLE, GREY = QUANTITIES["mle_star"], QUANTITIES["truth"]
+MLE, GREY = style.QUANTITIES["mle_star"], style.QUANTITIES["truth"]
 _LARGEST_SUPPORT_FIRST = ("inv_n", "mle_star", "inv_p")
 _SMALLEST_SUPPORT_FIRST = ("inv_p", "mle_star", "inv_n")  # as in PushDown.positive
 _LINEAR_UP_TO = 60  # categories; beyond, the axis is logarithmic
@@ -44,20 +34,20 @@ def repairs_plane(alignment: Collinearity) -> go.Figure:
     along = alignment.position * alignment.length if alignment.length else 0.0
     points = {"inv_p": (0.0, 0.0), "inv_n": (alignment.length, 0.0), "mle_star": (along, alignment.residual)}
     x, y = np.array([-0.12, 1.12]) * length, np.zeros(2)
-    line = line_trace("line through InvP and InvN", x, y, "", line={"color": GREY.colour, "width": 2})
+    line = style.line_trace("line through InvP and InvN", x, y, "", line={"color": GREY.colour, "width": 2})
     x, y = np.array([along, along]), np.array([0.0, alignment.residual])
-    drop = line_trace("off the line", x, y, "", line={"color": MLE.colour, "width": 2, "dash": "dot"})
+    drop = style.line_trace("off the line", x, y, "", line={"color": MLE.colour, "width": 2, "dash": "dot"})
     top = max(1.35 * alignment.residual, 0.16 * length)
     shared = {"exponentformat": "power", "nticks": 6, "zeroline": False}
     vertical = {**shared, "nticks": 4, "scaleanchor": "x", "constrain": "range"}
-    labels = {name: QUANTITIES[name].name for name in points}
+    labels = {name: style.QUANTITIES[name].name for name in points}
     if not alignment.length:
         labels = {"inv_p": "", "inv_n": "InvP = MLE* = InvN", "mle_star": ""}
     traces = [line, drop, *(_estimate_marker(name, point, labels[name]) for name, point in points.items())]
-    return figure(
+    return style.figure(
         traces,
-        axis("Distance from InvP towards InvN", range=[-0.15 * length, 1.15 * length], **shared),
-        axis("Off the line", range=[-0.16 * length, top], **vertical),
+        style.axis("Distance from InvP towards InvN", range=[-0.15 * length, 1.15 * length], **shared),
+        style.axis("Off the line", range=[-0.16 * length, top], **vertical),
         _plane_reading(alignment),
         showlegend=False,
         height=300,
@@ -82,9 +72,9 @@ def _plane_reading(alignment: Collinearity) -> str:
 
 
 def _estimate_marker(name: str, point: tuple[float, float], label: str) -> dict[str, Any]:
-    quantity = QUANTITIES[name]
+    quantity = style.QUANTITIES[name]
     below = name != "mle_star"
-    return mark_trace(
+    return style.mark_trace(
         quantity.name,
         np.array(point[:1]),
         np.array(point[1:]),
@@ -93,7 +83,7 @@ def _estimate_marker(name: str, point: tuple[float, float], label: str) -> dict[
         text=[label],
         textposition="bottom center" if below else "top center",
         textfont={"size": 15},
-        marker=quantity.marker(16, line={"width": 1.2, "color": RIM}),
+        marker=quantity.marker(16, line={"width": 1.2, "color": style.RIM}),
     )
 
 
@@ -104,16 +94,18 @@ def support_sizes(sizes: NDArray[np.int64], k: int) -> go.Figure:
     first = 0.8 if wide else 0.5
     traces = [_bar("all categories", first, k, GREY.faded(0.45), f"all {k:,}")]
     for name, size in by_name.items():
-        quantity = QUANTITIES[name]
+        quantity = style.QUANTITIES[name]
         traces.append(_bar(quantity.name, first, size, quantity.colour, f"{size:,} kept"))
     title = "Categories, ranked by reports" + (" (log scale)" if wide else "")
     # Room at the end for the label of the longest bar.
     ends = [np.log10(first), np.log10(k) * 1.22 + 0.25] if wide else [first, k * 1.22 + 0.5]
-    x = axis(title, range=[float(end) for end in ends], showgrid=False, **COUNT)
+    x = style.axis(title, range=[float(end) for end in ends], showgrid=False, **style.COUNT)
     x |= {"type": "log", "dtick": 1} if wide else {"tickvals": np.arange(1, k + 1, -(-k // 12))}
-    y = axis("Kept by", autorange="reversed", type="category", showgrid=False)
+    y = style.axis("Kept by", autorange="reversed", type="category", showgrid=False)
     margin = {"l": 112, "t": 8}
-    return figure(traces, x, y, _supports_reading(by_name, k), showlegend=False, height=250, margin=margin)
+    return style.figure(
+        traces, x, y, _supports_reading(by_name, k), showlegend=False, height=250, margin=margin
+    )
 
 
 def _supports_reading(sizes: dict[str, int], k: int) -> str:
@@ -129,7 +121,7 @@ def _supports_reading(sizes: dict[str, int], k: int) -> str:
 
 
 def _bar(name: str, first: float, size: int, colour: str, text: str) -> dict[str, Any]:
-    return bar_trace(
+    return style.bar_trace(
         name,
         np.array([size + 0.5 - first]),
         [name],
@@ -154,11 +146,11 @@ def alignment_shares(result: AlignmentCounts) -> go.Figure:
     }
     shares = np.array([count / result.n_collections for count in parts.values()])
     # Where they are on one line in the colour of MLE*, elsewhere grey and hatched.
-    bars = bar_trace(
+    bars = style.bar_trace(
         "",
         shares,
         list(parts),
-        f"%{{y}}: %{{x:{SHARE}}}",
+        f"%{{y}}: %{{x:{style.SHARE}}}",
         orientation="h",
         text=[percent(share) for share in shares.tolist()],
         textposition="outside",
@@ -175,9 +167,11 @@ def alignment_shares(result: AlignmentCounts) -> go.Figure:
         f"point; Theorem 2 says so in {percent(result.theorem2 / total)}, the wider rule in "
         f"{percent(result.only_equal_supports / total)} more."
     )
-    x = axis("Share of collections", tickformat=SHARE, range=[0, 1.18], tickvals=[0, 0.25, 0.5, 0.75, 1])
-    y = axis("Which rule applies", autorange="reversed", type="category", showgrid=False)
-    return figure([bars], x, y, reading, height=290, margin={"l": 168, "t": 8}, showlegend=False)
+    x = style.axis(
+        "Share of collections", tickformat=style.SHARE, range=[0, 1.18], tickvals=[0, 0.25, 0.5, 0.75, 1]
+    )
+    y = style.axis("Which rule applies", autorange="reversed", type="category", showgrid=False)
+    return style.figure([bars], x, y, reading, height=290, margin={"l": 168, "t": 8}, showlegend=False)
 
 
 def off_line_histogram(result: AlignmentCounts) -> go.Figure:
@@ -186,7 +180,7 @@ def off_line_histogram(result: AlignmentCounts) -> go.Figure:
     low, high = float(distances.min()), float(distances.max())
     room = 0.0 if high > low else 0.5e-9
     counts, edges = np.histogram(distances, bins=_BINS, range=(low - room, high + room))
-    bars = bar_trace(
+    bars = style.bar_trace(
         "",
         ((edges[1:] + edges[:-1]) / 2).astype(np.float32),
         counts,
@@ -203,9 +197,9 @@ def off_line_histogram(result: AlignmentCounts) -> go.Figure:
         if result.unequal_supports == 1
         else f" at the median, and by {percent(float(distances.max()))} at most."
     )
-    x = axis("Distance from the line, as a share of InvP to InvN", tickformat=SHARE, nticks=6)
-    y = axis("Collections", nticks=5, **COUNT)
-    return figure([bars], x, y, reading, height=290, bargap=0, showlegend=False, margin={"t": 8})
+    x = style.axis("Distance from the line, as a share of InvP to InvN", tickformat=style.SHARE, nticks=6)
+    y = style.axis("Collections", nticks=5, **style.COUNT)
+    return style.figure([bars], x, y, reading, height=290, bargap=0, showlegend=False, margin={"t": 8})
 
 
 def push_down_curves(pushed: PushDown, index: int) -> go.Figure:
@@ -222,13 +216,13 @@ def push_down_curves(pushed: PushDown, index: int) -> go.Figure:
     top = _top(relative)
     # No tick between whole reports, none above a line that is nowhere left: their labels would be rounded to false ones.
     few = {"dtick": 1} if counts[-1] < _FEW else {"nticks": 7}
-    x = axis("Reports of the category", tickformat=",d", anchor="y2", **few)
-    shared = {"tickformat": SHARE, "nticks": 4}
-    y = axis("Off the line", domain=[0.56, 1], range=[-0.06 * top, 1.15 * top], **shared)
+    x = style.axis("Reports of the category", tickformat=",d", anchor="y2", **few)
+    shared = {"tickformat": style.SHARE, "nticks": 4}
+    y = style.axis("Off the line", domain=[0.56, 1], range=[-0.06 * top, 1.15 * top], **shared)
     if not np.any(relative > _NEVER_OFF):
         y["tickvals"] = [0]
-    y2 = axis("Position", domain=[0, 0.42], range=[-0.04, 1.04], **shared)
-    return figure(traces, x, y, _push_down_reading(pushed), yaxis2=y2, height=420, margin={"t": 64})
+    y2 = style.axis("Position", domain=[0, 0.42], range=[-0.04, 1.04], **shared)
+    return style.figure(traces, x, y, _push_down_reading(pushed), yaxis2=y2, height=420, margin={"t": 64})
 
 
 def _push_down_reading(pushed: PushDown) -> str:
@@ -239,7 +233,7 @@ def _push_down_reading(pushed: PushDown) -> str:
         for name, positive in zip(_SMALLEST_SUPPORT_FIRST, pushed.positive.T, strict=True)
         if positive.any() and not positive.all()
     ]
-    drops = [(f"{QUANTITIES[name].name} below", start) for name, start in starts]
+    drops = [(f"{style.QUANTITIES[name].name} below", start) for name, start in starts]
     dropped = f"The category is dropped by {_listed(drops)}." if drops else "Every repair drops the category."
     ranges = pushed.off_line_ranges
     if not ranges:
@@ -255,7 +249,7 @@ def _listed(parts: list[tuple[str, int]]) -> str:
 
 
 def _push_down_line(name: str, counts: Any, values: Array, y_axis: str) -> dict[str, Any]:
-    return line_trace(
+    return style.line_trace(
         name,
         counts,
         values.astype(np.float32),
@@ -267,7 +261,7 @@ def _push_down_line(name: str, counts: Any, values: Array, y_axis: str) -> dict[
 
 
 def _current(count: int, value: float, y_axis: str) -> dict[str, Any]:
-    return mark_trace(
+    return style.mark_trace(
         "now",
         np.array([count]),
         np.array([value]),
@@ -283,12 +277,12 @@ def _support_starts(pushed: PushDown, relative: Array) -> list[dict[str, Any]]:
     top = 1.15 * _top(relative)
     traces = []
     for column, name in enumerate(_SMALLEST_SUPPORT_FIRST):
-        quantity, positive = QUANTITIES[name], pushed.positive[:, column]
+        quantity, positive = style.QUANTITIES[name], pushed.positive[:, column]
         if not positive.any() or positive.all():
             continue
         start = pushed.counts[int(positive.argmax())]
         traces.append(
-            line_trace(
+            style.line_trace(
                 f"{quantity.name} keeps it from {number(start, 9)}",
                 np.array([start, start]),
                 np.array([0, top]),

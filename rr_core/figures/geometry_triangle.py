@@ -12,34 +12,9 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from rr_core._validate import Array
-from rr_core.figures.style import (
-    GRID,
-    LEGEND,
-    QUANTITIES,
-    RIM,
-    ZERO,
-    Quantity,
-    axis,
-    figure,
-    head,
-    line_trace,
-    mark_trace,
-    note,
-    steady,
-)
+from rr_core.figures import style
+from rr_core.geometry import simplex
 from rr_core.geometry.replicates import Cloud
-from rr_core.geometry.simplex import (
-    CENTRE,
-    CORNERS,
-    PERCENT,
-    STEPS,
-    Contours,
-    Frame,
-    ThreeEstimates,
-    ZeroRegion,
-    lattice,
-    to_plane,
-)
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.rounding import number, percent
 from rr_core.words.phrases import listed
@@ -56,17 +31,17 @@ class Layers:
     """What is drawn beside the points: circles of equal distance from Inv, curves of equal likelihood, and regions by
     number of zeros of the estimator ``zeros_of``."""
 
-    circles: Contours | None = None
-    curves: Contours | None = None
-    regions: tuple[ZeroRegion, ...] = ()
+    circles: simplex.Contours | None = None
+    curves: simplex.Contours | None = None
+    regions: tuple[simplex.ZeroRegion, ...] = ()
     zeros_of: str = ""
 
 
 def triangle(
-    reports: ThreeEstimates,
+    reports: simplex.ThreeEstimates,
     theta: Array | None,
     names: Sequence[str],
-    view: Frame,
+    view: simplex.Frame,
     layers: Layers,
     *,
     example: str = "",
@@ -76,18 +51,23 @@ def triangle(
     that the reports are not the scenario's."""
     # Plotly fills in a number where a hover text has "%{": an invisible joiner keeps such a name as it is.
     names = [name.replace("%{", "%\u2060{") for name in names]
-    raw = to_plane(reports.estimates["inv"])
+    raw = simplex.to_plane(reports.estimates["inv"])
     far = not view.contains(raw)
     points = {"observed": reports.phi, **reports.estimates}
     if theta is not None:
         points["truth"] = theta
+    regions, names_of_regions = _regions(layers)
     traces = [
-        *_region_traces(layers),
-        *contour_traces(layers.circles, QUANTITIES["inv_p"], "same distance"),
-        *contour_traces(layers.curves, QUANTITIES["mle_star"], "same likelihood"),
+        *regions,
+        *contour_traces(layers.circles, style.QUANTITIES["inv_p"], "same distance"),
+        *contour_traces(layers.curves, style.QUANTITIES["mle_star"], "same likelihood"),
         triangle_outline(),
         _lattice(names),
-        _lines("Undoing the noise", np.stack([to_plane(reports.phi), raw]), **QUANTITIES["inv"].line(1.5)),
+        _lines(
+            "Undoing the noise",
+            np.stack([simplex.to_plane(reports.phi), raw]),
+            **style.QUANTITIES["inv"].line(1.5),
+        ),
         *_repairs_line(reports),
         *(
             _point(name, points[name], names, far=name == "inv" and far)
@@ -95,11 +75,11 @@ def triangle(
             if name in points
         ),
     ]
-    notes = [*corner_labels(names), *_region_names(layers)]
+    notes = [*corner_labels(names), *names_of_regions]
     if far:
         notes.append(_arrow(view, raw))
     x, y = triangle_axes(names, view)
-    return figure(
+    return style.figure(
         traces, x, y, f"{example} {_triangle_reading(reports)}".lstrip(), annotations=notes, **TRIANGLE_LAYOUT
     )
 
@@ -108,7 +88,7 @@ TRIANGLE_LAYOUT: dict[str, Any] = {
     "height": 460,
     "margin": {"l": 34, "r": 8, "t": 60, "b": 40, "pad": 0},
     # Above the picture, whose lines would cross it.
-    "legend": LEGEND | {"y": 1},
+    "legend": style.LEGEND | {"y": 1},
     # A click anywhere, outside the triangle too, takes the point nearest to it.
     "hoverdistance": -1,
 }
@@ -120,7 +100,7 @@ def way_along(position: float, behind: str = "") -> str:
     return f"all but at {end}" if abs(position - 0.5) > _ALL_BUT else f"{percent(position)}{behind}"
 
 
-def _triangle_reading(reports: ThreeEstimates) -> str:
+def _triangle_reading(reports: simplex.ThreeEstimates) -> str:
     alignment = reports.collinearity
     if not alignment.cut_off:
         return (
@@ -137,7 +117,7 @@ def _triangle_reading(reports: ThreeEstimates) -> str:
     )
 
 
-def triangle_axes(names: Sequence[str], view: Frame) -> tuple[dict[str, Any], dict[str, Any]]:
+def triangle_axes(names: Sequence[str], view: simplex.Frame) -> tuple[dict[str, Any], dict[str, Any]]:
     """The two axes of a triangle at equal aspect: no numbers, the titles say what grows in which direction. Plotly is
     told to shrink their domain: widened ranges would stay when the window changes its size."""
     shared = {
@@ -149,72 +129,76 @@ def triangle_axes(names: Sequence[str], view: Frame) -> tuple[dict[str, Any], di
         # A window's frame, at which curves end.
         "showline": True,
         "mirror": True,
-        "linecolor": GRID,
+        "linecolor": style.GRID,
     }
-    x = axis(f"← more {names[0]} · more {names[1]} →", range=list(view.x), **shared)
-    y = axis(f"more {names[2]} →", range=list(view.y), scaleanchor="x", **shared)
+    x = style.axis(f"← more {names[0]} · more {names[1]} →", range=list(view.x), **shared)
+    y = style.axis(f"more {names[2]} →", range=list(view.y), scaleanchor="x", **shared)
     return x, y
 
 
 def triangle_outline() -> dict[str, Any]:
     """The border of the triangle."""
-    corners = np.vstack([CORNERS, CORNERS[:1]]).astype(np.float32)
-    return _lines("simplex", corners, color=ZERO, width=2)
+    corners = np.vstack([simplex.CORNERS, simplex.CORNERS[:1]]).astype(np.float32)
+    return _lines("simplex", corners, color=style.ZERO, width=2)
 
 
 def mark(name: str, where: Array, marker: dict[str, Any], rim: dict[str, Any]) -> dict[str, Any]:
     """A mark with a rim at a point of the plane."""
-    return mark_trace(name, where[:1], where[1:], name, marker={**marker, "line": rim})
+    return style.mark_trace(name, where[:1], where[1:], name, marker={**marker, "line": rim})
 
 
 def _lattice(names: Sequence[str]) -> dict[str, Any]:
-    steps = lattice()
-    where = to_plane(steps / STEPS).astype(np.float32)
+    steps = simplex.lattice()
+    where = simplex.to_plane(steps / simplex.STEPS).astype(np.float32)
     shares = " · ".join(f"{name} %{{customdata[{i}]}}%" for i, name in enumerate(names))
-    return mark_trace(
+    return style.mark_trace(
         "click anywhere",
         where[:, 0],
         where[:, 1],
         f"click or tap to put the reports here<br>{shares}",
-        customdata=(steps * PERCENT).astype(np.uint8),
-        marker={"size": 3, "color": QUANTITIES["truth"].colour, "opacity": 0.28},
+        customdata=(steps * simplex.PERCENT).astype(np.uint8),
+        marker={"size": 3, "color": style.QUANTITIES["truth"].colour, "opacity": 0.28},
         showlegend=False,
-        **steady(opacity=0.28),
+        **style.steady(opacity=0.28),
     )
 
 
 def _point(name: str, shares: Array, names: Sequence[str], *, far: bool) -> dict[str, Any]:
-    quantity, where = QUANTITIES[name], to_plane(shares)
+    quantity, where = style.QUANTITIES[name], simplex.to_plane(shares)
     listed = "<br>".join(f"{label}: {percent(share, 4)}" for label, share in zip(names, shares, strict=True))
     marker = quantity.marker(
         _MARKER_SIZES.get(name, 17),
-        line={"width": 4, "color": quantity.colour} if name == "truth" else {"width": 1.2, "color": RIM},
+        line={"width": 4, "color": quantity.colour}
+        if name == "truth"
+        else {"width": 1.2, "color": style.RIM},
     )
-    return mark_trace(
+    return style.mark_trace(
         f"{quantity.name}, far outside" if far else quantity.name,
         where[:1],
         where[1:],
         f"{quantity.name}<br>{listed}",
         marker=marker,
-        **steady(opacity=1.0),
+        **style.steady(opacity=1.0),
     )
 
 
-def _repairs_line(reports: ThreeEstimates) -> list[dict[str, Any]]:
+def _repairs_line(reports: simplex.ThreeEstimates) -> list[dict[str, Any]]:
     """The line through the repairs, somewhat beyond InvP and InvN."""
     if not reports.collinearity.length:
         return []
-    near, far = to_plane(reports.estimates["inv_p"]), to_plane(reports.estimates["inv_n"])
+    near, far = simplex.to_plane(reports.estimates["inv_p"]), simplex.to_plane(reports.estimates["inv_n"])
     reach = 0.07 * (far - near) / reports.collinearity.length
     ends = np.stack([near - reach, far + reach])
-    return [{**_lines("InvP to InvN", ends, color=QUANTITIES["truth"].colour, width=3), **_IN_LEGEND}]
+    return [{**_lines("InvP to InvN", ends, color=style.QUANTITIES["truth"].colour, width=3), **_IN_LEGEND}]
 
 
 # Lines are named after the points.
 _IN_LEGEND = {"showlegend": True, "legendrank": 1001}
 
 
-def contour_traces(contours: Contours | None, quantity: Quantity, name: str) -> list[dict[str, Any]]:
+def contour_traces(
+    contours: simplex.Contours | None, quantity: style.Quantity, name: str
+) -> list[dict[str, Any]]:
     """Curves around Inv, the touching one bold."""
     if contours is None:
         return []
@@ -232,24 +216,18 @@ def contour_traces(contours: Contours | None, quantity: Quantity, name: str) -> 
     return traces
 
 
-def _region_traces(layers: Layers) -> list[dict[str, Any]]:
-    traces = []
+def _regions(layers: Layers) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Traces of the regions, and names of those that have room for one."""
+    traces, names = [], []
     for region in layers.regions:
-        closed = np.vstack([region.corners, region.corners[:1]])
-        colour = QUANTITIES[layers.zeros_of].faded(_SHADES[region.zeros])
-        line = _lines(_ZEROS[region.zeros], to_plane(closed), color=GRID, width=1)
+        where = simplex.to_plane(region.corners)
+        colour = style.QUANTITIES[layers.zeros_of].faded(_SHADES[region.zeros])
+        line = _lines(_ZEROS[region.zeros], np.vstack([where, where[:1]]), color=style.GRID, width=1)
         traces.append({**line, "fill": "toself", "fillcolor": colour, "hoveron": "fills"})
-    return traces
-
-
-def _region_names(layers: Layers) -> list[dict[str, Any]]:
-    notes = []
-    for region in layers.regions:
-        where = to_plane(region.corners)
         x, y = where.T
         if abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1))) / 2 > _SMALLEST_NAMED:
-            notes.append(note(_ZEROS[region.zeros], *where.mean(axis=0).tolist()))
-    return notes
+            names.append(style.note(_ZEROS[region.zeros], *where.mean(axis=0).tolist()))
+    return traces, names
 
 
 def corner_labels(names: Sequence[str]) -> list[dict[str, Any]]:
@@ -258,28 +236,31 @@ def corner_labels(names: Sequence[str]) -> list[dict[str, Any]]:
     # and on two lines, so that they do not meet.
     places = (("left", "top", "<br>"), ("right", "top", "<br>"), ("center", "bottom", " "))
     return [
-        note(f"100%{between}{name}", *corner, xanchor=across, yanchor=up, align=across)
-        for corner, name, (across, up, between) in zip(CORNERS.tolist(), names, places, strict=True)
+        style.note(f"100%{between}{name}", *corner, xanchor=across, yanchor=up, align=across)
+        for corner, name, (across, up, between) in zip(simplex.CORNERS.tolist(), names, places, strict=True)
     ]
 
 
-def _arrow(view: Frame, raw: Array) -> dict[str, Any]:
+def _arrow(view: simplex.Frame, raw: Array) -> dict[str, Any]:
     """An arrow at the edge of the view that points to an Inv outside it."""
-    edge = CENTRE + 0.97 * (view.edge_towards(raw) - CENTRE)
-    pull = (CENTRE - edge) / np.linalg.norm(CENTRE - edge)
-    look = {"arrowhead": 2, "arrowwidth": 3, "arrowcolor": QUANTITIES["inv"].colour}
-    return note("", *edge.tolist(), **{"showarrow": True, "ax": 34 * pull[0], "ay": -34 * pull[1], **look})
+    edge = simplex.CENTRE + 0.97 * (view.edge_towards(raw) - simplex.CENTRE)
+    pull = (simplex.CENTRE - edge) / np.linalg.norm(simplex.CENTRE - edge)
+    look = {"arrowhead": 2, "arrowwidth": 3, "arrowcolor": style.QUANTITIES["inv"].colour}
+    return style.note(
+        "", *edge.tolist(), **{"showarrow": True, "ax": 34 * pull[0], "ay": -34 * pull[1], **look}
+    )
 
 
 def _lines(name: str, points: NDArray[Any], **line: Any) -> dict[str, Any]:
     drawn = points.astype(np.float32)
-    return line_trace(name, drawn[:, 0], drawn[:, 1], "", line=line, showlegend=False)
+    return style.line_trace(name, drawn[:, 0], drawn[:, 1], "", line=line, showlegend=False)
 
 
-_GAP = {"x": 0.08, "y": 0.2}  # between panels, with room for their titles
+# Domains of the panels, two by two, with room for their titles.
+_ACROSS, _UP = ([0.0, 0.46], [0.54, 1.0]), ([0.6, 1.0], [0.0, 0.4])
 
 
-def cloud_panels(clouds: Mapping[str, Cloud], names: Sequence[str], view: Frame) -> go.Figure:
+def cloud_panels(clouds: Mapping[str, Cloud], names: Sequence[str], view: simplex.Frame) -> go.Figure:
     """One panel per estimator: its cloud, the truth, and the mean of the cloud."""
     traces: list[dict[str, Any]] = []
     axes: dict[str, Any] = {}
@@ -290,11 +271,10 @@ def cloud_panels(clouds: Mapping[str, Cloud], names: Sequence[str], view: Frame)
             {**trace, "xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
             for trace in _cloud_traces(name, clouds[name])
         ]
-        column, row = panel % 2, 1 - panel // 2
-        x, y = _half(column, "x"), _half(row, "y")
+        x, y = _ACROSS[panel % 2], _UP[panel // 2]
         axes[f"xaxis{suffix}"], axes[f"yaxis{suffix}"] = _panel_axes(suffix, names, view, x, y)
-        notes.append(head(f"<b>{QUANTITIES[name].name}</b>", sum(x) / 2, y[1], font={"size": 15}))
-    return figure(
+        notes.append(style.head(f"<b>{style.QUANTITIES[name].name}</b>", sum(x) / 2, y[1], font={"size": 15}))
+    return style.figure(
         traces,
         axes.pop("xaxis"),
         axes.pop("yaxis"),
@@ -314,7 +294,7 @@ def _clouds_reading(clouds: Mapping[str, Cloud]) -> str:
     if (clouds["inv"].points >= 0).all():
         return f"In none of the {collections} collections was Inv negative, so that all four estimators are the same."
     repairs = [clouds[name] for name in VALID]
-    biased = [QUANTITIES[name].name for name in VALID if clouds[name].is_biased]
+    biased = [style.QUANTITIES[name].name for name in VALID if clouds[name].is_biased]
     if not biased:
         return f"Over {collections} collections the bias of no repair can be told from chance."
     farthest = [
@@ -323,7 +303,9 @@ def _clouds_reading(clouds: Mapping[str, Cloud]) -> str:
         if all(clouds[name] is other or clouds[name].has_larger_bias_than(other) for other in repairs)
     ]
     if farthest:
-        order = f"{QUANTITIES[farthest[0]].name}'s is the farthest, {number(clouds[farthest[0]].bias)} away"
+        order = (
+            f"{style.QUANTITIES[farthest[0]].name}'s is the farthest, {number(clouds[farthest[0]].bias)} away"
+        )
     elif all(np.allclose(repairs[0].points, other.points, rtol=0, atol=1e-12) for other in repairs):
         order = f"all three are the same in every collection, {number(repairs[0].bias)} away"
     else:
@@ -333,26 +315,21 @@ def _clouds_reading(clouds: Mapping[str, Cloud]) -> str:
 
 
 def _cloud_traces(name: str, cloud: Cloud) -> list[dict[str, Any]]:
-    quantity, truth_look = QUANTITIES[name], QUANTITIES["truth"]
-    points = to_plane(cloud.points).astype(np.float32)
-    truth, mean = to_plane(cloud.theta), to_plane(cloud.mean)
+    quantity, truth_look = style.QUANTITIES[name], style.QUANTITIES["truth"]
+    points = simplex.to_plane(cloud.points).astype(np.float32)
+    truth, mean = simplex.to_plane(cloud.theta), simplex.to_plane(cloud.mean)
     dots = {"color": quantity.faded(0.35), "size": 5, "symbol": "circle"}
     return [
         triangle_outline(),
-        mark_trace(quantity.name, points[:, 0], points[:, 1], "", marker=dots),
+        style.mark_trace(quantity.name, points[:, 0], points[:, 1], "", marker=dots),
         _lines("to the mean", np.stack([truth, mean]), color=quantity.colour, width=4),
         mark("truth", truth, truth_look.marker(30), {"width": 2, "color": truth_look.colour}),
-        mark("mean of the cloud", mean, quantity.marker(14), {"width": 2, "color": RIM}),
+        mark("mean of the cloud", mean, quantity.marker(14), {"width": 2, "color": style.RIM}),
     ]
 
 
-def _half(which: int, direction: str) -> list[float]:
-    gap = _GAP[direction] / 2
-    return [0.0, 0.5 - gap] if which == 0 else [0.5 + gap, 1.0]
-
-
 def _panel_axes(
-    suffix: str, names: Sequence[str], view: Frame, x: list[float], y: list[float]
+    suffix: str, names: Sequence[str], view: simplex.Frame, x: list[float], y: list[float]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """One panel's axes: no numbers, the titles say what grows in which direction."""
     shared = {"showticklabels": False, "showgrid": False, "zeroline": False, "constrain": "domain"}
@@ -360,6 +337,6 @@ def _panel_axes(
     up = f"{names[2]} →" if x[0] == 0 else ""
     anchor = {"anchor": f"x{suffix}", "scaleanchor": f"x{suffix}"}
     return (
-        axis(f"{names[1]} →", domain=x, anchor=f"y{suffix}", range=list(view.x), **shared),
-        axis(up, domain=y, range=list(view.y), **anchor, **shared),
+        style.axis(f"{names[1]} →", domain=x, anchor=f"y{suffix}", range=list(view.x), **shared),
+        style.axis(up, domain=y, range=list(view.y), **anchor, **shared),
     )

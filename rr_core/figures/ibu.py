@@ -12,29 +12,16 @@ from numpy.typing import NDArray
 
 from rr_core._validate import Array
 from rr_core.figures import geometry_triangle as triangle
+from rr_core.figures import style
 from rr_core.figures.estimators import hover, line
 from rr_core.figures.film import Frame, film
-from rr_core.figures.style import (
-    ALL_DIGITS,
-    COUNT,
-    QUANTITIES,
-    SERIES,
-    SHARE,
-    across,
-    axis,
-    figure,
-    line_trace,
-    mark_trace,
-    share_format,
-    upright,
-)
 from rr_core.figures.view import Bars, View
 from rr_core.geometry.simplex import FRAME, ThreeEstimates, likelihood_curves, to_plane
 from rr_core.ibu.convergence import TOLERANCES, RunComparison, SettlingTimes
 from rr_core.ibu.path import IBUPath
 from rr_core.rounding import number, percent
 
-IBU, MLE, OBSERVED = QUANTITIES["ibu"], QUANTITIES["mle_star"], QUANTITIES["observed"]
+IBU, MLE, OBSERVED = style.QUANTITIES["ibu"], style.QUANTITIES["mle_star"], style.QUANTITIES["observed"]
 # Below this a squared distance or a gap is rounding, and a logarithmic axis would show little else.
 _FLOOR = 1e-15
 _ROUNDING = 1e-12  # of a certificate, which is a difference from 1
@@ -64,7 +51,7 @@ def convergence_curves(path: IBUPath, tolerance: float) -> go.Figure:
     if (np.diff(path.squared_distance) > _FLOOR).any():
         reading += " The likelihood never falls, yet the squared distance rises for a while."
     y = _log_axis("Largest factor − 1; gap; squared distance", [values for _, values, _, _ in lines])
-    return figure(
+    return style.figure(
         traces,
         _iterations_axis(path.iterations),
         y,
@@ -81,17 +68,17 @@ def compared_runs(
     is marked by a line. Axes are linear, as printed in the paper, or powers of ten."""
     names = [f"ε = {scenario.epsilon:g}" for scenario in runs.scenarios]
     traces = [
-        _line(name, runs.iterations, distance, style, logarithmic=logarithmic)
-        for name, distance, style in zip(names, runs.squared_distance, SERIES, strict=False)
+        _line(name, runs.iterations, distance, look, logarithmic=logarithmic)
+        for name, distance, look in zip(names, runs.squared_distance, style.SERIES, strict=False)
     ]
     if logarithmic:
         x = _iterations_axis(runs.iterations)
         y = _log_axis("Squared distance to MLE*", list(runs.squared_distance))
     else:
-        x = axis("Iterations", **COUNT, range=[0, int(runs.iterations[-1])])
-        y = axis("Squared distance to MLE*", rangemode="tozero")
+        x = style.axis("Iterations", **style.COUNT, range=[0, int(runs.iterations[-1])])
+        y = style.axis("Squared distance to MLE*", rangemode="tozero")
     reading = f"{about}. {_epsilon_reading(runs, names, tolerance)}"
-    return figure(traces, x, y, reading, hovermode="x unified", shapes=[_tolerance_line(tolerance)])
+    return style.figure(traces, x, y, reading, hovermode="x unified", shapes=[_tolerance_line(tolerance)])
 
 
 def _epsilon_reading(runs: RunComparison, names: Sequence[str], tolerance: float) -> str:
@@ -140,7 +127,7 @@ def settling_by_reports(path: IBUPath, settling: SettlingTimes) -> go.Figure:
     }
     iterations = np.where(settled, settling.iterations, last)
     traces = [
-        mark_trace(
+        style.mark_trace(
             name,
             settling.counts[which].astype(np.float32),
             np.maximum(iterations[which], 1).astype(np.float32),
@@ -152,9 +139,9 @@ def settling_by_reports(path: IBUPath, settling: SettlingTimes) -> go.Figure:
     ]
     band, border = _support_border(path)
     reading = f"{_last_to_settle(settling, last)} {border}"
-    x = axis("Reports that the category received", **COUNT)
+    x = style.axis("Reports that the category received", **style.COUNT)
     y = _needed_axis(iterations)
-    return figure(traces, x, y, reading, shapes=band, showlegend=True)
+    return style.figure(traces, x, y, reading, shapes=band, showlegend=True)
 
 
 def _line(
@@ -176,12 +163,12 @@ def _line(
 
 def _iterations_axis(iterations: NDArray[Any]) -> dict[str, Any]:
     top = float(np.log10(max(int(iterations[-1]), 10)))
-    return axis(
+    return style.axis(
         "Iterations (log scale)",
         type="log",
         range=[-0.02, top + 0.02],
         dtick=1,
-        **COUNT,
+        **style.COUNT,
         unifiedhovertitle={"text": "iteration %{x:,.0f}"},
     )
 
@@ -190,7 +177,7 @@ def _log_axis(title: str, values: Sequence[Array]) -> dict[str, Any]:
     drawn = np.concatenate([one[np.isfinite(one) & (one > _FLOOR)] for one in values])
     low, high = (float(drawn.min()), float(drawn.max())) if drawn.size else (1e-3, 1.0)
     span = [np.log10(low) - 0.3, np.log10(high) + 0.3]
-    return axis(
+    return style.axis(
         f"{title} (log scale)",
         type="log",
         range=span,
@@ -203,13 +190,13 @@ def _needed_axis(iterations: Array) -> dict[str, Any]:
     low, high = np.log10(max(iterations.min(), 1)) - 0.15, np.log10(max(iterations.max(), 10)) + 0.15
     # Between the powers of ten 2 and 5 are named as well, unless there are many powers.
     ticks: dict[str, Any] = (
-        {"dtick": "D2", "tickformat": ALL_DIGITS} if high - low < 2.5 else {"dtick": 1, **COUNT}
+        {"dtick": "D2", "tickformat": style.ALL_DIGITS} if high - low < 2.5 else {"dtick": 1, **style.COUNT}
     )
-    return axis("Iterations needed (log scale)", type="log", range=[low, high], **ticks)
+    return style.axis("Iterations needed (log scale)", type="log", range=[low, high], **ticks)
 
 
 def _tolerance_line(tolerance: float) -> dict[str, Any]:
-    return across(tolerance, width=1.5, dash="dot", color="rgba(128,128,128,0.9)")
+    return style.across(tolerance, width=1.5, dash="dot", color="rgba(128,128,128,0.9)")
 
 
 def _last_to_settle(settling: SettlingTimes, last: int) -> str:
@@ -252,7 +239,7 @@ def _support_border(path: IBUPath) -> tuple[list[dict[str, Any]], str]:
     if positive.all():
         return [], "No category tends to zero here, so there is no border to linger at."
     dropped, smallest = float(path.counts[~positive].max()), float(path.counts[positive].min())
-    band = upright(dropped, width=1, color=MLE.faded(0.8))
+    band = style.upright(dropped, width=1, color=MLE.faded(0.8))
     band |= {"type": "rect", "x1": smallest, "fillcolor": MLE.faded(0.2), "layer": "below"}
     return [band], f"MLE* keeps categories from {_reports(smallest)} on (green band: that border)."
 
@@ -301,9 +288,11 @@ def animation(path: IBUPath, view: View, answer: str = "") -> go.Figure:
     else:
         traces = [
             line(view, "MLE*", best, color=MLE.faded(0.55), width=6),
-            view.line("IBU", estimates[0], f"%{{y:{share_format(of_all)}}}", color=IBU.colour, width=2.5),
+            view.line(
+                "IBU", estimates[0], f"%{{y:{style.share_format(of_all)}}}", color=IBU.colour, width=2.5
+            ),
         ]
-    y = axis("Share of users", tickformat=SHARE, range=[0, 1.05 * highest])
+    y = style.axis("Share of users", tickformat=style.SHARE, range=[0, 1.05 * highest])
     layout: dict[str, Any] = {"hovermode": view.hovermode, "bargap": 0.25}
     return film(traces, view.axis(), y, reading, frames, [1], **layout)
 
@@ -327,14 +316,14 @@ def triangle_path(path: IBUPath, reports: ThreeEstimates, names: Sequence[str]) 
     )
     x, y = triangle.triangle_axes(names, FRAME)
     notes = triangle.corner_labels(names)
-    return figure(traces, x, y, reading, annotations=notes, **triangle.TRIANGLE_LAYOUT)
+    return style.figure(traces, x, y, reading, annotations=notes, **triangle.TRIANGLE_LAYOUT)
 
 
 def _triangle_trace(path: IBUPath, points: Array, shares: Array, names: Sequence[str]) -> dict[str, Any]:
     listed = "<br>".join(
-        f"{name}: %{{customdata[{i + 1}]:{share_format(shares)}}}" for i, name in enumerate(names)
+        f"{name}: %{{customdata[{i + 1}]:{style.share_format(shares)}}}" for i, name in enumerate(names)
     )
-    return line_trace(
+    return style.line_trace(
         "IBU, dots at recorded iterations",
         points[:, 0].astype(np.float32),
         points[:, 1].astype(np.float32),

@@ -10,18 +10,8 @@ import plotly.graph_objects as go
 
 from rr_core._validate import Array
 from rr_core.comparison import ExpectedNegatives
+from rr_core.figures import style
 from rr_core.figures.estimators import TRUTH, band, hatched, hover, line, share_axis, truth_marks
-from rr_core.figures.style import (
-    QUANTITIES,
-    SHARE,
-    across,
-    axis,
-    bar_trace,
-    figure,
-    line_trace,
-    mark_trace,
-    share_format,
-)
 from rr_core.figures.view import Bars, Curve, View
 from rr_core.law import below_zero, negative_chance
 from rr_core.limits import N_MAX, N_MIN
@@ -30,7 +20,7 @@ from rr_core.metrics import variance_at
 from rr_core.rounding import counted, number, percent
 from rr_core.words.phrases import table
 
-INV = QUANTITIES["inv"]
+INV = style.QUANTITIES["inv"]
 _BANDS = ((2, 0.22), (1, 0.34))  # width in standard errors, and opacity
 _AROUND = (
     "truth ± 1 and ± 2 standard errors"  # one entry of the legend: two greys in it are hard to tell apart
@@ -69,12 +59,12 @@ def inv_with_negatives(
         else "In this draw Inv gives no negative share: every category lies at or above the zero line."
     )
     y = share_axis(n, mechanism, zoom)
-    return figure(traces, view.axis(), y, reading, bargap=0.2, hovermode=view.hovermode)
+    return style.figure(traces, view.axis(), y, reading, bargap=0.2, hovermode=view.hovermode)
 
 
 def _bands_of_bars(view: Bars, truth: Array, error: Array) -> list[dict[str, Any]]:
     return [
-        bar_trace(
+        style.bar_trace(
             _AROUND,
             view.x,
             2 * width * error,
@@ -126,30 +116,30 @@ def chance_against_users(n: int, mechanism: RandomizedResponse, observed: float 
     users = np.unique(np.round(np.geomspace(N_MIN, N_MAX, 700)))
     here, chances = float(negative_chance(n, mechanism)), negative_chance(users, mechanism)
     traces = [
-        line_trace(
+        style.line_trace(
             "exact chance",
             users,
             chances,
-            f"%{{x:,.0f}} users<br>chance of a negative: %{{y:{share_format(chances)}}}",
+            f"%{{x:,.0f}} users<br>chance of a negative: %{{y:{style.share_format(chances)}}}",
             line={"color": INV.colour, "width": 2},
         ),
         _point("empty, at your N: exact", n, here, INV.colour, "circle", 8),
     ]
     if observed is not None:
-        colour = QUANTITIES["observed"].colour  # a ring: the exact chance is seen within it
+        colour = style.QUANTITIES["observed"].colour  # a ring: the exact chance is seen within it
         traces.append(_point("seen in repeated draws", n, observed, colour, "circle-open", 20))
-    return figure(
+    return style.figure(
         traces,
-        axis(
+        style.axis(
             "Users N (logarithmic)",
             type="log",
             range=[-0.1, 9.6],  # room for the last name on a phone
             tickvals=list(_MANY),
             ticktext=list(_MANY.values()),
         ),
-        axis("Chance of a negative estimate", tickformat=SHARE, range=[-0.03, 1.05]),
+        style.axis("Chance of a negative estimate", tickformat=style.SHARE, range=[-0.03, 1.05]),
         chance_in_words(n, here),
-        shapes=[across(0.5, color=TRUTH.colour, dash="dash", width=1.5)],
+        shapes=[style.across(0.5, color=TRUTH.colour, dash="dash", width=1.5)],
         height=340,
     )
 
@@ -190,4 +180,4 @@ def _expected(value: float, of: int) -> str:
 
 def _point(name: str, x: int, y: float, colour: str, symbol: str, size: int) -> dict[str, Any]:
     marker = {"color": colour, "symbol": symbol, "size": size, "line": {"width": 3, "color": colour}}
-    return mark_trace(name, [x], [y], f"{name}<br>N = {x:,}: {percent(y)}", marker=marker)
+    return style.mark_trace(name, [x], [y], f"{name}<br>N = {x:,}: {percent(y)}", marker=marker)

@@ -14,23 +14,13 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
 from rr_core._validate import Array
-from rr_core.figures.style import (
-    COUNT,
-    QUANTITIES,
-    SHARE,
-    axis,
-    bar_trace,
-    figure,
-    line_trace,
-    mark_trace,
-    whiskers,
-)
+from rr_core.figures import style
 from rr_core.figures.view import Bars, Curve, View
 from rr_core.law import Band, report_band
 from rr_core.mechanism import RandomizedResponse
 from rr_core.rounding import number, odds, percent, raised
 
-TRUTH, OBSERVED, EXPECTED = (QUANTITIES[name] for name in ("truth", "observed", "expected"))
+TRUTH, OBSERVED, EXPECTED = (style.QUANTITIES[name] for name in ("truth", "observed", "expected"))
 
 _ALL_WHOLE = 1000  # from which on a number of people is written without a fraction
 _MOST_DIAMONDS = 60  # beyond, the expected counts are a line and their limits a band
@@ -78,8 +68,10 @@ def noisy_histogram(
         drawn = view.pick(true_counts) if isinstance(view, Bars) else true_counts
         if drawn.max() > height["range"][1]:
             reading += f" The true counts leave the picture: they go up to {drawn.max():,}."
-    y = axis("Users or reports (count)", **COUNT, **height)
-    return figure(traces, view.axis(), y, reading, barmode="group", bargap=0.2, hovermode=view.hovermode)
+    y = style.axis("Users or reports (count)", **style.COUNT, **height)
+    return style.figure(
+        traces, view.axis(), y, reading, barmode="group", bargap=0.2, hovermode=view.hovermode
+    )
 
 
 def _people(many: float) -> str:
@@ -92,7 +84,7 @@ def _bars(view: Bars, truth: Any, seen: Any, band: Band) -> list[dict[str, Any]]
     moved = [f"{change:+,}".replace("-", "−") for change in (seen - truth).tolist()]
     bars = [
         view.bars("True users", truth, "true users: %{y:,}", marker={"color": TRUTH.colour}),
-        bar_trace(
+        style.bar_trace(
             "Observed reports",
             view.x,
             seen,
@@ -107,23 +99,23 @@ def _bars(view: Bars, truth: Any, seen: Any, band: Band) -> list[dict[str, Any]]
     fill = {"fill": "tonexty", "fillcolor": EXPECTED.faded(0.3)}
     return [
         *bars,
-        line_trace("95% band", x, band.high, "", line=clear, showlegend=False),
-        line_trace("95% band of a report bar", x, band.low, "", line=clear, **fill),
-        line_trace("Expected reports", x, band.expected, "", line={**clear, "width": 1.5}),
+        style.line_trace("95% band", x, band.high, "", line=clear, showlegend=False),
+        style.line_trace("95% band of a report bar", x, band.low, "", line=clear, **fill),
+        style.line_trace("Expected reports", x, band.expected, "", line={**clear, "width": 1.5}),
     ]
 
 
 def _diamonds(view: Bars, band: Band) -> dict[str, Any]:
     limits = [f"{low:,.0f} to {high:,.0f}" for low, high in zip(band.low, band.high, strict=True)]
     low, high = band.expected - band.low, band.high - band.expected
-    return mark_trace(
+    return style.mark_trace(
         "Expected reports, 95% band",
         view.x + 0.19,
         band.expected,
         "%{customdata[0]}<br>expected: %{y:,.1f}<br>95% band: %{customdata[1]}",
         customdata=np.stack([view.names, limits], axis=-1),
         marker=EXPECTED.marker(8, line={"width": 2, "color": EXPECTED.colour}),
-        error_y=whiskers(low, high, color=EXPECTED.colour, thickness=1.8, width=5),
+        error_y=style.whiskers(low, high, color=EXPECTED.colour, thickness=1.8, width=5),
     )
 
 
@@ -203,20 +195,20 @@ def channel(mechanism: RandomizedResponse, names: list[str]) -> go.Figure:
         f"Whatever the truth (row), the report (column) is right with probability p = {percent(mechanism.p)} "
         f"and each wrong category has q = {percent(mechanism.q)}."
     )
-    x = axis("Report", type="category", showgrid=False, automargin=True)
-    y = axis("Truth", type="category", autorange="reversed", showgrid=False, automargin=True)
+    x = style.axis("Report", type="category", showgrid=False, automargin=True)
+    y = style.axis("Truth", type="category", autorange="reversed", showgrid=False, automargin=True)
     rims = [
         {"type": "rect", "x0": i - 0.5, "x1": i + 0.5, "y0": i - 0.5, "y1": i + 0.5, "line": _RIM}
         for i in range(mechanism.k)
     ]
-    return figure([heat], x, y, reading, height=440, shapes=rims)
+    return style.figure([heat], x, y, reading, height=440, shapes=rims)
 
 
 def belief(
     prior: ArrayLike, beliefs: Sequence[Array], reports: Sequence[int], truth: int, view: Bars
 ) -> go.Figure:
     """Posterior (k,) of an observer who knows the population, before any report, after the first, and after all."""
-    truth_colour, blue = QUANTITIES["truth"].colour, QUANTITIES["observed"]
+    truth_colour, blue = style.QUANTITIES["truth"].colour, style.QUANTITIES["observed"]
     shown = [("before any report", view.pick(prior), truth_colour)]
     if len(reports) > 1:
         shown.append(("after the first report", view.pick(beliefs[0]), blue.faded(0.45)))
@@ -224,7 +216,7 @@ def belief(
     shown.append((last, view.pick(beliefs[-1]), blue.colour))
     sure = np.count_nonzero(prior) == 1
     traces = [
-        bar_trace(
+        style.bar_trace(
             name,
             view.x,
             values,
@@ -234,9 +226,9 @@ def belief(
         )
         for name, values, colour in shown
     ]
-    y = axis("Belief that this is the truth", tickformat=SHARE, rangemode="tozero")
+    y = style.axis("Belief that this is the truth", tickformat=style.SHARE, rangemode="tozero")
     reading = _belief_reading(np.asarray(prior), beliefs, reports, truth)
-    return figure(traces, view.axis(), y, reading, barmode="group", height=340)
+    return style.figure(traces, view.axis(), y, reading, barmode="group", height=340)
 
 
 def _believed(belief: float, sure: bool) -> str:

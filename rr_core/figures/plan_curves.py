@@ -11,23 +11,11 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from rr_core._validate import Array
+from rr_core.figures import style
 from rr_core.figures.plan_map import epsilon_ticks
-from rr_core.figures.style import (
-    COUNT,
-    QUANTITIES,
-    RIM,
-    SHARE,
-    ZERO,
-    Quantity,
-    axis,
-    figure,
-    line_trace,
-    mark_trace,
-    whiskers,
-)
 from rr_core.plan.bounds import BoundCurves
 from rr_core.plan.landscape import SimulatedCurve
-from rr_core.plan.one_share import Goal, ShareCurve
+from rr_core.plan.one_share import ShareCurve
 from rr_core.plan.protocol_choice import RmseCurves
 from rr_core.plan.shuffling import ShuffleCurve
 from rr_core.protocols.laws import Key
@@ -47,10 +35,10 @@ _LOOKS: dict[Key, tuple[str, str, str, float]] = {
     "olh": ("#A65FC0", "x", "dash", 2),
     "hr": ("#2A8F8A", "star", "longdash", 2.5),
 }
-PROTOCOLS = {key: Quantity(PROTOCOL_WORDS[key].short, *look) for key, (*look, _) in _LOOKS.items()}
+PROTOCOLS = {key: style.Quantity(PROTOCOL_WORDS[key].short, *look) for key, (*look, _) in _LOOKS.items()}
 _ROUNDING = 1e-9  # relative: below, two errors differ by rounding alone
 _WIDE_EPSILON_TICKS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30)
-_INV = QUANTITIES["inv"]
+_INV = style.QUANTITIES["inv"]
 # Label, colour, dash and width of each row of `bounds.table`; a label fits in a corner of the picture on a telephone.
 _BOUND_LINES = {
     "equal": ("≥ equal shares", "#2F8FBF", "solid", 3.0),
@@ -65,7 +53,7 @@ _OF_ZEROS = [-6.0, -3.0]  # powers of ten, for errors that are all zero
 _MARKER_SIZES = {"inv_p": 15, "mle_star": 7}
 _LINE_WIDTHS = {"inv_p": 4.5}
 _STANDARD_ERRORS = 2.0  # standard errors to either side
-_HERE_RIM = {"width": 1.5, "color": RIM}
+_HERE_RIM = {"width": 1.5, "color": style.RIM}
 # Of a figure with a single curve, and of the place on it where one is.
 _ONE_COLOUR = "#2F8FBF"
 _ONE_MARK = {"color": _ONE_COLOUR, "symbol": "diamond", "size": 14, "line": _HERE_RIM}
@@ -74,7 +62,7 @@ _ONE_MARK = {"color": _ONE_COLOUR, "symbol": "diamond", "size": 14, "line": _HER
 def rmse_against_k(curves: RmseCurves, epsilon: float) -> go.Figure:
     """RMSE against the number of categories, from `protocols.against_k` at this ``epsilon``. k-RR, subset selection and
     Hadamard response depend on K; the vertical line is where the first two part."""
-    x = axis("Categories K (log scale)", type="log", dtick=1, **COUNT)
+    x = style.axis("Categories K (log scale)", type="log", dtick=1, **style.COUNT)
     reads = (
         f"at ε = {budget(epsilon)} k-RR is as good as subset selection up to {math.floor(curves.single):,} "
         f"categories, and has a smaller error than OUE up to {math.ceil(curves.flip) - 1:,}."
@@ -98,7 +86,7 @@ def rmse_against_epsilon(curves: RmseCurves, k: int) -> go.Figure:
 def epsilon_axis() -> dict[str, Any]:
     """A logarithmic axis of epsilon with ticks that are read as numbers."""
     ticks = [str(tick) for tick in _WIDE_EPSILON_TICKS]
-    return axis("Privacy ε (log scale)", type="log", tickvals=_WIDE_EPSILON_TICKS, ticktext=ticks)
+    return style.axis("Privacy ε (log scale)", type="log", tickvals=_WIDE_EPSILON_TICKS, ticktext=ticks)
 
 
 def log_range(values: list[Array]) -> list[float]:
@@ -114,20 +102,24 @@ def error_axis(title: str, span: list[float], tickformat: str) -> dict[str, Any]
     """A logarithmic axis of errors from `log_range`, with about six ticks."""
     wide = span[1] - span[0]
     step = max(1, math.ceil(wide / 6)) if wide > 1.2 else "D2"
-    return axis(f"{title} (log scale)", type="log", tickformat=tickformat, dtick=step, range=span)
+    return style.axis(f"{title} (log scale)", type="log", tickformat=tickformat, dtick=step, range=span)
 
 
 def vertical_line(name: str, x: float, span: list[float]) -> dict[str, Any]:
     """A vertical line across a logarithmic axis, with a place in the legend."""
-    return line_trace(
-        name, np.array([x, x]), 10.0 ** np.array(span), "", line={"color": ZERO, "dash": "dash", "width": 2}
+    return style.line_trace(
+        name,
+        np.array([x, x]),
+        10.0 ** np.array(span),
+        "",
+        line={"color": style.ZERO, "dash": "dash", "width": 2},
     )
 
 
 def _rmse_figure(curves: RmseCurves, x: dict[str, Any], symbol: str, reads: str) -> go.Figure:
     span = log_range([*curves.rmse.values(), np.array(list(curves.rmse_here.values()))])
     traces = [
-        line_trace(
+        style.line_trace(
             look.name,
             curves.x,
             curves.rmse[key].astype(np.float32),
@@ -156,13 +148,13 @@ def _rmse_figure(curves: RmseCurves, x: dict[str, Any], symbol: str, reads: str)
         f"With {curves.n:,.0f} user{'s' * (curves.n != 1)}{equal}, {names} {have} the smallest {error}, "
         f"{percent(least)}{rival}; {reads}"
     )
-    y = error_axis(error, span, SHARE)
-    return figure(traces, x, y, reading, margin={"t": 78})
+    y = error_axis(error, span, style.SHARE)
+    return style.figure(traces, x, y, reading, margin={"t": 78})
 
 
 def _protocols_here(curves: RmseCurves) -> dict[str, Any]:
     looks = [PROTOCOLS[key] for key in curves.rmse_here]
-    return mark_trace(
+    return style.mark_trace(
         "here",
         np.full(len(looks), curves.here),
         np.array(list(curves.rmse_here.values())),
@@ -188,8 +180,8 @@ def error_and_bounds(curves: BoundCurves) -> go.Figure:
     traces.append(vertical_line(f"ε = {number(curves.epsilon_here)}", curves.epsilon_here, [foot, span[1]]))
     here = [curves.epsilon_here], [curves.now], "here<br>ε = %{x:.3~g}: %{y:.3~g}"
     marker = _INV.marker(13, line=_HERE_RIM)
-    traces.append(mark_trace("k-RR, Inv, here", *here, showlegend=False, marker=marker))
-    y = axis(
+    traces.append(style.mark_trace("k-RR, Inv, here", *here, showlegend=False, marker=marker))
+    y = style.axis(
         "Squared error, sum (log scale)",
         type="log",
         exponentformat="power",
@@ -199,7 +191,7 @@ def error_and_bounds(curves: BoundCurves) -> go.Figure:
     # Every line falls to the right: the corner below them is empty, and above them many rows would be needed.
     legend = {"yanchor": "bottom", "y": 0.02, "x": 0.01, "font": {"size": 14}, "bgcolor": "rgba(0,0,0,0)"}
     margin = {"t": 28}
-    return figure(traces, epsilon_axis(), y, _bounds_reading(curves), margin=margin, legend=legend)
+    return style.figure(traces, epsilon_axis(), y, _bounds_reading(curves), margin=margin, legend=legend)
 
 
 def _bounds_reading(curves: BoundCurves) -> str:
@@ -217,7 +209,7 @@ def _bounds_reading(curves: BoundCurves) -> str:
 
 
 def _bound_line(x: Array, y: Array, name: str, colour: str, dash: str, width: float) -> dict[str, Any]:
-    return line_trace(
+    return style.line_trace(
         name,
         x.astype(np.float32),
         y.astype(np.float32),
@@ -247,37 +239,33 @@ def error_curves(
     symbol = "ε" if result.along == "epsilon" else "N"
     traces.append(vertical_line(f"{symbol} = {_place_text(here, symbol)}", here, span))
     if wanted is not None and span[0] < math.log10(wanted) < span[1]:
-        line = {"color": ZERO, "dash": "dot", "width": 2}
+        line = {"color": style.ZERO, "dash": "dot", "width": 2}
         traces.append(
-            line_trace(f"asked for, {percent(wanted)}", x[[0, -1]], np.full(2, wanted), "", line=line)
+            style.line_trace(f"asked for, {percent(wanted)}", x[[0, -1]], np.full(2, wanted), "", line=line)
         )
     ends = [float(np.log10(value)) for value in (result.points[0], result.points[-1])]
     room = 0.04 * (ends[1] - ends[0])
     across = (
-        axis("Privacy ε (log scale)", type="log", **epsilon_ticks())
+        style.axis("Privacy ε (log scale)", type="log", **epsilon_ticks())
         if symbol == "ε"
-        else axis("Users N (log scale)", type="log", dtick=1, **COUNT)
+        else style.axis("Users N (log scale)", type="log", dtick=1, **style.COUNT)
     )
-    y = error_axis(METRIC_NAMES[metric].title, span, SHARE)
+    y = error_axis(METRIC_NAMES[metric].title, span, style.SHARE)
     reading = _simulated_reading(result, metric, mean, here, there)
-    return figure(
-        traces,
-        {**across, "range": [ends[0] - room, ends[1] + room]},
-        y,
-        reading,
-        margin={"t": 78},
+    return style.figure(
+        traces, {**across, "range": [ends[0] - room, ends[1] + room]}, y, reading, margin={"t": 78}
     )
 
 
 def _estimator_line(name: str, x: Array, y: Array, more: str) -> dict[str, Any]:
-    look = QUANTITIES[name]
-    return line_trace(
+    look = style.QUANTITIES[name]
+    return style.line_trace(
         look.name + more, x, y, f"{look.name}{more}<br>%{{x:.4~g}}: %{{y:.4~p}}", line=look.line(3)
     )
 
 
 def _estimator_points(name: str, x: Array, mean: Array, spread: Array) -> dict[str, Any]:
-    look = QUANTITIES[name]
+    look = style.QUANTITIES[name]
     bars = _STANDARD_ERRORS * np.nan_to_num(spread)
     # A bar down to zero or below has no end on a logarithmic axis.
     below = np.minimum(bars, 0.95 * mean)
@@ -286,7 +274,7 @@ def _estimator_points(name: str, x: Array, mean: Array, spread: Array) -> dict[s
         "mode": "lines+markers",
         "marker": look.marker(_MARKER_SIZES.get(name, 10)),
         "line": look.line(_LINE_WIDTHS.get(name, 2)),
-        "error_y": whiskers(below, bars, color=look.colour, thickness=1.5, width=4),
+        "error_y": style.whiskers(below, bars, color=look.colour, thickness=1.5, width=4),
     }
 
 
@@ -319,12 +307,14 @@ def _simulated_reading(
     what = METRIC_NAMES[metric].in_text
     if len(near) == 1:
         times = f", {percent(value / raw)} of Inv's {percent(raw)}" if raw > 0 else ""
-        return f"{start}the lowest {what} is that of {QUANTITIES[least].name}: {percent(value)}{times}."
-    names = [QUANTITIES[name].name for name in near]
+        return f"{start}the lowest {what} is that of {style.QUANTITIES[least].name}: {percent(value)}{times}."
+    names = [style.QUANTITIES[name].name for name in near]
     both = listed(names)
     if max(float(mean[name][at]) for name in near) <= value * (1 + _ROUNDING):
         return f"{start}{both} have the same {what}, {percent(value)}{', the lowest' * (len(near) < len(VALID))}."
-    each = ", ".join(f"{QUANTITIES[name].name} {percent(float(mean[name][at]))}" for name in ("inv", *VALID))
+    each = ", ".join(
+        f"{style.QUANTITIES[name].name} {percent(float(mean[name][at]))}" for name in ("inv", *VALID)
+    )
     return f"{start}chance leaves open which of {both} has the lowest {what}: {each}."
 
 
@@ -333,21 +323,21 @@ def central_against_users(curve: ShuffleCurve) -> go.Figure:
     now = curve.now
     span = log_range([curve.epsilon, np.array([curve.epsilon0, now.epsilon])])
     traces = [
-        line_trace(
+        style.line_trace(
             f"local ε = {number(curve.epsilon0)}",
             curve.users[[0, -1]],
             np.full(2, curve.epsilon0),
             "",
-            line={"color": ZERO, "dash": "dash", "width": 2},
+            line={"color": style.ZERO, "dash": "dash", "width": 2},
         ),
-        line_trace(
+        style.line_trace(
             "central ε at most",
             curve.users,
             curve.epsilon.astype(np.float32),
             "%{x:,.4~r} reports shuffled<br>central ε at most %{y:.3~g}",
             line={"color": _ONE_COLOUR, "width": 3.5},
         ),
-        mark_trace(
+        style.mark_trace(
             "here",
             np.array([curve.n]),
             np.array([now.epsilon]),
@@ -355,10 +345,10 @@ def central_against_users(curve: ShuffleCurve) -> go.Figure:
             marker=_ONE_MARK,
         ),
     ]
-    return figure(
+    return style.figure(
         traces,
-        axis("Reports shuffled together, N (log scale)", type="log", dtick=2, **COUNT),
-        axis("Central ε (log scale)", type="log", tickformat="~g", range=span, nticks=7),
+        style.axis("Reports shuffled together, N (log scale)", type="log", dtick=2, **style.COUNT),
+        style.axis("Central ε (log scale)", type="log", tickformat="~g", range=span, nticks=7),
         _shuffling_reading(curve),
         margin={"t": 78},
     )
@@ -379,7 +369,6 @@ def _shuffling_reading(curve: ShuffleCurve) -> str:
 
 
 _DIGITS = 6  # of what was typed
-_TOO_MANY = "more than a trillion (10¹²) people"
 
 
 def people_against_share(curve: ShareCurve) -> go.Figure:
@@ -387,9 +376,9 @@ def people_against_share(curve: ShareCurve) -> go.Figure:
     reached = np.isfinite(curve.people)
     logarithmic = curve.hardest is None
     each = " in each group" if curve.goal.kind == "difference" else ""
-    hover = f"share %{{x:{SHARE}}}<br>%{{y:,.0f}} people{each}"
+    hover = f"share %{{x:{style.SHARE}}}<br>%{{y:,.0f}} people{each}"
     traces = [
-        line_trace(
+        style.line_trace(
             f"people needed{each}",
             curve.shares[reached],
             curve.people[reached],
@@ -399,7 +388,7 @@ def people_against_share(curve: ShareCurve) -> go.Figure:
     ]
     if np.isfinite(curve.needed):
         traces.append(
-            mark_trace("the share you expect", [curve.share], [curve.needed], hover, marker=_ONE_MARK)
+            style.mark_trace("the share you expect", [curve.share], [curve.needed], hover, marker=_ONE_MARK)
         )
     which = "Share in the group with fewer" if each else "Share of people who have it"
     scale = " (log scale)" if logarithmic else ""
@@ -408,10 +397,10 @@ def people_against_share(curve: ShareCurve) -> go.Figure:
     if logarithmic:
         x = {"type": "log", "dtick": 1, "range": [math.log10(curve.shares[0]), 0.03]}
         y = {"type": "log", "dtick": 1}
-    return figure(
+    return style.figure(
         traces,
-        axis(which + scale, tickformat=SHARE, **x),
-        axis(f"People needed{each}{scale}", **COUNT, **y),
+        style.axis(which + scale, tickformat=style.SHARE, **x),
+        style.axis(f"People needed{each}{scale}", **style.COUNT, **y),
         f"At a share of {percent(curve.share, _DIGITS)} it takes {_people(curve.needed)}{each}. {others(curve)}",
         height=360,
     )
@@ -419,7 +408,7 @@ def people_against_share(curve: ShareCurve) -> go.Figure:
 
 def _people(needed: float) -> str:
     if not np.isfinite(needed):
-        return _TOO_MANY
+        return "more than a trillion (10¹²) people"
     return f"{number_of_users(needed)} {'person' if needed == 1 else 'people'}"
 
 
@@ -460,24 +449,3 @@ def points(share: float) -> str:
     """A difference of shares in percentage points."""
     value = number(100 * share, _DIGITS)
     return f"{value} point{'' if value == '1' else 's'}"
-
-
-_NORMAL = "This is by the normal law, which is rough where only a few reports of some kind come in."
-
-
-def promise(goal: Goal) -> str:
-    """What a goal means, and by which law."""
-    if goal.kind == "half_width":
-        return (
-            "An interval of 95% holds the share of the population in 95 of 100 surveys. It has this half-width when as "
-            f"many reports of each kind come in as are expected. {_NORMAL}"
-        )
-    if goal.kind == "difference":
-        return (
-            "The test has two sides and a level of 5%: where both shares are equal, it errs in 5 of 100 surveys. "
-            f"{_NORMAL}"
-        )
-    return (
-        "The test counts the reports that speak for it. This is by the exact binomial law, and a larger number of people "
-        "is enough, too. The curve has steps, because reports are whole."
-    )

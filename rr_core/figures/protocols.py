@@ -9,20 +9,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rr_core._validate import Array
+from rr_core.figures import style
 from rr_core.figures.estimators import hover
 from rr_core.figures.plan_curves import PROTOCOLS
-from rr_core.figures.style import (
-    QUANTITIES,
-    RIM,
-    SHARE,
-    axis,
-    bar_trace,
-    figure,
-    line_trace,
-    mark_trace,
-    upright,
-    whiskers,
-)
 from rr_core.figures.view import Bars
 from rr_core.metrics import total_variation
 from rr_core.protocols import HadamardResponse, PosteriorSummary
@@ -40,7 +29,7 @@ def side_by_side(k: int, epsilon: float, n: int, inv: Mapping[Key, Array], truth
     keys = sorted(expected, key=expected.__getitem__)
     names = [PROTOCOL_WORDS[key].name for key in keys]
     traces = [
-        bar_trace(
+        style.bar_trace(
             "Expected",
             np.array([expected[key] for key in keys]),
             names,
@@ -53,24 +42,24 @@ def side_by_side(k: int, epsilon: float, n: int, inv: Mapping[Key, Array], truth
     if truth is not None and inv:
         drawn = [key for key in keys if key in inv]
         traces.append(
-            mark_trace(
+            style.mark_trace(
                 "In this draw",
                 np.array([float(np.sqrt(((inv[key] - truth) ** 2).mean())) for key in drawn]),
                 [PROTOCOL_WORDS[key].name for key in drawn],
                 "%{y}: %{x:.4~p} in this draw",
                 marker={
-                    "color": QUANTITIES["truth"].colour,
+                    "color": style.QUANTITIES["truth"].colour,
                     "symbol": "diamond",
                     "size": 13,
-                    "line": {"width": 2, "color": RIM},
+                    "line": {"width": 2, "color": style.RIM},
                 },
             )
         )
-    x = axis("RMSE per category of Inv", tickformat=SHARE, rangemode="tozero")
+    x = style.axis("RMSE per category of Inv", tickformat=style.SHARE, rangemode="tozero")
     texts = [PROTOCOL_WORDS[key].tick for key in keys]
     ticks = {"tickmode": "array", "tickvals": names, "ticktext": texts}
-    y = axis("Protocol", autorange="reversed", automargin=True, **ticks)
-    return figure(traces, x, y, _reading(keys, expected, k, epsilon), bargap=0.35)
+    y = style.axis("Protocol", autorange="reversed", automargin=True, **ticks)
+    return style.figure(traces, x, y, _reading(keys, expected, k, epsilon), bargap=0.35)
 
 
 def expected_errors(k: int, epsilon: float, n: int, truth: Array | None) -> dict[Key, float]:
@@ -110,7 +99,7 @@ def report_table(k: int, epsilon: float, n: int, truth: Array | None) -> str:
     return table(("Protocol", "A report is", "Bits", "Users for the same error"), "llrr", rows)
 
 
-_POSTERIOR, _MLE, _TRUTH = (QUANTITIES[name] for name in ("posterior", "mle_star", "truth"))
+_POSTERIOR, _MLE, _TRUTH = (style.QUANTITIES[name] for name in ("posterior", "mle_star", "truth"))
 _SURE = 2.0  # standard errors
 
 
@@ -125,7 +114,7 @@ def posterior_intervals(
             f"{_POSTERIOR.name}, {percent(found.level)} credible",
             mean,
             hover("posterior mean", found.mean),
-            error_y=whiskers(mean - low, high - mean, color=_POSTERIOR.colour, thickness=2.5),
+            error_y=style.whiskers(mean - low, high - mean, color=_POSTERIOR.colour, thickness=2.5),
             marker=_POSTERIOR.marker(11),
         ),
         view.marks("MLE*", view.pick(best), hover("MLE*", best), marker=_MLE.marker(8), x=view.x + 0.22),
@@ -133,8 +122,8 @@ def posterior_intervals(
     if truth is not None:
         marker = {"color": _TRUTH.colour}
         traces.insert(0, view.bars("Truth", view.pick(truth), hover("truth", truth), marker=marker))
-    y = axis("Share of the population", tickformat=SHARE, rangemode="tozero")
-    return figure(
+    y = style.axis("Share of the population", tickformat=style.SHARE, rangemode="tozero")
+    return style.figure(
         traces,
         view.axis(),
         y,
@@ -164,7 +153,7 @@ def towards_mle(sizes: Sequence[int], distances: Mapping[str, Array]) -> go.Figu
     """Distance between the mean of DRAWS draws and MLE* against the number of users, one line a prior."""
     dashes = ("solid", "dash", "dot")
     traces = [
-        line_trace(
+        style.line_trace(
             name,
             np.array(sizes),
             values,
@@ -180,17 +169,20 @@ def towards_mle(sizes: Sequence[int], distances: Mapping[str, Array]) -> go.Figu
         f"With a prior of {name} the mean of {DRAWS} draws from the posterior and MLE* differ by "
         f"{percent(float(values[0]))} at N = {sizes[0]:,} and by {percent(float(values[-1]))} at N = {sizes[-1]:,}."
     )
-    x = axis("Users N (logarithmic)", type="log", dtick=1, exponentformat="power")
-    y = axis("Total variation to MLE* (logarithmic)", type="log", tickformat=".3~p")
-    return figure(traces, x, y, reading, height=380)
+    x = style.axis("Users N (logarithmic)", type="log", dtick=1, exponentformat="power")
+    y = style.axis("Total variation to MLE* (logarithmic)", type="log", tickformat=".3~p")
+    return style.figure(traces, x, y, reading, height=380)
 
 
 def wrong_priors(rows: Sequence[PriorError]) -> go.Figure:
     """Mean squared errors against the distribution that truths come from, for one prior."""
-    names = {"posterior": _POSTERIOR, **{name: QUANTITIES[name] for name in ("inv_n", "inv_p", "mle_star")}}
+    names = {
+        "posterior": _POSTERIOR,
+        **{name: style.QUANTITIES[name] for name in ("inv_n", "inv_p", "mle_star")},
+    }
     x = np.array([row.truth for row in rows])
     traces = [
-        line_trace(
+        style.line_trace(
             quantity.name,
             x,
             np.array([row.errors[name] for row in rows]),
@@ -214,15 +206,15 @@ def wrong_priors(rows: Sequence[PriorError]) -> go.Figure:
         f"K = {first.k}, ε = {first.epsilon:g}, N = {first.n:,}: with a prior of {prior:g} the posterior mean has the "
         f"smallest mean squared error of the four where truths come from {_parameters(best)}."
     )
-    xaxis = axis("Parameter a of the truths (large: equal shares)", type="log", dtick=1)
-    y = axis("Mean squared error (logarithmic)", type="log", exponentformat="power")
-    return figure(
+    xaxis = style.axis("Parameter a of the truths (large: equal shares)", type="log", dtick=1)
+    y = style.axis("Mean squared error (logarithmic)", type="log", exponentformat="power")
+    return style.figure(
         traces,
         xaxis,
         y,
         reading,
         height=400,
-        shapes=[upright(prior, color=_TRUTH.colour, dash="dot", width=2)],
+        shapes=[style.upright(prior, color=_TRUTH.colour, dash="dot", width=2)],
     )
 
 

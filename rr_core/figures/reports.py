@@ -12,18 +12,8 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from rr_core._validate import Array
+from rr_core.figures import style
 from rr_core.figures.estimators import hover
-from rr_core.figures.style import (
-    COUNT,
-    QUANTITIES,
-    SHARE,
-    axis,
-    figure,
-    interval_trace,
-    line_trace,
-    mark_trace,
-    share_format,
-)
 from rr_core.figures.view import Bars
 from rr_core.plain_text import plain
 from rr_core.registry import ESTIMATORS, LABELS
@@ -33,11 +23,11 @@ from rr_core.reports.survey import Survey
 from rr_core.rounding import between, counted, number, percent, whole
 
 ESTIMATES = {
-    **{name: QUANTITIES[name] for name in ESTIMATORS},
-    "mle": replace(QUANTITIES["mle_star"], name=LABELS["mle"]),
+    **{name: style.QUANTITIES[name] for name in ESTIMATORS},
+    "mle": replace(style.QUANTITIES["mle_star"], name=LABELS["mle"]),
 }
 _LONGEST_GROUP = 30
-_INV, _INTERVAL = QUANTITIES["inv"], "interval of Inv"
+_INV, _INTERVAL = style.QUANTITIES["inv"], "interval of Inv"
 _BESIDE = 0.18  # between two estimates of a category
 
 
@@ -80,15 +70,15 @@ def with_intervals(
     drawn = _chosen(chosen, estimates[chosen], x[chosen], marked, people, view)
     first = int(view.categories[0])
     share = f"{percent(float(estimates[chosen][first]))} by {ESTIMATES[chosen].name}"
-    y = axis("Share of users", tickformat=SHARE)
+    y = style.axis("Share of users", tickformat=style.SHARE)
     if interval is None or above is None:
-        return figure([*traces, drawn], view.axis(), y, _without_inv(share))
+        return style.figure([*traces, drawn], view.axis(), y, _without_inv(share))
     ends, interval = interval, interval.cut()
     limits = view.pick(interval.low), view.pick(interval.high)
     width, cap = (2.5, 10) if view.x.size <= 30 else (1.5, 4)
-    words = f"the interval of Inv ends at %{{y:{share_format(limits)}}}"
+    words = f"the interval of Inv ends at %{{y:{style.share_format(limits)}}}"
     traces += [
-        interval_trace(_INTERVAL, x["inv"], limits, view.names, words, _INV.colour, width, (cap, 2)),
+        style.interval_trace(_INTERVAL, x["inv"], limits, view.names, words, _INV.colour, width, (cap, 2)),
         drawn,
     ]
     outside = ends.wholly(first)
@@ -116,7 +106,7 @@ def with_intervals(
                 "showarrow": False,
             }
         ]
-    return figure(traces, view.axis(), y, reading, **more)
+    return style.figure(traces, view.axis(), y, reading, **more)
 
 
 def by_group(survey: Survey, category: int, *, simultaneous: bool = False) -> go.Figure:
@@ -131,22 +121,26 @@ def by_group(survey: Survey, category: int, *, simultaneous: bool = False) -> go
     limits = survey.intervals(simultaneous=simultaneous)
     if limits:
         low, high = (np.array([getattr(one, end)[category] for one in limits]) for end in ("low", "high"))
-        words = f"the interval of Inv ends at %{{x:{share_format((low, high))}}}"
+        words = f"the interval of Inv ends at %{{x:{style.share_format((low, high))}}}"
         traces.append(
-            interval_trace(_INTERVAL, y, (low, high), names, words, _INV.colour, 2.5, (10, 2), lying=True)
+            style.interval_trace(
+                _INTERVAL, y, (low, high), names, words, _INV.colour, 2.5, (10, 2), lying=True
+            )
         )
-    under = f"%{{customdata}}<br>{quantity.name}: %{{x:{share_format(shares)}}}"
-    traces.append(mark_trace(quantity.name, shares, y, under, customdata=names, marker=quantity.marker(11)))
+    under = f"%{{customdata}}<br>{quantity.name}: %{{x:{style.share_format(shares)}}}"
+    traces.append(
+        style.mark_trace(quantity.name, shares, y, under, customdata=names, marker=quantity.marker(11))
+    )
     most, least = int(shares.argmax()), int(shares.argmin())
     reading = (
         f"By {quantity.name} the share of “{plain(survey.categories[category])}” is largest in “{groups[most]}”, "
         f"{percent(float(shares[most]))}, and smallest in “{groups[least]}”, {percent(float(shares[least]))}."
     )
     labels = {"tickvals": y, "ticktext": names, "range": [len(groups) - 0.5, -0.5]}
-    return figure(
+    return style.figure(
         traces,
-        axis("Share of users", tickformat=SHARE),
-        axis("", **labels, showgrid=False, zeroline=False),
+        style.axis("Share of users", tickformat=style.SHARE),
+        style.axis("", **labels, showgrid=False, zeroline=False),
         reading,
         height=max(220, 110 + 30 * len(groups)),
     )
@@ -177,9 +171,9 @@ def is_dominated(view: Bars, estimate: Array, interval: Interval) -> bool:
 
 def reports_floor(found: Floor) -> go.Figure:
     """Reports of the least reported categories, beside the N q that noise alone brings, and the limit of too few."""
-    observed, expected, truth = (QUANTITIES[name] for name in ("observed", "expected", "truth"))
+    observed, expected, truth = (style.QUANTITIES[name] for name in ("observed", "expected", "truth"))
     traces = [
-        mark_trace(
+        style.mark_trace(
             "reports of this rank",
             found.ranks,
             found.reports,
@@ -188,7 +182,7 @@ def reports_floor(found: Floor) -> go.Figure:
             marker=observed.marker(9),
             line={"color": observed.colour, "width": 3},
         ),
-        line_trace(
+        style.line_trace(
             "too few by chance",
             found.ranks,
             np.maximum(found.lowest, 0),
@@ -201,7 +195,7 @@ def reports_floor(found: Floor) -> go.Figure:
                 for low in found.lowest.tolist()
             ],
         ),
-        line_trace(
+        style.line_trace(
             "N·q, expected if nobody is there",
             found.ranks[[0, -1]],
             np.full(2, found.level),
@@ -229,8 +223,8 @@ def reports_floor(found: Floor) -> go.Figure:
     heights = [found.level, *found.reports[[0, -1]], *np.maximum(found.lowest[[0, -1]], 0)]
     bottom, top = min(heights), max(*heights, 1.0)
     room = 0.12 * (top - bottom)
-    y = axis("Reports", range=[max(bottom - room, 0.0), top + room], **COUNT)
-    return figure(traces, axis(title, **x), y, reading, height=340)
+    y = style.axis("Reports", range=[max(bottom - room, 0.0), top + room], **style.COUNT)
+    return style.figure(traces, style.axis(title, **x), y, reading, height=340)
 
 
 def _chosen(
@@ -238,7 +232,7 @@ def _chosen(
 ) -> dict[str, Any]:
     quantity, values = ESTIMATES[chosen], view.pick(estimate)
     numbers = np.full(values.shape, np.nan) if people is None else whole(values * people)
-    return mark_trace(
+    return style.mark_trace(
         quantity.name,
         x,
         values,

@@ -73,23 +73,11 @@ RANKS = {
 }
 
 # Runs of one quantity beside each other (IBU under several settings): shades of its colour, each with a dash.
-SERIES = tuple(
-    {"color": colour, "dash": dash, "width": 3}
-    for colour, dash in (
-        ("#E2A3C7", "solid"),
-        ("#B9598F", "dash"),
-        ("#8E3A6B", "dot"),
-        ("#7C6BB0", "dashdot"),
-        ("#A79BD0", "longdash"),
-        ("#56468C", "longdashdot"),
-    )
-)
+_SHADES = ("#E2A3C7", "#B9598F", "#8E3A6B", "#7C6BB0", "#A79BD0", "#56468C")
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+SERIES = tuple({"color": c, "dash": dash, "width": 3} for c, dash in zip(_SHADES, _DASHES, strict=True))
 # Plotly's own buttons: the same on light and dark, because the colour they take under the mouse is fixed.
-BUTTON = {
-    "bgcolor": "#E8E8E8",
-    "bordercolor": "#A0A0A0",
-    "font": {"size": 14, "color": "#202020"},
-}
+BUTTON = {"bgcolor": "#E8E8E8", "bordercolor": "#A0A0A0", "font": {"size": 14, "color": "#202020"}}
 
 # Minus signs, not hyphens, and as many digits as the axis needs: significant ones, so that a small share is no zero.
 _DIGITS, _ROUNDING = 6, 1e-13

@@ -55,10 +55,7 @@ def _reading(estimates: Mapping[str, Array], ones: Array, truth: Array | None) -
 def one_report(one_hot: Array, bits: Array, names: Sequence[str]) -> go.Figure:
     """One person's debiased reports (k,) by k-RR and by unary encoding, category by category."""
     x = np.arange(one_hot.size)
-    lines = (
-        ("k-RR", one_hot, QUANTITIES["observed"].colour),
-        ("Unary encoding", bits, SERIES[2]["color"]),
-    )
+    lines = (("k-RR", one_hot, QUANTITIES["observed"].colour), ("Unary encoding", bits, SERIES[2]["color"]))
     traces: list[dict[str, Any]] = [
         bar_trace(
             name,

@@ -10,36 +10,9 @@ import math
 import numpy as np
 
 from rr_core.data import read_toml
+from rr_core.experiments import claims, ranking
 from rr_core.experiments.cell import CellResult
-from rr_core.experiments.claims import (
-    CLOSE,
-    CONCENTRATED,
-    NEAR_UNIFORM,
-    SLOPE_TOLERANCE,
-    BestOfPopulation,
-    BestOfShape,
-    Collections,
-    DistanceFromBest,
-    HigherNll,
-    PaperClaim,
-    Slopes,
-    has_errors,
-    is_proved,
-    mle_lowest_nll,
-)
 from rr_core.experiments.grid import POINT, Cell
-from rr_core.experiments.ranking import (
-    FAR_STANDARD_ERRORS,
-    Agreement,
-    Count,
-    LeaderInterval,
-    Standing,
-    SweepAxis,
-    leader_intervals,
-    never_worst,
-    standing,
-    varying_axis,
-)
 from rr_core.experiments.run import SweepResult
 from rr_core.registry import LABELS, VALID
 from rr_core.rounding import counted, number
@@ -60,42 +33,42 @@ WORDS = read_toml("experiments.toml")
 _EQUAL = "The three are equal in every cell."
 
 SHAPES_EXPLAINED = (
-    f"not near uniform, and the squared shares sum to {CONCENTRATED:g} or more (Zipf s = 2.5: 0.58; "
+    f"not near uniform, and the squared shares sum to {claims.CONCENTRATED:g} or more (Zipf s = 2.5: 0.58; "
     "s = 1.3: 0.09 to 0.15)",
-    f"as even as {NEAR_UNIFORM:g} K or more equally common categories, by the same sum",
+    f"as even as {claims.NEAR_UNIFORM:g} K or more equally common categories, by the same sum",
 )
 """What "concentrated" and "near uniform" mean, within a sentence."""
 
 
-def paper_says(claim: PaperClaim) -> str:
+def paper_says(claim: claims.PaperClaim) -> str:
     """The claim as a sentence, as the paper makes it of these populations."""
     found, key = claim.evidence, claim.key
-    if isinstance(found, BestOfPopulation) and key == "best_of_population":
+    if isinstance(found, claims.BestOfPopulation) and key == "best_of_population":
         return f"{_population(found)}: {_expected(found)}."
-    is_real = isinstance(found, DistanceFromBest) and found.uploaded
+    is_real = isinstance(found, claims.DistanceFromBest) and found.uploaded
     return str(WORDS["paper"]["close_real" if is_real else key])
 
 
-def evidence(claim: PaperClaim) -> str:
+def evidence(claim: claims.PaperClaim) -> str:
     """The numbers behind the verdict, in sentences."""
     found, count = claim.evidence, claim.count
     match found:
-        case Collections():
+        case claims.Collections():
             return _of_collections(found, count)
-        case BestOfShape():
+        case claims.BestOfShape():
             assert count is not None
             return _of_shape(found, count)
-        case DistanceFromBest():
+        case claims.DistanceFromBest():
             return _of_closeness(found.standing)
-        case BestOfPopulation():
+        case claims.BestOfPopulation():
             assert count is not None
             if claim.key == "kosarak":
                 return _surely_best("InvP", count) if count.total else _wins(found.standing)
             return _of_population(found, count)
-        case (HigherNll(), *_):
-            return " ".join(_of_fit(one) for one in found if isinstance(one, HigherNll))
-        case (Slopes(), *_):
-            each = tuple(one for one in found if isinstance(one, Slopes))
+        case (claims.HigherNll(), *_):
+            return " ".join(_of_fit(one) for one in found if isinstance(one, claims.HigherNll))
+        case (claims.Slopes(), *_):
+            each = tuple(one for one in found if isinstance(one, claims.Slopes))
             return _of_growth(each, count) if count is not None else _of_fall(each)
     return "No cells of this sweep, or too few, bear on it."
 
@@ -104,7 +77,7 @@ def _name(estimator: str) -> str:
     return LABELS[estimator]
 
 
-def _of_collections(found: Collections, count: Count | None) -> str:
+def _of_collections(found: claims.Collections, count: ranking.Count | None) -> str:
     """In how many collections MLE* is the worst, and cells (``count``); without, where another fits better."""
     if count is not None:
         return (
@@ -118,7 +91,7 @@ def _of_collections(found: Collections, count: Count | None) -> str:
     )
 
 
-def _of_shape(found: BestOfShape, count: Count) -> str:
+def _of_shape(found: claims.BestOfShape, count: ranking.Count) -> str:
     name, rival = _name(found.estimator), _name(found.rival)
     text = (
         f"{_answers(count, f'{name} is surely best', 'surely another')} Against {rival} alone: surely better in "
@@ -133,27 +106,27 @@ def _of_shape(found: BestOfShape, count: Count) -> str:
     return text
 
 
-def _of_fall(found: tuple[Slopes, ...]) -> str:
+def _of_fall(found: tuple[claims.Slopes, ...]) -> str:
     proof = (
         "Inv's is exactly a constant divided by N, and InvP is never farther from the truth than Inv: for these two it "
         "is a theorem. "
-        if is_proved(found)
+        if claims.is_proved(found)
         else ""
     )
     return f"{proof}Slopes between the two largest N, by the means, the middle one first: {_slopes(found)}."
 
 
-def _of_growth(found: tuple[Slopes, ...], count: Count) -> str:
+def _of_growth(found: tuple[claims.Slopes, ...], count: ranking.Count) -> str:
     rest = ((count.no, "surely above"), (count.yes, "surely not"), (count.undecided, "not settled"))
     return (
         f"The paper's proof rests on a misprint: Inv's error grows like K² once K is well above eᵋ. Of "
-        f"{counted(count.total, 'slope')} between the two largest K (1: in proportion), above {1 + SLOPE_TOLERANCE:g}: "
-        f"{', '.join(f'{words} in {number}' for number, words in rest if number)}. By the means, the middle one first: "
-        f"{_slopes(found)}."
+        f"{counted(count.total, 'slope')} between the two largest K (1: in proportion), above "
+        f"{1 + claims.SLOPE_TOLERANCE:g}: {', '.join(f'{words} in {number}' for number, words in rest if number)}. By "
+        f"the means, the middle one first: {_slopes(found)}."
     )
 
 
-def _slopes(found: tuple[Slopes, ...]) -> str:
+def _slopes(found: tuple[claims.Slopes, ...]) -> str:
     """The median and the range of the slopes of every estimator, in words."""
     parts = []
     for one in found:
@@ -172,7 +145,7 @@ def _rate(share: float) -> str:
     return f"{share:.2%}" if share == 1 or share <= 0.9999 else "more than 99.99%"
 
 
-def _answers(count: Count, yes: str, no: str) -> str:
+def _answers(count: ranking.Count, yes: str, no: str) -> str:
     """In how many cells the answer is yes, and in how many no."""
     if not count.total:
         cells = f"all {count.equal:,} cells" if count.equal > 1 else "the only cell"
@@ -191,7 +164,7 @@ def _span(low: float, high: float, form: str) -> str:
     return first if first == last else f"{first} to {last}"
 
 
-def _population(found: BestOfPopulation) -> str:
+def _population(found: claims.BestOfPopulation) -> str:
     """The population, and how the paper calls those of its shape."""
     cell, shape = found.cell.cell, found.shape
     called = WORDS["shapes"]["uploaded" if cell.uploaded else "simulated"][shape]
@@ -200,13 +173,13 @@ def _population(found: BestOfPopulation) -> str:
     return f"{capital(population_name(cell))}, {called}"
 
 
-def _expected(found: BestOfPopulation) -> str:
+def _expected(found: claims.BestOfPopulation) -> str:
     if found.shape == "moderate":
         return str(WORDS["alternating"]["uploaded" if found.cell.cell.uploaded else "simulated"])
     return f"{'InvP' if found.shape == 'concentrated' else 'InvN'} is best"
 
 
-def _of_population(found: BestOfPopulation, count: Count) -> str:
+def _of_population(found: claims.BestOfPopulation, count: ranking.Count) -> str:
     text = _wins(found.standing)
     if found.shape == "moderate":
         text += _alternating(count)
@@ -215,11 +188,11 @@ def _of_population(found: BestOfPopulation, count: Count) -> str:
     return text + _likeness(found.cell)
 
 
-def _surely_best(name: str, count: Count) -> str:
+def _surely_best(name: str, count: ranking.Count) -> str:
     return f"{name} is best, alone or with another, in {count.yes}; surely not in {count.no}."
 
 
-def _wins(stand: Standing) -> str:
+def _wins(stand: ranking.Standing) -> str:
     """In how many cells each estimator has significantly the smallest mean."""
     if not stand.n_different:
         return _EQUAL
@@ -230,7 +203,7 @@ def _wins(stand: Standing) -> str:
     return f"Smallest mean, in {counted(stand.n_different, 'cell')}{equal}: {', '.join([each, *rest])}."
 
 
-def _alternating(count: Count) -> str:
+def _alternating(count: ranking.Count) -> str:
     """In how many cells InvP has the smaller mean error, and in how many InvN."""
     if not count.total:
         return ""
@@ -243,21 +216,22 @@ def _likeness(cell: CellResult) -> str:
     if not cell.cell.uploaded:
         return ""
     return (
-        f" Its squared shares sum to {cell.concentration:.2g} (from {CONCENTRATED:g} on it is called concentrated here); "
-        "those of Zipf with 10,000 categories to 0.0001 (s = 0.01), 0.094 (s = 1.3) and 0.58 (s = 2.5). It is as even "
-        f"as {1 / cell.concentration:,.3g} equally common categories (near uniform: from {NEAR_UNIFORM:g} K on)."
+        f" Its squared shares sum to {cell.concentration:.2g} (from {claims.CONCENTRATED:g} on it is called concentrated "
+        "here); those of Zipf with 10,000 categories to 0.0001 (s = 0.01), 0.094 (s = 1.3) and 0.58 (s = 2.5). It is as "
+        f"even as {1 / cell.concentration:,.3g} equally common categories (near uniform: from {claims.NEAR_UNIFORM:g} K "
+        "on)."
     )
 
 
-def _of_closeness(stand: Standing) -> str:
+def _of_closeness(stand: ranking.Standing) -> str:
     if not stand.n_different:
         return _EQUAL
     if not stand.n_settled:
         return "The collections settle in no cell which of the three is best."
     middle = "hardly above" if practically_equal(stand.median_ratio) else times(stand.median_ratio)
     near = (
-        f"By the means it is {middle} the smallest in the middle cell, and at most {CLOSE:g} times in {stand.n_close} of "
-        f"{stand.n_different}."
+        f"By the means it is {middle} the smallest in the middle cell, and at most {claims.CLOSE:g} times in "
+        f"{stand.n_close} of {stand.n_different}."
     )
     largest = "Its mean error is nowhere surely above the smallest."
     if stand.worst_cell is not None:
@@ -270,12 +244,12 @@ def _of_closeness(stand: Standing) -> str:
     return f"{largest} {near}"
 
 
-def where_settled(stand: Standing) -> str:
+def where_settled(stand: ranking.Standing) -> str:
     """The words that restrict a largest ratio to the settled cells, where there are others; else ""."""
     return ", leaving out what is too close to call" if stand.n_unsettled else ""
 
 
-def _of_fit(found: HigherNll) -> str:
+def _of_fit(found: claims.HigherNll) -> str:
     sentence = f"{_name(found.estimator)}'s is surely higher in {found.n_higher} of {found.n_cells}"
     if found.cell is not None:
         sentence += f", by up to about {found.largest:.2g} nats per report (for {cell_name(found.cell)})"
@@ -288,18 +262,18 @@ _MOST_RANGES = 5  # ranges of one axis that a sentence can hold
 def answer_in_words(result: SweepResult, metric: str) -> str:
     """Which estimate has the smallest error in a sweep, and what MLE* costs, as markdown; empty where no cell is done,
     or one of the three valid estimates or the error was left out."""
-    if not has_errors(result, metric, *VALID):
+    if not claims.has_errors(result, metric, *VALID):
         return ""
     return _of_nll(result) if metric == "nll" else _of_mse(result)
 
 
 def _of_mse(result: SweepResult) -> str:
-    stand, head = standing(result, "mse"), _head(result)
+    stand, head = ranking.standing(result, "mse"), _head(result)
     if not stand.n_different:
         return f"{head} **the errors of the three are equal**."
     if not stand.n_settled:
         return f"{head} {_unsettled(result, stand)}"
-    axis = varying_axis(result.sweep.cells)
+    axis = ranking.varying_axis(result.sweep.cells)
     ranges = _ranges(result, axis) if axis else ""
     return f"{head} {ranges or _counts(stand)} {_cost(result, stand, axis)}".rstrip()
 
@@ -309,7 +283,7 @@ def _head(result: SweepResult) -> str:
     done, cells = len(result.cells), result.sweep.cells
     if not result.finished:
         return f"In the {done:,} of {counted(len(cells), 'setting')} run so far:"
-    axis = varying_axis(cells)
+    axis = ranking.varying_axis(cells)
     if axis:
         low, high = (_written(axis, end(getattr(cell, axis) for cell in cells)) for end in (min, max))
         return f"At all {len(cells)} values of {SYMBOLS[axis]} from {low} to {high}:"
@@ -319,7 +293,7 @@ def _head(result: SweepResult) -> str:
     return f"In all {len(cells):,} settings of this sweep ({counted(populations, 'population')}):"
 
 
-def _unsettled(result: SweepResult, stand: Standing) -> str:
+def _unsettled(result: SweepResult, stand: ranking.Standing) -> str:
     seeds = result.sweep.settings.seeds
     if seeds == 1:
         return "one collection per setting cannot tell which estimate is best on average."
@@ -334,10 +308,10 @@ def _unsettled(result: SweepResult, stand: Standing) -> str:
     )
 
 
-def _ranges(result: SweepResult, axis: SweepAxis) -> str:
+def _ranges(result: SweepResult, axis: ranking.SweepAxis) -> str:
     """Who is best at which values of the only axis; empty where it changes too often for a sentence."""
     found: dict[tuple[str, ...], list[str]] = {}
-    for interval in leader_intervals(result, "mse", axis):
+    for interval in ranking.leader_intervals(result, "mse", axis):
         found.setdefault(interval.best, []).append(_range(axis, interval))
     if sum(map(len, found.values())) > _MOST_RANGES:
         return ""
@@ -352,7 +326,7 @@ def _ranges(result: SweepResult, axis: SweepAxis) -> str:
     return f"on average **{best}**{''.join(f'; {one}' for one in rest)}."
 
 
-def _range(axis: SweepAxis, interval: LeaderInterval) -> str:
+def _range(axis: ranking.SweepAxis, interval: ranking.LeaderInterval) -> str:
     symbol, first, last = SYMBOLS[axis], _written(axis, interval.first), _written(axis, interval.last)
     if interval.at_lower_end and interval.at_upper_end:
         return f"every {symbol}"
@@ -363,7 +337,7 @@ def _range(axis: SweepAxis, interval: LeaderInterval) -> str:
     return f"{symbol} from {first} to {last}"
 
 
-def _counts(stand: Standing) -> str:
+def _counts(stand: ranking.Standing) -> str:
     """In how many settings each is best."""
     wins = sorted(stand.n_best.items(), key=lambda pair: -pair[1])
     if stand.n_completed == 1 and not stand.n_shared:
@@ -384,11 +358,11 @@ def _counts(stand: Standing) -> str:
     return f"on average **{', '.join(each)}**{more}."
 
 
-def _cost(result: SweepResult, stand: Standing, axis: SweepAxis | None) -> str:
+def _cost(result: SweepResult, stand: ranking.Standing, axis: ranking.SweepAxis | None) -> str:
     """Whether MLE* is ever the worst, and its error over the smallest; "" where it is surely the best."""
     if stand.n_best["mle_star"] == stand.n_different:
         return ""
-    count, size = never_worst(result, "mse", "mle_star"), _size(stand, axis)
+    count, size = ranking.never_worst(result, "mse", "mle_star"), _size(stand, axis)
     if not count.yes and not count.no:
         return f"MLE*'s error is {size}."
     worst = f"the worst in {count.no:,}" if count.no else "the worst in none"
@@ -398,7 +372,7 @@ def _cost(result: SweepResult, stand: Standing, axis: SweepAxis | None) -> str:
     return f"MLE* is **{worst}**{open_}. Its error is {size}."
 
 
-def _size(stand: Standing, axis: SweepAxis | None) -> str:
+def _size(stand: ranking.Standing, axis: ranking.SweepAxis | None) -> str:
     """MLE*'s error over the smallest."""
     if stand.worst_cell is None:
         return "nowhere surely above the smallest"
@@ -416,7 +390,7 @@ def _size(stand: Standing, axis: SweepAxis | None) -> str:
 
 def _of_nll(result: SweepResult) -> str:
     """The answer for the negative log-likelihood, which compares single collections; so there is nothing to test."""
-    claim, drawn = mle_lowest_nll(result), sum(cell.seeds for cell in result.cells)
+    claim, drawn = claims.mle_lowest_nll(result), sum(cell.seeds for cell in result.cells)
     if claim.verdict != "holds":
         return f"{_head(result)} MLE* does **not always have the lowest** negative log-likelihood. {evidence(claim)}"
     each = f"all {drawn:,} collections" if drawn > 1 else "the one collection"
@@ -426,11 +400,11 @@ def _of_nll(result: SweepResult) -> str:
     )
 
 
-def _written(axis: SweepAxis, value: float) -> str:
+def _written(axis: ranking.SweepAxis, value: float) -> str:
     return f"{value:,.0f}" if axis in ("n", "k") else f"{value:g}"
 
 
-def agreement_in_words(found: Agreement, first: SweepResult, second: SweepResult) -> str:
+def agreement_in_words(found: ranking.Agreement, first: SweepResult, second: SweepResult) -> str:
     """Whether two runs agree, in a few sentences."""
     if not found.n_common:
         return "The two runs have **no cell in common**: there is nothing to compare."
@@ -444,13 +418,13 @@ def agreement_in_words(found: Agreement, first: SweepResult, second: SweepResult
     )
 
 
-def _by_chance(found: Agreement, first: SweepResult, second: SweepResult) -> str:
+def _by_chance(found: ranking.Agreement, first: SweepResult, second: SweepResult) -> str:
     largest = "infinitely many" if math.isinf(found.largest_difference) else number(found.largest_difference)
     text = (
         f"The largest difference is **{largest} standard errors**"
         f"{_place(found.difference_cell, found.difference_estimator)}; **{found.n_beyond:,}** "
-        f"{'is' if found.n_beyond == 1 else 'are'} beyond {FAR_STANDARD_ERRORS:g}, where chance alone would put about "
-        f"{number(found.expected_beyond, 2)}."
+        f"{'is' if found.n_beyond == 1 else 'are'} beyond {ranking.FAR_STANDARD_ERRORS:g}, where chance alone would put "
+        f"about {number(found.expected_beyond, 2)}."
     )
     if not found.same_collections:
         return text
@@ -459,7 +433,7 @@ def _by_chance(found: Agreement, first: SweepResult, second: SweepResult) -> str
     return f"{text} Both see the same {same}, so they should differ by less than chance would have it."
 
 
-def _by_ratio(found: Agreement, first: SweepResult, second: SweepResult) -> str:
+def _by_ratio(found: ranking.Agreement, first: SweepResult, second: SweepResult) -> str:
     """Agreement of two runs with different users, by the ratio of their means."""
     why = "The two are about different users, drawn from the same populations, whose errors really differ"
     if first.sweep.settings.users != second.sweep.settings.users:

@@ -59,10 +59,7 @@ class ProtocolWords(NamedTuple):
 PROTOCOL_WORDS: dict[Key, ProtocolWords] = {
     key: ProtocolWords(**told) for key, told in _WORDS["protocols"].items()
 }
-_PAPER = "Lopuhaä-Zwakenberg et al. 2020"
-_PRIOR = (
-    "as N → ∞, any estimator on average over a continuous prior of the shares, with users drawn from them"
-)
+PROMISES: dict[str, str] = _WORDS["promises"]
 
 
 def protocol_in_a_sentence(key: Key) -> str:
@@ -81,42 +78,8 @@ class BoundText(NamedTuple):
 
 def bound_text(key: BoundKey, users: Users) -> BoundText:
     """The words of one row of `rr_core.plan.bounds.table` for these users."""
-    sampled = users == "sampled"
-    texts: dict[BoundKey, BoundText] = {
-        "theorem": BoundText(
-            "Lower bound, Theorem 4.5",
-            f"any protocol; any unbiased estimator at every N; {_PRIOR}"
-            if sampled
-            else f"any protocol with K possible reports; {_PRIOR}; exponent corrected",
-            f"{_PAPER}, eq. ({'59' if sampled else '60'})",
-        ),
-        "equal": BoundText(
-            "Lower bound at equal shares",
-            "any protocol with an unbiased estimator, at every N; equal shares",
-            "Cramér–Rao inequality; Ye and Barg 2018",
-        ),
-        "limit": BoundText(
-            "K/(N ε²)",
-            "ε → 0 and N → ∞; not drawn where a protocol here has a smaller error",
-            f"{_PAPER}, Theorem 4.5 and Table 1",
-        ),
-        "attainable": BoundText(
-            "Attainable 4K/(N ε²)",
-            "ε → 0; not drawn where no protocol here reaches it",
-            f"{_PAPER}, Table 1",
-        ),
-        "known": BoundText(
-            "Known before, K/(64 N ε²)",
-            "the worst population; ε ≤ 1; N ε² ≥ K²",
-            "Duchi, Jordan and Wainwright 2013, as quoted in Table 1",
-        ),
-        "binary": BoundText(
-            "Exact for K = 2",
-            "K = 2, Inv; any N" + (", equal shares" if sampled else ""),
-            f"{_PAPER}, Proposition 4.6",
-        ),
-    }
-    return texts[key]
+    told = _WORDS["bounds"][key]
+    return BoundText(**{name: text if isinstance(text, str) else text[users] for name, text in told.items()})
 
 
 def budget(epsilon: float) -> str:
@@ -321,10 +284,7 @@ def protocol_sentence(plan: Plan) -> str:
         f"**{factor} times its users** for the same error"
     )
     where = "Here" if plan.settings.users == "fixed" else "Here, when all shares are equal,"
-    most, least = (
-        math.floor(protocol_choice.single_k(plan.epsilon)),
-        protocol_choice.single_epsilon(plan.k),
-    )
+    most, least = (math.floor(protocol_choice.single_k(plan.epsilon)), protocol_choice.single_epsilon(plan.k))
     from_epsilon = f"from ε = {number(round_up(least, 3))} on" if least > 0 else "at every ε"
     return (
         f"{where} {verdict}. At ε = {budget(plan.epsilon)} k-RR is as good as any of them up to K = {most:,}; with "

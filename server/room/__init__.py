@@ -9,7 +9,7 @@ import asyncio
 import threading
 from importlib import import_module
 
-from starlette.convertors import Convertor, register_url_convertor
+from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
@@ -17,16 +17,10 @@ from starlette.types import Receive, Scope, Send
 SERVED = threading.Event()
 
 
-class _Address(Convertor[str]):
+class _Address(StringConvertor):
     """Of a room, behind whatever folders: routes of an application do not know `server.baseUrlPath`."""
 
     regex = "(?:[^/]+/)*r(?:/[^/]+(?:/(?:now|report|guess))?)?"
-
-    def convert(self, value: str) -> str:
-        return value
-
-    def to_string(self, value: str) -> str:
-        return value
 
 
 class _Phones:

@@ -19,9 +19,7 @@ from ipaddress import IPv6Address, ip_address
 from typing import Any, Literal, get_args
 
 from limits import RateLimitItem, parse
-from limits.aio.storage import (
-    MemoryStorage,
-)  # the other one starts a thread for a request, which the server waits for
+from limits.aio.storage import MemoryStorage  # not limits.storage, which starts a thread for a request
 from limits.aio.strategies import FixedWindowRateLimiter
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response

@@ -47,7 +47,7 @@ def house(monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
     from tests.app.experiments import House
 
     made = House(monkeypatch)
-    monkeypatch.setattr(runs, "_queue", lambda: made.queue)
+    monkeypatch.setattr(runs.sweeps, "SERVER", made.queue)
     yield made
     for job in list(made.queue._jobs):
         job.watchers.clear()

@@ -43,7 +43,7 @@ if whole:
 cells = {"main": MAIN_GRID, "again": MAIN_GRID, "point": over(dist="point", k=5, epsilon=(1.0, 2.0), n=(10, 20)),
          "line": over(k=5, epsilon=1.0, n=(10, 20)), "dot": over(k=5, epsilon=1.0, n=10)}[which]
 means = np.random.default_rng(1).lognormal(size=(len(cells), 3)).tolist()
-view = SweepView(which, which, made(cells, means, 0.1), None, {}, "")
+view = SweepView(which, which, made(cells, means, 0.1), None, {})
 if whole:
     link.show_notes(winner_map.notes(view))
 winner_map.section(view, link.current(), True)
@@ -306,7 +306,7 @@ from tests.core.sweeps import THREE, made
 cells = over(s=2.5, k=10, epsilon=1.0, n=(10, 20, 30, 40))
 means = [(3, 1, 2), (3, 1, 2), (1, 3, 2)][: st.session_state["done"]]
 settings = replace(THREE, seeds=st.session_state["seeds"])
-results.claims_table(SweepView("own", "Your own sweep", made(cells, means, 0.01, settings), None, {}, ""))
+results.claims_table(SweepView("own", "Your own sweep", made(cells, means, 0.01, settings), None, {}))
 """
 
 

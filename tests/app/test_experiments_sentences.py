@@ -65,7 +65,7 @@ def sweeps(many):
 
 
 def view_of(result, name="Your own sweep"):
-    return SweepView("own", name, result, None, {}, "")
+    return SweepView("own", name, result, None, {})
 
 
 def varies(result, axis):
@@ -250,7 +250,7 @@ def test_a_run_says_how_far_it_came(many, monkeypatch):
         sweep, done, held = result.sweep, len(result.cells), {}
         sweep = replace(sweep, settings=replace(sweep.settings, seed=i))
         seeds = sweep.settings.seeds
-        monkeypatch.setattr(runs, "_queue", Queue)
+        monkeypatch.setattr(runs.sweeps, "SERVER", Queue())
         drawn(runs.begin, "own", sweep, state=held)
         (begun,) = held["_held"].get("sweeps")
         tells(begun.origin, seeds, i)
@@ -258,7 +258,7 @@ def test_a_run_says_how_far_it_came(many, monkeypatch):
         assert ("collections" in begun.origin) == (seeds > 1)
         # Of a run that another session began.
         job = Job(sweep, {}, SweepResult(sweep, result.cells), "running")
-        monkeypatch.setattr(runs, "_queue", lambda job=job: Queue(job))
+        monkeypatch.setattr(runs.sweeps, "SERVER", Queue(job))
         seen = Run("own", "A run", "", SweepResult(sweep, result.cells))
         elsewhere: list[str] = []
         drawn(lambda run=seen, to=elsewhere: to.append(runs.origin(run)))

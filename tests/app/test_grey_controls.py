@@ -145,7 +145,7 @@ def test_every_choice_of_every_part_of_protocols_takes_part():
 
 def test_the_first_view_of_protocols_uses_epsilon():
     assert "epsilon" not in grey(opened("protocols"))
-    assert channel.ChannelSettings().design not in channel.EPSILON_UNUSED
+    assert "unused" not in channel.CHANNELS[channel.options.ChannelSettings().design]
 
 
 @recomputes(sidebar.grey)

@@ -18,7 +18,7 @@ from rr_core.ibu.path import log_spaced
 from server import jobs
 from tests.app.experiments import values
 from tests.app.opening import charts, checked, opened, widget
-from tests.sentences import holds, recomputes
+from tests.sentences import holds
 
 LINK = "dist=zipf&k=50&s=1.3&eps=2&n=3000&seed=7"
 SCENARIO = Scenario("zipf", 50, 1.3, 2.0, 3000, 7)
@@ -194,7 +194,6 @@ def test_every_way_has_its_note():
     assert "| 3 | – | not run | – |" in text
 
 
-@recomputes("pages/ibu.py::<module>")
 def test_the_formula_on_the_page_is_an_iteration(many):
     """Read as LaTeX and worked out in plain numbers."""
     page = opened("ibu", "k=3&n=10")

@@ -9,10 +9,11 @@ import pytest
 
 from pages._ui.draw_results import DrawResults
 from pages._ui.protocols import over_time
-from pages._ui.protocols.over_time import SETTINGS, TimeSettings
+from pages._ui.protocols.over_time import SETTINGS
 from rr_core import Scenario
 from rr_core.figures.over_time import NAMES
 from rr_core.protocols.over_time import Longitudinal
+from rr_core.protocols.settings import TimeSettings
 from tests.app.opening import charts, checked, opened, widget
 from tests.app.test_protocols_page import said
 from tests.sentences import holds

@@ -12,7 +12,6 @@ from scipy import stats
 
 from pages._ui.plan import sections
 from rr_core.__main__ import main
-from rr_core.figures import plan_curves
 from rr_core.figures.plan_curves import enough, others, people_against_share, points
 from rr_core.figures.style import reading
 from rr_core.plan.landscape import make_plan
@@ -22,6 +21,7 @@ from rr_core.plan.targets import Guess
 from rr_core.protocols import Channel
 from rr_core.recompute import recompute
 from rr_core.reports.designs import DESIGNS, OF_ONE_SHARE, Missing, Unclear
+from rr_core.words import plan as sentences
 from rr_core.words.plan import SHARE_FORMULAS
 from tests.app.opening import charts, checked, opened, widget
 from tests.figures.test_every_figure import check
@@ -289,7 +289,7 @@ def test_a_shell_asks_for_the_numbers_of_a_design(capsys):
 def test_the_formulas_fold_under_what_is_promised():
     page = view(settings_of("warner", "power"))
     said = " ".join(one.value for one in page.markdown)
-    assert plan_curves.promise(Goal("power")) in said
+    assert sentences.PROMISES["power"] in said
     assert SHARE_FORMULAS.strip() in said
     assert re.search(r"\bbinomial law\b", said)
     assert value(re.search(r"\*\*([\d,]+) people", answer(page))[1]) > 0

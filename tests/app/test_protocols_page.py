@@ -10,8 +10,9 @@ import pytest
 
 from pages._ui.draw_results import DrawResults
 from pages._ui.protocols import channel, posterior
-from pages._ui.protocols.channel import SETTINGS, ChannelSettings
+from pages._ui.protocols.channel import SETTINGS
 from rr_core import Scenario
+from rr_core.protocols.settings import ChannelSettings
 from tests.app.opening import charts, checked, opened, widget
 from tests.sentences import holds
 
@@ -197,8 +198,11 @@ def test_the_posterior_at_the_ends_of_every_control(prior, scenario):
 
 
 def test_a_prior_is_in_the_link_and_the_default_is_not():
-    assert posterior.PRIOR.write(posterior.PriorSettings()) == {}
-    assert posterior.PRIOR.write(posterior.PriorSettings("own", 3.0)) == {"prior": "own", "alpha": "3"}
+    assert posterior.PRIOR.write(posterior.options.PriorSettings()) == {}
+    assert posterior.PRIOR.write(posterior.options.PriorSettings("own", 3.0)) == {
+        "prior": "own",
+        "alpha": "3",
+    }
     settings, notes = posterior.PRIOR.read({"prior": "own", "alpha": "1e9"})
     assert settings.own == 1000
     assert len(notes) == 1
@@ -232,6 +236,6 @@ def test_the_chances_beside_the_seed_say_that_they_are_those_of_k_rr(query):
 def test_the_reports_through_a_table_of_k_rr_are_drawn_anew():
     draw = Scenario().draw()
     shown = channel._shown(DrawResults(draw), ChannelSettings("k_rr"), None)
-    assert "with reports drawn anew" in channel._WHAT["k_rr"]
+    assert "with reports drawn anew" in channel.CHANNELS["k_rr"]["about"]
     assert (shown.collected.true_counts == draw.true_counts).all()
     assert (shown.collected.counts != draw.counts).any()

@@ -94,7 +94,7 @@ def total_variance(channel, theta):
     "**Nothing is better here:** no protocol with an unbiased estimate has a smaller error at equal shares.",
     "At equal shares Inv under k-RR has **hardly more than** the smallest squared error that any protocol with an unbiased estimate can have.",  # noqa: E501
     "At given shares an estimate may do better (a constant, if it is right by luck); an unbiased one may not, at any $N$.",  # noqa: E501
-    "any protocol; any unbiased estimator at every N; {}",
+    "any protocol; any unbiased estimator at every N; as N → ∞, any estimator on average over a continuous prior of the shares, with users drawn from them",  # noqa: E501
     "any protocol with an unbiased estimator, at every N; equal shares",
 )
 def test_random_private_channels_stay_above_the_bounds():

@@ -362,7 +362,7 @@ def test_whose_days_are_shown(many, monkeypatch):
         monkeypatch.setattr(truth, "hidden", lambda hidden=hidden: hidden)
         for scenario in random_scenarios(many // 4, most=300):
             people = time_page._People(np.full(min(scenario.k, 100), 0.1), [])
-            settings = time_page.TimeSettings(day=37.0)
+            settings = time_page.options.TimeSettings(day=37.0)
             text = time_page._explanation(settings, scenario, people)
             shown = [] if scenario.k <= 100 else [100, scenario.k]
             tells(

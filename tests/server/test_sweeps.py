@@ -337,10 +337,10 @@ def is_running(pid: int) -> bool:
 
 def test_nobody_can_make_the_server_forget_its_queue():
     """Every connection may clear Streamlit's caches."""
-    before = runs._queue()
+    before = runs.sweeps.SERVER
     st.cache_resource.clear()
     st.cache_data.clear()
-    assert runs._queue() is before
+    assert runs.sweeps.SERVER is before
 
 
 def test_a_visitor_cannot_have_the_stored_runs_computed_again():

@@ -38,6 +38,7 @@ from rr_core.registry import ESTIMATORS
 from rr_core.rounding import counted
 from rr_core.scenario import Scenario
 from rr_core.words.phrases import METRIC_NAMES, duration, population_name
+from server import sweeps
 from server.jobs import worker_count
 
 _MOST_NAMED = 6
@@ -279,7 +280,7 @@ def _number_in_session(name: str, usual: int) -> tuple[int, dict[str, Any]]:
 def start_button(key: str, sweep: Sweep | None) -> None:
     """Draw the button that runs a sweep."""
     busy = runs.active() is not None
-    full = runs.queue_is_full() and not busy
+    full = sweeps.SERVER.is_full and not busy
     st.button(
         "Run",
         type="primary",

@@ -13,21 +13,7 @@ from pages._ui import chart, guidance, long_run, widgets
 from pages._ui.downloads import button
 from pages._ui.experiments.results import with_symbol
 from pages._ui.link import binding_of_parameters
-from rr_core.experiments.protocols import (
-    JEFFREYS,
-    SIMILAR,
-    Errors,
-    FigureKey,
-    ProtocolKey,
-    Sentence,
-    Setting,
-    against_inv_p,
-    as_row,
-    columns,
-    measure,
-    sentences,
-    stored,
-)
+from rr_core.experiments import protocols as lopuhaa
 from rr_core.experiments.ranking import FAMILY_LEVEL
 from rr_core.figures.experiments_protocols import (
     FIGURE_NAMES,
@@ -46,7 +32,7 @@ from rr_core.words.phrases import table
 
 _RUN = "exp_protocols_run"
 _COLLECTIONS = 100  # as in the paper
-_ENCODINGS: Mapping[str, ProtocolKey] = {"oue": "oue", "rappor": "sue"}
+_ENCODINGS: Mapping[str, lopuhaa.ProtocolKey] = {"oue": "oue", "rappor": "sue"}
 _SHOWN = {"errors": "Errors", "ratio": "MLE ÷ InvP"}
 
 
@@ -89,7 +75,10 @@ def section() -> None:
     )
     settings = _widgets()
     rows = _rows(settings)
-    chart.show(error_curves(rows, against_inv_p(rows, stored()), settings.shown == "ratio"), "exp_protocols")
+    chart.show(
+        error_curves(rows, lopuhaa.against_inv_p(rows, lopuhaa.stored()), settings.shown == "ratio"),
+        "exp_protocols",
+    )
     _verdicts()
     _run_anew()
     data = partial(_csv, rows)
@@ -116,11 +105,11 @@ def _bound(field: str) -> dict[str, Any]:
     return SETTINGS.of_field(f"exp_protocols_{field}", field)
 
 
-def _stored(settings: ProtocolSettings) -> tuple[Errors, ...]:
-    return stored()[cast("FigureKey", settings.figure)]
+def _stored(settings: ProtocolSettings) -> tuple[lopuhaa.Errors, ...]:
+    return lopuhaa.stored()[cast("lopuhaa.FigureKey", settings.figure)]
 
 
-def _rows(settings: ProtocolSettings) -> list[Errors]:
+def _rows(settings: ProtocolSettings) -> list[lopuhaa.Errors]:
     """The stored errors that are drawn."""
     rows = _stored(settings)
     protocols, truths = {row.setting.protocol for row in rows}, {row.truth for row in rows}
@@ -130,8 +119,8 @@ def _rows(settings: ProtocolSettings) -> list[Errors]:
 
 
 @cache
-def _judged() -> tuple[Sentence, ...]:
-    return sentences(stored())
+def _judged() -> tuple[lopuhaa.Sentence, ...]:
+    return lopuhaa.sentences(lopuhaa.stored())
 
 
 def _verdicts() -> None:
@@ -153,8 +142,8 @@ def _table(numbers: str) -> str:
 _MEANING = (
     "A **setting** is a protocol, a population, K, ε and N, with one of the two truths. **Surely**: by t tests with at "
     f"most {FAMILY_LEVEL:.0%} chance of a single wrong call over all figures together. **Similar** and **the same**, "
-    f"which they give no number: at most {SIMILAR:g} times the other error, either way. **±**: one standard error. "
-    "From 100 to 400 collections for each setting; they have 100.\n\n"
+    f"which they give no number: at most {lopuhaa.SIMILAR:g} times the other error, either way. **±**: one standard "
+    "error. From 100 to 400 collections for each setting; they have 100.\n\n"
     "**Chosen here**, where they are silent: n ≫ a is N = 1,000 K, n ≈ 10a is N = 10 K; UE is both the optimised and the "
     "symmetric encoding. **Made up**: 1,000 distances that halve in frequency every 100, and 5 payment types by Zipf's "
     "law with s = 2. Ages have 74 values (they count 75). Work class has 9 with “?” (they count 8)."
@@ -189,17 +178,14 @@ def _run_anew() -> None:
                 "lower the categories or the users."
             )
             return
-        _simulated(
-            Setting(
-                cast("ProtocolKey", settings.protocol), JEFFREYS, settings.k, settings.epsilon, settings.n
-            )
-        )
+        protocol = cast("lopuhaa.ProtocolKey", settings.protocol)
+        _simulated(lopuhaa.Setting(protocol, lopuhaa.JEFFREYS, settings.k, settings.epsilon, settings.n))
 
 
-def _simulated(setting: Setting) -> None:
+def _simulated(setting: lopuhaa.Setting) -> None:
     started = long_run.start_button(_RUN, f"Simulate {_COLLECTIONS} collections", setting)
-    run = partial(measure, setting, _COLLECTIONS)
-    found: tuple[Errors, ...] | None = long_run.outcome(
+    run = partial(lopuhaa.measure, setting, _COLLECTIONS)
+    found: tuple[lopuhaa.Errors, ...] | None = long_run.outcome(
         started, _RUN, setting, _COLLECTIONS, "collections", run, k=setting.k, shared=True
     )
     if found is None:
@@ -212,7 +198,7 @@ def _simulated(setting: Setting) -> None:
     st.markdown(starred("\n".join(f"- **{WHOSE[row.truth]}.** {errors_in_words(row)}" for row in found)))
 
 
-def _csv(rows: list[Errors]) -> bytes:
+def _csv(rows: list[lopuhaa.Errors]) -> bytes:
     """The drawn errors: one row for each setting."""
-    values = zip(*(as_row(row) for row in rows), strict=True)
-    return csv_bytes(dict(zip(columns(), map(list, values), strict=True)))
+    values = zip(*(lopuhaa.as_row(row) for row in rows), strict=True)
+    return csv_bytes(dict(zip(lopuhaa.columns(), map(list, values), strict=True)))

@@ -15,18 +15,8 @@ from pages._ui.experiments import controls, runs, winner_map
 from pages._ui.experiments.runs import SweepView, cached
 from pages._ui.experiments.settings import HISTOGRAM
 from rr_core import reference
+from rr_core.experiments import curves as drawing
 from rr_core.experiments.claims import PaperClaim, Verdict, claims, figure_claims
-from rr_core.experiments.curves import (
-    CurveAxis,
-    CurveSelection,
-    PopulationId,
-    axis_values,
-    default_selection,
-    measures,
-    other_axis,
-    populations_of,
-    select_curves,
-)
 from rr_core.experiments.grid import Cell, Sweep
 from rr_core.experiments.ranking import FAMILY_LEVEL, agreement
 from rr_core.experiments.run import SweepResult
@@ -162,7 +152,7 @@ def _exceptions(claim: PaperClaim, cells: Sequence[Cell]) -> None:
 
 
 _SELECTION, _PICKED = "_exp_curves", "_exp_curves_picked"
-_ALONG: dict[CurveAxis, str] = {"epsilon": "Privacy ε", "n": "Users N"}
+_ALONG: dict[drawing.CurveAxis, str] = {"epsilon": "Privacy ε", "n": "Users N"}
 _ALL = "All"
 
 
@@ -178,7 +168,7 @@ def curves(view: SweepView, scenario: Scenario, lead: bool) -> None:
     if not view.result.cells:
         st.caption("No cell of this sweep is computed yet: the curves appear as soon as the first ones are.")
         return
-    drawn = select_curves(view.result, choice, view.populations)
+    drawn = drawing.select_curves(view.result, choice, view.populations)
     here = scenario.epsilon if choice.along == "epsilon" else float(scenario.n)
     winner_map.show(paper_figure(drawn, here), "exp_curves", lead)
     first = [f"{MOST_ROWS} rows"] if len(drawn.rows) > MOST_ROWS else []
@@ -186,36 +176,36 @@ def curves(view: SweepView, scenario: Scenario, lead: bool) -> None:
     if first:
         st.caption(
             f"Only the first {listed(first)} are drawn: choose among populations, K and "
-            f"{SYMBOLS[other_axis(choice.along)]} above."
+            f"{SYMBOLS[drawing.other_axis(choice.along)]} above."
         )
 
 
-def current_selection(view: SweepView) -> CurveSelection:
+def current_selection(view: SweepView) -> drawing.CurveSelection:
     """The selection of curves that is drawn: as chosen above the figure, by default as the page opens."""
     key, choice = st.session_state.get(_SELECTION, ("", None))
     chosen = choice is not None and key == view.key
-    return choice if chosen else default_selection(view.result.sweep, view.preset)
+    return choice if chosen else drawing.default_selection(view.result.sweep, view.preset)
 
 
-def _selection_widgets(view: SweepView) -> CurveSelection:
+def _selection_widgets(view: SweepView) -> drawing.CurveSelection:
     """The selection, with one widget in a row for each option of this sweep that offers a choice."""
     sweep = view.result.sweep
-    start = default_selection(sweep, view.preset)
+    start = drawing.default_selection(sweep, view.preset)
     ask = _Pickers(view.key)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         cells = {(cell.dist, cell.s): cell for cell in sweep.cells}
         who = ask.some(
             "Populations",
-            populations_of(sweep),
+            drawing.populations_of(sweep),
             start.populations,
             lambda one: population_name(cells[one]).partition(" (")[0],
         )
         along = start.along
-        if view.preset is None and min(len(axis_values(sweep, axis)) for axis in _ALONG) > 1:
+        if view.preset is None and min(len(drawing.axis_values(sweep, axis)) for axis in _ALONG) > 1:
             along = ask.one("Along", tuple(_ALONG), along, _ALONG.__getitem__)
-        ks = ask.one_or_all("K", axis_values(sweep, "k"), start.ks, "{:,}".format)
-        third = other_axis(along)
-        fixed = axis_values(sweep, third)
+        ks = ask.one_or_all("K", drawing.axis_values(sweep, "k"), start.ks, "{:,}".format)
+        third = drawing.other_axis(along)
+        fixed = drawing.axis_values(sweep, third)
         opening = start.fixed_values if along == start.along else fixed[len(fixed) // 2 :][:1]
         form = "{:g}".format if third == "epsilon" else "{:,}".format
         wider = "One value gives wider panels: a phone needs them."
@@ -223,10 +213,10 @@ def _selection_widgets(view: SweepView) -> CurveSelection:
         metric = start.metric
         if view.preset is None:
             metric = ask.one("Error", sweep.settings.metrics, metric, lambda name: METRIC_NAMES[name].button)
-        how = measures(sweep.settings, metric)
+        how = drawing.measures(sweep.settings, metric)
         measure = ask.one("Shown", how, how[0], lambda one: WORDS["drawn"][f"{metric}-{one}"]["button"])
         guidance.words(WORDS["explained"])
-    return CurveSelection(along, metric, measure, who, tuple(int(k) for k in ks), fixed)
+    return drawing.CurveSelection(along, metric, measure, who, tuple(int(k) for k in ks), fixed)
 
 
 class _Pickers:
@@ -252,10 +242,10 @@ class _Pickers:
     def some(
         self,
         label: str,
-        options: Sequence[PopulationId],
-        default: Sequence[PopulationId],
+        options: Sequence[drawing.PopulationId],
+        default: Sequence[drawing.PopulationId],
         words: Callable[[Any], str],
-    ) -> tuple[PopulationId, ...]:
+    ) -> tuple[drawing.PopulationId, ...]:
         if len(options) < 2:
             return tuple(options)
         value, arguments = self._bound(label, options, list(default))
@@ -293,7 +283,7 @@ class _Pickers:
         return value, widgets.widget_arguments(key, value, take)
 
 
-def _claims_on_screen(result: SweepResult, choice: CurveSelection) -> tuple[PaperClaim, ...]:
+def _claims_on_screen(result: SweepResult, choice: drawing.CurveSelection) -> tuple[PaperClaim, ...]:
     """The claims about the populations and the error that are drawn, at every K and epsilon."""
     who, metric = choice.populations, choice.metric
 
@@ -341,7 +331,7 @@ def map_numbers(view: SweepView) -> None:
 def unused(view: SweepView) -> dict[str, str]:
     """Why controls are grey, see `frame.Page.controls`: the figures mark the scenario along their axes alone."""
     preset = view.preset
-    along = _ALONG if preset is None else {default_selection(view.result.sweep, preset).along}
+    along = _ALONG if preset is None else {drawing.default_selection(view.result.sweep, preset).along}
     axes = {*along, *winner_map.axes(view)}
     others = (name for name in ("k", "s", "epsilon", "n", "seed") if name not in axes)
     return dict.fromkeys(others, "The sweep has its own.")
@@ -390,20 +380,24 @@ def compare_runs(view: SweepView, others: Mapping[str, SweepResult]) -> None:
         _two_figures(view, name, second, choice)
 
 
-def _two_figures(view: SweepView, name: str, second: SweepResult, choice: CurveSelection) -> None:
+def _two_figures(view: SweepView, name: str, second: SweepResult, choice: drawing.CurveSelection) -> None:
     """Draw the curves of both runs, one column of panels each."""
     pairs = ((view.name, view.result, "exp_beside_first"), (name, second, "exp_beside_second"))
     common = _common(view.result, second)
-    third = axis_values(common.sweep, other_axis(choice.along))
+    third = drawing.axis_values(common.sweep, drawing.other_axis(choice.along))
     fixed = tuple(value for value in choice.fixed_values if value in third)[:1] or third[:1]
-    how = [m for m in measures(second.sweep.settings, choice.metric) if m == choice.measure]
+    how = [m for m in drawing.measures(second.sweep.settings, choice.metric) if m == choice.measure]
     narrow = replace(choice, fixed_values=fixed, measure=(how or ["level"])[0])
-    if not select_curves(common, narrow, view.populations).n_completed:
-        narrow = replace(default_selection(common.sweep), metric=choice.metric, measure=narrow.measure)
+    if not drawing.select_curves(common, narrow, view.populations).n_completed:
+        narrow = replace(
+            drawing.default_selection(common.sweep), metric=choice.metric, measure=narrow.measure
+        )
     for column, (title, result, key) in zip(st.columns(2), pairs, strict=True):
         with column:
             st.text(title)
-            chart.show(paper_figure(select_curves(_common(result, common), narrow, view.populations)), key)
+            chart.show(
+                paper_figure(drawing.select_curves(_common(result, common), narrow, view.populations)), key
+            )
 
 
 def _common(first: SweepResult, second: SweepResult) -> SweepResult:

@@ -21,7 +21,7 @@ from rr_core.populations import Population
 from rr_core.rounding import counted
 from rr_core.words.phrases import duration
 from server import sessions, sweeps
-from server.sweeps import Job, SweepQueue
+from server.sweeps import Job
 
 # The key of the sweep on screen.
 SWEEP = binding_of_choice("_exp_sweep", settings.SWEEP_PARAMETER, settings.MAIN, always=True)
@@ -29,14 +29,13 @@ SWEEP = binding_of_choice("_exp_sweep", settings.SWEEP_PARAMETER, settings.MAIN,
 
 @dataclass(frozen=True, eq=False)
 class SweepView:
-    """One sweep: ``preset`` is the figure of the paper that it repeats, ``origin`` says where the numbers come from."""
+    """One sweep: ``preset`` is the figure of the paper that it repeats."""
 
     key: str
     name: str
     result: SweepResult
     preset: PaperFigure | None
     populations: Mapping[str, Population]
-    origin: str
 
 
 T = TypeVar("T")
@@ -81,19 +80,10 @@ class Run:
         """Whether the run is waiting or running."""
         return self.job is not None and not self.job.is_over
 
-    @property
-    def failed(self) -> bool:
-        return self.job is not None and self.job.state == "failed"
-
     def view(self) -> SweepView:
-        return SweepView(
-            self.key,
-            settings.TITLES[self.key],
-            self.result,
-            PAPER_FIGURES.get(self.key),
-            {**populations_of(self.sweep), **self.populations},
-            self.origin,
-        )
+        populations = {**populations_of(self.sweep), **self.populations}
+        preset = PAPER_FIGURES.get(self.key)
+        return SweepView(self.key, settings.TITLES[self.key], self.result, preset, populations)
 
 
 _NAME = "sweeps"  # of the runs among what a session holds
@@ -153,15 +143,6 @@ def say_if_let_go() -> None:
     _runs()
     if _session().let_go:
         st.warning(LET_GO, icon=":material/info:")
-
-
-def _queue() -> SweepQueue:
-    return sweeps.SERVER
-
-
-def queue_is_full() -> bool:
-    """Whether this server takes no more runs for now."""
-    return _queue().is_full
 
 
 LOST = (
@@ -232,7 +213,7 @@ def choose(key: str, label: str) -> None:
 
 def begin(key: str, sweep: Sweep) -> None:
     """Queue a run of a sweep and put it on screen."""
-    if active() is not None or queue_is_full():  # a press before the button was disabled
+    if active() is not None or sweeps.SERVER.is_full:  # a press before the button was disabled
         return
     session = _session()
     session.count += 1
@@ -271,10 +252,10 @@ def resume(key: str, label: str) -> None:
     """Queue the missing cells of a partial run, for which `has_populations` must hold; a widget callback, which
     Streamlit keeps with its arguments: the run itself would stay with them."""
     run = _labelled(key, label)
-    if run is None or active() is not None or queue_is_full():
+    if run is None or active() is not None or sweeps.SERVER.is_full:
         return
     populations = populations_of(run.sweep)
-    job = _queue().join(run.sweep, _session().me, run.result, populations)
+    job = sweeps.SERVER.join(run.sweep, _session().me, run.result, populations)
     if job is None:  # others were faster
         return
     run.job, run.populations, run.run_here = job, populations, True
@@ -299,7 +280,7 @@ def stop(key: str, label: str) -> None:
     """Stop a run, unless other sessions watch it, and keep its partial result; a widget callback, as `resume`."""
     run = _labelled(key, label)
     if run is not None and run.job is not None:
-        _queue().leave(run.job, _session().me)
+        sweeps.SERVER.leave(run.job, _session().me)
         run.initial, run.job = run.job.result, None
 
 
@@ -314,7 +295,7 @@ _EVERY = 1.5  # seconds between two looks at a run
 def status(run: Run) -> None:
     """Say why numbers of the run on screen are missing, where some are."""
     done, cells = len(run.result.cells), len(run.sweep.cells)
-    if run.failed:
+    if run.job is not None and run.job.state == "failed":
         st.error(
             f"The run broke off after {done:,} of {counted(cells, 'cell')}: a background process ended, most "
             "likely for want of memory. What was done is kept; press Resume, or take fewer categories or collections.",
@@ -331,7 +312,7 @@ def status(run: Run) -> None:
 
 def origin(run: Run) -> str:
     """Where the numbers of a run come from, and that others are running the same cells, as markdown."""
-    job = _queue().running_same_cells(run.sweep.cells)
+    job = sweeps.SERVER.running_same_cells(run.sweep.cells)
     if job is None or active() is not None:
         return run.origin
     about = job.sweep.settings
@@ -370,8 +351,8 @@ def progress_elsewhere(on_screen: Run | None) -> None:
 def _progress(run: Run) -> None:
     if run.job is None or run.job.is_over:
         st.rerun()
-    _queue().watch(run.job, _session().me)
-    n_ahead = _queue().ahead(run.job)
+    sweeps.SERVER.watch(run.job, _session().me)
+    n_ahead = sweeps.SERVER.ahead(run.job)
     with st.container(horizontal=True, vertical_alignment="center"):
         if n_ahead:
             st.progress(0.0, _waiting(n_ahead))

@@ -9,17 +9,7 @@ from typing import NamedTuple
 
 from rr_core import limits, parameters
 from rr_core.comparison import METRICS
-from rr_core.experiments.grid import (
-    EPSILONS,
-    MAIN_GRID,
-    MAIN_SETTINGS,
-    PAPER_FIGURES,
-    POINT,
-    Cell,
-    Settings,
-    Sweep,
-    over,
-)
+from rr_core.experiments import grid
 from rr_core.experiments.run import SweepResult, expected_seconds
 from rr_core.limits import SWEEP_CELLS_MAX, SWEEP_SECONDS_MAX
 from rr_core.metrics import WHOSE, Users
@@ -31,29 +21,31 @@ from rr_core.words.phrases import duration
 
 MAIN, HISTOGRAM, OWN = "main", "3", "own"
 
-CELLS: Mapping[str, tuple[Cell, ...]] = {
-    MAIN: MAIN_GRID,
-    **{key: one.cells for key, one in PAPER_FIGURES.items()},
+CELLS: Mapping[str, tuple[grid.Cell, ...]] = {
+    MAIN: grid.MAIN_GRID,
+    **{key: one.cells for key, one in grid.PAPER_FIGURES.items()},
 }
 TITLES: Mapping[str, str] = {
-    MAIN: f"Main grid: {len(MAIN_GRID)} settings",
-    **{key: PAPER_FIGURES[key].title for key in ("1a", "1b", "2a", "2b")},
+    MAIN: f"Main grid: {len(grid.MAIN_GRID)} settings",
+    **{key: grid.PAPER_FIGURES[key].title for key in ("1a", "1b", "2a", "2b")},
     HISTOGRAM: "Figure 3: a real histogram",
-    **{key: PAPER_FIGURES[key].title for key in ("5", "6", "7", "8", "9", "10")},
+    **{key: grid.PAPER_FIGURES[key].title for key in ("5", "6", "7", "8", "9", "10")},
     OWN: "Your own sweep",
 }
 
 
-def built_in(key: str, seeds: int = MAIN_SETTINGS.seeds, seed: int = MAIN_SETTINGS.seed) -> Sweep:
+def built_in(
+    key: str, seeds: int = grid.MAIN_SETTINGS.seeds, seed: int = grid.MAIN_SETTINGS.seed
+) -> grid.Sweep:
     """One of the sweeps with fixed cells, by its key."""
-    return Sweep(CELLS[key], replace(MAIN_SETTINGS, seeds=seeds, seed=seed))
+    return grid.Sweep(CELLS[key], replace(grid.MAIN_SETTINGS, seeds=seeds, seed=seed))
 
 
-def sweep_key(sweep: Sweep) -> str:
+def sweep_key(sweep: grid.Sweep) -> str:
     """The key of the offered sweep that has exactly these cells; OWN when none has."""
     first = sweep.cells[0]
-    if (first.uploaded or first.dist in TABLES) and sweep.cells == over(
-        dist=first.dist, k=first.k, epsilon=EPSILONS, n=first.n
+    if (first.uploaded or first.dist in TABLES) and sweep.cells == grid.over(
+        dist=first.dist, k=first.k, epsilon=grid.EPSILONS, n=first.n
     ):
         return HISTOGRAM
     return next((key for key, cells in CELLS.items() if cells == sweep.cells), OWN)
@@ -64,7 +56,7 @@ DRAW = Number("draw", "draw", "Seed of the sweep", limits.SEED_MIN, limits.SEED_
 ESTIMATES = Several("estimators", "est", "estimates", tuple(ESTIMATORS))
 ERRORS = Several("metrics", "met", "errors", METRICS)
 # What may be typed among the exponents.
-POPULATION_NAMES = (*(name for name in SHAPES if name != "zipf"), *TABLES, POINT, UPLOAD)
+POPULATION_NAMES = (*(name for name in SHAPES if name != "zipf"), *TABLES, grid.POINT, UPLOAD)
 _CLUSTER = "A cluster takes more; the README shows how."
 
 _OF_SCENARIO = {field.name: field for field in NUMBERS}
@@ -88,7 +80,7 @@ class OwnSweep:
     metrics: tuple[str, ...] = ("mse", "nll")
     bias: bool = False
 
-    def sweep(self, scenario: Scenario, uploaded: Population | None = None, workers: int = 1) -> Sweep:
+    def sweep(self, scenario: Scenario, uploaded: Population | None = None, workers: int = 1) -> grid.Sweep:
         """The sweep of these settings, cached; `RefusedSettings` says why there is none."""
         for chosen, what in ((self.estimators, "estimate"), (self.metrics, "error")):
             if not chosen:
@@ -100,8 +92,8 @@ class OwnSweep:
         return sweep
 
     @property
-    def settings(self) -> Settings:
-        return Settings(
+    def settings(self) -> grid.Settings:
+        return grid.Settings(
             self.seeds,
             users=self.users,
             estimators=self.estimators,
@@ -160,13 +152,13 @@ class _UploadKey(NamedTuple):
 @lru_cache(maxsize=16)
 def _checked_sweep(
     own_sweep: OwnSweep, scenario: Scenario, upload: _UploadKey | None, workers: int
-) -> tuple[Sweep, str]:
+) -> tuple[grid.Sweep, str]:
     """The sweep, and the sentence that says why it cannot be run ("" when it can)."""
-    sweep = Sweep(_cells(own_sweep, scenario, upload), own_sweep.settings)
+    sweep = grid.Sweep(_cells(own_sweep, scenario, upload), own_sweep.settings)
     return sweep, why_too_large(sweep, workers)
 
 
-def _cells(own_sweep: OwnSweep, scenario: Scenario, upload: _UploadKey | None) -> tuple[Cell, ...]:
+def _cells(own_sweep: OwnSweep, scenario: Scenario, upload: _UploadKey | None) -> tuple[grid.Cell, ...]:
     populations = _populations(own_sweep.populations, scenario, upload)
     ks, epsilons, ns = (
         parse_numbers(text, _OF_SCENARIO[name], SWEEP_CELLS_MAX)[0] or (getattr(scenario, name),)
@@ -184,11 +176,11 @@ def _cells(own_sweep: OwnSweep, scenario: Scenario, upload: _UploadKey | None) -
     return tuple(
         cell
         for (dist, s), at in zip(populations, sizes, strict=True)
-        for cell in over(dist=dist, s=s, k=at, epsilon=epsilons, n=[int(n) for n in ns])
+        for cell in grid.over(dist=dist, s=s, k=at, epsilon=epsilons, n=[int(n) for n in ns])
     )
 
 
-def why_too_large(sweep: Sweep, workers: int, done: SweepResult | None = None) -> str:
+def why_too_large(sweep: grid.Sweep, workers: int, done: SweepResult | None = None) -> str:
     """One or two sentences when a sweep, one from a file too, is more than a run on this server may be; else empty.
     Memory is not asked for: a process holds one cell's collections at a time, and K is limited already."""
     left = len(sweep.cells) - (len(done.cells) if done else 0)
@@ -207,12 +199,12 @@ def why_too_large(sweep: Sweep, workers: int, done: SweepResult | None = None) -
     )
 
 
-def figure3(population: Population, n: int = 10**6) -> Sweep:
+def figure3(population: Population, n: int = 10**6) -> grid.Sweep:
     """The paper's Figure 3 on a person's own histogram, or on a table of this app, at its full K: epsilon 1 to 10, the
     people of the table; ``n`` users, where it holds shares only. (More than the app's limit count as that many.)"""
     users = min(population.total or n, limits.N_MAX)
-    cells = over(dist=population.key, k=population.k, epsilon=EPSILONS, n=users)
-    return Sweep(cells, Settings(_FIGURE3_SEEDS, people="rounded", estimators=VALID, bias=False))
+    cells = grid.over(dist=population.key, k=population.k, epsilon=grid.EPSILONS, n=users)
+    return grid.Sweep(cells, grid.Settings(_FIGURE3_SEEDS, people="rounded", estimators=VALID, bias=False))
 
 
 def _populations(text: str, scenario: Scenario, upload: _UploadKey | None) -> list[tuple[str, float]]:

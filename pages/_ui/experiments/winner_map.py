@@ -16,18 +16,8 @@ from pages._ui.experiments.runs import SWEEP, SweepView
 from pages._ui.experiments.settings import MAIN, SWEEP_PARAMETER
 from pages._ui.link import Binding
 from rr_core import parameters, typed
+from rr_core.experiments import winner_map as maps
 from rr_core.experiments.grid import POINT, Cell, Sweep
-from rr_core.experiments.winner_map import (
-    ALL_KINDS,
-    AxisValue,
-    FixedAxis,
-    FixedName,
-    WinnerMap,
-    axis_value,
-    fixed_axes,
-    map_kinds,
-    winner_map,
-)
 from rr_core.figures.experiments_map import cell_numbers, column_and_row, map_figure, tick, why_no_map
 from rr_core.parameters import Choice
 from rr_core.plain_text import markdown, starred
@@ -38,7 +28,7 @@ from rr_core.words.phrases import METRIC_NAMES, SYMBOLS, population_name, table
 
 MAP_LABELS: Mapping[str, str] = WORDS["maps"]
 # Of an axis that a map holds fixed: its label, and its parameter in a link.
-_FIXED: dict[FixedName, tuple[str, str]] = {
+_FIXED: dict[maps.FixedName, tuple[str, str]] = {
     "population": ("Population", "at_s"),
     "k": ("Categories K", "at_k"),
     "epsilon": ("Privacy ε", "at_eps"),
@@ -53,14 +43,14 @@ class MapSelection:
 
     key: str = ""
     metric: str = ""
-    fixed: Mapping[FixedName, AxisValue] = field(default_factory=dict)
+    fixed: Mapping[maps.FixedName, maps.AxisValue] = field(default_factory=dict)
 
-    def with_fixed(self, axis: FixedName, taken: AxisValue) -> MapSelection:
+    def with_fixed(self, axis: maps.FixedName, taken: maps.AxisValue) -> MapSelection:
         return replace(self, fixed={**self.fixed, axis: taken})
 
     def fitted_to(self, sweep: Sweep) -> MapSelection:
         """The selection with a map and a metric that the sweep has. The sweep must have a map."""
-        offered, metrics = map_kinds(sweep.cells), sweep.settings.metrics
+        offered, metrics = maps.map_kinds(sweep.cells), sweep.settings.metrics
         return replace(
             self,
             key=self.key if self.key in offered else offered[0],
@@ -68,7 +58,7 @@ class MapSelection:
         )
 
 
-def to_query(selection: MapSelection, taken: tuple[FixedAxis, ...]) -> dict[str, str | None]:
+def to_query(selection: MapSelection, taken: tuple[maps.FixedAxis, ...]) -> dict[str, str | None]:
     """The map's query parameters; None for a parameter that the link does not need."""
     query: dict[str, str | None] = dict.fromkeys(PARAMETERS)
     query |= {"map": selection.key, "metric": selection.metric}
@@ -78,7 +68,7 @@ def to_query(selection: MapSelection, taken: tuple[FixedAxis, ...]) -> dict[str,
 def from_query(query: Mapping[str, str], sweep: Sweep) -> tuple[MapSelection, tuple[str, ...]]:
     """The selection of a link for a sweep with a map, and a sentence for each value that the sweep does not have."""
     at = {axis: _parse_value(axis, query[name]) for axis, (_, name) in _FIXED.items() if name in query}
-    offered, metrics = map_kinds(sweep.cells), sweep.settings.metrics
+    offered, metrics = maps.map_kinds(sweep.cells), sweep.settings.metrics
     choices = (
         Choice("key", "map", "map", {key: MAP_LABELS[key] for key in offered}, _NOT_IN_MAP),
         Choice(
@@ -97,29 +87,31 @@ def from_query(query: Mapping[str, str], sweep: Sweep) -> tuple[MapSelection, tu
             text=typed.shorten(query[_FIXED[one.axis][1]]),
             used=value_in_words(one.axis, one.value, populations),
         )
-        for one in fixed_axes(sweep.cells, selection.key, selection.fixed)
+        for one in maps.fixed_axes(sweep.cells, selection.key, selection.fixed)
         if one.axis in at and at[one.axis] != one.value
     )
 
 
-def population_names(sweep: Sweep) -> dict[AxisValue, str]:
+def population_names(sweep: Sweep) -> dict[maps.AxisValue, str]:
     """What each population of a sweep is called."""
-    return {axis_value(cell, "population"): population_name(cell) for cell in sweep.cells}
+    return {maps.axis_value(cell, "population"): population_name(cell) for cell in sweep.cells}
 
 
-def value_in_words(axis: FixedName, taken: AxisValue, populations: Mapping[AxisValue, str]) -> str:
+def value_in_words(
+    axis: maps.FixedName, taken: maps.AxisValue, populations: Mapping[maps.AxisValue, str]
+) -> str:
     """A fixed value as text for the screen."""
     if axis == "population":
         return populations[taken]
     return f"{taken:g}" if axis == "epsilon" else f"{taken:,.0f}"
 
 
-def value_in_link(taken: AxisValue) -> str:
+def value_in_link(taken: maps.AxisValue) -> str:
     """A fixed value as text for a link."""
     return taken if isinstance(taken, str) else f"{taken:.17g}" if taken % 1 else f"{taken:.0f}"
 
 
-def _parse_value(axis: FixedName, text: str) -> AxisValue:
+def _parse_value(axis: maps.FixedName, text: str) -> maps.AxisValue:
     """A number where the text is one; of a population, in the one form that it has."""
     try:
         number = float(text)
@@ -192,7 +184,7 @@ def _nearest(sweep: Sweep, scenario: Scenario) -> MapSelection:
         "n": math.log(scenario.n),
     }
 
-    def distance(axis: FixedName, option: AxisValue) -> float:
+    def distance(axis: maps.FixedName, option: maps.AxisValue) -> float:
         mine = own[axis]
         if isinstance(mine, str):
             return float(option != mine)
@@ -203,7 +195,7 @@ def _nearest(sweep: Sweep, scenario: Scenario) -> MapSelection:
         return abs((math.log(value) if axis in ("k", "n") else value) - mine)
 
     for place in (0, 1):  # the options of the second depend on the first
-        one = fixed_axes(sweep.cells, selection.key, selection.fixed)[place]
+        one = maps.fixed_axes(sweep.cells, selection.key, selection.fixed)[place]
         middle = [one.value, *one.options]  # where none is nearer than another
         selection = selection.with_fixed(one.axis, min(middle, key=partial(distance, one.axis)))
     return selection
@@ -213,7 +205,7 @@ def axes(view: SweepView) -> frozenset[str]:
     """Fields of the scenario that the map of a sweep has along its axes; none where there is no map."""
     if why_no_map(view.result.sweep):
         return frozenset()
-    kind = ALL_KINDS[_selection(view).key]
+    kind = maps.ALL_KINDS[_selection(view).key]
     return frozenset((kind.x, kind.y))
 
 
@@ -238,9 +230,9 @@ def section(view: SweepView, scenario: Scenario, lead: bool) -> None:
         st.caption(markdown(reason))
         return
     selection = _selection(view)
-    taken = fixed_axes(sweep.cells, selection.key, selection.fixed)
+    taken = maps.fixed_axes(sweep.cells, selection.key, selection.fixed)
     link.set_parameters(to_query(selection, taken))
-    drawn = winner_map(view.result, selection.key, selection.metric, selection.fixed)
+    drawn = maps.winner_map(view.result, selection.key, selection.metric, selection.fixed)
     st.markdown(
         f"Each cell is one survey, simulated {how_often(sweep)}. Colour: the estimate with the smallest error on "
         "average. Point at a cell for its numbers."
@@ -263,7 +255,7 @@ def numbers(view: SweepView) -> None:
     if why_no_map(view.result.sweep):
         return
     selection = _selection(view)
-    drawn = winner_map(view.result, selection.key, selection.metric, selection.fixed)
+    drawn = maps.winner_map(view.result, selection.key, selection.metric, selection.fixed)
     x, y = drawn.kind.x, drawn.kind.y
     heads = ["", *(f"{SYMBOLS[x]} = {tick(x, value)}" for value in drawn.x)]
     lines = []
@@ -282,9 +274,9 @@ def how_often(sweep: Sweep) -> str:
     return "once" if sweep.settings.seeds == 1 else f"{sweep.settings.seeds:,} times"
 
 
-def _widgets(view: SweepView, selection: MapSelection, taken: tuple[FixedAxis, ...]) -> None:
+def _widgets(view: SweepView, selection: MapSelection, taken: tuple[maps.FixedAxis, ...]) -> None:
     sweep = view.result.sweep
-    offered, metrics, names = map_kinds(sweep.cells), sweep.settings.metrics, population_names(sweep)
+    offered, metrics, names = maps.map_kinds(sweep.cells), sweep.settings.metrics, population_names(sweep)
     if len(offered) > 1:
         st.selectbox(
             "Map of",
@@ -318,13 +310,13 @@ def _bound(view: SweepView, name: str, taken: Any, changed: Callable[[Any], MapS
     )
 
 
-def _scenario_point(drawn: WinnerMap, scenario: Scenario) -> tuple[float, float] | None:
+def _scenario_point(drawn: maps.WinnerMap, scenario: Scenario) -> tuple[float, float] | None:
     if drawn.kind.zipf_only and scenario.dist != "zipf":
         return None
     return float(getattr(scenario, drawn.kind.x)), float(getattr(scenario, drawn.kind.y))
 
 
-def _why_not_on_it(drawn: WinnerMap, scenario: Scenario) -> str:
+def _why_not_on_it(drawn: maps.WinnerMap, scenario: Scenario) -> str:
     """Why the scenario has no ring on the map; "" where it has one."""
     here = _scenario_point(drawn, scenario)
     if here is None:
@@ -339,7 +331,7 @@ def _why_not_on_it(drawn: WinnerMap, scenario: Scenario) -> str:
     return f"You are not on this map: {' and '.join(off)}." if off else ""
 
 
-def _choose_cell(drawn: WinnerMap, x: float, y: float) -> None:
+def _choose_cell(drawn: maps.WinnerMap, x: float, y: float) -> None:
     """Frame the clicked cell and offer it beside the map; nothing else changes."""
     column, row = column_and_row(x, y)
     map_cell = drawn.rows[row][column]
@@ -347,7 +339,7 @@ def _choose_cell(drawn: WinnerMap, x: float, y: float) -> None:
         _keep_cell(map_cell.cell)
 
 
-def _pick_cell(drawn: WinnerMap, scenario: Scenario) -> None:
+def _pick_cell(drawn: maps.WinnerMap, scenario: Scenario) -> None:
     """Widget for the cell to open, which shows the clicked one, and the link that opens it; where the sidebar cannot show
     such a cell, a sentence that says so."""
     cells = [one.cell for one in drawn.map_cells]
@@ -378,7 +370,7 @@ def _keep_cell(cell: Cell) -> None:
     st.session_state[_CHOSEN] = cell
 
 
-def _coordinates(drawn: WinnerMap, cell: Cell) -> str:
+def _coordinates(drawn: maps.WinnerMap, cell: Cell) -> str:
     """A cell by its place in the map."""
     values = ((SYMBOLS[name], getattr(cell, name)) for name in (drawn.kind.x, drawn.kind.y))
     return ", ".join(f"{symbol} = {value:,.12g}" for symbol, value in values)
@@ -397,7 +389,7 @@ def _scenario_fields(cell: Cell) -> dict[str, Any] | None:
     return None if cell.dist == POINT else fields
 
 
-def _task(drawn: WinnerMap, taken: tuple[FixedAxis, ...]) -> str:
+def _task(drawn: maps.WinnerMap, taken: tuple[maps.FixedAxis, ...]) -> str:
     if drawn.metric == "nll":
         return _FITS
     if any(one.axis == "population" and len(one.options) > 1 for one in taken):

@@ -11,13 +11,7 @@ import streamlit as st
 from pages._ui import chart, long_run
 from pages._ui.draw_results import DrawResults
 from rr_core.collinearity import Collinearity, Theorem2
-from rr_core.figures.geometry_line import (
-    alignment_shares,
-    off_line_histogram,
-    push_down_curves,
-    repairs_plane,
-    support_sizes,
-)
+from rr_core.figures import geometry_line
 from rr_core.geometry.push_down import PushDown
 from rr_core.geometry.replicates import AlignmentCounts, count_alignment
 from rr_core.plain_text import plain
@@ -36,7 +30,7 @@ def theorem_section(results: DrawResults) -> None:
     )
     left, right = st.columns([5, 2], gap="medium")
     with left:
-        chart.show(repairs_plane(alignment), "plane")
+        chart.show(geometry_line.repairs_plane(alignment), "plane")
     with right:
         _numbers(alignment, k)
     st.markdown(
@@ -48,7 +42,7 @@ def theorem_section(results: DrawResults) -> None:
     )
     with st.expander("Theorem 2, and which categories each keeps"):
         st.markdown(_conditions(alignment, conditions, results.draw.mechanism.q))
-        chart.show(support_sizes(alignment.supports, k), "supports")
+        chart.show(geometry_line.support_sizes(alignment.supports, k), "supports")
 
 
 def _numbers(alignment: Collinearity, k: int) -> None:
@@ -149,10 +143,10 @@ def _repeated_draws(results: DrawResults) -> None:
         long_run.stopped(counts.n_collections, times, "collections")
     left, right = st.columns(2, gap="medium")
     with left:
-        chart.show(alignment_shares(counts), "align_shares")
+        chart.show(geometry_line.alignment_shares(counts), "align_shares")
     with right:
         if counts.n_off_line:
-            chart.show(off_line_histogram(counts), "align_off")
+            chart.show(geometry_line.off_line_histogram(counts), "align_off")
         else:
             st.markdown(
                 "In every one of these collections the three lie on one line or are one point: none is off it."
@@ -187,9 +181,9 @@ def _push_down(results: DrawResults) -> None:
         )
         pushed = results.geometry.push_down(category, equalize)
         index = _pick_count(pushed, category)
-        chart.show(repairs_plane(pushed.collinearity_at(index)), "pushed_plane")
+        chart.show(geometry_line.repairs_plane(pushed.collinearity_at(index)), "pushed_plane")
     with right:
-        chart.show(push_down_curves(pushed, index), "pushed_curve")
+        chart.show(geometry_line.push_down_curves(pushed, index), "pushed_curve")
 
 
 def _pick_count(pushed: PushDown, category: int) -> int:

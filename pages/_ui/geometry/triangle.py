@@ -24,24 +24,8 @@ from pages._ui.link import Binding
 from rr_core._validate import Array
 from rr_core.figures.geometry_triangle import Layers, cloud_panels, triangle, way_along
 from rr_core.figures.style import QUANTITIES
+from rr_core.geometry import simplex
 from rr_core.geometry.replicates import N_COLLECTIONS, TRUTH_PLACES, Cloud, TruthPlace, cloud_frame
-from rr_core.geometry.simplex import (
-    FRAME,
-    Frame,
-    ThreeEstimates,
-    ThreeReports,
-    category_names,
-    close_view,
-    distance_circles,
-    estimate_three,
-    example_with_a_negative,
-    likelihood_curves,
-    parse_reports,
-    percents_at,
-    set_share,
-    slider_percent,
-    zero_regions,
-)
 from rr_core.plain_text import markdown, plain, starred
 from rr_core.populations import UPLOAD
 from rr_core.registry import ESTIMATORS
@@ -64,7 +48,7 @@ class PickedReports:
     """Reports that a person picked in the triangle, in the scenario of this key; ``own`` is the key of the scenario
     whose own reports the user chose, even if all its points coincide."""
 
-    reports: ThreeReports | None = None
+    reports: simplex.ThreeReports | None = None
     scenario: Hashable = None
     error: str = ""
     own: Hashable = None
@@ -74,7 +58,7 @@ def _read(query: Mapping[str, str]) -> tuple[PickedReports, tuple[str, ...]]:
     picked = PickedReports(own=PICKED.current().own)
     if _PARAMETER in query:
         try:
-            picked = replace(picked, reports=parse_reports(query[_PARAMETER]), scenario=_scenario())
+            picked = replace(picked, reports=simplex.parse_reports(query[_PARAMETER]), scenario=_scenario())
         except ValueError as error:
             picked = replace(picked, error=f"The link's φ was left out. {error}")
     return picked, ()
@@ -95,7 +79,7 @@ def _scenario() -> Hashable:
     return replace(scenario, epsilon=1.0), of_upload
 
 
-def _pick(reports: ThreeReports) -> None:
+def _pick(reports: simplex.ThreeReports) -> None:
     """Pick these reports; for widget callbacks."""
     PICKED.change(replace(PICKED.current(), reports=reports, scenario=_scenario(), error=""))
 
@@ -103,7 +87,7 @@ def _pick(reports: ThreeReports) -> None:
 def _pick_text(text: str) -> None:
     """Pick the reports that were typed; if the text is invalid, store the error and keep the picked reports."""
     try:
-        _pick(parse_reports(text))
+        _pick(simplex.parse_reports(text))
     except ValueError as error:
         PICKED.change(replace(PICKED.current(), error=str(error)))
 
@@ -118,7 +102,7 @@ def _format_number(value: float) -> str:
     return f"{value:.12g}"
 
 
-def section(page: Page, part: str) -> tuple[go.Figure, ThreeEstimates, Array | None]:
+def section(page: Page, part: str) -> tuple[go.Figure, simplex.ThreeEstimates, Array | None]:
     """The lead figure with the widgets that move the reports, while this part of the page is open: the figure, for the
     download row, and the points in it with the truth, where that is drawn, for `why_section`."""
     draw, three = page.results.draw, page.results.geometry.three
@@ -129,9 +113,9 @@ def section(page: Page, part: str) -> tuple[go.Figure, ThreeEstimates, Array | N
     reports = picked.reports
     example = reports is None and _needs_an_example(draw, three)
     if example:
-        reports = example_with_a_negative(three.mechanism)
-    result = estimate_three(three.counts if reports is None else reports, three.mechanism)
-    names = category_names(three)
+        reports = simplex.example_with_a_negative(three.mechanism)
+    result = simplex.estimate_three(three.counts if reports is None else reports, three.mechanism)
+    names = simplex.category_names(three)
     view, layers = _pick_view(result)
     left, right = st.columns([5, 2], gap="medium")
     with left:
@@ -143,7 +127,7 @@ def section(page: Page, part: str) -> tuple[go.Figure, ThreeEstimates, Array | N
     why_one = ", for the scenario's own three shares need no repair." if link.presenting() else "."
     figure = triangle(result, theta, shown, view, layers, example=f"An example{why_one}" if example else "")
     unused = _unused(part) if example else None
-    page.lead(figure, "geometry", lambda x, y: _pick(percents_at(x, y)), place, unused)
+    page.lead(figure, "geometry", lambda x, y: _pick(simplex.percents_at(x, y)), place, unused)
     why.markdown(_explanation(result))
     with right:
         alignment = result.collinearity
@@ -162,7 +146,7 @@ def _unused(part: str) -> dict[str, str]:
     return dict.fromkeys(fields, "The triangle shows an example.")
 
 
-def why_section(result: ThreeEstimates, theta: Array | None, three: Draw) -> None:
+def why_section(result: simplex.ThreeEstimates, theta: Array | None, three: Draw) -> None:
     """Why MLE* lies between the others, in curves; folded, the drawn points as a table of shares."""
     st.markdown(f"**{_CIRCLES}** first touch the triangle at InvP, **{_CURVES}** at MLE\\*.")
     with st.expander("The shares of these points"):
@@ -173,10 +157,10 @@ def _needs_an_example(draw: Draw, three: Draw) -> bool:
     """Whether to show an example, because the repairs of the scenario's three shares would all be one point. A scenario
     of three categories, or one whose own shares were asked for, is shown as it is."""
     own = draw.scenario.k == 3 or PICKED.current().own == _scenario()
-    return not own and not estimate_three(three.counts, three.mechanism).collinearity.cut_off
+    return not own and not simplex.estimate_three(three.counts, three.mechanism).collinearity.cut_off
 
 
-def _pick_view(result: ThreeEstimates) -> tuple[Frame, Layers]:
+def _pick_view(result: simplex.ThreeEstimates) -> tuple[simplex.Frame, Layers]:
     """Widgets for what is drawn: the rectangle of the plane, and the layers in it."""
     with figure_controls.row():
         layers = figure_controls.widget(
@@ -197,19 +181,19 @@ def _pick_view(result: ThreeEstimates) -> tuple[Frame, Layers]:
             persist_state="page",
         )
         guidance.words("Simplex, Inv, InvN, InvP, MLE\\*, Likelihood, Collinear, Support, Bias, Unbiased")
-    view = close_view(result) if _CLOSE in layers else FRAME
+    view = simplex.close_view(result) if _CLOSE in layers else simplex.FRAME
     return view, Layers(
-        distance_circles(result, view) if _CIRCLES in layers else None,
-        likelihood_curves(result, view) if _CURVES in layers else None,
-        zero_regions(zeros_of, result.mechanism) if zeros_of else (),
+        simplex.distance_circles(result, view) if _CIRCLES in layers else None,
+        simplex.likelihood_curves(result, view) if _CURVES in layers else None,
+        simplex.zero_regions(zeros_of, result.mechanism) if zeros_of else (),
         zeros_of or "",
     )
 
 
 def _move_reports(
     three: Draw,
-    result: ThreeEstimates,
-    reports: ThreeReports | None,
+    result: simplex.ThreeEstimates,
+    reports: simplex.ThreeReports | None,
     names: Sequence[str],
     *,
     example: bool,
@@ -223,7 +207,7 @@ def _move_reports(
         about.markdown(
             f"An **example**: the scenario's own {own} have no negative share. Fewer **Users N** may bring one."
         )
-    negative = example_with_a_negative(result.mechanism)
+    negative = simplex.example_with_a_negative(result.mechanism)
     there = np.allclose(result.phi, np.array(negative) / sum(negative))
     st.button(
         _EXAMPLE,
@@ -240,10 +224,14 @@ def _move_reports(
 
 
 def _share_widgets(
-    three: Draw, result: ThreeEstimates, reports: ThreeReports | None, names: Sequence[str], error: str
+    three: Draw,
+    result: simplex.ThreeEstimates,
+    reports: simplex.ThreeReports | None,
+    names: Sequence[str],
+    error: str,
 ) -> None:
     for i, name in enumerate(names):
-        percents = slider_percent(float(result.phi[i]))
+        percents = simplex.slider_percent(float(result.phi[i]))
         st.slider(
             f"Share of reports: {markdown(name)}",
             0.0,
@@ -269,11 +257,11 @@ def _share_widgets(
     )
 
 
-def _pick_share(result: ThreeEstimates, category: int, percents: float) -> None:
-    _pick(set_share(result.phi, category, percents))
+def _pick_share(result: simplex.ThreeEstimates, category: int, percents: float) -> None:
+    _pick(simplex.set_share(result.phi, category, percents))
 
 
-def _shares(result: ThreeEstimates, theta: Array | None, three: Draw) -> str:
+def _shares(result: simplex.ThreeEstimates, theta: Array | None, three: Draw) -> str:
     """The drawn points as a table of shares."""
     values = {"observed": result.phi, **result.estimates}
     if theta is not None:
@@ -282,11 +270,11 @@ def _shares(result: ThreeEstimates, theta: Array | None, three: Draw) -> str:
     rows = [
         (f"**{names[row]}**", *(percent(share, 4) for share in values[row])) for row in _ROWS if row in values
     ]
-    heads = (markdown(plain(name)) for name in category_names(three))
+    heads = (markdown(plain(name)) for name in simplex.category_names(three))
     return table(("Share", *heads), "lrrr", rows)
 
 
-def _explanation(result: ThreeEstimates) -> str:
+def _explanation(result: simplex.ThreeEstimates) -> str:
     if not result.collinearity.cut_off:
         return (
             f"Here **Inv** has no negative share, so there is nothing to repair. **Try:** press **{_EXAMPLE}**, or click "
@@ -309,7 +297,7 @@ def _explanation(result: ThreeEstimates) -> str:
     )
 
 
-def _worked_line(result: ThreeEstimates) -> str:
+def _worked_line(result: simplex.ThreeEstimates) -> str:
     """What each repair does to the two bars of Inv that InvN and MLE* keep, in numbers, and why that makes a line."""
     repaired, both = result.estimates, result.estimates["mle_star"] > 0
     inv, mechanism = repaired["inv"], result.mechanism
@@ -363,7 +351,7 @@ def bias_section(results: DrawResults) -> None:
         persist_state="page",
     )
     clouds = results.geometry.clouds(where)
-    names = [display(name, _LONGEST_AXIS_NAME) for name in category_names(results.geometry.three)]
+    names = [display(name, _LONGEST_AXIS_NAME) for name in simplex.category_names(results.geometry.three)]
     left, right = st.columns([3, 2], gap="medium")
     with left:
         chart.show(cloud_panels(clouds, names, cloud_frame(clouds)), "clouds")

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pages._ui import dials, downloads, long_run
 from pages._ui.draw_results import LARGE, DrawResults
 from pages._ui.figure_controls import note, widget
+from rr_core.data import read_toml
 from rr_core.ibu import ibu_path
 from rr_core.ibu.convergence import TOLERANCES, FirstReached, SettlingTimes, first_reached, settling_times
 from rr_core.ibu.costs import affordable_iterations, records_per_decade
@@ -33,14 +34,7 @@ _LONGEST = 10.0  # seconds that a page waits for a worker
 About = tuple[Scenario, str, Start, int]
 
 
-_START_LABELS = {
-    "uniform": "Uniform",
-    "reports": "The reports φ",
-    "leaning": "Most of it on one category",
-    "zero": "One category at zero",
-    "random": "A random point",
-    "typed": "Shares that I type",
-}
+_STARTS: dict[str, str] = read_toml("ibu.toml")["starts"]
 _LARGEST_K = {"random": LARGEST_K_RANDOM, "typed": LARGEST_K_TYPED}
 _LENGTHS = (100, 1_000, 10_000, 100_000)
 _NEARNESS = (1.0, 0.1, 0.01, 0.001, 0.0001)
@@ -54,7 +48,7 @@ def pick_start(results: DrawResults) -> Start:
         st.selectbox,
         "Start from",
         kinds,
-        format_func=_START_LABELS.__getitem__,
+        format_func=_STARTS.__getitem__,
         key=f"ibu_start_{len(kinds)}",
         width=175,
         help="IBU multiplies: a category that starts at zero stays at zero for ever, whatever was reported.",

@@ -11,6 +11,7 @@ import streamlit as st
 
 from pages._ui import chart, long_run, widgets
 from pages._ui.draw_results import DrawResults
+from rr_core.data import read_toml
 from rr_core.figures.ibu import compared_runs, triangle_path
 from rr_core.figures.view import natural_order
 from rr_core.geometry.simplex import estimate_three
@@ -24,6 +25,7 @@ from rr_core.plain_text import starred
 from rr_core.rounding import counted, number, odds, percent
 from rr_core.words.phrases import duration, names, table
 
+_METHODS: dict[Method, dict[str, str]] = read_toml("ibu.toml")["methods"]
 _QUICK = 10  # iterations per digit
 _NEARLY_ALL = 0.999  # of the error, removed by one iteration
 
@@ -274,18 +276,6 @@ def _stopped(runs: RunComparison, length: int) -> None:
         long_run.stopped(int(runs.iterations[-1]), length, "iterations")
 
 
-# What a way is called, and what an iteration of it is.
-_METHODS: dict[Method, tuple[str, str]] = {
-    "mle_star": ("MLE*, from the counts", ""),
-    "ibu_levels": ("IBU on levels", "Categories with the same count are worked on as one."),
-    "ibu_categories": (
-        "IBU category by category, as in the supplement's listing",
-        "Each iteration passes over all K categories.",
-    ),
-    "ibu_matrix": ("IBU by the channel matrix, eq. (4)", "Each iteration passes twice over K² entries."),
-}
-
-
 def cost_section(results: DrawResults, reached: FirstReached, start: Start) -> None:
     """Measure the computing times when a button is pressed, so that no other work is measured with them."""
     st.subheader("What does it cost?")
@@ -321,8 +311,8 @@ def _cost_table(costs: list[Cost], k: int) -> str:
         total += " (extrapolated)" if cost.extrapolated else ""
         times = None if cost is costs[0] else cost.ratio_to(costs[0])
         compared = "–" if times is None else f"{number(times)} times as long"
-        rows.append((_METHODS[cost.method][0], iterations, each, total, compared))
-    notes = " ".join(f"{_METHODS[cost.method][0]}: {_cost_note(cost, k)}" for cost in costs[1:])
+        rows.append((_METHODS[cost.method]["name"], iterations, each, total, compared))
+    notes = " ".join(f"{_METHODS[cost.method]['name']}: {_cost_note(cost, k)}" for cost in costs[1:])
     heads = "Way", "Iterations", "Each", "In all", "Compared to MLE*"
     return starred(f"{table(heads, 'lrrrr', rows)}\n\n{notes}")
 
@@ -332,4 +322,6 @@ def _cost_note(cost: Cost, k: int) -> str:
         size = number(8 * k * k / 1e9, 2)
         return f"Not run: the matrix has K² = {k * k:,} entries, {size} GB; beyond K = {LARGEST_MATRIX:,}."
     more = cost.needed is not None and not cost.needed.reached
-    return _METHODS[cost.method][1] + (" It needs more than these to the tolerance." if more else "")
+    return _METHODS[cost.method]["iteration"] + (
+        " It needs more than these to the tolerance." if more else ""
+    )

@@ -14,47 +14,41 @@ from pages._ui.link import binding_of_parameters
 from rr_core.figures.plan_map import TargetFrontier
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN
 from rr_core.metrics import WHOSE
+from rr_core.plan import settings as options
 from rr_core.plan import solve
 from rr_core.plan.landscape import Landscape, Plan, frontier, landscape, make_plan
-from rr_core.plan.settings import (
-    CONFIDENCE,
-    FINDS,
-    GUESSES,
-    KIND_LABELS,
-    PARAMETERS,
-    PERCENT,
-    SHARE,
-    PlanSettings,
-    value_range,
-)
 from rr_core.plan.targets import KINDS, Guess, Target
 from rr_core.words.plan import KIND_TEXTS
 
 SETTINGS = binding_of_parameters(
     "_plan_settings",
-    PARAMETERS,
-    PlanSettings(),
-    lambda query: PlanSettings.from_query(query, link.current().k),
+    options.PARAMETERS,
+    options.PlanSettings(),
+    lambda query: options.PlanSettings.from_query(query, link.current().k),
     lambda settings: settings.fitted(link.current().k).to_query(),
 )
 
 
-def controls(k: int, settings: PlanSettings) -> None:
+def controls(k: int, settings: options.PlanSettings) -> None:
     """The widgets, one below the other; what is seldom changed, behind a click."""
     kind, promised = settings.about, KIND_TEXTS[settings.kind].promised
-    widgets.pick_from_list("I want to find", FINDS, **SETTINGS.of_field("plan_find", "find", settings))
+    widgets.pick_from_list(
+        "I want to find", options.FINDS, **SETTINGS.of_field("plan_find", "find", settings)
+    )
     st.selectbox(
         "My goal",
         list(KINDS),
-        format_func=lambda key: KIND_LABELS[key],
-        help="\n\n".join(f"**{KIND_LABELS[key]}:** {text.meaning}" for key, text in KIND_TEXTS.items()),
+        format_func=lambda key: options.KIND_LABELS[key],
+        help="\n\n".join(
+            f"**{options.KIND_LABELS[key]}:** {text.meaning}" for key, text in KIND_TEXTS.items()
+        ),
         **SETTINGS.widget_arguments("plan_target", settings.kind, settings.of_kind),
     )
     if settings.kind == "share":
         st.number_input(
             "Its share, % of users",
-            SHARE.low,
-            SHARE.high,
+            options.SHARE.low,
+            options.SHARE.high,
             float(settings.share),
             step=1.0,
             format="%.6g",
@@ -65,8 +59,8 @@ def controls(k: int, settings: PlanSettings) -> None:
     if kind.has_confidence and not (settings.find == "value" and kind.whole):
         st.number_input(
             "Probability, %",
-            CONFIDENCE.low,
-            CONFIDENCE.high,
+            options.CONFIDENCE.low,
+            options.CONFIDENCE.high,
             float(settings.confidence),
             step=1.0,
             format="%.4g",
@@ -76,7 +70,7 @@ def controls(k: int, settings: PlanSettings) -> None:
     with st.popover("For whom?"):
         widgets.pick_one(
             "Guess of the population",
-            GUESSES,
+            options.GUESSES,
             disabled=not settings.needs_guess,
             help="There is no worst case for a ranking: with equal shares no number of reports puts them in order."
             if kind.needs_population
@@ -99,9 +93,9 @@ def controls(k: int, settings: PlanSettings) -> None:
         )
 
 
-def _value_input(k: int, settings: PlanSettings) -> None:
+def _value_input(k: int, settings: options.PlanSettings) -> None:
     kind = settings.about
-    allowed = value_range(kind, k)
+    allowed = options.value_range(kind, k)
     if kind.whole:
         st.number_input(
             "How many categories",
@@ -121,7 +115,7 @@ def _value_input(k: int, settings: PlanSettings) -> None:
         allowed.low,
         allowed.high,
         float(settings.value),
-        step=kind.default * PERCENT / 5,
+        step=kind.default * options.PERCENT / 5,
         format="%.6g",
         help=None
         if kind.key == "smallest"
@@ -145,7 +139,7 @@ def map_ranges(
     return (low, high), (fewest, most)
 
 
-def population_guess(results: DrawResults, settings: PlanSettings) -> Guess:
+def population_guess(results: DrawResults, settings: options.PlanSettings) -> Guess:
     """The population that the plan assumes, or the worst case over all populations."""
     k, population = results.draw.scenario.k, results.draw.population
     if settings.worst_case:
@@ -153,7 +147,7 @@ def population_guess(results: DrawResults, settings: PlanSettings) -> Guess:
     return results.once("plan_guess", (), lambda: Guess.of(k, population.probabilities), of="population")
 
 
-def current_plan(results: DrawResults, settings: PlanSettings) -> Plan:
+def current_plan(results: DrawResults, settings: options.PlanSettings) -> Plan:
     """The plan for this scenario."""
     epsilon, n = results.draw.scenario.epsilon, results.draw.scenario.n
     return results.once(

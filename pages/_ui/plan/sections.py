@@ -53,7 +53,6 @@ _CLICKED_DIGITS = 3
 _SIMULATION = "plan_curves"
 _ALONG: dict[Along, str] = {"epsilon": "Privacy ε", "n": "Users N"}
 _SIMULATED_POINTS = 9
-_FACTORS: dict[Along, tuple[float, float]] = {"epsilon": (0.25, 4.0), "n": (0.01, 100.0)}
 # Collections per point: some seconds at K = 10,000.
 _CELLS, _FEWEST, _MOST = 1_000_000, 4, 400
 _METRIC_OF_TARGET = {"rmse": "rmse", "max": "max"}
@@ -68,7 +67,6 @@ _ASK: dict[Find, str] = {
     "value": "How good does it get then?",
 }
 _OF_SURVEY = "The answer above is of a survey that asks one question; the sidebar and the map are of k-RR."
-_ASK_FOR_LESS = "**Try:** ask for less, or choose another goal."
 
 
 def answer(plan: Plan, *, of_survey: bool) -> bool:
@@ -85,7 +83,7 @@ def answer(plan: Plan, *, of_survey: bool) -> bool:
     if few := sentences.whose_shares(plan):
         st.markdown(few)
     st.markdown("Each point of the map is one survey: that much privacy ε, that many users N.")
-    st.markdown(_ASK_FOR_LESS if plan.problem else _task(plan))
+    st.markdown("**Try:** ask for less, or choose another goal." if plan.problem else _task(plan))
     return False
 
 
@@ -206,20 +204,14 @@ def simulated_errors(results: DrawResults, plan: Plan) -> None:
 
 def simulated_points(along: Along, epsilon: float, n: int) -> Array:
     """The values of epsilon or N to simulate: the plan's own and others around it at equal ratios."""
-    low, high = _FACTORS[along]
-    if along == "epsilon":
-        ends = max(epsilon * low, EPSILON_APP_MIN), min(epsilon * high, EPSILON_APP_MAX)
-        return _points_around(epsilon, *ends)
-    ends = max(n * low, N_MIN), min(n * high, N_MAX)
-    whole: Array = np.unique(np.rint(_points_around(n, *ends)))
-    return whole
-
-
-def _points_around(here: float, low: float, high: float) -> Array:
-    """Points from low to high at equal ratios; the nearest one is replaced by ``here``."""
-    inside: Array = np.clip(np.geomspace(low, high, _SIMULATED_POINTS), low, high)
-    inside[np.argmin(np.abs(np.log(inside / here)))] = here
-    return inside
+    here, low, high = (
+        (epsilon, 0.25 * epsilon, 4.0 * epsilon) if along == "epsilon" else (n, 0.01 * n, 100.0 * n)
+    )
+    least, most = (EPSILON_APP_MIN, EPSILON_APP_MAX) if along == "epsilon" else (N_MIN, N_MAX)
+    low, high = max(low, least), min(high, most)
+    points: Array = np.clip(np.geomspace(low, high, _SIMULATED_POINTS), low, high)
+    points[np.argmin(np.abs(np.log(points / here)))] = here
+    return points if along == "epsilon" else np.unique(np.rint(points))
 
 
 def replicates(k: int) -> int:
@@ -332,7 +324,7 @@ def survey_designs() -> None:
     st.markdown(f"##### {plan_curves.enough(curve)}")
     chart.show(plan_curves.people_against_share(curve), "plan_share")
     with st.expander("How is that worked out?"):
-        st.markdown(plan_curves.promise(curve.goal))
+        st.markdown(sentences.PROMISES[curve.goal.kind])
         st.markdown(sentences.SHARE_FORMULAS)
 
 

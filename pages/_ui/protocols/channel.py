@@ -24,15 +24,8 @@ from pages._ui.draw_results import DrawResults
 from pages._ui.figure_controls import widget
 from pages._ui.frame import Page
 from pages._ui.link import binding_of_parameters
-from rr_core.figures.channel import (
-    bounds_bars,
-    channel_convergence,
-    channel_estimates,
-    channel_film,
-    channel_sentences,
-    channel_table,
-    channel_triangle,
-)
+from rr_core.data import read_toml
+from rr_core.figures import channel as drawn
 from rr_core.figures.estimators import GROUPED_UP_TO
 from rr_core.figures.view import natural_order
 from rr_core.io import UnreadableFile
@@ -41,41 +34,16 @@ from rr_core.io.text import by_category
 from rr_core.parameters import Number
 from rr_core.plain_text import markdown
 from rr_core.protocols import Channel, ChannelCollection
+from rr_core.protocols import settings as options
 from rr_core.protocols.collection import collect, users_in_rows
-from rr_core.protocols.settings import (
-    CHANNEL_NUMBERS,
-    CHANNEL_PARAMETERS,
-    DESIGNS,
-    EXAMPLE,
-    ChannelSettings,
-    read_channel,
-    write_channel,
-)
 from rr_core.scenario import Draw
 from rr_core.streams import Stream
 from rr_core.words.phrases import FOLDED, display, plain_names
 from server import sessions
 
 _TOLERANCE = 1e-9  # of the certificate
-_WHAT = {
-    "geometric": "Categories have an order, like ages. Chance moves the truth some steps up or down, each step more "
-    "being less likely by the factor eᵋ, with the sidebar's ε. Who would go beyond an end reports that end.",
-    "warner": "A coin picks which of two questions a person answers: “Are you …?” or “Are you not …?”. Only the person "
-    "knows which one.",
-    "forced": "A die tells some people to give a fixed answer, whatever the truth. The others tell the truth.",
-    "errors": "No privacy is meant: a clerk takes some people for their neighbour. The estimates correct that too, where "
-    "the table tells the categories apart.",
-    "k_rr": "The mechanism of the other pages, written as a table, with reports drawn anew; ε is the sidebar's.",
-    "own": "One row for each truth: the chances of its reports. Each row sums to 1.",
-}
+CHANNELS = read_toml("channels.toml")
 _LONGEST_TEXT, _LONGEST_SENTENCE, _LONGEST_CORNER = 400, 600, 14
-# Why ε does nothing, by design; the others use the sidebar's.
-EPSILON_UNUSED = {
-    "forced": "Here the die sets the privacy.",
-    "warner": "Here the coin sets the privacy.",
-    "errors": "No privacy is meant here.",
-    "own": "Here your table sets the privacy.",
-}
 
 
 @dataclass(frozen=True)
@@ -100,10 +68,10 @@ class _Matrix:
 
 SETTINGS = binding_of_parameters(
     "_channel_settings",
-    (*CHANNEL_PARAMETERS, _Matrix()),
-    ChannelSettings(),
-    lambda query: read_channel(query, _Matrix()),
-    lambda settings: write_channel(settings, _Matrix()),
+    (*options.CHANNEL_PARAMETERS, _Matrix()),
+    options.ChannelSettings(),
+    lambda query: options.read_channel(query, _Matrix()),
+    lambda settings: options.write_channel(settings, _Matrix()),
 )
 
 
@@ -130,11 +98,11 @@ def section(page: Page) -> None:
         design = widget(
             widgets.pick_from_list,
             "Channel",
-            DESIGNS,
+            options.DESIGNS,
             width=250,
             **SETTINGS.of_field("channel_design", "design"),
         )
-        for number in CHANNEL_NUMBERS.get(design, ()):
+        for number in options.CHANNEL_NUMBERS.get(design, ()):
             _slider(number)
         guidance.words(
             "Channel, Inv, Unbiased, Maximum likelihood, Certificate, Condition number, IBU, Privacy budget"
@@ -142,7 +110,7 @@ def section(page: Page) -> None:
     own = _own_matrix(settings) if design == "own" else None
     shown = _shown(page.results, settings, own)
     collected = shown.collected
-    figure = channel_estimates(
+    figure = drawn.channel_estimates(
         truth.unless_hidden(collected.theta),
         collected.phi if shown.reports is None else None,
         collected.inv,
@@ -160,7 +128,7 @@ def section(page: Page) -> None:
 
 
 def _unused(design: str, k: int) -> dict[str, str]:
-    unused = {"epsilon": EPSILON_UNUSED[design]} if design in EPSILON_UNUSED else {}
+    unused = {"epsilon": CHANNELS[design]["unused"]} if "unused" in CHANNELS[design] else {}
     if design == "own" and not link.current().of_data:
         unused["k"] = f"Your table has {k:,} rows."
     return unused
@@ -185,7 +153,7 @@ def _slider(number: Number) -> None:
     )
 
 
-def _own_matrix(settings: ChannelSettings) -> MatrixFile:
+def _own_matrix(settings: options.ChannelSettings) -> MatrixFile:
     """The matrix that the visitor uploaded or else typed, with the widgets for both. An unreadable one leaves in use the
     last that was read."""
     with st.expander("My table", expanded=True):
@@ -226,7 +194,7 @@ def _own_matrix(settings: ChannelSettings) -> MatrixFile:
                 markdown(f"{error} The last table that could be read stays in use."), icon=":material/error:"
             )
             held: MatrixFile | None = sessions.held().get("channel_matrix")
-            return held or read_matrix(EXAMPLE)
+            return held or read_matrix(options.EXAMPLE)
         return _noted(read)
 
 
@@ -237,7 +205,7 @@ def _noted(read: MatrixFile) -> MatrixFile:
     return read
 
 
-def _shown(results: DrawResults, settings: ChannelSettings, own: MatrixFile | None) -> _Shown:
+def _shown(results: DrawResults, settings: options.ChannelSettings, own: MatrixFile | None) -> _Shown:
     """The channel of the settings, or of the visitor's own matrix, and a collection through it."""
     draw, rng = results.draw, results.draw.scenario.stream(Stream.CHANNEL)
     if own is not None:
@@ -254,10 +222,10 @@ def _shown(results: DrawResults, settings: ChannelSettings, own: MatrixFile | No
     return _Shown(made, settings.names(labels), None)
 
 
-def _explain(settings: ChannelSettings, draw: Draw, shown: _Shown) -> None:
+def _explain(settings: options.ChannelSettings, draw: Draw, shown: _Shown) -> None:
     """What the channel is, what it grants and tells apart, in one element."""
     channel = shown.collected.channel
-    lines = [f"**{DESIGNS[settings.design]}.** {_WHAT[settings.design]}"]
+    lines = [f"**{options.DESIGNS[settings.design]}.** {CHANNELS[settings.design]['about']}"]
     scenario = draw.scenario
     if settings.design == "own" and not scenario.of_data:
         lines.append(f"The table has {channel.k:,} rows, so K is {channel.k:,} here.")
@@ -268,7 +236,7 @@ def _explain(settings: ChannelSettings, draw: Draw, shown: _Shown) -> None:
             f"The table has {channel.k:,} rows, so K is {channel.k:,} here, and the users are of a Zipf distribution "
             "with s = 1."
         )
-    said = channel_sentences(shown.collected, *_names(shown))
+    said = drawn.channel_sentences(shown.collected, *_names(shown))
     listed = "\n".join(f"- {markdown(line, _LONGEST_SENTENCE)}" for line in said)
     st.markdown(f"{' '.join(lines)}\n\n{listed}")
 
@@ -301,10 +269,10 @@ def _details(shown: _Shown) -> None:
     if look == "IBU":
         _ibu(shown)
     elif look == looks[-1]:
-        chart.show(bounds_bars(collected.bounds, collected.n), "channel_bounds")
+        chart.show(drawn.bounds_bars(collected.bounds, collected.n), "channel_bounds")
         st.markdown(FOLDED["channel_bounds"])
     else:
-        chart.show(channel_table(collected.channel, *_names(shown)), "channel_table")
+        chart.show(drawn.channel_table(collected.channel, *_names(shown)), "channel_table")
 
 
 def _ibu(shown: _Shown) -> None:
@@ -312,15 +280,15 @@ def _ibu(shown: _Shown) -> None:
     collected = shown.collected
     left, right = st.columns(2, gap="medium")
     with left:
-        chart.show(channel_convergence(collected.ibu, collected.mle, _TOLERANCE), "channel_convergence")
+        chart.show(drawn.channel_convergence(collected.ibu, collected.mle, _TOLERANCE), "channel_convergence")
         st.caption(_CLOSED_FORM)
     with right:
         if collected.channel.k == 3:
             three = [display(name, _LONGEST_CORNER) for name in _names(shown)[0]]
             theta = truth.unless_hidden(collected.theta)
-            chart.show(channel_triangle(collected, theta, three), "channel_triangle")
+            chart.show(drawn.channel_triangle(collected, theta, three), "channel_triangle")
         elif collected.channel.k <= GROUPED_UP_TO:
-            film.show(channel_film(collected, shown.labels), "channel_film")
+            film.show(drawn.channel_film(collected, shown.labels), "channel_film")
 
 
 def _data_csv(shown: _Shown) -> bytes:

@@ -19,14 +19,8 @@ from rr_core.figures.over_time import NAMES, budget, errors, exposure
 from rr_core.ibu import log_spaced
 from rr_core.io.text import csv_bytes
 from rr_core.plain_text import markdown
+from rr_core.protocols import settings as options
 from rr_core.protocols.over_time import SCHEMES, Longitudinal, reports_of, simulated_rmse
-from rr_core.protocols.settings import (
-    MOST_DAYS,
-    SEVERAL_SCHEMES,
-    TIME_PARAMETERS,
-    TimeSettings,
-    most_common,
-)
 from rr_core.rounding import counted, number, odds, raised
 from rr_core.sampling import whole_users
 from rr_core.scenario import Scenario
@@ -40,7 +34,7 @@ _REPEATS = 40  # of the simulated errors
 _WRITTEN_OUT = 13.8  # exponents of e up to a million
 
 
-SETTINGS = binding_of_parameters("_time_settings", TIME_PARAMETERS, TimeSettings())
+SETTINGS = binding_of_parameters("_time_settings", options.TIME_PARAMETERS, options.TimeSettings())
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +94,7 @@ def section(page: Page) -> None:
     downloads.row(results, figure, "over_time", partial(_data_csv, settings, scenario, shown))
 
 
-def _controls(settings: TimeSettings) -> None:
+def _controls(settings: options.TimeSettings) -> None:
     widget(
         st.pills,
         "Schemes",
@@ -111,18 +105,11 @@ def _controls(settings: TimeSettings) -> None:
             "time_schemes",
             list(settings.schemes),
             lambda chosen: replace(
-                SETTINGS.current(), schemes=SEVERAL_SCHEMES.chosen(chosen) or settings.schemes
+                SETTINGS.current(), schemes=options.SEVERAL_SCHEMES.chosen(chosen) or settings.schemes
             ),
         ),
     )
-    widget(
-        st.slider,
-        "Days",
-        1,
-        MOST_DAYS,
-        width=180,
-        **SETTINGS.of_field("time_days", "days"),
-    )
+    widget(st.slider, "Days", 1, options.MOST_DAYS, width=180, **SETTINGS.of_field("time_days", "days"))
     if set(settings.schemes) - {"fresh", "memoised"}:
         widget(
             st.slider,
@@ -144,7 +131,7 @@ def _people(results: DrawResults) -> _People:
     shares = population.probabilities
     if truth.hidden():
         shares = np.full(shares.size, 1 / shares.size)
-    chosen = most_common(shares)
+    chosen = options.most_common(shares)
     return _People(shares[chosen] / shares[chosen].sum(), plain_names(population.labels, chosen))
 
 
@@ -152,12 +139,12 @@ def _stream(scenario: Scenario, what: int, key: str) -> np.random.Generator:
     return scenario.stream(Stream.OVER_TIME, what, SCHEMES.index(key))
 
 
-def _exposure(results: DrawResults, settings: TimeSettings) -> _Shown:
+def _exposure(results: DrawResults, settings: options.TimeSettings) -> _Shown:
     people = _people(results)
     return _Shown(people, *settings.guessed_right(results.draw.scenario, people.prior))
 
 
-def _explanation(settings: TimeSettings, scenario: Scenario, people: _People) -> str:
+def _explanation(settings: options.TimeSettings, scenario: Scenario, people: _People) -> str:
     lines = [
         "The **onlooker** sees who sent which report, knows how common each category is, and guesses the category with "
         "the largest probability. A person's category stays the same here."
@@ -179,12 +166,12 @@ def _explanation(settings: TimeSettings, scenario: Scenario, people: _People) ->
     return "\n".join(f"- {line}" for line in lines)
 
 
-def _budgets(settings: TimeSettings, scenario: Scenario, shown: _Shown) -> None:
+def _budgets(settings: options.TimeSettings, scenario: Scenario, shown: _Shown) -> None:
     st.subheader("How much privacy is spent?")
     st.number_input(
         "A new value every … days (0: it stays)",
         0,
-        MOST_DAYS,
+        options.MOST_DAYS,
         settings.every,
         disabled=settings.days == 1,
         help="On a single day no value changes." if settings.days == 1 else None,
@@ -213,12 +200,12 @@ def _about_changes(k: int, hashed: int) -> str:
     )
 
 
-def _rmse(key: str, shown: _Shown, settings: TimeSettings, scenario: Scenario) -> Array:
+def _rmse(key: str, shown: _Shown, settings: options.TimeSettings, scenario: Scenario) -> Array:
     scheme, k = settings.scheme(key, shown.people.k, scenario.epsilon), shown.people.k
     return np.sqrt(scheme.variance(1 / k, scenario.n, shown.days))
 
 
-def _errors(results: DrawResults, settings: TimeSettings, shown: _Shown) -> None:
+def _errors(results: DrawResults, settings: options.TimeSettings, shown: _Shown) -> None:
     scenario = results.draw.scenario
     st.subheader("How exact is the average over the days?")
     st.caption(
@@ -233,7 +220,7 @@ def _errors(results: DrawResults, settings: TimeSettings, shown: _Shown) -> None
 
 
 def _simulated(
-    settings: TimeSettings, scenario: Scenario, shown: _Shown
+    settings: options.TimeSettings, scenario: Scenario, shown: _Shown
 ) -> tuple[NDArray[np.int64], dict[str, Array]]:
     people = shown.people
     dots = log_spaced(settings.days, _DOTS_PER_DECADE)[1:]
@@ -241,17 +228,13 @@ def _simulated(
     users = whole_users(people.prior, scenario.n)
     return dots, {
         key: simulated_rmse(
-            settings.scheme(key, people.k, scenario.epsilon),
-            users,
-            dots,
-            _REPEATS,
-            _stream(scenario, 1, key),
+            settings.scheme(key, people.k, scenario.epsilon), users, dots, _REPEATS, _stream(scenario, 1, key)
         )
         for key in settings.schemes
     }
 
 
-def _one_person(results: DrawResults, settings: TimeSettings, people: _People) -> None:
+def _one_person(results: DrawResults, settings: options.TimeSettings, people: _People) -> None:
     st.subheader("One person, fresh noise each day")
     if truth.hidden():
         st.caption(truth.note("one person's truth and reports"))
@@ -297,7 +280,7 @@ def _power(exponent: float) -> str:
     return f"**{number(float(digits))}·10{raised(int(tens) + int(one_more))}**"
 
 
-def _formulas(settings: TimeSettings, scenario: Scenario, k: int) -> None:
+def _formulas(settings: options.TimeSettings, scenario: Scenario, k: int) -> None:
     first = settings.first(scenario.epsilon)
     hashed = settings.scheme("loloha", k, scenario.epsilon).cells
     with st.expander("The formulas, and where the printed ones differ"):
@@ -315,5 +298,5 @@ def _formulas(settings: TimeSettings, scenario: Scenario, k: int) -> None:
         )
 
 
-def _data_csv(settings: TimeSettings, scenario: Scenario, shown: _Shown) -> bytes:
+def _data_csv(settings: options.TimeSettings, scenario: Scenario, shown: _Shown) -> bytes:
     return csv_bytes(settings.columns(scenario, shown.people.k, shown.days, shown.right))

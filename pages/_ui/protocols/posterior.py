@@ -15,15 +15,8 @@ from rr_core._validate import Array
 from rr_core.figures.protocols import posterior_intervals, towards_mle, wrong_priors
 from rr_core.io.text import by_category
 from rr_core.protocols import PosteriorSummary, summarise_posterior
+from rr_core.protocols import settings as options
 from rr_core.protocols.posterior import PRIORS, distance_to_mle, prior_errors
-from rr_core.protocols.settings import (
-    DRAWS,
-    OWN_PRIOR,
-    PRIOR_NAMES,
-    PRIOR_PARAMETERS,
-    PriorSettings,
-    write_prior,
-)
 from rr_core.scenario import Draw
 from rr_core.streams import Stream
 from rr_core.words.phrases import listed
@@ -35,7 +28,9 @@ _SIZES = (100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 _MOST_OF_SIZES = 100  # categories
 
 
-PRIOR = binding_of_parameters("_prior_settings", PRIOR_PARAMETERS, PriorSettings(), write=write_prior)
+PRIOR = binding_of_parameters(
+    "_prior_settings", options.PRIOR_PARAMETERS, options.PriorSettings(), write=options.write_prior
+)
 
 
 def section(page: Page) -> None:
@@ -55,13 +50,13 @@ def section(page: Page) -> None:
     st.markdown("**Try:** choose **My own** and make it large. Which way do the estimates move?")
     place = page.place()
     with figure_controls.row():
-        widget(widgets.pick_one, "Prior", PRIOR_NAMES, **PRIOR.of_field("prior_kind", "kind"))
+        widget(widgets.pick_one, "Prior", options.PRIOR_NAMES, **PRIOR.of_field("prior_kind", "kind"))
         if settings.kind == "own":
             widget(
                 st.number_input,
                 "Its parameter",
-                OWN_PRIOR.low,
-                OWN_PRIOR.high,
+                options.OWN_PRIOR.low,
+                options.OWN_PRIOR.high,
                 settings.own,
                 format="%.4g",
                 width=150,
@@ -69,7 +64,7 @@ def section(page: Page) -> None:
                 **PRIOR.of_field("prior_own", "own"),
             )
         guidance.words("Prior, Posterior, Credible interval, MLE\\*, InvP, Population, Total variation")
-    about = settings.parameter, _DRAWS_MOVING if dials.moving() else DRAWS
+    about = settings.parameter, _DRAWS_MOVING if dials.moving() else options.DRAWS
     found = page.results.once("posterior", about, lambda: _summarise(draw, *about))
     estimates = page.results.comparison("population").estimates
     shown = {name: estimates[name] for name in ("inv_p", "mle_star")}
@@ -95,7 +90,7 @@ def _summarise(draw: Draw, prior: float, draws: int) -> PosteriorSummary:
         return summarise_posterior(draw.counts, draw.mechanism, prior, draws, rng)
 
 
-def _details(results: DrawResults, settings: PriorSettings) -> None:
+def _details(results: DrawResults, settings: options.PriorSettings) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         st.subheader("More users, less prior")
