@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 _MOST_TESTED = 10_000  # categories of which the test of k-RR's epsilon is simulated
 _TESTED = 1000
-_TRUTHS = frozenset({"true", "false", "1", "0"})
+_TRUTHS = frozenset({"true", "t", "1", "false", "f", "0"})
 
 
 def _option(several: bool = False, flag: bool = False, type: str = "str", **told: Any) -> dict[str, Any]:
@@ -410,7 +410,7 @@ def _sources(path: str, sheet: str | None) -> list[Source]:
 
 def _columns(asked: argparse.Namespace, sources: Sequence[Source]) -> dict[str, Any]:
     """Arguments of `read_reports`; refuses to choose between columns that may all hold the reports."""
-    from rr_core.io.columns import counts_beside, likely_category, sure_counts
+    from rr_core.io.columns import are_plainly_counts, counts_beside, likely_category
 
     options: dict[str, Any] = {"has_header": asked.header}
     if asked.count is not None:
@@ -425,12 +425,16 @@ def _columns(asked: argparse.Namespace, sources: Sequence[Source]) -> dict[str, 
             if preview.count is None and (cross := counts_beside(preview, preview.category)):
                 raise Unclear(cross)
             options["category"] = likely_category(preview, preview.count, beside)
+            options |= {} if preview.count is None else {"layout": "counts", "count": preview.count}
         return options
     # Whom a person belongs to, or stands for, is no number of reports.
     taken = preview.count is not None and preview.columns[preview.count] in _beside(asked)
-    counts = [] if preview.count is None or taken else [preview.count]
-    suggested = counts and (preview.columns[preview.category] == asked.column or sure_counts(preview, counts))
-    return options | {"layout": None if suggested else "values", "category": asked.column}
+    suggested = not taken and (
+        preview.columns[preview.category] == asked.column or are_plainly_counts(preview, preview.count)
+    )
+    if preview.count is None or not suggested:
+        return options | {"layout": "values", "category": asked.column}
+    return options | {"layout": "counts", "category": asked.column, "count": preview.count}
 
 
 def _read_from(asked: argparse.Namespace, sources: Sequence[Source], read: Reports) -> list[str]:

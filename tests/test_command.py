@@ -509,10 +509,16 @@ def test_columns_are_named_where_one_has_to_be_chosen(tmp_path, capsys):
 def test_the_column_of_names_in_a_table_of_counts_is_asked_for_and_kept(tmp_path, capsys):
     """The first of two was taken; and with the other one named, each row was counted once."""
     file = tmp_path / "a.csv"
-    for names, header in ((["sex", "choice"], ""), (["Var1", "Var2"], '"",')):
+    for names, header, count in (
+        (["sex", "choice"], "", "Freq"),
+        (["Var1", "Var2"], '"",', "Freq"),
+        (["Bezirk", "Antwort"], "", "Anzahl"),
+        (["site", "mode"], "", "patients"),
+        (["Region", "Answer"], "", "Reports"),
+    ):
         rows = [("f", "bus", 140), ("f", "car", 260), ("m", "bus", 150), ("m", "car", 250)]
         lines = [f"{i},{row[0]},{row[1]},{row[2]}"[0 if header else 2 :] for i, row in enumerate(rows, 1)]
-        file.write_text("\n".join([f"{header}{','.join(names)},Freq", *lines, ""]))
+        file.write_text("\n".join([f"{header}{','.join(names)},{count}", *lines, ""]))
         words = (file, "--design", "k_rr", "--epsilon", "2")
         _, err, status = run(capsys, *words)
         assert status == 2

@@ -50,6 +50,7 @@ _SHORTEST_NUMBERING, _CONSTANT_LEAST, _MEETINGS = 5, 30, 7
 _UUID = re.compile(r"(?=.*\d)[0-9a-f]{8}[0-9a-f\-]{4,}|[0-9]{6,}", re.IGNORECASE)
 _WHOLE = re.compile(r"[0-9]{1,18}")
 _THOUSANDS = re.compile(r"[0-9]{3}")
+_MANY_REPORTS = {"reports", "responses", "answers"}
 _YEAR = re.compile(r"(19|20)[0-9]{2}")
 _BIT_STRING = re.compile(r"[01]{2,}")
 _TIME = re.compile(
@@ -403,7 +404,8 @@ def suggest(table: Described) -> ColumnChoice:
 
     Counts when a column of numbers is called count (or similar), or when one of exactly two columns holds numbers or
     is called so; else one value per row. So are two columns of which one numbers people or rows, or of which one holds
-    values that come again and the other is not called count. Columns without name and values do not count.
+    values that come again, or times beside numbers that do, and the other is not called count. Columns without name and
+    values do not count.
     """
     filled = [i for i, name in enumerate(table.columns) if not (table.hints[i].empty and name == unnamed(i))]
     width = len(filled)
@@ -422,7 +424,8 @@ def suggest(table: Described) -> ColumnChoice:
     if count is None:
         return ColumnChoice("values", likely_category(table, None, people), None)
     category = likely_category(table, count)
-    if not named and (len(people) == 1 or table.hints[category].repeats):
+    again = table.hints[category].repeats or (table.hints[category].times and table.hints[count].repeats)
+    if not named and (len(people) == 1 or again):
         return ColumnChoice("values", likely_category(table, None, people), None)
     return ColumnChoice("counts", category, count)
 
@@ -441,6 +444,9 @@ def suggest_reports(table: Described) -> ColumnChoice:
     others = [
         table.columns[i].strip().casefold() for i in width if i not in (*reports[:1], *weights, *chances)
     ]
+    of_groups = next((i for i in width if _are_counts_of_groups(table, i)), None)
+    if of_groups is not None:
+        return ColumnChoice("counts", likely_category(table, of_groups), of_groups)
     if reports and not any(is_count_name(name) or name in CATEGORY_WORDS for name in others):
         return ColumnChoice("values", reports[0], None)
     choice = suggest(table)
@@ -471,6 +477,42 @@ def _are_counts(table: Described, index: int) -> bool:
     return len(table.columns) == 2 and names_once and not (hint.repeats or hint.bits)
 
 
+def _are_counts_of_groups(table: Described, index: int) -> bool:
+    """Whether a column has the counts of a cross table: a whole number for each row of words that come again, no two
+    rows alike; and it is called "reports" (or answers, responses), or the rows go through all combinations in order."""
+    name, hint = table.columns[index].strip().casefold(), table.hints[index]
+    others = [i for i in range(len(table.columns)) if i != index]
+    if (
+        len(others) < 2
+        or not _are_whole(table, index)
+        or hint.empty
+        or hint.repeats
+        or hint.bits
+        or hint.serial
+    ):
+        return False
+    if is_weight_name(name) or is_share_name(name) or is_person_id(table, index) or name in CATEGORY_WORDS:
+        return False
+    rows = [tuple("".join(row[i : i + 1]).strip() for i in others) for row in table.sample]
+    if len({*rows}) < len(rows) or any(table.hints[i].differs for i in others):
+        return False
+    if name in _MANY_REPORTS:
+        return any(table.hints[i].again for i in others)
+    return any(_is_fastest(rows, place) for place in range(len(others)))
+
+
+def _is_fastest(rows: Sequence[Row], place: int) -> bool:
+    """Whether the values at this place come again and again in one order, and the others change with each beginning."""
+    first = rows[0][place] if rows else ""
+    period = next((i for i, row in enumerate(rows) if i and row[place] == first), len(rows))
+    rest = [(*row[:place], *row[place + 1 :]) for row in rows]
+    return 1 < period < len(rows) - 1 and all(
+        row[place] == rows[i % period][place] and (rest[i] == rest[i - 1]) == (i % period > 0)
+        for i, row in enumerate(rows)
+        if i
+    )
+
+
 def is_weight_name(name: str) -> bool:
     """Whether the name of a column means weights."""
     return bool(WEIGHT_WORDS & words_of(name))
@@ -498,6 +540,14 @@ def sure_counts(table: Described, columns: Iterable[int]) -> list[int]:
     """Those of them that are called count, n or frequency, and hardly hold a number of something else."""
     names = table.columns
     return [i for i in count_columns(table, columns) if not (_remoteness(names[i]) or _is_loose(names[i]))]
+
+
+def are_plainly_counts(table: Described, index: int | None) -> bool:
+    """Whether a column holds counts by its name, without a word for anything else in it, or those of a cross table."""
+    if index is None:
+        return False
+    name = table.columns[index]
+    return (not _is_loose(name) and _remoteness(name) < 2) or _are_counts_of_groups(table, index)
 
 
 def _remoteness(name: str) -> int:

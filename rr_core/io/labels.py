@@ -223,7 +223,7 @@ _LONGEST_NUMBER = 28
 _DATED = re.compile(
     r"(?:(\d{4})([-/.])(\d{1,2})\2(\d{1,2})|(\d{1,2})([-/.])(\d{1,2})\6(\d{4}))(?:[ t]0{1,2}:00(?::00)?)?z?"
 )
-_TRUTH = {"true": "1", "false": "0"}
+_TRUTH = {"true": "1", "t": "1", "1": "1", "false": "0", "f": "0", "0": "0"}
 _DATE = r"^[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}"
 
 
@@ -248,13 +248,12 @@ def _with_plain_marks(text: Any) -> Any:
 
 
 def value_form(labels: Any) -> Any:
-    """`caseless_form` in which one value is equal in all its ways: 01 and 1.000e+00 are 1, 3.2.2026 is 2026-02-03;
-    true is 1 and false 0 where nothing else is there but these. A date with slashes is one only if its day is above
-    12. Of words, all forms of quotation marks and dashes are equal."""
+    """`caseless_form` in which one value is equal in all its ways: 01 and 1.000e+00 are 1, 3.2.2026 is 2026-02-03; true
+    or t is 1 and false or f is 0 where nothing else is there but these. A date with slashes is one only if its day is
+    above 12. Of words, all forms of quotation marks and dashes are equal."""
     text = _with_plain_marks(caseless_form(labels))
-    truths = pa.array(sorted({*_TRUTH, *_TRUTH.values()}), pa.large_string())
-    if len(text) and pc.all(pc.is_in(text, truths)).as_py():
-        return pa.array([_TRUTH.get(one, one) for one in text.to_pylist()], pa.large_string())
+    if len(text) and pc.all(pc.is_in(text, pa.array(_TRUTH, pa.large_string()))).as_py():
+        return pa.array(list(map(_TRUTH.__getitem__, text.to_pylist())), pa.large_string())
     text = pc.replace_substring_regex(text, r"^([+-]?)0+([0-9]+)$", r"\1\2")
     odd = pc.match_substring_regex(text, r"^[+-]?[0-9.]*[.e+-]")
     numbers = pc.and_(odd, pc.match_substring_regex(text, _REWRITTEN))
@@ -328,7 +327,7 @@ def difference(one: str, other: str) -> str:
     """The kind of difference, in words, between two labels that are alike in one of the forms above."""
     if one.lower() == other.lower():
         return "upper and lower case"
-    if {one.lower(), other.lower()} in ({"true", "1"}, {"false", "0"}):
+    if _TRUTH.get(one.lower(), one) == _TRUTH.get(other.lower(), other):
         return "the way true and false are written"
     if one.lstrip("0") == other.lstrip("0"):
         return "leading zeros"

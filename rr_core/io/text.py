@@ -399,7 +399,7 @@ def _below_remarks(data: bytes, notes: list[str]) -> tuple[bytes, str | None]:
 
 def _first_table(data: bytes, separator: str, rows: list[list[str]], above: int, notes: list[str]) -> bytes:
     """The text up to a blank line behind which another table begins, or nothing but remarks follow."""
-    numeric = numeric_columns(rows[1:], len(rows[0]))
+    numeric = numeric_columns([row for row in rows[1:] if len(row) == len(rows[0])], len(rows[0]))
     if not any(numeric):
         return data
 

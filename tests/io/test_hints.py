@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import uuid
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,7 @@ from rr_core.io import (
     read_list,
     read_reports,
 )
-from rr_core.io.columns import detect_header
+from rr_core.io.columns import COUNT_WORDS, detect_header
 from tests.sentences import holds
 
 RNG = np.random.default_rng(4)
@@ -259,6 +260,39 @@ def test_numbers_of_reports_beside_categories_are_counts(header, said):
     assert (found.total, found.labels.tolist(), found.count_name) == (1360, list("ABC"), header.split(",")[1])
     note = f"The numbers in the column “{header.split(',')[1]}” were taken for counts of reports."
     assert found.notes == ((note,) if said else ())
+
+
+@pytest.mark.parametrize(
+    ("header", "fastest"),
+    [
+        ("site,response,patients", 1),
+        ("site,response,patients", 0),
+        ("Region,Answer,Reports", 1),
+        ("bezirk,antwort,anzahl", 1),
+        ("wave,bezirk,antwort,menge", 2),
+    ],
+)
+def test_the_numbers_of_a_cross_table_are_counts(header, fastest):
+    """`site,response,patients` of 4 clinics and 3 answers gave 12 reports."""
+    names = header.split(",")
+    values = [[f"{name}{number}" for number in range(3)] for name in names[:-1]]
+    cells = sorted(product(*values), key=lambda cell: (*cell[:fastest], *cell[fastest + 1 :], cell[fastest]))
+    numbers = RNG.permutation(np.arange(100, 100 + len(cells)))
+    found = read_reports([Source("a.csv", table(header, *zip(*cells, strict=True), numbers))])
+    assert (found.count_name, found.total) == (names[-1], numbers.sum())
+    survey = table(header, *RNG.choice(np.array(cells), len(cells)).T, numbers)
+    assert (
+        names[-1] in COUNT_WORDS | {"Reports"} or read_reports([Source("a.csv", survey)]).count_name is None
+    )
+
+
+@pytest.mark.parametrize("first", ["pid", "date"])
+def test_an_answer_in_numbers_beside_persons_or_times_is_no_count(first):
+    """`date,rating` gave a category for each date."""
+    days = np.datetime64("2026-02-01T06:00") + np.arange(500) * np.timedelta64(7, "m")
+    names = [f"P{number:04}" for number in range(500)] if first == "pid" else days.astype(str)
+    found = read_reports([Source("a.csv", table(f"{first},rating", names, RNG.integers(1, 6, 500)))])
+    assert (found.category_name, found.total, len(found.labels)) == ("rating", 500, 5)
 
 
 def test_a_numbered_report_of_a_person_is_no_count():

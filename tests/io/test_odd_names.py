@@ -288,6 +288,7 @@ def test_one_value_written_in_two_ways_is_asked_about() -> None:
         ("0", "-0.0", "the way the number is written"),
         ("true", "1", "the way true and false are written"),
         ("FALSE", "0", "the way true and false are written"),
+        ("TRUE", "T", "the way true and false are written"),
         ("2026-02-03", "3.2.2026", "the way the date is written"),
         ("2026-02-13", "2/13/2026", "the way the date is written"),
         ("2026-02-13", "2026/02/13 00:00:00", "the way the date is written"),
