@@ -7,7 +7,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,12 +23,14 @@ from rr_core.io.columns import (
     Described,
     Layout,
     Table,
+    cells_of,
     count_columns,
     find,
     is_count_name,
     likely_category,
     looks_numeric,
     sure_counts,
+    words_of,
 )
 from rr_core.io.decoding import UnreadableFile, quote
 from rr_core.io.distribution import Preview
@@ -46,6 +48,7 @@ from rr_core.io.tables import TOTALS, Counts, Numbered, one_of, open_table, tota
 from rr_core.io.text import SAMPLE_ROWS
 from rr_core.plain_text import some
 from rr_core.reports.survey import Sample, Tallies
+from rr_core.rounding import counted
 
 # Bits that are held, one byte each.
 MOST_BITS_HELD = 50_000_000
@@ -164,8 +167,10 @@ def bits_in(preview: Preview, apart: Sequence[str] = ()) -> BitColumns:
 def _in_words(preview: Preview, width: Sequence[int]) -> str:
     """The sentence of `BitColumns`: two or more columns hold nothing but the same pair, one of them both."""
     names = preview.columns  # a form may write them in place of a one
-    written = {i: [row[i].strip() for row in preview.sample if i < len(row)] for i in width}
-    cells = {i: dict.fromkeys(_OWN if cell == names[i] else cell for cell in written[i]) for i in width}
+    cells = {
+        i: dict.fromkeys(_OWN if cell == names[i] else cell for cell in cells_of(preview.sample, i))
+        for i in width
+    }
     held = {i: {*found} for i, found in cells.items() if any(found)}
     alike = [
         [i for i, found in held.items() if found <= pair]
@@ -193,7 +198,7 @@ def _is_called_ones(name: str) -> bool:
 
 def _length(preview: Preview, index: int) -> int:
     """Letters of a word of a column; 0 where its first rows break off before it."""
-    return max((len(row[index].strip()) for row in preview.sample if index < len(row)), default=0)
+    return max(map(len, cells_of(preview.sample, index)), default=0)
 
 
 def _counts_ones(preview: Preview, index: int, bits: Sequence[int], strings: Sequence[int]) -> bool:
@@ -209,16 +214,13 @@ def _counts_ones(preview: Preview, index: int, bits: Sequence[int], strings: Seq
 
 def _categories(preview: Preview, bits: Sequence[int]) -> Sequence[int]:
     """The columns of 0 and 1 without those that are rather about the person: by their name, or all 1."""
-    words = {i: {*re.split(r"[\W\d_]+", preview.columns[i].casefold())} for i in bits}
+    words = {i: words_of(preview.columns[i]) for i in bits}
     of_sex = [i for i in bits if words[i] & WORDS["sex"]]
     left = [
         i
         for i in bits
         if not (words[i] & WORDS["about_person"] or of_sex == [i])
-        and not (
-            preview.hints[i].constant
-            and {row[i].casefold().strip() for row in preview.sample if i < len(row)} <= ONES
-        )
+        and not (preview.hints[i].constant and {*map(str.casefold, cells_of(preview.sample, i))} <= ONES)
     ]
     return left if len(left) >= _FEWEST else bits
 
@@ -265,8 +267,8 @@ def read_unary(
     found = bits_in(inspect_reports(source, has_header=has_header), apart)
     chosen = found.suggested if columns is None else columns
     if chosen:
-        counted = found.count if layout is None and count is None else count if layout != "values" else None
-        return read_bit_columns(source, chosen, counted, has_header)
+        times = found.count if layout is None and count is None else count if layout != "values" else None
+        return read_bit_columns(source, chosen, times, has_header)
     choice: tuple[Layout | None, str | int | None, str | int | None] = (layout, category, count)
     if choice == (None, None, None):
         choice = (found.choice.layout, found.choice.category, found.choice.count)
@@ -298,8 +300,8 @@ def read_bit_columns(
         raise UnreadableFile(
             "Unary encoding has a column of 0 and 1 for each of two or more categories: leave two."
         )
-    counted = None if count is None else find(table, count)
-    return _from_columns(table, [find(table, name) for name in columns], counted, source)
+    times = None if count is None else find(table, count)
+    return _from_columns(table, [find(table, name) for name in columns], times, source)
 
 
 def unary_of(reports: Reports, in_words: str = "") -> UnaryReports:
@@ -313,7 +315,13 @@ def unary_of(reports: Reports, in_words: str = "") -> UnaryReports:
         )
     are_ones = reports.layout == "counts" and _is_called_ones(f"{reports.count_name}")
     if not are_ones and len(set(map(len, labels))) > 1 and all(map(_OF_BITS.fullmatch, labels)):
-        _refuse_uneven(labels)
+        odd = next(label for label in labels if len(label) != len(labels[0]))
+        shorn = any(label[0] == "0" for label in labels if len(label) > 1)
+        lost = "" if shorn else " A spreadsheet takes the zeros at their beginning away: keep them as texts."
+        raise UnreadableFile(
+            f"The report {quote(odd)} has {counted(len(odd), 'bit')}, the first one {len(labels[0])}: every report has "
+            f"one bit for each category.{lost}"
+        )
     if all(map(_BITS.fullmatch, labels)) and not are_ones:
         return _from_strings(labels, reports)
     if reports.layout != "counts":
@@ -352,23 +360,23 @@ def _without_total(ones: UnaryReports) -> UnaryReports:
 
 def _seems_bits(table: Described, index: int) -> bool:
     """Whether a column starts with 0 and 1: what else it holds further down is a mistake to be told."""
-    cells = [row[index].strip().casefold() for row in table.sample if index < len(row)]
+    cells = [cell.casefold() for cell in cells_of(table.sample, index)]
     bits = [cell for cell in cells if cell not in _MISSING]
     return table.hints[index].bits or (2 * len(bits) > len(cells) and {*bits} <= ONES | ZEROS)
 
 
 def _from_columns(table: Table, columns: Sequence[int], count: int | None, source: Source) -> UnaryReports:
     names = [table.columns[index] for index in columns]
-    counted = [] if count is None else [count]
+    of_times = [] if count is None else [count]
     pieces: list[npt.NDArray[np.uint8]] = []
     times = Numbered("" if count is None else table.columns[count])
     rows = 0
-    for piece in table.pieces([*columns, *counted]):
+    for piece in table.pieces([*columns, *of_times]):
         if not piece.arrays:
             continue
         block = _block(piece.arrays[: len(columns)], names, table, rows)
         pieces.append(block)
-        if counted:
+        if of_times:
             times.add(piece.arrays[-1])
         rows += len(block)
         _check_bits(rows * len(columns))
@@ -377,15 +385,15 @@ def _from_columns(table: Table, columns: Sequence[int], count: int | None, sourc
             "The file has names of columns, but no reports below them: add one row per report."
         )
     bits = np.concatenate(pieces)
-    each, notes = _times(times, table) if counted else (np.ones(rows, dtype=np.int64), ())
+    each, notes = _times(times, table) if of_times else (np.ones(rows, dtype=np.int64), ())
     if not each.any():
         raise UnreadableFile(
-            f"All counts in the column {quote(table.columns[counted[0]])} are zero: choose another column or file."
+            f"All counts in the column {quote(table.columns[of_times[0]])} are zero: choose another column or file."
         )
-    others = [name for index, name in enumerate(table.columns) if index not in (*columns, *counted)]
+    others = [name for index, name in enumerate(table.columns) if index not in (*columns, *of_times)]
     notes = (*table.notes, *notes)
-    if counted:
-        notes += (f"Each row counts as often as its column {quote(table.columns[counted[0]])} says.",)
+    if of_times:
+        notes += (f"Each row counts as often as its column {quote(table.columns[of_times[0]])} says.",)
     if others:
         notes += (f"{NOT_READ}{some([*map(quote, others)])}.",)
     ones, n = each @ bits, int(each.sum())
@@ -399,9 +407,9 @@ def _from_columns(table: Table, columns: Sequence[int], count: int | None, sourc
         merged=0,
         notes=notes,
         category_name=names[0],
-        count_name=table.columns[counted[0]] if counted else None,
+        count_name=table.columns[of_times[0]] if of_times else None,
         has_header=True,
-        layout="counts" if counted else "values",
+        layout="counts" if of_times else "values",
         sha256=hashlib.sha256(bytes(source.data)).hexdigest(),
         columns=tuple(names),
         sheet=source.sheet,
@@ -469,18 +477,6 @@ def _check_bits(bits: int) -> None:
             f"The file has more than {MOST_BITS_HELD:,} bits. Count the ones of each category first, and upload one row "
             "per category with its number of ones."
         )
-
-
-def _refuse_uneven(labels: Sequence[str]) -> NoReturn:
-    """Raise UnreadableFile for bit strings of different lengths."""
-    odd = next(label for label in labels if len(label) != len(labels[0]))
-    has = "1 bit" if len(odd) == 1 else f"{len(odd)} bits"
-    shorn = any(label[0] == "0" for label in labels if len(label) > 1)
-    lost = "" if shorn else " A spreadsheet takes the zeros at their beginning away: keep them as texts."
-    raise UnreadableFile(
-        f"The report {quote(odd)} has {has}, the first one {len(labels[0])}: every report has one bit for each "
-        f"category.{lost}"
-    )
 
 
 def _from_strings(labels: Sequence[str], reports: Reports) -> UnaryReports:
