@@ -603,10 +603,6 @@ def choose(
                 " numbers. Add a column of counts, or choose “one value per row” and pick its column."
             )
         return ColumnChoice("values", suggested.category if picked is None else picked, None)
-    return _choose_counts(table, picked, counted)
-
-
-def _choose_counts(table: Table, picked: int | None, counted: int | None) -> ColumnChoice:
     if len(table.columns) < 2:
         raise UnreadableFile(
             f"The file has one column only ({_listed(table)}), and counts need two: category and"

@@ -220,9 +220,9 @@ def facts(results: Results, verdict: str) -> dict[str, Any]:
     }
 
 
-def strict_json(value: Any, indent: int | None = None) -> str:
+def strict_json(value: Any) -> str:
     """JSON that every reader takes: numbers that are not finite become null."""
-    return json.dumps(_finite(value), ensure_ascii=False, allow_nan=False, indent=indent)
+    return json.dumps(_finite(value), ensure_ascii=False, allow_nan=False)
 
 
 def _settings(results: Results) -> dict[str, Any]:

@@ -44,7 +44,7 @@ from rr_core.io.reports import (
     inspect_reports,
     read_reports,
 )
-from rr_core.io.tables import TOTALS, Counts, Numbered, one_of, open_table, total_form
+from rr_core.io.tables import TOTALS, Numbered, one_of, open_table, total_form
 from rr_core.io.text import SAMPLE_ROWS
 from rr_core.plain_text import some
 from rr_core.reports.survey import Sample, Tallies
@@ -287,21 +287,65 @@ def read_unary(
 
 
 def read_bit_columns(
-    source: Source,
-    columns: Sequence[str] | None = None,
-    count: str | None = None,
-    has_header: bool | None = None,
+    source: Source, columns: Sequence[str], count: str | None = None, has_header: bool | None = None
 ) -> UnaryReports:
-    """The named columns of 0 and 1 of a file (None: all such), each row as often as the column ``count`` says."""
+    """The named columns of 0 and 1 of a file, each row as often as the column ``count`` says."""
     table = open_table(bytes(source.data), source.name, has_header, sheet=source.sheet)
-    if columns is None:
-        columns = [name for index, name in enumerate(table.columns) if _seems_bits(table, index)]
     if len(set(columns)) < _FEWEST:
         raise UnreadableFile(
             "Unary encoding has a column of 0 and 1 for each of two or more categories: leave two."
         )
-    times = None if count is None else find(table, count)
-    return _from_columns(table, [find(table, name) for name in columns], times, source)
+    used = [find(table, name) for name in (*columns, *([] if count is None else [count]))]
+    names = [table.columns[index] for index in used[: len(columns)]]
+    of_times = None if count is None else table.columns[used[-1]]
+    pieces, times, rows = list[npt.NDArray[np.uint8]](), Numbered(of_times or ""), 0
+    for piece in table.pieces(used):
+        if not piece.arrays:
+            continue
+        pieces.append(_block(piece.arrays[: len(names)], names, table, rows))
+        if of_times is not None:
+            times.add(piece.arrays[-1])
+        rows += len(pieces[-1])
+        _check_bits(rows * len(names))
+    if not rows:
+        raise UnreadableFile(
+            "The file has names of columns, but no reports below them: add one row per report."
+        )
+    each, notes = np.ones(rows, dtype=np.int64), table.notes
+    if of_times is not None:
+        distinct, codes = times.result()
+        parsed = numbers.parse(distinct)
+        values = parsed.values / 100 if parsed.percent else parsed.values
+        numbers.check(table, distinct, values, codes, np.ones(rows, dtype=bool), people=True)
+        each = values[codes].astype(np.int64)
+        check_total(each)
+        if not each.any():
+            raise UnreadableFile(
+                f"All counts in the column {quote(of_times)} are zero: choose another column or file."
+            )
+        notes += (*parsed.notes, f"Each row counts as often as its column {quote(of_times)} says.")
+    if others := [quote(name) for index, name in enumerate(table.columns) if index not in used]:
+        notes += (f"{NOT_READ}{some(others)}.",)
+    bits = np.concatenate(pieces)
+    ones, n = each @ bits, int(each.sum())
+    reports = Reports(
+        labels=np.array(names, dtype=object),
+        counts=ones,
+        total=n,
+        rows=rows,
+        files=(FileRead(source.name, rows, n),),
+        dropped=(),
+        merged=0,
+        notes=notes,
+        category_name=names[0],
+        count_name=of_times,
+        has_header=True,
+        layout="values" if of_times is None else "counts",
+        sha256=hashlib.sha256(bytes(source.data)).hexdigest(),
+        columns=tuple(names),
+        sheet=source.sheet,
+    )
+    return UnaryReports(tuple(names), ones, n, bits, each, reports)
 
 
 def unary_of(reports: Reports, in_words: str = "") -> UnaryReports:
@@ -365,58 +409,6 @@ def _seems_bits(table: Described, index: int) -> bool:
     return table.hints[index].bits or (2 * len(bits) > len(cells) and {*bits} <= ONES | ZEROS)
 
 
-def _from_columns(table: Table, columns: Sequence[int], count: int | None, source: Source) -> UnaryReports:
-    names = [table.columns[index] for index in columns]
-    of_times = [] if count is None else [count]
-    pieces: list[npt.NDArray[np.uint8]] = []
-    times = Numbered("" if count is None else table.columns[count])
-    rows = 0
-    for piece in table.pieces([*columns, *of_times]):
-        if not piece.arrays:
-            continue
-        block = _block(piece.arrays[: len(columns)], names, table, rows)
-        pieces.append(block)
-        if of_times:
-            times.add(piece.arrays[-1])
-        rows += len(block)
-        _check_bits(rows * len(columns))
-    if not rows:
-        raise UnreadableFile(
-            "The file has names of columns, but no reports below them: add one row per report."
-        )
-    bits = np.concatenate(pieces)
-    each, notes = _times(times, table) if of_times else (np.ones(rows, dtype=np.int64), ())
-    if not each.any():
-        raise UnreadableFile(
-            f"All counts in the column {quote(table.columns[of_times[0]])} are zero: choose another column or file."
-        )
-    others = [name for index, name in enumerate(table.columns) if index not in (*columns, *of_times)]
-    notes = (*table.notes, *notes)
-    if of_times:
-        notes += (f"Each row counts as often as its column {quote(table.columns[of_times[0]])} says.",)
-    if others:
-        notes += (f"{NOT_READ}{some([*map(quote, others)])}.",)
-    ones, n = each @ bits, int(each.sum())
-    reports = Reports(
-        labels=np.array(names, dtype=object),
-        counts=ones,
-        total=n,
-        rows=rows,
-        files=(FileRead(source.name, rows, n),),
-        dropped=(),
-        merged=0,
-        notes=notes,
-        category_name=names[0],
-        count_name=table.columns[of_times[0]] if of_times else None,
-        has_header=True,
-        layout="counts" if of_times else "values",
-        sha256=hashlib.sha256(bytes(source.data)).hexdigest(),
-        columns=tuple(names),
-        sheet=source.sheet,
-    )
-    return UnaryReports(tuple(names), ones, n, bits, each, reports)
-
-
 def bits_of_columns(arrays: Sequence[Any], names: Sequence[str], table: Table, before: int) -> Any:
     """The rows of a piece of columns of bits as an Arrow array of bit strings; ``before`` rows came before it."""
     block = _block(arrays, names, table, before)
@@ -440,17 +432,6 @@ def _block(arrays: Sequence[Any], names: Sequence[str], table: Table, before: in
     return np.stack(
         [_bits(array, name, table, before) for array, name in zip(arrays, names, strict=True)], axis=1
     )
-
-
-def _times(column: Numbered, table: Table) -> tuple[Counts, tuple[str, ...]]:
-    """(r,) how often each row of bits occurred, and sentences about how its numbers were read."""
-    distinct, codes = column.result()
-    parsed = numbers.parse(distinct)
-    values = parsed.values / 100 if parsed.percent else parsed.values
-    numbers.check(table, distinct, values, codes, np.ones(len(codes), dtype=bool), people=True)
-    each = values[codes].astype(np.int64)
-    check_total(each)
-    return each, parsed.notes
 
 
 def _bits(array: Any, name: str, table: Table, before: int) -> npt.NDArray[np.uint8]:
