@@ -26,26 +26,10 @@ from rr_core.plan.one_share import GoalKey, share_curve
 from rr_core.plan.settings import ShareSettings
 from rr_core.recompute import recompute
 from rr_core.recompute.result import Recomputed
+from rr_core.reports import designs
 from rr_core.reports.analysis import ByGroup, Collecting
 from rr_core.reports.by_group import Stated, designs_of
-from rr_core.reports.designs import (
-    DESIGNS,
-    MOST_FORCED,
-    OF_ONE_SHARE,
-    Counted,
-    Design,
-    Unclear,
-    by_number,
-    k_rr,
-    likely_yes,
-    made_of,
-    numbers_of,
-    of_forced,
-    of_table,
-    of_yes_and_no,
-    parameter,
-    unary_encoding,
-)
+from rr_core.reports.designs import DESIGNS, Counted, Design, Unclear
 from rr_core.reports.epsilon_fit import Simulations, fit_test
 from rr_core.script import VERSION
 
@@ -89,29 +73,11 @@ _OPTIONS_OF: dict[str, set[str]] = {
 # What may differ by group: in the option itself, as "north=1,south=2", or in a column named by the option with -by.
 _BY_GROUP = ("epsilon", "p", "redraw", "prevalence", "p2", "f", "q", "forced")
 # What the readers of files say to a person at the app, and what is typed in a shell instead.
-_IN_A_SHELL = (
-    (r"say that the first line is not a header", "say --no-header"),
-    (r"switching “First row is a header” off", "--no-header"),
-    (r"switching “First row is a header” on", "--header"),
-    (r"choose “a count per category”, and the column of counts (“[^”]*”)", r"say --count \1"),
-    (
-        r"choose “a count per category”, and the column of counts",
-        "say which column has the counts with --count NAME",
-    ),
-    (r"Take what is neither out of the file", "Say --leave-out NAME for what is neither"),
-    (r"Count two ways to write one answer together, above", "Say --merge for two ways to write one answer"),
-    (r"take those that hold for all at once", "take inv_low_all and inv_high_all"),
-    (r"say so where you are asked how the reports were made", "say --design unary"),
-    *(
-        (f"{word}hoose “{re.escape(design.name)}”( above)?", f"{say} --design {key}")
-        for key, design in DESIGNS.items()
-        for word, say in (("C", "Say"), ("c", "say"))
-    ),
-    (r"leave such names out under “Other reports or settings”", "say --leave-out NAME for such names"),
-    (r" under “Other reports or settings”", ""),
-    (r"\bupload (?=[a-z])", "give "),
-    (r"\bUpload (?=[a-z])", "Give "),
-)
+_IN_A_SHELL = read_toml("shell.toml") | {
+    f"{word}hoose “{re.escape(design.name)}”( above)?": f"{say} --design {key}"
+    for key, design in DESIGNS.items()
+    for word, say in (("C", "Say"), ("c", "say"))
+}
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -170,7 +136,7 @@ def _sentence(error: Exception) -> str:
 
 def _in_a_shell(text: str) -> str:
     """The same with options in place of the app's widgets."""
-    for words, instead in _IN_A_SHELL:
+    for words, instead in _IN_A_SHELL.items():
         text = re.sub(words, instead, text)
     return text
 
@@ -240,7 +206,7 @@ def _by_reports(asked: argparse.Namespace) -> tuple[Results, list[str]]:
     odd = odd_names(read, domain, (lambda k: _mechanism(asked, k)) if stated and not varied else None)
     names = _decided(asked, odd.names, read)
     alone = not stated and len(read.labels) < 2  # which the design refuses in its own words
-    collected = Collected(read.labels, read.counts, 0, (), 0, ()) if alone else within(read, domain, names)
+    collected = Collected(read.labels, read.counts) if alone else within(read, domain, names)
     notes = [
         *_read_from(asked, sources, read),
         *rows_left_out(read.dropped, 0 if asked.by else read.merged),  # groups repeat each category
@@ -332,11 +298,11 @@ def _varied(asked: argparse.Namespace) -> dict[str, str | dict[str, str]]:
 
 def _with_examples(asked: argparse.Namespace) -> argparse.Namespace:
     """The same with a number in place of each that differs by group: how reports are counted does not depend on it."""
-    likes = {one.key: one.example for one in numbers_of(DESIGNS[asked.design], _encoding(asked))}
+    likes = {one.key: one.example for one in designs.numbers_of(DESIGNS[asked.design], _encoding(asked))}
     likes |= {"epsilon": "1"} | ({"p": "0.9", "redraw": "0.5"} if asked.design == "k_rr" else {})
     examples = {name: likes.get(name) for name in _varied(asked)}
-    if isinstance(of_table := _varied(asked).get("table"), dict):
-        examples["table"] = next(iter(of_table.values()))
+    if isinstance(tables := _varied(asked).get("table"), dict):
+        examples["table"] = next(iter(tables.values()))
     return argparse.Namespace(**{**vars(asked), **examples})
 
 
@@ -383,12 +349,12 @@ def _of_groups(
             return _by_table(texts[0], reports, np.zeros(len(reports), dtype=np.int64), in_order=True).channel
         if design.key == "forced":
             held = dict(zip(_pairs(asked.forced_by, ""), texts, strict=True))
-            return made_of(design, k, [held.get(label, "0") for label in reports])
+            return designs.made_of(design, k, [held.get(label, "0") for label in reports])
         if design.key == "k_rr":
-            return made_of(design, k, texts, *varied)
+            return designs.made_of(design, k, texts, *varied)
         given = {**vars(whole), **dict(zip(varied, texts, strict=True))}
-        numbers = numbers_of(design, _encoding(asked))
-        return made_of(design, k, [given[one.key] for one in numbers], encoding=_encoding(asked))
+        numbers = designs.numbers_of(design, _encoding(asked))
+        return designs.made_of(design, k, [given[one.key] for one in numbers], encoding=_encoding(asked))
 
     return designs_of(people.groups, stated, make)
 
@@ -520,27 +486,27 @@ def _mechanism(asked: argparse.Namespace, k: int) -> RandomizedResponse:
     if len(stated) != 1:
         raise Unclear("Say how private the reports are: --epsilon E, --p P or --redraw R, one of them")
     ((name, text),) = stated.items()
-    return k_rr(k, name, text)
+    return designs.k_rr(k, name, text)
 
 
 def _counted(asked: argparse.Namespace, design: Design, read: Reports, collected: Collected) -> Counted:
-    labels, counts, in_order = by_number(tuple(map(str, collected.labels)), collected.counts)
+    labels, counts, in_order = designs.by_number(tuple(map(str, collected.labels)), collected.counts)
     in_order = in_order or read.layout == "counts"
     if design.chances is not None:
         missing = [f"--{one.key}" for one in design.parameters if getattr(asked, one.key) is None]
         if missing:
             raise Unclear(f"{design.name}: say {' and '.join(missing)}")
-        values = [parameter(one, getattr(asked, one.key)) for one in design.parameters]
-        positive = asked.yes or (likely_yes(labels) if design.truths is None else None)
+        values = [designs.parameter(one, getattr(asked, one.key)) for one in design.parameters]
+        positive = asked.yes or (designs.likely_yes(labels) if design.truths is None else None)
         if design.positive and positive is None and len(labels) == 2:
             raise Unclear(
                 f"{design.positive} Say it with --yes “{plain(labels[0])}” or --yes “{plain(labels[1])}”"
             )
-        return of_yes_and_no(design, labels, counts, values, positive)
+        return designs.of_yes_and_no(design, labels, counts, values, positive)
     if design.key == "forced":
         texts = _forced(asked, labels)
         unreported = np.zeros(len(texts) - len(labels), dtype=np.int64)
-        return of_forced(tuple(texts), np.concatenate([counts, unreported]), list(texts.values()))
+        return designs.of_forced(tuple(texts), np.concatenate([counts, unreported]), list(texts.values()))
     if asked.table is None:
         raise Unclear("Say the chance of each report for each truth: --table FILE")
     return _by_table(asked.table, labels, counts, in_order=in_order)
@@ -551,7 +517,7 @@ def _by_table(path: str, labels: Sequence[str], counts: NDArray[np.int64], *, in
 
     file = Path(path)
     table = read_matrix_file(file.read_bytes(), file.name)
-    counted = of_table(labels, counts, table.matrix, table.truths, table.reports, in_order=in_order)
+    counted = designs.of_table(labels, counts, table.matrix, table.truths, table.reports, in_order=in_order)
     return dataclasses.replace(counted, notes=(*table.notes, *counted.notes))
 
 
@@ -566,7 +532,7 @@ def _forced(asked: argparse.Namespace, labels: Sequence[str], *, alone: bool = F
     held = _pairs(text, like)
     others = [name for name in held if name not in labels]
     if others and (alone or asked.forced_by is not None or not held.keys() >= {*labels}):
-        answers = ", ".join(plain(label, 20) for label in labels[:MOST_FORCED])
+        answers = ", ".join(plain(label, 20) for label in labels[: designs.MOST_FORCED])
         raise Unclear(f"No answer is called “{plain(others[0])}”, they are {answers}: write {like}")
     if asked.forced_by is not None:
         return dict.fromkeys(labels, "0")
@@ -644,14 +610,13 @@ def _unary(asked: argparse.Namespace) -> tuple[Results, list[str]]:
         raise Unclear("RAPPOR has three chances: say --f, --p and --q")
     if not (any(coins) or whole.epsilon):
         raise Unclear("Say how private the reports are: --epsilon E, or --f, --p and --q")
-    protocol = unary_encoding(k, encoding, coins if any(coins) else [whole.epsilon])
+    protocol = designs.unary_encoding(k, encoding, coins if any(coins) else [whole.epsilon])
     if n < read.support.max():
         most = plain(read.labels[int(read.support.argmax())])
         raise Unclear(
             f"“{most}” has {int(read.support.max()):,} ones, more than there are reports: mend --reports"
         )
-    labels, silent = np.array(read.labels, dtype=object), int((read.support == 0).sum())
-    collected = Collected(labels, read.support, silent, (), 0, ())
+    collected = Collected(np.array(read.labels, dtype=object), read.support)
     settings = ReportSettings(design="unary")
     used = ReportsInUse(read.reports, collected, protocol, settings, unary=read, stated_n=n)
     about = rows_left_out(read.reports.dropped, 0 if asked.by else read.reports.merged)
@@ -660,7 +625,7 @@ def _unary(asked: argparse.Namespace) -> tuple[Results, list[str]]:
 
 def _add_plan(commands: Any) -> None:
     plan = commands.add_parser("plan", help="how many people one share takes")
-    keys = [one.key for one in OF_ONE_SHARE]
+    keys = [one.key for one in designs.OF_ONE_SHARE]
     plan.add_argument("--design", required=True, choices=keys, help="how people are asked")
     for name in ("p", "p2", "prevalence", "draws", "forced", "epsilon", "encoding", "f", "q"):
         plan.add_argument(f"--{name}", **_OPTIONS[name])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import mimetypes
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -13,7 +12,7 @@ from typing import Any, NamedTuple
 import plotly.graph_objects as go
 import streamlit as st
 from jinja2 import Environment, StrictUndefined, Template
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from pages._ui import link, session_files, truth
 from pages._ui.draw_results import DrawResults
@@ -122,14 +121,13 @@ def printed(
 
 def _bold(markdown: str) -> Markup:
     """Markdown with bold words only, as HTML."""
-    return Markup(re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", html.escape(markdown.replace("\\*", "*"))))
+    return Markup(re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", str(escape(markdown.replace("\\*", "*")))))
 
 
 def template(text: str, **filters: Callable[[str], Markup]) -> Template:
     """A page to download. What is filled in is escaped, unless it is this project's own `Markup`."""
     environment = Environment(
         autoescape=True,
-        finalize=_escaped,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -137,8 +135,3 @@ def template(text: str, **filters: Callable[[str], Markup]) -> Template:
     )
     environment.filters |= filters
     return environment.from_string(text)
-
-
-def _escaped(value: object) -> Markup:
-    """The value as markup, escaped as by `html.escape`, so that files keep the bytes of earlier versions."""
-    return value if isinstance(value, Markup) else Markup(html.escape(str(value)))

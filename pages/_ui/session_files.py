@@ -87,11 +87,9 @@ def forget_files(but: Sequence[File] = ()) -> None:
 
 def are_held(files: Sequence[File]) -> bool:
     """Whether the server still has these files of this session."""
-    context = get_script_run_ctx()
-    ids = [one.file_id for one in files]
-    return context is not None and len(context.uploaded_file_mgr.get_files(context.session_id, ids)) == len(
-        ids
-    )
+    context, ids = get_script_run_ctx(), [one.file_id for one in files]
+    held = context.uploaded_file_mgr.get_files(context.session_id, ids) if context else None
+    return held is not None and len(held) == len(ids)
 
 
 def say_if_let_go() -> None:

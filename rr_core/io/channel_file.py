@@ -88,7 +88,11 @@ def read_matrix(text: str) -> MatrixFile:
     titles = rows[0] if header else None
     if titles is not None and named and len(titles) == len(body[0]):
         titles = titles[1:]  # the corner
-    if titles is not None and _is_row(titles, alone=len(body) == 1):
+    told = [title for title in titles or () if _value(title) is not None]
+    of_names = len(body) > 1 and all(map(_WHOLE.fullmatch, told))
+    if (
+        titles is not None and 0 < len(told) < len(titles) and not of_names
+    ):  # chances, and a cell that is none
         header, body, titles = False, rows, None
     truths = tuple(row[0] for row in body) if named else None
     numbers = [row[1:] if named else row for row in body]
@@ -102,15 +106,14 @@ def read_matrix(text: str) -> MatrixFile:
         if twice := next((name for name in names if list(names).count(name) > 1), None):
             raise UnreadableFile(f"Two {what} are called {quote(twice)}: give each its own name.")
     read = _distributions(matrix, truths, None if titles is None else tuple(titles))
+    note = ""
     if titles is not None and all(map(_WHOLE.fullmatch, titles)):
         note = f"The numbers of the first line, {', '.join(map(quote, titles[:3]))} …, were read as names of columns."
-        read = dataclasses.replace(read, notes=(*read.notes, note))
-    if titles is None and len(rows) > len(rows[0]) and _are_whole(rows[0]):
+    elif titles is None and len(rows) > len(rows[0]) and _are_whole(rows[0]):
         note = (
             "The first line was read as the chances of a truth. If it holds names, write a word before them."
         )
-        read = dataclasses.replace(read, notes=(*read.notes, note))
-    return read
+    return dataclasses.replace(read, notes=(*read.notes, *filter(None, [note])))
 
 
 def _names(rows: Sequence[Sequence[str]]) -> tuple[bool, bool]:
@@ -139,12 +142,6 @@ def _names(rows: Sequence[Sequence[str]]) -> tuple[bool, bool]:
     if not header and len(rows) == len(first) + 1 and [*map(_value, first)] in ([0, 1], [1, 0]):
         header = _hold_distributions(below, _ROUNDED)  # 0 and 1 above a square table
     return header, named
-
-
-def _is_row(titles: Sequence[str], alone: bool) -> bool:
-    """Whether a line that was taken for names is rather a row of chances with a cell that is none."""
-    numbers = [title for title in titles if _value(title) is not None]
-    return 0 < len(numbers) < len(titles) and (alone or not all(map(_WHOLE.fullmatch, numbers)))
 
 
 def _are_whole(cells: Sequence[str]) -> bool:

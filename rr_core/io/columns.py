@@ -97,9 +97,14 @@ class Hint:
     times: bool = False
 
 
+def cells_of(rows: Sequence[Row], index: int) -> list[str]:
+    """The cells of a column, where rows have one, without blanks around them."""
+    return [row[index].strip() for row in rows if index < len(row)]
+
+
 def hints(rows: Sequence[Row], width: int) -> tuple[Hint, ...]:
     """A hint for each column."""
-    return tuple(_hint([row[i].strip() for row in rows if i < len(row)]) for i in range(width))
+    return tuple(_hint(cells_of(rows, i)) for i in range(width))
 
 
 def _hint(cells: list[str]) -> Hint:
@@ -268,7 +273,7 @@ def detect_header(rows: Sequence[Row]) -> bool:
     numeric = numeric_columns(body, len(first))
     if any(cell and is_numeric for cell, is_numeric in zip(first, numeric, strict=True)):
         return True
-    below = [[row[i].strip() for row in body if i < len(row)] for i in range(len(first))]
+    below = [cells_of(body, i) for i in range(len(first))]
     if any(cell in column for cell, column in zip(first, below, strict=True)):
         return False
     if any(is_title(cell, column) for cell, column in zip(first, below, strict=True)):
@@ -323,7 +328,7 @@ def header_rows(rows: Sequence[Row]) -> int:
         return 0
     for last in range(min(_MOST_HEADERS, len(rows)) - 1, 0, -1):
         above, words = rows[:last], [cell.strip() for cell in rows[last]]
-        below = [[row[i].strip() for row in rows[last + 1 :] if i < len(row)] for i in range(len(words))]
+        below = [cells_of(rows[last + 1 :], i) for i in range(len(words))]
         numbers = [len(column) > 1 and all(map(looks_numeric, column)) for column in below]
         named = [
             bool(re.search(r"[^\W\d_]|%", word)) and word.casefold() not in NO_ANSWERS
@@ -362,9 +367,7 @@ def refuse_headers(rows: Sequence[Row]) -> None:
 def _are_numbers_of_columns(first: Row, body: Sequence[Row]) -> bool:
     """Whether numbers in the first row are names that a program gave: 0, 1, 2, … above bits, or a single 0."""
     names = first[1:] if first and not first[0] else first
-    cells = [
-        [row[i].strip() for row in body if i < len(row)] for i in range(len(first) - len(names), len(first))
-    ]
+    cells = [cells_of(body, i) for i in range(len(first) - len(names), len(first))]
     if not body or not names:
         return False
     if len(names) == 1:
@@ -612,8 +615,7 @@ def _may_count(table: Described, index: int) -> bool:
 
 
 def _are_whole(table: Described, index: int) -> bool:
-    cells = [row[index].strip() for row in table.sample if index < len(row)]
-    return all(_WHOLE.fullmatch(cell) for cell in cells if cell)
+    return all(map(_WHOLE.fullmatch, filter(None, cells_of(table.sample, index))))
 
 
 def is_person_id(table: Described, index: int) -> bool:
@@ -651,10 +653,6 @@ def choose(
                 " numbers. Add a column of counts, or choose “one value per row” and pick its column."
             )
         return ColumnChoice("values", suggested.category if picked is None else picked, None)
-    return _choose_counts(table, picked, counted)
-
-
-def _choose_counts(table: Table, picked: int | None, counted: int | None) -> ColumnChoice:
     if len(table.columns) < 2:
         raise UnreadableFile(
             f"The file has one column only ({_listed(table)}), and counts need two: category and"
@@ -723,9 +721,8 @@ def heads_rows(table: Described, index: int) -> bool:
 
 def _are_row_names(table: Described, index: int) -> bool:
     """Whether a column without a name numbers the rows, as R and pandas write them."""
-    cells = [row[index].strip() for row in table.sample if index < len(row)]
     named = any(name != unnamed(i) for i, name in enumerate(table.columns))
-    return named and table.columns[index] == unnamed(index) and is_serial(cells)
+    return named and table.columns[index] == unnamed(index) and is_serial(cells_of(table.sample, index))
 
 
 def refuse_sideways(table: Table) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, Literal
 
+from rr_core.data import read_toml
 from rr_core.limits import MAX_UPLOAD_BYTES
 from rr_core.plain_text import plain
 
@@ -44,37 +45,9 @@ _OF_WORKBOOKS = tuple(name.encode("utf-16-le") for name in ("Workbook", "Book", 
 _SPSS, _STATA = (b"$FL2", b"$FL3"), b"<stata_dta>"
 _SAS = b"\x00" * 12 + b"\xc2\xea\x81\x60\xb3\x14\x11\xcf\xbd\x92\x08\x00\x09\xc7\x31\x8c\x18\x1f\x10\x11"
 _OLD_STATA = re.compile(rb"[h-s][\x01\x02]")  # the version, and the order of bytes
-# What a name promises; text under .xls is a table that a program exported "for Excel".
-_PROMISED = {
-    "parquet": "Parquet",
-    **dict.fromkeys(("xlsx", "xlsm"), "an Excel workbook"),
-    "ods": "an OpenDocument spreadsheet",
-    **dict.fromkeys(("sav", "zsav"), "an SPSS file"),
-    "dta": "a Stata file",
-    "sas7bdat": "a SAS file",
-}
-# First bytes of what people rename to .csv, with the words for it.
-_FOREIGN = (
-    (b"\x89PNG", "a picture (PNG)"),
-    (b"\xff\xd8\xff", "a picture (JPEG)"),
-    (b"GIF8", "a picture (GIF)"),
-    (b"II*\x00", "a picture (TIFF)"),
-    (b"MM\x00*", "a picture (TIFF)"),
-    (b"RIFF", "a picture, sound or film (RIFF)"),
-    (b"%PDF-", "a PDF document"),
-    (b"\xd0\xcf\x11\xe0", "an old Excel or Word file"),
-    (b"ARROW1", "a Feather file"),
-    (b"FEA1", "a Feather file"),
-    (b"PARE", "an encrypted Parquet file"),
-    (b"\x89HDF", "an HDF5 file"),
-    (b"SQLite format 3", "an SQLite database"),
-    (b"{\\rtf", "a rich-text document"),
-    (b"BZh", "a bzip2 archive"),
-    (b"\xfd7zXZ", "an xz archive"),
-    (b"\x28\xb5\x2f\xfd", "a zstd archive"),
-    (b"7z\xbc\xaf", "a 7-Zip archive"),
-    (b"Rar!", "a RAR archive"),
-)
+_FILES = read_toml("files.toml")
+_PROMISED: dict[str, str] = _FILES["promised"]
+_FOREIGN = {bytes.fromhex(first): words for first, words in _FILES["foreign"].items()}
 _HTML = re.compile(rb"\s*<(!doctype|html|head|body|meta|table|tr|\?xml)\b", re.IGNORECASE)
 _JSON = re.compile(rb'\s*(\{\s*"|\[\s*[\[{])')
 # Control characters that no text file holds: C0 without tab, line feed, form feed, return.
@@ -386,7 +359,7 @@ def _file(name: str) -> str:
 
 
 def _refuse_foreign(data: bytes) -> None:
-    found = next((words for magic, words in _FOREIGN if data.startswith(magic)), None)
+    found = next((words for magic, words in _FOREIGN.items() if data.startswith(magic)), None)
     if data.startswith((_GZIP, _ZIP, _EMPTY_ZIP)):
         found = "a file that was compressed twice"
     elif data[257:262] == b"ustar":

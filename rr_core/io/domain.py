@@ -207,20 +207,16 @@ class Collected:
         labels: (k,) distinct str, dtype object, read-only: in the order of the list, else of first appearance and then
             the categories without a name ("not reported 1", ...).
         counts: (k,) read-only int64, reports of each category; not all zero.
-        unreported: categories with no report.
         outside: reported labels not in the domain, and names left out, with their reports, most reported first; not in
             `counts`.
-        outside_total: number of reports in `outside`.
         notes: sentences about the domain.
         too_few: categories of the files with fewer reports than noise alone brings, each with its reports.
     """
 
     labels: npt.NDArray[np.object_]
     counts: Counts
-    unreported: int
-    outside: tuple[tuple[str, int], ...]
-    outside_total: int
-    notes: tuple[str, ...]
+    outside: tuple[tuple[str, int], ...] = ()
+    notes: tuple[str, ...] = ()
     too_few: tuple[tuple[str, int], ...] = ()
 
     @property
@@ -232,6 +228,16 @@ class Collected:
     def total(self) -> int:
         """Reports inside the domain, N."""
         return int(self.counts.sum())
+
+    @property
+    def unreported(self) -> int:
+        """Number of categories without a report."""
+        return int(np.count_nonzero(self.counts == 0))
+
+    @property
+    def outside_total(self) -> int:
+        """Number of reports in `outside`."""
+        return sum(reports for _, reports in self.outside)
 
 
 def within(reports: Reports, domain: Domain, names: Names = AS_WRITTEN) -> Collected:
@@ -257,10 +263,26 @@ def within(reports: Reports, domain: Domain, names: Names = AS_WRITTEN) -> Colle
     k = seen if isinstance(domain, AllSeen) else domain.k
     if reports.total and not counts.any():
         raise WrongDomain("No report is left to be counted. Leave fewer names out.")
-    _check_k(k, seen, isinstance(domain, AllSeen))
-    labels = np.concatenate([labels, _made_up(labels, k - seen)])
-    counts = np.concatenate([counts, np.zeros(k - seen, dtype=np.int64)])
-    return _collected(labels, counts, outside, notes)
+    if isinstance(domain, AllSeen) and seen < K_MIN:
+        raise WrongDomain(
+            f"Only one category is counted, and k-RR needs at least {K_MIN}. Give K, or a list of all"
+            " categories."
+        )
+    if not K_MIN <= k <= K_MAX:
+        raise WrongDomain(f"K must be from {K_MIN} to {K_MAX:,}, and K = {k:,} was given.")
+    if k < seen:
+        raise WrongDomain(
+            f"The files hold {seen:,} different categories, and K = {k:,} is smaller. Give K = {seen:,} or more,"
+            " or a list of all categories if some of these do not belong."
+        )
+    if k > seen:
+        taken = {label for label in labels if label.startswith(UNREPORTED_NAME)}
+        others = (name for i in count(1) if (name := f"{UNREPORTED_NAME} {i}") not in taken)
+        labels = np.array([*labels, *islice(others, k - seen)], dtype=object)
+        counts = np.append(counts, np.zeros(k - seen, dtype=np.int64))
+    labels.setflags(write=False)
+    counts.setflags(write=False)
+    return Collected(labels, counts, outside, notes)
 
 
 def renamed(reports: Reports, names: Names) -> tuple[npt.NDArray[np.object_], Counts]:
@@ -323,7 +345,13 @@ def _on_list(
     outside = most_first(labels, seen, ~inside & (seen > 0))
     alike = similar_labels(np.array([name for name, _ in outside], dtype=object), listed.labels)
     if not inside.any():
-        raise _nothing_shared(labels, listed.labels, alike)
+        shown = [", ".join(quote(label, 20) for label in some[:2]) for some in (listed.labels, labels)]
+        advice = "Check that the list belongs to these reports."
+        if alike:
+            advice = f"They differ in {difference(*alike[0])}: write them alike."
+        raise WrongDomain(
+            f"The list shares no category with the reports: the list has {shown[0]}, the reports {shown[1]}. {advice}"
+        )
     counts = np.zeros(len(listed.labels), dtype=np.int64)
     counts[positions[inside]] = seen[inside]
     if not counts.any():
@@ -338,68 +366,11 @@ def _on_list(
             " it is a title."
         )
     if alike:
-        said.append(_near_note(alike))
-    return _collected(listed.labels, counts, outside, tuple(said))
-
-
-def _collected(
-    labels: npt.NDArray[np.object_],
-    counts: Counts,
-    outside: tuple[tuple[str, int], ...],
-    notes: tuple[str, ...],
-) -> Collected:
-    labels.setflags(write=False)
+        one, other = alike[0]
+        forms = "One label" if len(alike) == 1 else f"{len(alike):,} labels"
+        said.append(
+            f"{forms} outside the list may be on it in another form, such as {quote(one)} for {quote(other)}, which"
+            f" differ in {difference(one, other)}. Correct the list if they are the same."
+        )
     counts.setflags(write=False)
-    return Collected(
-        labels=labels,
-        counts=counts,
-        unreported=int(np.count_nonzero(counts == 0)),
-        outside=outside,
-        outside_total=sum(reports for _, reports in outside),
-        notes=notes,
-    )
-
-
-def _check_k(k: int, seen: int, all_seen: bool) -> None:
-    if all_seen and seen < K_MIN:
-        raise WrongDomain(
-            f"Only one category is counted, and k-RR needs at least {K_MIN}. Give K, or a list of all"
-            " categories."
-        )
-    if not K_MIN <= k <= K_MAX:
-        raise WrongDomain(f"K must be from {K_MIN} to {K_MAX:,}, and K = {k:,} was given.")
-    if k < seen:
-        raise WrongDomain(
-            f"The files hold {seen:,} different categories, and K = {k:,} is smaller. Give K = {seen:,} or more,"
-            " or a list of all categories if some of these do not belong."
-        )
-
-
-def _made_up(labels: npt.NDArray[np.object_], missing: int) -> npt.NDArray[np.object_]:
-    """Names for the ``missing`` categories without one, different from all labels."""
-    if not missing:
-        return np.empty(0, dtype=object)
-    taken = {label for label in labels if label.startswith(UNREPORTED_NAME)}
-    names = (name for i in count(1) if (name := f"{UNREPORTED_NAME} {i}") not in taken)
-    return np.array(list(islice(names, missing)), dtype=object)
-
-
-def _nothing_shared(
-    reported: npt.NDArray[np.object_], listed: npt.NDArray[np.object_], alike: list[tuple[str, str]]
-) -> WrongDomain:
-    shown = [", ".join(quote(label, 20) for label in labels[:2]) for labels in (listed, reported)]
-    advice = "Check that the list belongs to these reports."
-    if alike:
-        advice = f"They differ in {difference(*alike[0])}: write them alike."
-    return WrongDomain(
-        f"The list shares no category with the reports: the list has {shown[0]}, the reports {shown[1]}. {advice}"
-    )
-
-
-def _near_note(alike: list[tuple[str, str]]) -> str:
-    (one, other), number = alike[0], len(alike)
-    labels = "One label" if number == 1 else f"{number:,} labels"
-    return (
-        f"{labels} outside the list may be on it in another form, such as {quote(one)} for {quote(other)}, which"
-        f" differ in {difference(one, other)}. Correct the list if they are the same."
-    )
+    return Collected(listed.labels, counts, outside, tuple(said))

@@ -43,7 +43,7 @@ def csv_file(result: SweepResult) -> bytes:
     columns: dict[str, Any] = dict(storage.to_columns(result))
     for name in _TEXTS:
         columns[name] = [csv_cell(text) for text in columns[name].tolist()]
-    columns[_SETTINGS] = [_settings(result), *[""] * (len(columns["dist"]) - 1)]
+    columns[_SETTINGS] = [json.dumps(storage.metadata(result)), *[""] * (len(columns["dist"]) - 1)]
     return csv_bytes(columns)
 
 
@@ -53,8 +53,8 @@ def parquet_file(result: SweepResult) -> bytes:
         name: pa.array(values.tolist(), pa.string() if name in _TEXTS else pa.from_numpy_dtype(values.dtype))
         for name, values in storage.to_columns(result).items()
     }
-    out = io.BytesIO()
-    pq.write_table(pa.table(columns).replace_schema_metadata({_SETTINGS: _settings(result)}), out)
+    out, about = io.BytesIO(), {_SETTINGS: json.dumps(storage.metadata(result))}
+    pq.write_table(pa.table(columns).replace_schema_metadata(about), out)
     return out.getvalue()
 
 
@@ -180,10 +180,6 @@ def _check_rows(rows: int) -> None:
             f"The file has {rows:,} rows, and at most {MOST_ROWS:,} are read: one per cell and estimate. Save the sweep "
             "in several parts."
         )
-
-
-def _settings(result: SweepResult) -> str:
-    return json.dumps(storage.metadata(result))
 
 
 def _about(written: str) -> Any:

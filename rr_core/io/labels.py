@@ -48,14 +48,16 @@ class Labels:
 def factorize(column: Any) -> tuple[Any, Codes]:
     """Distinct values of a chunked column, in order of first appearance, and each row's code. Missing values are one
     of them. O(rows); 4 bytes per row and the distinct values."""
-    if pa.types.is_dictionary(column.type):
-        return _factorize_dictionary(column)
+    if pa.types.is_dictionary(column.type):  # which may hold values that are not used, in any order
+        whole = column.unify_dictionaries().combine_chunks()
+        encoded = whole.indices.dictionary_encode(null_encoding="encode")
+        return whole.dictionary.take(encoded.dictionary), encoded.indices.to_numpy(zero_copy_only=False)
     many = len(column) > _MANY or column.nbytes > _MUCH
     if many and not column.null_count and is_text(column.type):
         # One chunk is taken as it is: combining would copy it.
         return _factorize_sorted(column.chunk(0) if column.num_chunks == 1 else column.combine_chunks())
-    encoded = column.dictionary_encode(null_encoding="encode")
-    return _dictionary(encoded), _indices(encoded)
+    encoded = column.dictionary_encode(null_encoding="encode").combine_chunks()
+    return encoded.dictionary, encoded.indices.to_numpy(zero_copy_only=False)
 
 
 def _factorize_sorted(text: Any) -> tuple[Any, Codes]:
@@ -171,27 +173,6 @@ def _free_label(stem: str, taken: set[bytes], repeats: dict[str, int]) -> str:
     return label
 
 
-def _factorize_dictionary(column: Any) -> tuple[Any, Codes]:
-    """`factorize` of a dictionary-encoded column, whose dictionary may hold unused values, in any order."""
-    column = column.unify_dictionaries()
-    values = column.chunk(0).dictionary if column.num_chunks else pa.array([], column.type.value_type)
-    indices = pa.chunked_array([chunk.indices for chunk in column.chunks], column.type.index_type)
-    encoded = indices.dictionary_encode(null_encoding="encode")
-    return values.take(_dictionary(encoded)), _indices(encoded)
-
-
-def _dictionary(encoded: Any) -> Any:
-    """All chunks that Arrow encodes in one call share one dictionary, which the last chunk holds whole."""
-    if not encoded.num_chunks:
-        return pa.array([], encoded.type.value_type)
-    return encoded.chunk(encoded.num_chunks - 1).dictionary
-
-
-def _indices(encoded: Any) -> Codes:
-    parts = [np.asarray(chunk.indices.to_numpy(zero_copy_only=False)) for chunk in encoded.chunks]
-    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int32)
-
-
 _AFFIXES = r"^[\s\p{P}\p{S}]+|[\s\p{P}\p{S}]+$"
 
 
@@ -273,13 +254,9 @@ def _plain_number(cell: str) -> str:
     if len(cell) > _LONGEST_NUMBER:
         return cell
     number = Decimal(cell).normalize()
-    return (
-        "0"
-        if not number
-        else format(number, "f")
-        if abs(number.adjusted()) < _LONGEST_NUMBER
-        else str(number)
-    )
+    if not number:
+        return "0"
+    return format(number, "f") if abs(number.adjusted()) < _LONGEST_NUMBER else str(number)
 
 
 def _plain_date(cell: str) -> str:

@@ -59,8 +59,11 @@ def parse(distinct: Any, *, shares: bool = False) -> Numbers:
 
     In a column of ``shares``, points are decimal points.
     """
+    if pa.types.is_signed_integer(distinct.type) and distinct.null_count == 0:
+        return Numbers(pc.cast(distinct, pa.int64()).to_numpy(zero_copy_only=False))
     if is_number(distinct.type):
-        return Numbers(_from_arrow(distinct))
+        doubles = pc.fill_null(pc.cast(distinct, pa.float64(), safe=False), np.nan)
+        return Numbers(doubles.to_numpy(zero_copy_only=False))
     text = to_text(distinct)
     if pc.any(pc.match_substring_regex(text, _OTHER_DIGITS)).as_py():
         text = pa.array([one and one.translate(_DIGITS) for one in text.to_pylist()], text.type)
@@ -71,7 +74,11 @@ def parse(distinct: Any, *, shares: bool = False) -> Numbers:
     if pc.all(pc.match_substring_regex(text, _INTEGER)).as_py():
         return Numbers(pc.cast(pc.utf8_ltrim(text, "+"), pa.int64()).to_numpy(zero_copy_only=False))
     notes: list[str] = []
-    text, percent = _without_percent(text)
+    signed = pc.ends_with(text, "%")
+    # Every number has one.
+    percent = bool(pc.any(signed).as_py() and pc.all(pc.or_(signed, pc.equal(text, ""))).as_py())
+    if percent:
+        text = pc.utf8_rtrim(text, "% \u00a0\u202f")
     spaced = pc.match_substring_regex(text, _SPACED)
     if pc.any(spaced).as_py():
         text = pc.if_else(spaced, pc.replace_substring_regex(text, r"[ '\x{a0}\x{2019}\x{202f}]", ""), text)
@@ -122,33 +129,18 @@ def check(
 def _complaint(where: str, unit: str, text: str, value: float, people: bool) -> str:
     """What is wrong with the number at a place, and how to mend it."""
     if not text:
-        advice = f"Write a number there (0 if nobody is in the category) or delete the {unit}"
-        return f"{where} has no count. {advice}."
+        return f"{where} has no count. Write a number there (0 if nobody is in the category) or delete the {unit}."
     if pc.match_substring_regex(pa.scalar(text), _NOT_FINITE).as_py() or np.isinf(value):
-        problem = "is not a finite number"
-        advice = f"Replace it by a number, 0 or more, or delete the {unit}"
+        problem = f"not a finite number. Replace it by a number, 0 or more, or delete the {unit}"
     elif np.isnan(value):
-        problem, advice = (
-            "is not a number",
-            f"Write it with digits only, such as 1234{'' if people else ' or 0.25'}",
-        )
+        problem = f"not a number. Write it with digits only, such as 1234{'' if people else ' or 0.25'}"
     elif value < 0:
-        problem, advice = (
-            "is negative",
-            f"{'Counts' if people else 'Counts and probabilities'} must be 0 or more",
-        )
+        problem = f"negative. {'Counts' if people else 'Counts and probabilities'} must be 0 or more"
     elif people and value != round(value):
-        problem, advice = "is not a whole number", "Reports are counted people: upload counts, not shares"
+        problem = "not a whole number. Reports are counted people: upload counts, not shares"
     else:
-        problem, advice = "is too large", f"Counts may go up to {MAX_COUNT:,}"
-    return f"{where}: the count {quote(text)} {problem}. {advice}."
-
-
-def _from_arrow(numbers: Any) -> npt.NDArray[Any]:
-    if pa.types.is_signed_integer(numbers.type) and numbers.null_count == 0:
-        return np.asarray(pc.cast(numbers, pa.int64()).to_numpy(zero_copy_only=False))
-    doubles = pc.fill_null(pc.cast(numbers, pa.float64(), safe=False), np.nan)
-    return np.asarray(doubles.to_numpy(zero_copy_only=False))
+        problem = f"too large. Counts may go up to {MAX_COUNT:,}"
+    return f"{where}: the count {quote(text)} is {problem}."
 
 
 def as_integers(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -160,14 +152,6 @@ def as_integers(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     ):
         return values
     return values.astype(np.int64)
-
-
-def _without_percent(text: Any) -> tuple[Any, bool]:
-    """Percent signs removed if every number has one."""
-    signed = pc.ends_with(text, "%")
-    if not pc.any(signed).as_py() or not pc.all(pc.or_(signed, pc.equal(text, ""))).as_py():
-        return text, False
-    return pc.utf8_rtrim(text, "% \u00a0\u202f"), True
 
 
 def _without_commas(text: Any, notes: list[str]) -> Any:

@@ -54,9 +54,19 @@ def open_parquet(data: bytes) -> ParquetTable:
         )
     with faults_as(_DAMAGED):
         file = _open(data)
-        _check_shape(file)
+        schema = file.schema_arrow
+        names = schema.names
+        if file.metadata.num_rows == 0 or not names:
+            raise NoRows("The Parquet file has no rows. Export a table with one row per category.")
+        if len(names) > MAX_COLUMNS:
+            raise UnreadableFile(
+                f"The Parquet file has {len(names):,} columns; at most {MAX_COLUMNS:,} are read. Keep the columns"
+                " category and count."
+            )
+        repeated = next((name for name in names if names.count(name) > 1), None)
+        if repeated is not None:
+            raise UnreadableFile(f"Two columns are called {quote(repeated)}. Give every column its own name.")
         sample = _sample(file)
-    schema = file.schema_arrow
     # Numbers written as text are judged by the first rows.
     as_text = numeric_columns(sample, len(schema))
     numeric = tuple(
@@ -65,7 +75,7 @@ def open_parquet(data: bytes) -> ParquetTable:
     )
     return ParquetTable(
         data=data,
-        columns=tuple(schema.names),
+        columns=tuple(names),
         sample=sample[:SAMPLE_ROWS],
         numeric=numeric,
         hints=hints(sample, len(schema)),
@@ -88,20 +98,6 @@ def is_text(kind: Any) -> bool:
 def _open(data: bytes, as_dictionary: Sequence[str] = (), about: Any = None) -> pq.ParquetFile:
     """The file; its metadata is read again unless it is given."""
     return pq.ParquetFile(pa.BufferReader(data), metadata=about, read_dictionary=list(as_dictionary))
-
-
-def _check_shape(file: pq.ParquetFile) -> None:
-    names = file.schema_arrow.names
-    if file.metadata.num_rows == 0 or not names:
-        raise NoRows("The Parquet file has no rows. Export a table with one row per category.")
-    if len(names) > MAX_COLUMNS:
-        raise UnreadableFile(
-            f"The Parquet file has {len(names):,} columns; at most {MAX_COLUMNS:,} are read. Keep the columns"
-            " category and count."
-        )
-    repeated = next((name for name in names if names.count(name) > 1), None)
-    if repeated is not None:
-        raise UnreadableFile(f"Two columns are called {quote(repeated)}. Give every column its own name.")
 
 
 def _readable(file: pq.ParquetFile, index: int) -> str:
@@ -152,11 +148,8 @@ def _storage(kind: Any) -> Any:
 def _usual(values: Any) -> Any:
     """The array itself if it holds numbers or text, else its values as text: of dates, truth values, JSON."""
     kind = values.type
-    return (
-        values
-        if is_number(kind) or (is_text(kind) and not pa.types.is_string_view(kind))
-        else to_text(values)
-    )
+    usual = is_number(kind) or (is_text(kind) and not pa.types.is_string_view(kind))
+    return values if usual else to_text(values)
 
 
 def to_text(values: Any) -> Any:
@@ -169,13 +162,11 @@ def to_text(values: Any) -> Any:
         values = pc.if_else(pc.is_nan(values), None, values)
     try:
         text = pc.fill_null(pc.cast(values, pa.large_string()), "")
-        return (
-            pc.replace_substring_regex(text, r"( 00:00:00)?(\.0+)?$", "")
-            if pa.types.is_timestamp(values.type)
-            else text
-        )
     except pa.ArrowException:
         raise UnreadableFile(
             "A column of the Parquet file holds values that are not text or numbers. Save it as a column of"
             " text."
         ) from None
+    if pa.types.is_timestamp(values.type):
+        return pc.replace_substring_regex(text, r"( 00:00:00)?(\.0+)?$", "")
+    return text

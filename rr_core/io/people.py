@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rr_core.io import numbers
-from rr_core.io.columns import WORDS, Table, find
+from rr_core.io.columns import WORDS, Table, find, words_of
 from rr_core.io.decoding import NoRows, UnreadableFile, quote, quoted
 from rr_core.io.domain import Names, counted_name
 from rr_core.io.labels import as_objects, clean, factorize, name_order, value_form
@@ -49,7 +48,7 @@ class People:
 
 def is_inclusion_name(name: str) -> bool:
     """Whether the name of a column means inclusion probabilities."""
-    return bool({*re.split(r"[\W\d_]+", name.casefold())} & {"pi", "inclusion"})
+    return bool(words_of(name) & {"pi", "inclusion"})
 
 
 def read_people(
@@ -137,7 +136,7 @@ def _rows(
     for piece in table.pieces(indices):
         if not piece.arrays:
             continue
-        arrays = [_combined(array) for array in piece.arrays]
+        arrays = [array.combine_chunks() for array in piece.arrays]
         if many:
             arrays = [bits_of_columns(arrays[:many], read.columns, table, rows), *arrays[many:]]
         n = len(arrays[0])
@@ -272,11 +271,6 @@ def _stated(
     return tuple(map(tuple, found))
 
 
-def _combined(array: Any) -> Any:
-    combined = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
-    return pa.concat_arrays(combined.chunks) if isinstance(combined, pa.ChunkedArray) else combined
-
-
 def _note(notes: list[str], sums: pa.Table, among: npt.NDArray[np.bool_], name: str, why: str) -> None:
     rows = int(sums[name].to_numpy()[among].sum())
     if rows:
@@ -295,7 +289,9 @@ def _groups(columns: Sequence[Any], n: int) -> tuple[npt.NDArray[np.int64], tupl
     groups, names, none = np.zeros(n, dtype=np.int64), tuple[str, ...](("",)), dict[str, None]()
     for number, column in enumerate(columns):
         labels = clean(*factorize(column))
-        own, mine = _in_order(labels.codes.astype(np.int64), as_objects(labels.names).tolist())
+        written = as_objects(labels.names)
+        order = name_order(written)
+        own, mine = np.append(np.argsort(order), -1)[labels.codes], tuple(written[order].tolist())
         is_none = np.array([name in WORDS["missing"] for name in mine] + [True])
         none |= dict.fromkeys(name for name, missing in zip(mine, is_none, strict=False) if missing)
         own, mine = _seen(np.where(is_none[own], -1, own), mine)
@@ -305,15 +301,6 @@ def _groups(columns: Sequence[Any], n: int) -> tuple[npt.NDArray[np.int64], tupl
         crossed = np.where((groups >= 0) & (own >= 0), groups * len(mine) + own, -1)
         groups, names = _seen(crossed, tuple(f"{one}, {other}" for one in names for other in mine))
     return groups, names, tuple(none)
-
-
-def _in_order(
-    codes: npt.NDArray[np.int64], names: Sequence[str]
-) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
-    """The same with the names in their order, as `name_order` has it."""
-    order = name_order(np.array(names, dtype=object))
-    places = np.append(np.argsort(order), -1)
-    return places[codes], tuple(names[i] for i in order.tolist())
 
 
 def _seen(
@@ -326,11 +313,7 @@ def _seen(
 
 
 def _weights(array: Any, table: Table, index: int, before: int, inverse: bool) -> npt.NDArray[np.float64]:
-    """The numbers of a piece of the column of weights, nan where there is none; ``before`` rows came before it.
-
-    Raises:
-        UnreadableFile: the first text that is no number, or number that is no weight, with its line.
-    """
+    """The numbers of a piece of the column of weights, nan where there is none; ``before`` rows came before it."""
     combined, column = array, quote(table.columns[index])
 
     def refuse(wrong: npt.NDArray[np.bool_], found: Callable[[int], str], why: str) -> None:

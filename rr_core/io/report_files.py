@@ -82,47 +82,43 @@ def json_file(results: Results, verdict: str, when: str) -> bytes:
 def script(results: Results) -> str:
     """Python for the person's own files and ``rr_core``."""
     used, simulated, test = results.used, results.simulated, results.epsilon_test
-    designs = _designs(used)
-    if isinstance(designs[0], UnaryEncoding):
-        return _script_of_unary(results, designs[0])
-    names = used.settings.names
+    design, names, reports = _designs(used)[0], used.settings.names, used.reports
+    address, files = f"/your_reports?made={used.settings.design}", [file.name for file in reports.files]
     decided = {"left_out": list(names.left_out), "counted_as": dict(names.counted_as)}
-    if isinstance(designs[0], Channel):
-        return recompute_script(
-            f"/your_reports?made={used.settings.design}",
-            [] if used.people is None else [file.name for file in used.reports.files],
-            source=used.source,
-            reports=dict(zip(used.collected.labels.tolist(), used.collected.counts.tolist(), strict=True)),
-            names=list(used.labels),
-            matrix=_each(used, lambda one: one.matrix.tolist()),
-            level=results.level,
-            users=results.analysis.users,
-            **_people_of(used, {"reading": used.reports.reading, **decided, "sha256": used.reports.sha256}),
-        )
-    reports = used.reports
-    domain: dict[str, Any] = {"size": used.k} if used.settings.domain == "size" else {}
-    if used.settings.domain == "listed":
-        apart = list_is_a_file(results)
-        domain = {"listed": "categories.txt" if apart else used.collected.labels.tolist()}
-    return recompute_script(
-        "/your_reports",
-        [file.name for file in reports.files],
-        reading=reports.reading,
-        **domain,
-        **decided,
-        **(
-            {"p": _each(used, lambda one: one.p)}
-            if used.settings.privacy_kind == "p"
-            else {"epsilon": _each(used, lambda one: one.epsilon)}
-        ),
-        level=results.level,
-        users=results.analysis.users,
-        replicates=0 if test is None else test.done,
-        seed=SEED,
-        search_epsilon=simulated is not None and simulated.plausible is not None,
-        sha256=reports.sha256,
-        **_people_of(used, {}),
-    )
+    counts = dict(zip(used.collected.labels.tolist(), used.collected.counts.tolist(), strict=True))
+    made: dict[str, Any] = {}
+    tested: dict[str, Any] = {}
+    again: dict[str, Any] = {}  # what it needs besides to read groups and weights
+    if isinstance(design, UnaryEncoding):
+        held = used.unary is not None and used.unary.bits is not None
+        files = files if held else []
+        made = {"reading": {"columns": (), **reports.reading}} if held else {"ones": counts}
+        told = "epsilon" if design.chances is None else "chances"
+        made |= {"source": used.source, told: _each(used, lambda one: getattr(one, told))}
+        made |= {"optimized": design.optimized, "n": used.n}
+    elif isinstance(design, Channel):
+        files = [] if used.people is None else files
+        made = {"source": used.source, "reports": counts, "names": list(used.labels)}
+        made["matrix"] = _each(used, lambda one: one.matrix.tolist())
+        again = {"reading": reports.reading, **decided, "sha256": reports.sha256}
+    else:
+        address, made = "/your_reports", {"reading": reports.reading}
+        if used.settings.domain == "size":
+            made["size"] = used.k
+        elif used.settings.domain == "listed":
+            apart = list_is_a_file(results)
+            made["listed"] = "categories.txt" if apart else used.collected.labels.tolist()
+        told = "p" if used.settings.privacy_kind == "p" else "epsilon"
+        made |= {**decided, told: _each(used, lambda one: getattr(one, told))}
+        tested = {"replicates": 0 if test is None else test.done, "seed": SEED}
+        tested["search_epsilon"] = simulated is not None and simulated.plausible is not None
+        tested["sha256"] = reports.sha256
+    if used.people is not None:
+        again |= {"by": list(used.by), "weights": used.weights, "inverse": used.inverse}
+    else:
+        again = {}
+    common = {"level": results.level, "users": results.analysis.users}
+    return recompute_script(address, files, **made, **common, **tested, **again)
 
 
 def _designs(used: ReportsInUse) -> Sequence[Collecting]:
@@ -135,35 +131,6 @@ def _each(used: ReportsInUse, told: Callable[[Any], Any]) -> Any:
     if not isinstance(used.protocol, ByGroup) or used.people is None:
         return told(used.protocol)
     return {name: told(one) for name, one in zip(used.people.groups, used.protocol.designs, strict=True)}
-
-
-def _people_of(used: ReportsInUse, others: dict[str, Any]) -> dict[str, Any]:
-    """What a script is told of groups and weights, ``others`` what else it needs then; nothing where there are none."""
-    if used.people is None:
-        return {}
-    return {**others, "by": list(used.by), "weights": used.weights, "inverse": used.inverse}
-
-
-def _script_of_unary(results: Results, protocol: UnaryEncoding) -> str:
-    used = results.used
-    held = used.unary is not None and used.unary.bits is not None
-    ones = dict(zip(used.labels, used.collected.counts.tolist(), strict=True))
-    return recompute_script(
-        "/your_reports?made=unary",
-        [file.name for file in used.reports.files] if held else [],
-        **({"reading": {"columns": (), **used.reports.reading}} if held else {"ones": ones}),
-        source=used.source,
-        **(
-            {"epsilon": _each(used, lambda one: one.epsilon)}
-            if protocol.chances is None
-            else {"chances": _each(used, lambda one: one.chances)}
-        ),
-        optimized=protocol.optimized,
-        n=used.n,
-        level=results.level,
-        users=results.analysis.users,
-        **_people_of(used, {}),
-    )
 
 
 def list_is_a_file(results: Results) -> bool:
@@ -253,9 +220,9 @@ def facts(results: Results, verdict: str) -> dict[str, Any]:
     }
 
 
-def strict_json(value: Any, indent: int | None = None) -> str:
+def strict_json(value: Any) -> str:
     """JSON that every reader takes: numbers that are not finite become null."""
-    return json.dumps(_finite(value), ensure_ascii=False, allow_nan=False, indent=indent)
+    return json.dumps(_finite(value), ensure_ascii=False, allow_nan=False)
 
 
 def _settings(results: Results) -> dict[str, Any]:

@@ -106,7 +106,6 @@ class ReportsInUse:
             left,
             labels=np.array(counted.reports, dtype=object),
             counts=counted.counts,
-            unreported=int((counted.counts == 0).sum()),
             notes=(*left.notes, *counted.notes),
         )
         truths = None if counted.truths == counted.reports else counted.truths

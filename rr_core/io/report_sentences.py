@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rr_core.data import read_toml
 from rr_core.io import rows_left_out
 from rr_core.io.report_results import Results
 from rr_core.mechanism import RandomizedResponse
@@ -26,11 +27,8 @@ from rr_core.reports.protocol_fit import Fit, Tested
 from rr_core.reports.survey import Survey
 from rr_core.rounding import LEAST_CHANCE, between, counted, number, p_is, percent, round_up, whole
 
-_DOMAINS = {
-    "seen": "all of them are in the files",
-    "size": "their number is known",
-    "listed": "given as a list",
-}
+_WORDS = read_toml("reports.toml")
+_DOMAINS: dict[str, str] = _WORDS["domains"]
 _FROM = {"epsilon": "", "p": " (from p)", "redraw": " (from the chance of a uniform redraw)"}
 _MOST_NAMED = 50
 _DIGITS, _MOST_DIGITS = 6, 16  # of epsilon, p and q; p and q get as many as distinguish them
@@ -45,18 +43,8 @@ DIFFERENCES = (
     "; p is corrected, by Holm's method, for all differences of the table, so it may not be small where an interval "
     "leaves out 0."
 )
-_ABOVE_BY: dict[Test, str] = {
-    "exact": "an exact test",
-    "binomial": "a binomial test",
-    "saddlepoint": "a test by the saddlepoint approximation",
-}
-_TESTED: dict[Tested, str] = {
-    "reports": "The test compares the reports with the best that this way of asking allows, whatever the truth is.",
-    "sums": "The test compares sums alone with what this way of asking allows, whatever the truth is: all ones together, "
-    "and those of the categories with the fewest and the most. It does not see how the ones are spread over the reports.",
-    "bits": "The test compares the ones with what this way of asking allows, whatever the truth is: all together, those "
-    "of the categories with the fewest and the most, and how many of them each report has.",
-}
+_ABOVE_BY: dict[Test, str] = _WORDS["above_zero_by"]
+_TESTED: dict[Tested, str] = _WORDS["tested"]
 
 
 def data_and_mechanism(results: Results) -> str:
@@ -133,7 +121,11 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool | No
     elif name != "inv":
         beyond = "" if low - close <= share <= high + close else ", outside that interval"
         given = f" {LABELS[name]} gives it {percent(share)}{beyond}."
-    above = f"{_n_above_zero(int(analysis.above.above.sum()), used.k)}. "
+    n = int(analysis.above.above.sum())
+    are, them = ("is", "it") if n == 1 else ("are", "them")
+    above = f"{n:,} of the {used.k:,} shares {are} larger than chance alone would make {them}. "
+    if n == 0:
+        above = f"None of the {used.k:,} shares is larger than chance alone could make it. "
     chance = ""
     if used.asks_yes_or_no:
         above, sure = "", analysis.above.above[top]
@@ -171,13 +163,6 @@ def _subject(results: Results) -> tuple[int, str]:
         top,
         f"The most frequent by {LABELS[analysis.leading]}, “{plain(used.labels[top], 60)}”{equal},",
     )
-
-
-def _n_above_zero(above: int, k: int) -> str:
-    if above == 0:
-        return f"None of the {k:,} shares is larger than chance alone could make it"
-    are = "is" if above == 1 else "are"
-    return f"{above:,} of the {k:,} shares {are} larger than chance alone would make {'it' if above == 1 else 'them'}"
 
 
 def outside_domain(results: Results) -> str:
@@ -363,11 +348,9 @@ def advice(results: Results) -> list[str]:
             + (" If you expect none to stand out, take InvN." if "inv_n" in shares else ""),
         ]
     if compared is None:
-        why = (
-            "the shares under which these reports are most likely"
-            if best == "mle"
-            else "of all shares that are not negative and add up to 100%, those nearest to Inv"
-        )
+        why = "of all shares that are not negative and add up to 100%, those nearest to Inv"
+        if best == "mle":
+            why = "the shares under which these reports are most likely"
         return [f"Report {LABELS[best]}: {why}.", _UNBIASED]
     return _advice_of_k_rr(results, compared)
 
@@ -405,11 +388,9 @@ def _distances(results: Results, compared: Nearest) -> list[str]:
     """Which estimates are significantly farther from the truth, or why none can be told to be."""
     if not compared.comparable:
         floor = results.used.n * results.used.k_rr.q if results.used.k_rr else inf
-        why = (
-            f"a category that nobody has is expected to get fewer than {LEAST_NOISE:g} report (N·q)"
-            if floor < LEAST_NOISE
-            else "the noise is expected to put Inv farther from the truth than any two distributions are apart"
-        )
+        why = "the noise is expected to put Inv farther from the truth than any two distributions are apart"
+        if floor < LEAST_NOISE:
+            why = f"a category that nobody has is expected to get fewer than {LEAST_NOISE:g} report (N·q)"
         return [f"How far the estimates are from the truth cannot be compared: {why}."]
     more = ", ".join(
         f"{LABELS[name]} {number(compared.differences[name])} (± {number(compared.standard_errors[name], 2)})"
@@ -441,11 +422,8 @@ def _listed(names: Iterable[str], last: str) -> str:
 def intervals(results: Results, name: str, *, simultaneous: bool = False) -> list[str]:
     """How to read the intervals beside an estimate."""
     used, level = results.used, percent(results.level)
-    whose = (
-        "these very people"
-        if results.target == "users"
-        else "the population that these people were drawn from"
-    )
+    users = results.target == "users"
+    whose = "these very people" if users else "the population that these people were drawn from"
     law = "by linearisation with the weights" if used.weights else "from the law of the reports"
     k, analysis = used.k, results.analysis
     if analysis.interval is None or analysis.above is None:

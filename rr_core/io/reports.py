@@ -236,7 +236,11 @@ def unite(
             FileRead(file.name, kept, int(one.people.sum()), one.totals)
             for file, one, kept in zip(read, tallied, rows, strict=True)
         ),
-        dropped=_dropped(read),
+        dropped=tuple(
+            dataclasses.replace(one, file=file.name if len(read) > 1 else None)
+            for file in read
+            for one in file.counted.dropped
+        ),
         merged=0 if shape.choice.count is None else sum(rows) - used,
         notes=notes,
         category_name=column,
@@ -291,15 +295,6 @@ def _have_numbers(names: Sequence[str], *, of_names: bool = True) -> bool:
     yes = any(one["name"] and one["name"].casefold() in WORDS["yes"] for one in found)
     few = len(found) < _FEWEST_TYPED and not (marked or yes)
     return not few and not is_serial([one["number"] or one["first"] for one in found])
-
-
-def _dropped(read: Sequence[ReadFile]) -> tuple[Dropped, ...]:
-    several = len(read) > 1
-    return tuple(
-        dataclasses.replace(one, file=file.name if several else None)
-        for file in read
-        for one in file.counted.dropped
-    )
 
 
 def _trimmed(written: int, codes: Codes, cleaned: Labels) -> list[str]:
@@ -456,7 +451,11 @@ def read_reports(
         raise ValueError(f"layout must be 'counts', 'values' or None, got {layout!r}")
     if not files:
         raise ValueError("files must hold at least one file, got none")
-    ordered = _rows_first(files, has_header)
+    ordered = list(files)
+    if (
+        has_header is None and len(files) > 1
+    ):  # one of a single line, which may be the header of an empty part, comes last
+        ordered.sort(key=lambda source: _has_one_line(bytes(source.data)))
     sizes = np.cumsum([0, *(len(source.data) for source in ordered)])
     _check_together(int(sizes[-1]), MAX_UPLOAD_BYTES, "are larger")
     parts = (sizes / max(1, sizes[-1])).tolist()
@@ -561,13 +560,6 @@ def _answer_and_number(written: str, separator: str, line: int) -> tuple[str, st
 def _part(progress: Tell | None, start: float, stop: float) -> Tell:
     """Told of one part of the work, whose 0 to 1 corresponds to `start` to `stop` of the whole."""
     return lambda done: progress is not None and progress(start + (stop - start) * done)
-
-
-def _rows_first(files: Sequence[Source], has_header: bool | None) -> list[Source]:
-    """The files, one of a single line last, which may be the header of an empty part, unless headers are known of."""
-    if has_header is not None or len(files) == 1:
-        return list(files)
-    return sorted(files, key=lambda source: _has_one_line(bytes(source.data)))
 
 
 def _has_one_line(data: bytes) -> bool:

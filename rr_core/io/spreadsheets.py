@@ -161,7 +161,8 @@ def _table(book: calamine.CalamineWorkbook, program: str, wanted: str | None) ->
     names = (name, *(other for other in filled if other != name))
     notes = list[str]()
     if not (wanted or len(names) == 1):
-        notes.append(f"The table was read from the sheet {quote(name)}; {_rest(names)}.")
+        rest = f"{quote(names[1])} was" if len(names) == 2 else f"{len(names) - 1:,} other sheets were"
+        notes.append(f"The table was read from the sheet {quote(name)}; {rest} not read.")
     if merged:
         notes.append(f"Merged cells, as that with {quote(merged)}, were read as that in each of their rows.")
     return Decoded(
@@ -173,15 +174,6 @@ def _is_table(text: bytes) -> bool:
     """Whether there are two rows, and columns or values that come again: else they may be remarks."""
     rows = [line for line in text.split(b"\n") if line.strip()]
     return len(rows) > 1 and (b"\t" in text or len({*rows}) < len(rows))
-
-
-def _rest(names: Sequence[str]) -> str:
-    others = names[1:]
-    return (
-        f"{quote(others[0])} was not read"
-        if len(others) == 1
-        else f"{len(others):,} other sheets were not read"
-    )
 
 
 def _as_text(sheet: calamine.CalamineSheet) -> tuple[int, bytes, int, str]:

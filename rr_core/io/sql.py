@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
+from rr_core.data import read_toml
 from rr_core.io.columns import WORDS
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PART = re.compile(r'"(?:[^"]|"")*"|[^."]+')
 _DOTTED = re.compile(rf"(?:{_PART.pattern})(?:\.(?:{_PART.pattern}))*")
 _RESERVED = WORDS["sql"]
+_QUERIES: dict[str, str] = read_toml("queries.toml")
 
 
 def group_by(table: str, column: str) -> dict[str, str]:
@@ -31,32 +33,13 @@ def group_by(table: str, column: str) -> dict[str, str]:
         if not value.strip() or "\0" in value:
             raise ValueError(f"{argument} must be a name without NUL characters, got {value!r}")
     parts = _parts(table.strip())
-    source = ".".join(map(_sql, parts))
-    name = _sql(column)
-    return {
-        "Standard SQL": (
-            f'SELECT {name} AS category, COUNT(*) AS "count"\nFROM {source}\nGROUP BY {name}\nORDER BY 2 DESC;\n'
-        ),
-        "Spark (Python)": (
-            "from pyspark.sql import functions as F\n\n"
-            f"counted = spark.table({_python('.'.join(map(_spark, parts)))})"
-            f'.groupBy(F.col({_python(_spark(column))}).alias("category")).count()\n'
-            "(\n"
-            '    counted.orderBy(F.desc("count"))\n'
-            "    .coalesce(1)  # one file\n"
-            "    .write.options(header=True, escape='\"')\n"
-            '    .csv("category_count")\n'
-            ")\n"
-        ),
-        "DuckDB": (
-            "COPY (\n"
-            f'    SELECT {name} AS category, COUNT(*) AS "count"\n'
-            f"    FROM {source}\n"
-            f"    GROUP BY {name}\n"
-            "    ORDER BY 2 DESC\n"
-            ") TO 'category_count.csv' (HEADER, DELIMITER ',');\n"
-        ),
+    names = {
+        "name": _sql(column),
+        "source": ".".join(map(_sql, parts)),
+        "spark_table": _python(".".join(map(_spark, parts))),
+        "spark_column": _python(_spark(column)),
     }
+    return {runner: query.format(**names) for runner, query in _QUERIES.items()}
 
 
 def _parts(table: str) -> list[str]:

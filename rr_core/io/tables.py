@@ -159,20 +159,15 @@ def count_values(
     names, rows = tally.result()
     named = has_name(names)
     first = 0 if named.all() else _first_of(table, category, pc.filter(names, pa.array(~named)))
-    tallied = Counted(names, rows, rows, notes=_declared_missing(table, category))
+    notes: tuple[str, ...] = ()
+    if isinstance(table, ParquetTable) and table.missing and (missing := table.missing[category]):
+        notes = (
+            f"Of the rows left out, {missing:,} {'has a value' if missing == 1 else 'have values'} in the column "
+            f"{quote(table.columns[category])} that the file declares as missing.",
+        )
+    tallied = Counted(names, rows, rows, notes=notes)
     counted = with_names(table, tallied, named, blank, first)
     return counted if listed is None else _with_declared(counted, listed)
-
-
-def _declared_missing(table: Table, column: int) -> tuple[str, ...]:
-    """A sentence where the file declares values of the column as missing."""
-    rows = table.missing[column] if isinstance(table, ParquetTable) and table.missing else 0
-    if not rows:
-        return ()
-    return (
-        f"Of the rows left out, {rows:,} {'has a value' if rows == 1 else 'have values'} in the column "
-        f"{quote(table.columns[column])} that the file declares as missing.",
-    )
 
 
 def _with_declared(counted: Counted, listed: Any) -> Counted:

@@ -175,7 +175,7 @@ class TextTable(Table):
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         """Every record, blank ones included, with the line it starts on. Slow: for reports only."""
         reader = csv.reader(
-            self._lines(),
+            io.TextIOWrapper(io.BytesIO(self.data), "utf-8", newline="\n"),
             delimiter=self._delimiter,
             quoting=csv.QUOTE_MINIMAL if self._quoting else csv.QUOTE_NONE,
         )
@@ -188,17 +188,6 @@ class TextTable(Table):
             raise UnreadableFile(
                 f"Line {line} is far too long for a table. Check the line ends and the quotation marks there."
             ) from None
-
-    def _lines(self) -> Iterator[str]:
-        """The lines, with their ends, some megabytes at a time; csv.Error for one that does not fit in a block."""
-        start = 0
-        while start < len(self.data):
-            end = self.data.rfind(b"\n", start, start + _BLOCK) + 1
-            if not end and start + _BLOCK < len(self.data):
-                raise csv.Error("too long a line")
-            end = end or len(self.data)
-            yield from io.StringIO(self.data[start:end].decode(), newline="\n")
-            start = end
 
     def _skips(self, fields: Row) -> bool:
         """Whether `pieces` leaves a record out: an empty line, or blanks of the wrong number."""
@@ -276,7 +265,10 @@ def open_text(
     if of_uniq := _with_counts_behind(data, notes):
         data, has_header, above = of_uniq, True, above - 1
     separator = separator or said or _detect_separator(_head(data))
-    data = _empty_leading_lines(data, separator)
+    # Lines of separators and blanks above the table are made truly empty; they stay, so that the numbers of lines do.
+    blank: Any = re.compile(b"[ \t\n" + re.escape((separator or "").encode()) + b"]*").match(data)
+    if end := data.rfind(b"\n", 0, blank.end()) + 1:
+        data = b"".join([b"\n" * data.count(b"\n", 0, end), memoryview(data)[end:]])
     if titles := _titles(data, separator, notes):
         above, data = above + titles, data.split(b"\n", titles)[titles]
     data = _without_source(data, separator, notes)
@@ -506,7 +498,8 @@ def _explanations(rows: list[list[str]]) -> int:
 
 def _without_explanations(data: bytes, rows: list[list[str]]) -> tuple[bytes, int]:
     """The text without the first records but the header, and how many lines these took."""
-    header, lines = _height(rows[0]), sum(map(_height, rows[1:]))
+    header, *others = (1 + "".join(row).count("\n") for row in rows)
+    lines = sum(others)
     begin = end = len(data) - len(data.lstrip(b"\n"))
     for line in range(header + lines):
         end = data.find(b"\n", end) + 1 or len(data)
@@ -666,13 +659,6 @@ def _title_of_column(data: bytes, rows: list[list[str]], notes: list[str]) -> in
     return next(i for i, line in enumerate(lines) if line.strip() == name)
 
 
-def _empty_leading_lines(data: bytes, separator: str | None) -> bytes:
-    """The text whose first lines of separators and blanks are made truly empty; they stay, so that line numbers do."""
-    blank: Any = re.compile(b"[ \t\n" + re.escape((separator or "").encode()) + b"]*").match(data)
-    end = data.rfind(b"\n", 0, blank.end()) + 1
-    return data if end == 0 else b"".join([b"\n" * data.count(b"\n", 0, end), memoryview(data)[end:]])
-
-
 def _parse(text: str, separator: str | None) -> list[list[str]]:
     """The first records of a sample that are not blank: DETECT_ROWS and one more."""
     if separator is None and text.count('"') % 2:
@@ -684,11 +670,6 @@ def _parse(text: str, separator: str | None) -> list[list[str]]:
         reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter)
         rows.extend(itertools.islice((row for row in reader if not _is_blank(row)), DETECT_ROWS + 1))
     return rows
-
-
-def _height(fields: Row) -> int:
-    """The number of lines that a record takes."""
-    return 1 + sum(cell.count("\n") for cell in fields)
 
 
 def _is_blank(fields: Row) -> bool:

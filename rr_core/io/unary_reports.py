@@ -7,7 +7,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,12 +23,14 @@ from rr_core.io.columns import (
     Described,
     Layout,
     Table,
+    cells_of,
     count_columns,
     find,
     is_count_name,
     likely_category,
     looks_numeric,
     sure_counts,
+    words_of,
 )
 from rr_core.io.decoding import UnreadableFile, quote
 from rr_core.io.distribution import Preview
@@ -42,10 +44,11 @@ from rr_core.io.reports import (
     inspect_reports,
     read_reports,
 )
-from rr_core.io.tables import TOTALS, Counts, Numbered, one_of, open_table, total_form
+from rr_core.io.tables import TOTALS, Numbered, one_of, open_table, total_form
 from rr_core.io.text import SAMPLE_ROWS
 from rr_core.plain_text import some
 from rr_core.reports.survey import Sample, Tallies
+from rr_core.rounding import counted
 
 # Bits that are held, one byte each.
 MOST_BITS_HELD = 50_000_000
@@ -164,8 +167,10 @@ def bits_in(preview: Preview, apart: Sequence[str] = ()) -> BitColumns:
 def _in_words(preview: Preview, width: Sequence[int]) -> str:
     """The sentence of `BitColumns`: two or more columns hold nothing but the same pair, one of them both."""
     names = preview.columns  # a form may write them in place of a one
-    written = {i: [row[i].strip() for row in preview.sample if i < len(row)] for i in width}
-    cells = {i: dict.fromkeys(_OWN if cell == names[i] else cell for cell in written[i]) for i in width}
+    cells = {
+        i: dict.fromkeys(_OWN if cell == names[i] else cell for cell in cells_of(preview.sample, i))
+        for i in width
+    }
     held = {i: {*found} for i, found in cells.items() if any(found)}
     alike = [
         [i for i, found in held.items() if found <= pair]
@@ -193,7 +198,7 @@ def _is_called_ones(name: str) -> bool:
 
 def _length(preview: Preview, index: int) -> int:
     """Letters of a word of a column; 0 where its first rows break off before it."""
-    return max((len(row[index].strip()) for row in preview.sample if index < len(row)), default=0)
+    return max(map(len, cells_of(preview.sample, index)), default=0)
 
 
 def _counts_ones(preview: Preview, index: int, bits: Sequence[int], strings: Sequence[int]) -> bool:
@@ -209,16 +214,13 @@ def _counts_ones(preview: Preview, index: int, bits: Sequence[int], strings: Seq
 
 def _categories(preview: Preview, bits: Sequence[int]) -> Sequence[int]:
     """The columns of 0 and 1 without those that are rather about the person: by their name, or all 1."""
-    words = {i: {*re.split(r"[\W\d_]+", preview.columns[i].casefold())} for i in bits}
+    words = {i: words_of(preview.columns[i]) for i in bits}
     of_sex = [i for i in bits if words[i] & WORDS["sex"]]
     left = [
         i
         for i in bits
         if not (words[i] & WORDS["about_person"] or of_sex == [i])
-        and not (
-            preview.hints[i].constant
-            and {row[i].casefold().strip() for row in preview.sample if i < len(row)} <= ONES
-        )
+        and not (preview.hints[i].constant and {*map(str.casefold, cells_of(preview.sample, i))} <= ONES)
     ]
     return left if len(left) >= _FEWEST else bits
 
@@ -265,8 +267,8 @@ def read_unary(
     found = bits_in(inspect_reports(source, has_header=has_header), apart)
     chosen = found.suggested if columns is None else columns
     if chosen:
-        counted = found.count if layout is None and count is None else count if layout != "values" else None
-        return read_bit_columns(source, chosen, counted, has_header)
+        times = found.count if layout is None and count is None else count if layout != "values" else None
+        return read_bit_columns(source, chosen, times, has_header)
     choice: tuple[Layout | None, str | int | None, str | int | None] = (layout, category, count)
     if choice == (None, None, None):
         choice = (found.choice.layout, found.choice.category, found.choice.count)
@@ -285,21 +287,65 @@ def read_unary(
 
 
 def read_bit_columns(
-    source: Source,
-    columns: Sequence[str] | None = None,
-    count: str | None = None,
-    has_header: bool | None = None,
+    source: Source, columns: Sequence[str], count: str | None = None, has_header: bool | None = None
 ) -> UnaryReports:
-    """The named columns of 0 and 1 of a file (None: all such), each row as often as the column ``count`` says."""
+    """The named columns of 0 and 1 of a file, each row as often as the column ``count`` says."""
     table = open_table(bytes(source.data), source.name, has_header, sheet=source.sheet)
-    if columns is None:
-        columns = [name for index, name in enumerate(table.columns) if _seems_bits(table, index)]
     if len(set(columns)) < _FEWEST:
         raise UnreadableFile(
             "Unary encoding has a column of 0 and 1 for each of two or more categories: leave two."
         )
-    counted = None if count is None else find(table, count)
-    return _from_columns(table, [find(table, name) for name in columns], counted, source)
+    used = [find(table, name) for name in (*columns, *([] if count is None else [count]))]
+    names = [table.columns[index] for index in used[: len(columns)]]
+    of_times = None if count is None else table.columns[used[-1]]
+    pieces, times, rows = list[npt.NDArray[np.uint8]](), Numbered(of_times or ""), 0
+    for piece in table.pieces(used):
+        if not piece.arrays:
+            continue
+        pieces.append(_block(piece.arrays[: len(names)], names, table, rows))
+        if of_times is not None:
+            times.add(piece.arrays[-1])
+        rows += len(pieces[-1])
+        _check_bits(rows * len(names))
+    if not rows:
+        raise UnreadableFile(
+            "The file has names of columns, but no reports below them: add one row per report."
+        )
+    each, notes = np.ones(rows, dtype=np.int64), table.notes
+    if of_times is not None:
+        distinct, codes = times.result()
+        parsed = numbers.parse(distinct)
+        values = parsed.values / 100 if parsed.percent else parsed.values
+        numbers.check(table, distinct, values, codes, np.ones(rows, dtype=bool), people=True)
+        each = values[codes].astype(np.int64)
+        check_total(each)
+        if not each.any():
+            raise UnreadableFile(
+                f"All counts in the column {quote(of_times)} are zero: choose another column or file."
+            )
+        notes += (*parsed.notes, f"Each row counts as often as its column {quote(of_times)} says.")
+    if others := [quote(name) for index, name in enumerate(table.columns) if index not in used]:
+        notes += (f"{NOT_READ}{some(others)}.",)
+    bits = np.concatenate(pieces)
+    ones, n = each @ bits, int(each.sum())
+    reports = Reports(
+        labels=np.array(names, dtype=object),
+        counts=ones,
+        total=n,
+        rows=rows,
+        files=(FileRead(source.name, rows, n),),
+        dropped=(),
+        merged=0,
+        notes=notes,
+        category_name=names[0],
+        count_name=of_times,
+        has_header=True,
+        layout="values" if of_times is None else "counts",
+        sha256=hashlib.sha256(bytes(source.data)).hexdigest(),
+        columns=tuple(names),
+        sheet=source.sheet,
+    )
+    return UnaryReports(tuple(names), ones, n, bits, each, reports)
 
 
 def unary_of(reports: Reports, in_words: str = "") -> UnaryReports:
@@ -313,7 +359,13 @@ def unary_of(reports: Reports, in_words: str = "") -> UnaryReports:
         )
     are_ones = reports.layout == "counts" and _is_called_ones(f"{reports.count_name}")
     if not are_ones and len(set(map(len, labels))) > 1 and all(map(_OF_BITS.fullmatch, labels)):
-        _refuse_uneven(labels)
+        odd = next(label for label in labels if len(label) != len(labels[0]))
+        shorn = any(label[0] == "0" for label in labels if len(label) > 1)
+        lost = "" if shorn else " A spreadsheet takes the zeros at their beginning away: keep them as texts."
+        raise UnreadableFile(
+            f"The report {quote(odd)} has {counted(len(odd), 'bit')}, the first one {len(labels[0])}: every report has "
+            f"one bit for each category.{lost}"
+        )
     if all(map(_BITS.fullmatch, labels)) and not are_ones:
         return _from_strings(labels, reports)
     if reports.layout != "counts":
@@ -352,61 +404,9 @@ def _without_total(ones: UnaryReports) -> UnaryReports:
 
 def _seems_bits(table: Described, index: int) -> bool:
     """Whether a column starts with 0 and 1: what else it holds further down is a mistake to be told."""
-    cells = [row[index].strip().casefold() for row in table.sample if index < len(row)]
+    cells = [cell.casefold() for cell in cells_of(table.sample, index)]
     bits = [cell for cell in cells if cell not in _MISSING]
     return table.hints[index].bits or (2 * len(bits) > len(cells) and {*bits} <= ONES | ZEROS)
-
-
-def _from_columns(table: Table, columns: Sequence[int], count: int | None, source: Source) -> UnaryReports:
-    names = [table.columns[index] for index in columns]
-    counted = [] if count is None else [count]
-    pieces: list[npt.NDArray[np.uint8]] = []
-    times = Numbered("" if count is None else table.columns[count])
-    rows = 0
-    for piece in table.pieces([*columns, *counted]):
-        if not piece.arrays:
-            continue
-        block = _block(piece.arrays[: len(columns)], names, table, rows)
-        pieces.append(block)
-        if counted:
-            times.add(piece.arrays[-1])
-        rows += len(block)
-        _check_bits(rows * len(columns))
-    if not rows:
-        raise UnreadableFile(
-            "The file has names of columns, but no reports below them: add one row per report."
-        )
-    bits = np.concatenate(pieces)
-    each, notes = _times(times, table) if counted else (np.ones(rows, dtype=np.int64), ())
-    if not each.any():
-        raise UnreadableFile(
-            f"All counts in the column {quote(table.columns[counted[0]])} are zero: choose another column or file."
-        )
-    others = [name for index, name in enumerate(table.columns) if index not in (*columns, *counted)]
-    notes = (*table.notes, *notes)
-    if counted:
-        notes += (f"Each row counts as often as its column {quote(table.columns[counted[0]])} says.",)
-    if others:
-        notes += (f"{NOT_READ}{some([*map(quote, others)])}.",)
-    ones, n = each @ bits, int(each.sum())
-    reports = Reports(
-        labels=np.array(names, dtype=object),
-        counts=ones,
-        total=n,
-        rows=rows,
-        files=(FileRead(source.name, rows, n),),
-        dropped=(),
-        merged=0,
-        notes=notes,
-        category_name=names[0],
-        count_name=table.columns[counted[0]] if counted else None,
-        has_header=True,
-        layout="counts" if counted else "values",
-        sha256=hashlib.sha256(bytes(source.data)).hexdigest(),
-        columns=tuple(names),
-        sheet=source.sheet,
-    )
-    return UnaryReports(tuple(names), ones, n, bits, each, reports)
 
 
 def bits_of_columns(arrays: Sequence[Any], names: Sequence[str], table: Table, before: int) -> Any:
@@ -434,17 +434,6 @@ def _block(arrays: Sequence[Any], names: Sequence[str], table: Table, before: in
     )
 
 
-def _times(column: Numbered, table: Table) -> tuple[Counts, tuple[str, ...]]:
-    """(r,) how often each row of bits occurred, and sentences about how its numbers were read."""
-    distinct, codes = column.result()
-    parsed = numbers.parse(distinct)
-    values = parsed.values / 100 if parsed.percent else parsed.values
-    numbers.check(table, distinct, values, codes, np.ones(len(codes), dtype=bool), people=True)
-    each = values[codes].astype(np.int64)
-    check_total(each)
-    return each, parsed.notes
-
-
 def _bits(array: Any, name: str, table: Table, before: int) -> npt.NDArray[np.uint8]:
     """The bits of a piece of a column; ``before`` rows came before it."""
     combined = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
@@ -469,18 +458,6 @@ def _check_bits(bits: int) -> None:
             f"The file has more than {MOST_BITS_HELD:,} bits. Count the ones of each category first, and upload one row "
             "per category with its number of ones."
         )
-
-
-def _refuse_uneven(labels: Sequence[str]) -> NoReturn:
-    """Raise UnreadableFile for bit strings of different lengths."""
-    odd = next(label for label in labels if len(label) != len(labels[0]))
-    has = "1 bit" if len(odd) == 1 else f"{len(odd)} bits"
-    shorn = any(label[0] == "0" for label in labels if len(label) > 1)
-    lost = "" if shorn else " A spreadsheet takes the zeros at their beginning away: keep them as texts."
-    raise UnreadableFile(
-        f"The report {quote(odd)} has {has}, the first one {len(labels[0])}: every report has one bit for each "
-        f"category.{lost}"
-    )
 
 
 def _from_strings(labels: Sequence[str], reports: Reports) -> UnaryReports:

@@ -176,15 +176,11 @@ def _factorized(name: str, given: Any, n: int) -> tuple[NDArray[np.int64], tuple
     values = _validate.as_array(name, given).astype(object)
     if values.shape != (n,):
         raise ValueError(f"{name} must have shape (n,) = ({n},), got {values.shape}")
-    there = np.array([not (value is None or value != value) for value in values.tolist()], dtype=bool)
-    texts = np.array(
-        [_text(value) if is_there else "" for value, is_there in zip(values, there, strict=True)]
-    )
-    distinct, first, codes = np.unique(texts, return_index=True, return_inverse=True)
-    order = np.argsort(first, kind="stable")
-    place = np.empty(order.size, dtype=np.int64)
-    place[order] = np.arange(order.size)
-    return np.where(there, place[codes], -1), tuple(map(str, distinct[order]))
+    texts = [None if value is None or value != value else _text(value) for value in values.tolist()]
+    there = (text for text in texts if text is not None)
+    places = {text: place for place, text in enumerate(dict.fromkeys(there))}
+    codes = [-1 if text is None else places[text] for text in texts]
+    return np.array(codes, dtype=np.int64), tuple(places)
 
 
 def _text(value: Any) -> str:
@@ -217,8 +213,8 @@ def _codes(
         names = tuple(sorted(seen))
     if len(names) != m or not seen <= set(names):
         raise ValueError(f"labels must be the {m} reports of the design, got {_validate.short(list(names))}")
-    place = np.array([names.index(name) if name in names else -1 for name in found], dtype=np.int64)
-    return np.where(codes >= 0, place[codes], -1), names
+    place = np.array([*(names.index(name) if name in names else -1 for name in found), -1], dtype=np.int64)
+    return place[codes], names
 
 
 def _bits(

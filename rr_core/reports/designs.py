@@ -407,7 +407,15 @@ def of_yes_and_no(
         raise Unclear(f"{design.name} has more truths than yes and no.")
     channel = design.chances(*values)
     if not design.positive:
-        return _of_numbers(design, labels, counts, channel)
+        numbers = tuple(map(str, range(channel.m)))
+        if wrong := [label for label in labels if as_whole(label) not in numbers]:
+            raise Unclear(
+                f"The answer “{plain(wrong[0], _LONGEST_NAME)}” is no number of red cards among {channel.m - 1}: mend "
+                "the reports, or the number of cards."
+            )
+        drawn = np.zeros(len(numbers), dtype=np.int64)
+        np.add.at(drawn, [int(as_whole(label)) for label in labels], counts)
+        return Counted(design.truths or ("no", "yes"), numbers, drawn, channel, 1)
     check_two(design, labels)
     if positive is None:
         raise Missing(
@@ -433,21 +441,6 @@ def check_two(design: Design, labels: Sequence[str]) -> None:
         raise Unclear(
             f"{design.name}: there are two answers, {of}; these reports have {len(labels):,}: {_listed(labels)}. {rest}"
         )
-
-
-def _of_numbers(
-    design: Design, labels: Sequence[str], counts: NDArray[np.int64], channel: Channel
-) -> Counted:
-    numbers = tuple(map(str, range(channel.m)))
-    wrong = [label for label in labels if as_whole(label) not in numbers]
-    if wrong:
-        raise Unclear(
-            f"The answer “{plain(wrong[0], _LONGEST_NAME)}” is no number of red cards among {channel.m - 1}: mend the "
-            "reports, or the number of cards."
-        )
-    drawn = np.zeros(len(numbers), dtype=np.int64)
-    np.add.at(drawn, [int(as_whole(label)) for label in labels], counts)
-    return Counted(design.truths or ("no", "yes"), numbers, drawn, channel, 1)
 
 
 def of_forced(labels: Sequence[str], counts: NDArray[np.int64], texts: Sequence[str]) -> Counted:

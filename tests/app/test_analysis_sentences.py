@@ -116,15 +116,7 @@ def of(counts, epsilon: float, number: int = 0, ran: int = SIMULATED) -> Results
     labels = np.array([letters(i) for i in range(counts.size)], dtype=object)
     few = strays(counts, mechanism.q) if number % 2 else []
     outside = (("Elsewhere", 12), *((letters(i) * 2, 1) for i in range(number % 8)))[: number % 9]
-    collected = Collected(
-        labels,
-        counts,
-        int((counts == 0).sum()),
-        outside,
-        sum(reports for _, reports in outside),
-        (),
-        tuple((labels[i], int(counts[i])) for i in few),
-    )
+    collected = Collected(labels, counts, outside, (), tuple((labels[i], int(counts[i])) for i in few))
     settings = ReportSettings(domain=("seen", "size", "listed")[number % 3])
     read = SimpleNamespace(
         files=(),

@@ -178,7 +178,7 @@ def test_the_end_has_predictions_beside_answers_and_a_page_to_keep():
         file = kept_page(progress(page))
         tells(re.search(r"Made with[^<]*", file)[0], 4)
         for about in SCENES:
-            assert about.remember.replace("'", "&#x27;") in file
+            assert about.remember.replace("'", "&#39;") in file
             posed = about.pose(SEED + 4)
             row = re.search(rf"<tr><td>{re.escape(about.title)}</td><td>([^<]*)</td><td>([^<]*)</td>", file)
             expected = (
@@ -186,7 +186,7 @@ def test_the_end_has_predictions_beside_answers_and_a_page_to_keep():
                 if about.key in said
                 else ["", ""]
             )
-            assert [text.replace("&#x27;", "'") for text in row.groups()] == expected
+            assert [text.replace("&#39;", "'") for text in row.groups()] == expected
         assert "<script" not in file
         assert "http" not in file
 
@@ -195,7 +195,7 @@ def test_the_teachers_sheet_has_every_scene():
     sheet = teachers_sheet()
     for about in SCENES:
         for text in (about.title, about.aim, about.belief, about.ask):
-            assert text.replace("'", "&#x27;") in sheet
+            assert text.replace("'", "&#39;") in sheet
     assert f"{sum(about.minutes for about in SCENES)} minutes" in sheet
     assert 40 <= sum(about.minutes for about in SCENES) <= 50
 

@@ -99,7 +99,7 @@ def analysed_at_random(made, rng):
 def in_use(made, found, counts):
     """The same as the page holds it."""
     names = np.array([f"r{i}" for i in range(len(counts))], dtype=object)
-    collected = Collected(names, np.asarray(counts), 0, (), 0, ())
+    collected = Collected(names, np.asarray(counts))
     truths = None if isinstance(found.protocol, UnaryEncoding) else tuple("abcdefgh"[: found.k])
     about = 1 if DESIGNS[made].chances else None
     used = ReportsInUse(

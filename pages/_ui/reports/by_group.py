@@ -21,15 +21,8 @@ Vary = Callable[[Sequence[Parameter]], Varied | None]
 def choose(
     by: Sequence[str], columns: Sequence[str], before: Varied | None, numbers: Sequence[Parameter]
 ) -> Varied | None:
-    """Widgets for how the numbers of a design differ by group; None where they are the same for all. Raises
-    Missing.
-
-    Args:
-        by: columns of groups; without any nothing is asked.
-        columns: that may hold the numbers.
-        before: what the widgets begin with.
-        numbers: of the design, those that may differ.
-    """
+    """Widgets for how the ``numbers`` of a design differ ``by`` group, in one of the ``columns`` or a small table; None
+    where they are the same for all, and where there are no groups. Raises Missing."""
     if not by or not numbers:
         return None
     named = tuple(number.key for number in numbers)

@@ -41,17 +41,9 @@ def entered(
     *,
     in_order: bool,
 ) -> Callable[[], ReportsInUse]:
-    """Widgets for what a design needs to be told of these reports; returns what counts them. Both may raise
-    UnreadableFile, WrongDomain or Unclear.
-
-    Args:
-        design: how they were made.
-        reports: as they were read.
-        unary: the same as bits, of unary encoding.
-        before: the settings that widgets begin with.
-        vary: widgets for which of its numbers differ by group, which begin with some.
-        in_order: whether the answers come in an order that somebody gave them.
-    """
+    """Widgets for what a design needs to be told of these reports, which begin with the settings ``before``; returns what
+    counts them. Both may raise UnreadableFile, WrongDomain or Unclear. ``vary`` draws those for numbers that differ by
+    group; the answers are ``in_order`` where somebody gave them one."""
     if design.key != before.design:
         before = ReportSettings(design=design.key)
     begun = partial(vary, before.varied)
@@ -84,7 +76,7 @@ def _without_odd_names(reports: Reports, counted: str) -> tuple[Collected, Names
     """Widgets for the odd names; the answers that are left, in their order, all of which are in the files."""
     settings = ReportSettings(domain="seen")
     if len(reports.labels) < 2 and counted == "report":  # which a design may refuse in its own words
-        return Collected(reports.labels, reports.counts, 0, (), 0, ()), AS_WRITTEN
+        return Collected(reports.labels, reports.counts), AS_WRITTEN
     if len(reports.labels) < 2:
         return k_rr.collected(reports, settings), AS_WRITTEN
     odd = k_rr.odd_names_of(reports, settings)
@@ -222,7 +214,7 @@ _COUNTED: dict[str, Counting] = {
 def _unary(read: UnaryReports, before: ReportSettings, vary: Vary) -> ReportsInUse:
     stated = dict(before.stated)
     k, reports, decided = len(read.labels), read.reports, AS_WRITTEN
-    collected = Collected(np.array(read.labels, dtype=object), read.support, 0, (), 0, ())
+    collected = Collected(np.array(read.labels, dtype=object), read.support)
     if read.bits is None:
         collected, decided = _without_odd_names(reports, "one")
         read = replace(read, labels=tuple(map(str, collected.labels)), support=collected.counts)

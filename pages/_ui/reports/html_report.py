@@ -43,19 +43,13 @@ def html_report(
 
     The template escapes every word, those from a file too. The page allows itself no network and no script but its own
     two, by their digests: were a name to end up as markup in spite of that, it still could not run.
-
-    Args:
-        results: the analysis.
-        figures: charts, each with its reading.
-        when: date and time of the analysis.
-        estimator: the displayed estimator; by default the leading one.
-        simultaneous: whether the intervals hold for all categories at once.
-        compared: the category and the group of the table of groups.
+    By default the leading ``estimator`` is displayed; ``compared`` are the category and the group of the table of groups.
     """
     name = estimator or results.analysis.leading
     texts, values, titles = _cells(results, name, simultaneous)
     own_script = part("report.js")
     n, k, held = results.used.n, results.used.k, len(texts)
+    fit_title = "Does this ε fit the data?" if results.used.k_rr else "Do the reports fit what was stated?"
     page = template().render(
         policy=Markup(_policy(get_plotlyjs(), own_script)),
         title=f"What {counted(n, 'report')} {'says' if n == 1 else 'say'} about {k:,} categories",
@@ -72,12 +66,16 @@ def html_report(
         among=f"the {held:,} {_order(results)} (of {k:,})" if held < k else f"{k:,}",
         titles=titles,
         rows=texts[:FIRST_ROWS],
-        fit_title="Does this ε fit the data?" if results.used.k_rr else "Do the reports fit what was stated?",
-        fit=sentences.fit(results),
-        groups=sentences.groups(results),
-        by_group=_by_group(results, compared, simultaneous=simultaneous),
-        advice=sentences.advice(results),
-        intervals=sentences.intervals(results, name, simultaneous=simultaneous),
+        sections=[
+            (fit_title, sentences.fit(results), None),
+            ("Groups", sentences.groups(results), _by_group(results, compared, simultaneous=simultaneous)),
+            ("Which estimator to report", sentences.advice(results), None),
+            (
+                "How to read the intervals",
+                sentences.intervals(results, name, simultaneous=simultaneous),
+                None,
+            ),
+        ],
         left_out=sentences.left_out(results),
         settings=sentences.settings(results),
         data=Markup(_data(texts, values, figures)),

@@ -64,7 +64,7 @@ def entered(reports: Reports, before: ReportSettings, vary: Vary) -> Callable[[]
 
 def _made(reports: Reports, settings: ReportSettings) -> ReportsInUse:
     if settings.varied is None:
-        _privacy(settings)
+        designs.privacy(settings.privacy_kind, settings.privacy)
     counted = collected(reports, settings)
     if settings.varied is not None:  # what made the reports follows from their groups
         return ReportsInUse(reports, counted, RandomizedResponse(counted.k, 1.0), settings)
@@ -220,7 +220,7 @@ def mechanism_of(settings: ReportSettings, k: int) -> RandomizedResponse:
 def _mechanism_for(settings: ReportSettings) -> Callable[[int], RandomizedResponse] | None:
     """The mechanism for a number of categories, which may raise Unclear; None when the privacy is not known yet."""
     try:
-        _privacy(settings)
+        designs.privacy(settings.privacy_kind, settings.privacy)
     except Unclear:
         return None
     return partial(mechanism_of, settings)
@@ -250,8 +250,3 @@ def _domain(settings: ReportSettings) -> Domain | None:
 
         return session_files.read_once("list", _list_key(settings), [file] if file else [], job)
     return None
-
-
-def _privacy(settings: ReportSettings) -> float:
-    """The epsilon, p or redraw chance as a number."""
-    return designs.privacy(settings.privacy_kind, settings.privacy)

@@ -19,6 +19,7 @@ from pages._ui import chart, figure_controls, session_files
 from pages._ui.downloads import button
 from pages._ui.reports.html_report import html_report
 from rr_core.comparison import Target
+from rr_core.data import read_toml
 from rr_core.figures.reports import ESTIMATES, by_group, is_dominated, reports_floor, with_intervals
 from rr_core.figures.view import LONGEST_SEARCH, Bars, bars, find
 from rr_core.io import report_files
@@ -48,23 +49,10 @@ MOST_ROWS = 1000
 _FIND, _CHART_SIZE = "reports_find", "reports_most"
 _MOST_OUTSIDE = 200
 _HEIGHT, _ROW = 390, 35  # of the table and of its rows, in pixels
-_COVERAGE_POPULATIONS = {
-    "falling": "half empty, the rest falling as 1/rank",
-    "zipf 1.3": "Zipf, s = 1.3",
-    "zipf 2.5": "Zipf, s = 2.5",
-}
-_TEST_POPULATIONS = {
-    "half": "half of the categories empty, the others equal",
-    "point": "everybody in one category",
-    "zipf": "Zipf, s = 2.5",
-    "uniform": "uniform",
-}
-_CATEGORY_HEADS = {
-    "empty": "nobody has it",
-    "small": "small share",
-    "large": "large share",
-    "all": "all K at once",
-}
+_WORDS = read_toml("reports.toml")
+_COVERAGE_POPULATIONS: dict[str, str] = _WORDS["coverage_populations"]
+_TEST_POPULATIONS: dict[str, str] = _WORDS["test_populations"]
+_CATEGORY_HEADS: dict[str, str] = _WORDS["category_heads"]
 _STATED = (0.8, 1.0, 1.2)
 _TRUTHS = {"fixed": "these people", "sampled": "their population"}
 
@@ -198,12 +186,6 @@ def _chart_categories(results: Results, chosen: NDArray[np.intp]) -> Bars:
     return bars(results.order, labels, title, most)
 
 
-def _weighted(results: Results, view: Bars) -> Bars:
-    """The same with the weights in its title."""
-    by = results.used.weighted_by
-    return replace(view, title=f"{view.title},{html.escape(by)}") if by else view
-
-
 def answer(results: Results, choice: Shown) -> None:
     """The main result, which estimate to report, and whether ε fits; who was left out, or has no weight."""
     text = sentences.answer(results, choice.estimator, simultaneous=choice.simultaneous)
@@ -223,7 +205,9 @@ def estimates_chart(results: Results, choice: Shown, order: NDArray[np.intp]) ->
     interval, tests = results.interval(simultaneous=choice.simultaneous), results.analysis.above
     above = None if tests is None else tests.above
     estimates = results.analysis.estimates
-    view = _weighted(results, _chart_categories(results, _ticked(order)))
+    view = _chart_categories(results, _ticked(order))
+    if by := results.used.weighted_by:
+        view = replace(view, title=f"{view.title},{html.escape(by)}")
     dominated = interval is not None and is_dominated(view, estimates[choice.estimator], interval.cut())
     zoom = interval is not None and figure_controls.zoom(
         "reports", "Zoom in on the smaller shares", on=dominated
@@ -439,11 +423,9 @@ def left_out(results: Results) -> None:
                 "the file is not what people had."
             )
         else:
-            names = (
-                "a name that is not counted as a category"
-                if alone
-                else "names that are not counted as categories"
-            )
+            names = "names that are not counted as categories"
+            if alone:
+                names = "a name that is not counted as a category"
             st.info(f"{sentences.outside_domain(results)}, under {names}: {few}.")
     with st.expander("What was read, left out and assumed"):
         lines = [f"{name}: {value}" for name, value in sentences.settings(results)]

@@ -65,16 +65,8 @@ NOTHING_BESIDE = Beside()
 
 
 class Given(NamedTuple):
-    """What was read.
-
-    Attributes:
-        reports, name: the reports, and what to call them.
-        unary: the same as bits of unary encoding.
-        in_order: whether the answers come in an order that somebody gave them.
-        read: the files, which are read again for groups and weights, and how they were read.
-        beside: the columns of groups and of weights.
-        columns: that may say how the reports of a group were made.
-    """
+    """What was read: the reports, their name, and their bits; whether somebody gave the answers their order; the files,
+    which are read again for the columns ``beside``; and ``columns`` that may say how the reports of a group were made."""
 
     reports: Reports
     name: str
@@ -598,8 +590,13 @@ def show_understood(
     else:
         understood = (
             f"{in_numbers(reports.rows, 'row')}, {in_numbers(len(reports.labels), 'name')}, "
-            f"{in_numbers(reports.total, noun)}{_columns_read(reports)}"
+            f"{in_numbers(reports.total, noun)}"
         )
+        if reports.has_header:  # else there was no choice
+            understood += f", in the column “{plain(reports.category_name, 40)}”"
+            understood += (
+                "" if reports.count_name is None else f", counted by “{plain(reports.count_name, 40)}”"
+            )
     left.success(markdown(f"Understood: {understood}.", 800))
     remarks = [] if preview is None else [f"{form(preview)}."]
     remarks += rows_left_out(reports.dropped, reports.merged)
@@ -615,14 +612,6 @@ def show_understood(
         heads = [plain(name) or f"column {i}" for i, name in enumerate(preview.columns, 1)]
         rows = [[plain(cell) for cell in row] for row in preview.sample[:_FIRST_ROWS]]
         right.dataframe(pd.DataFrame(rows, columns=heads), hide_index=True, width="content")
-
-
-def _columns_read(reports: Reports) -> str:
-    """Which columns the reports are read from; nothing where there was no choice."""
-    if not reports.has_header:
-        return ""
-    counted = "" if reports.count_name is None else f", counted by “{plain(reports.count_name, 40)}”"
-    return f", in the column “{plain(reports.category_name, 40)}”{counted}"
 
 
 def warehouse_section() -> None:
