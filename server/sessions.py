@@ -227,7 +227,6 @@ def _remember(one: Held) -> None:
 
 
 def _known() -> list[Held]:
-    """What all sessions hold."""
     with _REGISTER:
         return list(_SESSIONS)
 

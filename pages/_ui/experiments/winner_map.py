@@ -302,7 +302,6 @@ def _widgets(view: SweepView, selection: MapSelection, taken: tuple[maps.FixedAx
 
 
 def _bound(view: SweepView, name: str, taken: Any, changed: Callable[[Any], MapSelection]) -> dict[str, Any]:
-    """Arguments that make a widget show what is taken, and keep what a person's choice makes of it."""
     return SELECTIONS.widget_arguments(
         f"exp_map_{name}_{view.key}",
         taken,
@@ -371,7 +370,6 @@ def _keep_cell(cell: Cell) -> None:
 
 
 def _coordinates(drawn: maps.WinnerMap, cell: Cell) -> str:
-    """A cell by its place in the map."""
     values = ((SYMBOLS[name], getattr(cell, name)) for name in (drawn.kind.x, drawn.kind.y))
     return ", ".join(f"{symbol} = {value:,.12g}" for symbol, value in values)
 

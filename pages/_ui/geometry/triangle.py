@@ -80,7 +80,6 @@ def _scenario() -> Hashable:
 
 
 def _pick(reports: simplex.ThreeReports) -> None:
-    """Pick these reports; for widget callbacks."""
     PICKED.change(replace(PICKED.current(), reports=reports, scenario=_scenario(), error=""))
 
 
@@ -93,7 +92,6 @@ def _pick_text(text: str) -> None:
 
 
 def _use_own_reports() -> None:
-    """Show the scenario's own reports again; for widget callbacks."""
     PICKED.change(PickedReports(own=_scenario()))
 
 
@@ -262,7 +260,6 @@ def _pick_share(result: simplex.ThreeEstimates, category: int, percents: float) 
 
 
 def _shares(result: simplex.ThreeEstimates, theta: Array | None, three: Draw) -> str:
-    """The drawn points as a table of shares."""
     values = {"observed": result.phi, **result.estimates}
     if theta is not None:
         values["truth"] = theta
@@ -324,7 +321,6 @@ def _worked_line(result: simplex.ThreeEstimates) -> str:
 
 
 def _points(share: float) -> str:
-    """A difference of shares, as text."""
     return f"{number(100 * share)} points"
 
 
