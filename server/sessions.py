@@ -459,8 +459,7 @@ def _relieve_now_and_then(target: float) -> None:
 
 
 def _have_relieved(target: float) -> None:
-    """Have `relieve` done, by the thread that looks at the memory where there is one: looking for garbage keeps everybody
-    waiting, and twice as long in a thread of low priority."""
+    """Have `relieve` done by the thread that looks at the memory: one of low priority would keep pages waiting longer."""
     global _asked_for
     if is_served():
         _asked_for = target

@@ -33,8 +33,7 @@ _MOST_NAMED = 6
 
 
 def _read_own_sweep(query: Mapping[str, str]) -> tuple[settings.OwnSweep, tuple[str, ...]] | None:
-    """The settings of an own sweep in an address, with a sentence for each value that was changed; None where it is
-    about another sweep. Without parameters, the default settings."""
+    """An own sweep in an address, with a sentence for each value that was changed; None for another sweep."""
     return (
         settings.OwnSweep.from_query(query)
         if query.get("sweep", "").strip().lower() == settings.OWN

@@ -339,8 +339,7 @@ def _choose_cell(drawn: maps.WinnerMap, x: float, y: float) -> None:
 
 
 def _pick_cell(drawn: maps.WinnerMap, scenario: Scenario) -> None:
-    """Widget for the cell to open, which shows the clicked one, and the link that opens it; where the sidebar cannot show
-    such a cell, a sentence that says so."""
+    """Widget for the cell to open, with the link that opens it; or why the sidebar cannot show such a cell."""
     cells = [one.cell for one in drawn.map_cells]
     fields = _scenario_fields(cells[0])
     if fields is None:

@@ -152,8 +152,7 @@ def why_section(result: simplex.ThreeEstimates, theta: Array | None, three: Draw
 
 
 def _needs_an_example(draw: Draw, three: Draw) -> bool:
-    """Whether to show an example, because the repairs of the scenario's three shares would all be one point. A scenario
-    of three categories, or one whose own shares were asked for, is shown as it is."""
+    """Whether the scenario's own three shares, unless they were asked for, would make the repairs one point."""
     own = draw.scenario.k == 3 or PICKED.current().own == _scenario()
     return not own and not simplex.estimate_three(three.counts, three.mechanism).collinearity.cut_off
 

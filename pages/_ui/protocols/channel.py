@@ -154,8 +154,7 @@ def _slider(number: Number) -> None:
 
 
 def _own_matrix(settings: options.ChannelSettings) -> MatrixFile:
-    """The matrix that the visitor uploaded or else typed, with the widgets for both. An unreadable one leaves in use the
-    last that was read."""
+    """The matrix that was uploaded, else typed, with both widgets; where it cannot be read, the last one that could."""
     with st.expander("My table", expanded=True):
         left, right = st.columns(2, gap="medium")
         with right:
