@@ -31,7 +31,7 @@ from rr_core.populations import UPLOAD
 from rr_core.registry import ESTIMATORS
 from rr_core.rounding import number, percent
 from rr_core.scenario import Draw
-from rr_core.words.phrases import display, table
+from rr_core.words.phrases import FOLDED, display, table
 
 _PARAMETER = "phi"
 _CIRCLES, _CURVES = "Circles of distance", "Curves of likelihood"
@@ -363,11 +363,5 @@ def _bias_table(clouds: Mapping[str, Cloud]) -> str:
     return table(("", "length of the bias", "chance alone", "spread"), "lrrr", rows) + (
         f"\n\nThe same users report {N_COLLECTIONS} times; each dot is one collection. The grey dash is the truth, the "
         "large marker the mean of the cloud, and the line between them the **bias**, up to chance: the error that no "
-        "repetition averages out.\n\n"
-        "**Inv is unbiased:** what it shows here is chance. A repair folds its dots outside back into the triangle. So a "
-        "category that nobody has may be given a share, and never a negative one: on average too much, and that is a "
-        "bias.\n\n"
-        "*Length of the bias*: distance from the truth to the mean. *Chance alone*: its standard error; an unbiased "
-        "estimator shows a bias of about this length by chance, now and then twice as much or more. *Spread*: root mean "
-        "square distance from the mean."
+        f"repetition averages out.\n\n{FOLDED['bias']}"
     )
