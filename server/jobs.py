@@ -124,8 +124,7 @@ _RUNNING: WeakSet[_Workers] = WeakSet()
 
 @cache
 def _end_with_the_interpreter() -> None:
-    """Have all workers ended first of all when the interpreter ends. To be called after work was handed to loky, whose
-    own end waits for the cells at work: what is registered last is called first."""
+    """Have all workers ended first when the interpreter ends: registered after loky's own end, this comes before it."""
     threading._register_atexit(end_all)  # type: ignore[attr-defined]
 
 

@@ -30,7 +30,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from importlib.resources import files
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -276,11 +276,7 @@ GATE = Gate()
 
 def limit_uploads(app: App, gate: Gate) -> App:
     """Middleware: every body passes the gate."""
-
-    async def served(scope: Message, receive: Receive, send: Send) -> None:
-        await gate.serve(app, scope, receive, send)
-
-    return served
+    return partial(gate.serve, app)
 
 
 def refuse_misled(app: App) -> App:

@@ -227,7 +227,6 @@ def _remember(one: Held) -> None:
 
 
 def _known() -> list[Held]:
-    """What all sessions hold."""
     with _REGISTER:
         return list(_SESSIONS)
 
@@ -460,8 +459,7 @@ def _relieve_now_and_then(target: float) -> None:
 
 
 def _have_relieved(target: float) -> None:
-    """Have `relieve` done, by the thread that looks at the memory where there is one: looking for garbage keeps everybody
-    waiting, and twice as long in a thread of low priority."""
+    """Have `relieve` done by the thread that looks at the memory: one of low priority would keep pages waiting longer."""
     global _asked_for
     if is_served():
         _asked_for = target

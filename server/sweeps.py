@@ -125,7 +125,6 @@ class SweepQueue:
                 self._close(job, "stopped")
 
     def _work(self) -> None:
-        """Run the waiting jobs in order until the queue is empty."""
         stand_back()  # the workers, too, which take a second each to start
         while True:
             with self._lock:

@@ -122,7 +122,6 @@ def _fixed_users(cell: Cell, settings: Settings, population: Population) -> Coun
 
 
 def _key_of_text(text: str) -> streams.Key:
-    """Four 32-bit numbers of a text."""
     digest = hashlib.sha256(text.encode()).digest()
     return tuple(int.from_bytes(digest[i : i + 4], "little") for i in range(0, 16, 4))
 

@@ -390,7 +390,6 @@ Question = Callable[[Errors, float], bool | None]
 
 
 def _level(stored: Stored) -> float:
-    """Level of a single one-sided test."""
     return FAMILY_LEVEL / (2 * len(PAIRS) * sum(len(rows) for rows in stored.values()))
 
 

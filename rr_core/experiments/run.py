@@ -126,8 +126,6 @@ def compute_cells(
 
 @dataclass
 class _Run:
-    """The state of one run."""
-
     sweep: Sweep
     done: SweepResult | None
     given: Mapping[str, Population]
@@ -221,7 +219,6 @@ class _Run:
                 future.cancel()
 
     def _tasks(self) -> Iterator[tuple[Cell, ...]]:
-        """The waiting cells, a fraction of a second of work at a time."""
         task: list[Cell] = []
         for cell in self.waiting:
             if task and sum(self.cost[one] for one in task) + self.cost[cell] > _PER_TASK:

@@ -405,7 +405,6 @@ MOST_CATEGORIES = 50
 _OBSERVED, _MLE = QUANTITIES["observed"], QUANTITIES["mle_star"]
 _STAYS, _NEXT, _STRUCK = "Reports of those that stay", "Goes next", "Struck out"
 _SEARCH_ABOVE, _SEARCH_BELOW = 1.1, 0.6  # as a part of the highest bar
-_PACE = 6
 
 
 def search_film(found: MLESearch, labels: Sequence[str] | None) -> go.Figure:
@@ -461,7 +460,7 @@ def search_film(found: MLESearch, labels: Sequence[str] | None) -> go.Figure:
     )
     moving = range(len(traces))
     reading = _search_reading(found)
-    layout: dict[str, Any] = {"legend_rows": len(traces), "pace": _PACE, "barmode": "overlay", "bargap": 0.25}
+    layout: dict[str, Any] = {"legend_rows": len(traces), "pace": 6, "barmode": "overlay", "bargap": 0.25}
     return film(traces, view.axis(), y, reading, frames, moving, **layout)
 
 

@@ -168,8 +168,7 @@ def _line(
 
 
 def _reading(panels: Sequence[Sequence[Errors]], against: Count) -> str:
-    """By how much the errors of maximum likelihood and of InvP differ at the largest epsilon of every panel, and which
-    estimate has the smallest mean in how many settings."""
+    """MLE's error over InvP's at the largest epsilon of each panel, and how often each has the smallest mean."""
     last = [panel[-1] for panel in panels]
     by_size = len({row.setting.population for row in last}) == 1
     parts = []

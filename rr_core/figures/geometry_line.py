@@ -23,7 +23,6 @@ MLE, GREY = style.QUANTITIES["mle_star"], style.QUANTITIES["truth"]
 _LARGEST_SUPPORT_FIRST = ("inv_n", "mle_star", "inv_p")
 _SMALLEST_SUPPORT_FIRST = ("inv_p", "mle_star", "inv_n")  # as in PushDown.positive
 _LINEAR_UP_TO = 60  # categories; beyond, the axis is logarithmic
-_BINS = 30
 _FEW = 7  # reports: each has its tick
 _NEVER_OFF = 1e-6  # off the line by rounding alone
 
@@ -179,7 +178,7 @@ def off_line_histogram(result: AlignmentCounts) -> go.Figure:
     distances = result.off_line_distances
     low, high = float(distances.min()), float(distances.max())
     room = 0.0 if high > low else 0.5e-9
-    counts, edges = np.histogram(distances, bins=_BINS, range=(low - room, high + room))
+    counts, edges = np.histogram(distances, bins=30, range=(low - room, high + room))
     bars = style.bar_trace(
         "",
         ((edges[1:] + edges[:-1]) / 2).astype(np.float32),

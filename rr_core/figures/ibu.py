@@ -244,7 +244,6 @@ def _support_border(path: IBUPath) -> tuple[list[dict[str, Any]], str]:
     return [band], f"MLE* keeps categories from {_reports(smallest)} on (green band: that border)."
 
 
-_MOST_FRAMES = 70
 _NOTHING = 1e-24  # a squared distance that rounding alone makes
 
 
@@ -252,7 +251,7 @@ def animation(path: IBUPath, view: View, answer: str = "") -> go.Figure:
     """The animation of one histogram's run, of some seventy recorded iterations, evenly on a log scale; ``answer`` is
     what a reader is to know first."""
     last = len(path.iterations) - 1
-    wanted = np.geomspace(1, max(int(path.iterations[-1]), 1), _MOST_FRAMES)
+    wanted = np.geomspace(1, max(int(path.iterations[-1]), 1), 70)
     # The start, and for each of these numbers the first recorded iteration that is at least as large.
     kept = np.unique(np.append(np.searchsorted(path.iterations, wanted).clip(max=last), 0))
     # In one call: finding the levels of millions of categories is what takes the time.

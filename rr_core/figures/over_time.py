@@ -66,7 +66,6 @@ def exposure(days: ArrayLike, right: Mapping[str, Array], without: float) -> go.
 
 
 def _share(value: float) -> str:
-    """A simulated share, in words."""
     return "over 99.9%" if value > _ALL else f"about {percent(value, 2)}"
 
 

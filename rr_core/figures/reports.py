@@ -26,7 +26,6 @@ ESTIMATES = {
     **{name: style.QUANTITIES[name] for name in ESTIMATORS},
     "mle": replace(style.QUANTITIES["mle_star"], name=LABELS["mle"]),
 }
-_LONGEST_GROUP = 30
 _INV, _INTERVAL = style.QUANTITIES["inv"], "interval of Inv"
 _BESIDE = 0.18  # between two estimates of a category
 
@@ -113,7 +112,7 @@ def by_group(survey: Survey, category: int, *, simultaneous: bool = False) -> go
     """The share of one category, from 0, in all groups by Inv, or where there is none by maximum likelihood; and the
     intervals, for each category or for all of a group at once."""
     name = "inv" if "inv" in survey.analyses[0].estimates else "mle"
-    quantity, groups = ESTIMATES[name], [plain(group, _LONGEST_GROUP) for group in survey.groups]
+    quantity, groups = ESTIMATES[name], [plain(group, 30) for group in survey.groups]
     shares = np.array([one.estimates[name][category] for one in survey.analyses])
     y = np.arange(len(groups))
     names = [html.escape(group) for group in groups]

@@ -89,7 +89,6 @@ def revealed(asked: Asked, step: int) -> go.Figure:
 
 
 def _guesses(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
-    """How many guessed what, in tenths."""
     tenths = np.minimum(np.array(asked.guesses) // _TENTH, 9)
     bars = bar_trace(
         "Guesses",
@@ -125,7 +124,6 @@ def _reports(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
 
 
 def _inv(asked: Asked, counts: NDArray[np.int64], view: Bars) -> go.Figure:
-    """Inv with its anytime intervals, the middle guess and the hands."""
     estimate = inv(counts, asked.mechanism)
     low, high = anytime_intervals(counts, asked.mechanism)
     bars = inv_bars(view, estimate, 0.56, -0.32)

@@ -204,7 +204,6 @@ def _wins(stand: ranking.Standing) -> str:
 
 
 def _alternating(count: ranking.Count) -> str:
-    """In how many cells InvP has the smaller mean error, and in how many InvN."""
     if not count.total:
         return ""
     more = f" Of the two, InvP is surely better in {count.yes}, InvN in {count.no}."
@@ -338,7 +337,6 @@ def _range(axis: ranking.SweepAxis, interval: ranking.LeaderInterval) -> str:
 
 
 def _counts(stand: ranking.Standing) -> str:
-    """In how many settings each is best."""
     wins = sorted(stand.n_best.items(), key=lambda pair: -pair[1])
     if stand.n_completed == 1 and not stand.n_shared:
         return f"on average **{_name(wins[0][0])} has the smallest squared error**."
@@ -373,7 +371,6 @@ def _cost(result: SweepResult, stand: ranking.Standing, axis: ranking.SweepAxis 
 
 
 def _size(stand: ranking.Standing, axis: ranking.SweepAxis | None) -> str:
-    """MLE*'s error over the smallest."""
     if stand.worst_cell is None:
         return "nowhere surely above the smallest"
     if practically_equal(stand.worst_ratio):

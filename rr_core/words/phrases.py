@@ -53,10 +53,10 @@ def people(number: str) -> str:
     return f"{number} person" if number == "1" else f"{number} people"
 
 
-def listed(names: Iterable[str], before_last: str = "and") -> str:
+def listed(names: Iterable[str]) -> str:
     """One, two and three."""
     *first, last = names
-    return f"{', '.join(first)} {before_last} {last}" if first else last
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 _ALIGNED = {"l": ":--", "c": ":-:", "r": "--:"}

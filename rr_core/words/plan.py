@@ -374,10 +374,7 @@ def bounds_table(curves: BoundCurves) -> str:
     texts = [(row.kind, bound_text(row.key, curves.users)) for row in curves.bounds]
     rows = [(text.name, kind, text.assumes, text.source) for kind, text in texts]
     return (
-        table(("Bound", "Kind", "What it assumes", "Source"), "llll", rows)
-        + "\n\nErrors are total squared errors, the sum over the K categories. A line ends where what it assumes fails, "
-        "and that of a lower bound where it is above 1 − 1/K: the constant answer 1/K has no larger error. "
-        "Where the truth is concentrated, repaired estimates can be below the bound, because they are not unbiased."
+        f"{table(('Bound', 'Kind', 'What it assumes', 'Source'), 'llll', rows)}\n\n{_WORDS['below_bounds']}"
     )
 
 

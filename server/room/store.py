@@ -539,7 +539,6 @@ def _hold(connection: sql.Connection, code: str) -> None:
 
 
 def _now(connection: sql.Connection, code: str) -> Any:
-    """The row of the question that is asked now."""
     of_room = sql.select(_questions).where(_questions.c.room == code)
     row = connection.execute(of_room.order_by(_questions.c.number.desc()).limit(1)).first()
     if row is None:

@@ -12,18 +12,6 @@ import streamlit as st
 from pages._ui import session_files, widgets
 from pages._ui.experiments import runs, settings
 from pages._ui.experiments.runs import Run
-from pages._ui.experiments.settings import (
-    DRAW,
-    ERRORS,
-    ESTIMATES,
-    PARAMETERS,
-    POPULATION_NAMES,
-    SEEDS,
-    TITLES,
-    OwnSweep,
-    figure3,
-    why_too_large,
-)
 from pages._ui.link import Binding
 from rr_core.comparison import METRICS
 from rr_core.experiments.grid import MAIN_SETTINGS, Cell, Sweep
@@ -44,19 +32,22 @@ from server.jobs import worker_count
 _MOST_NAMED = 6
 
 
-def _read_own_sweep(query: Mapping[str, str]) -> tuple[OwnSweep, tuple[str, ...]] | None:
-    """The settings of an own sweep in an address, with a sentence for each value that was changed; None where it is
-    about another sweep. Without parameters, the default settings."""
-    return OwnSweep.from_query(query) if query.get("sweep", "").strip().lower() == settings.OWN else None
+def _read_own_sweep(query: Mapping[str, str]) -> tuple[settings.OwnSweep, tuple[str, ...]] | None:
+    """An own sweep in an address, with a sentence for each value that was changed; None for another sweep."""
+    return (
+        settings.OwnSweep.from_query(query)
+        if query.get("sweep", "").strip().lower() == settings.OWN
+        else None
+    )
 
 
-def _write_own_sweep(own_sweep: OwnSweep) -> dict[str, str | None]:
+def _write_own_sweep(own_sweep: settings.OwnSweep) -> dict[str, str | None]:
     if runs.SWEEP.current() != settings.OWN:
         return {}
-    return {**dict.fromkeys(one.parameter for one in PARAMETERS), **own_sweep.to_query()}
+    return {**dict.fromkeys(one.parameter for one in settings.PARAMETERS), **own_sweep.to_query()}
 
 
-OWN_SWEEP = Binding("_exp_own", OwnSweep(), _read_own_sweep, _write_own_sweep)
+OWN_SWEEP = Binding("_exp_own", settings.OwnSweep(), _read_own_sweep, _write_own_sweep)
 
 
 def show_sweep(key: str) -> None:
@@ -69,7 +60,7 @@ def sweep_picker(key: str) -> None:
     """Widget that chooses the sweep."""
     widgets.pick_from_list(
         "Sweep",
-        TITLES,
+        settings.TITLES,
         width=290,
         help="What is computed: settings of the paper's figures, or your own. Figure 4, the convergence of IBU, is on "
         "the page “Can one get there by patience?”.",
@@ -135,9 +126,8 @@ def _named(name: str, values: list[str]) -> str:
     return f"{name} = {'; '.join(values)}" if name else ", ".join(values)
 
 
-def _axis_fields(own_sweep: OwnSweep, scenario: Scenario, uploaded: Population | None) -> None:
-    """Draw the four fields for the axes of the sweep: populations, K, epsilon and N."""
-    here = _sidebar_values(scenario, uploaded)
+def _axis_fields(own_sweep: settings.OwnSweep, scenario: Scenario, uploaded: Population | None) -> None:
+    here, names = _sidebar_values(scenario, uploaded), ", ".join(settings.POPULATION_NAMES)
     with _row():
         for field, label, usual, width, more in (
             (
@@ -145,7 +135,7 @@ def _axis_fields(own_sweep: OwnSweep, scenario: Scenario, uploaded: Population |
                 "Populations",
                 here[0],
                 250,
-                f"Zipf exponents, as 0.01, 1.3, 2.5 or 0-5 +0.5, and any of the names {', '.join(POPULATION_NAMES)}. "
+                f"Zipf exponents, as 0.01, 1.3, 2.5 or 0-5 +0.5, and any of the names {names}. "
                 f"“point” is everybody in one category; “{UPLOAD}” is your own file. ",
             ),
             ("ks", "Categories, values of K", here[1], 200, LIST_HELP + " "),
@@ -162,18 +152,17 @@ def _axis_fields(own_sweep: OwnSweep, scenario: Scenario, uploaded: Population |
             )
 
 
-def _measuring_fields(own_sweep: OwnSweep) -> None:
-    """Draw the fields for the simulation of a cell: collections, seed, users, estimators and errors."""
+def _measuring_fields(own_sweep: settings.OwnSweep) -> None:
     with _row():
         for field, number, about in (
             (
                 "seeds",
-                SEEDS,
+                settings.SEEDS,
                 "In each the same people report again with new noise; their spread says how sure a mean is.",
             ),
             (
                 "draw",
-                DRAW,
+                settings.DRAW,
                 "Which random draw of users and noise. The same seed gives the same numbers, wherever it runs.",
             ),
         ):
@@ -219,37 +208,35 @@ def _sidebar_values(scenario: Scenario, uploaded: Population | None) -> tuple[st
     return name, f"{k:,}", f"{scenario.epsilon:g}", f"{scenario.n:,}"
 
 
-def _widget_arguments(own_sweep: OwnSweep, field: str) -> dict[str, Any]:
-    """Arguments of the widget bound to one field of the settings, see `widgets.widget_arguments`."""
+def _widget_arguments(own_sweep: settings.OwnSweep, field: str) -> dict[str, Any]:
     value, several = getattr(own_sweep, field), _SEVERAL.get(field)
 
-    def changed(chosen: Any) -> OwnSweep:
+    def changed(chosen: Any) -> settings.OwnSweep:
         changes: dict[str, Any] = {field: several.chosen(chosen) if several else chosen}
         return replace(own_sweep, **changes)
 
     return OWN_SWEEP.widget_arguments(f"exp_own_{field}", list(value) if several else value, changed)
 
 
-_SEVERAL = {one.name: one for one in (ESTIMATES, ERRORS)}
+_SEVERAL = {one.name: one for one in (settings.ESTIMATES, settings.ERRORS)}
 
 
 def _row() -> Any:
-    """A horizontal container for controls."""
     return st.container(horizontal=True, vertical_alignment="bottom", gap="small")
 
 
 def settings_fields() -> tuple[int, int]:
     """Draw the widgets for the collections per cell and the seed of the run; returns both values."""
     seeds = _number_field(
-        SEEDS,
-        SEEDS.label,
+        settings.SEEDS,
+        settings.SEEDS.label,
         150,
         "Every setting is collected this many times with new noise, and all estimators see the same reports. "
         "The paper's text says 100.",
         *_number_in_session("seeds", MAIN_SETTINGS.seeds),
     )
     seed = _number_field(
-        DRAW,
+        settings.DRAW,
         "Seed of the run",
         120,
         "Which users and which noise. The same seed gives the same numbers everywhere.",
@@ -261,7 +248,6 @@ def settings_fields() -> tuple[int, int]:
 def _number_field(
     number: Number, label: str, width: int, help: str, value: int, arguments: dict[str, Any]
 ) -> int:
-    """Draw the widget of a whole number, limited to its range; returns its value."""
     low, high = int(number.low), int(number.high)
     return int(st.number_input(label, low, high, value, width=width, help=help, **arguments))
 
@@ -300,7 +286,7 @@ def start_button(key: str, sweep: Sweep | None) -> None:
 def resume_button(run: Run | None) -> None:
     """Draw the button that resumes a stopped run, if it is one."""
     if run is not None and not run.active and not run.result.finished:
-        hindered = why_too_large(run.sweep, worker_count(), run.result)
+        hindered = settings.why_too_large(run.sweep, worker_count(), run.result)
         if not runs.has_populations(run.sweep):
             hindered = "The histogram that this sweep is about is not the one uploaded here: upload it first."
         st.button(
@@ -368,8 +354,8 @@ def _histogram_sweep(scenario: Scenario) -> Sweep | None:
             st.markdown(_HISTOGRAMS)
             st.button("Choose a file", on_click=session_files.open_upload, key="exp_file")
         return None
-    sweep = figure3(population, scenario.n)
-    if problem := why_too_large(sweep, worker_count()):
+    sweep = settings.figure3(population, scenario.n)
+    if problem := settings.why_too_large(sweep, worker_count()):
         st.error(markdown(problem))
         return None
     st.caption(f"About {about}: {expected_time(sweep)}")

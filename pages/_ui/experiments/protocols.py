@@ -50,19 +50,21 @@ class ProtocolSettings:
     n: int = 1000
 
 
-_FIGURE = Choice("figure", "fig", "figure", dict(FIGURE_NAMES))
-_TRUTH = Choice("truth", "against", "truth", dict(WHOSE))
-_ENCODING = Choice(
-    "encoding", "unary", "encoding", {key: LOPUHAA_PROTOCOL_NAMES[_ENCODINGS[key]] for key in _ENCODINGS}
+_NUMBERS = (
+    Number("k", "run_k", "number of categories of the new run", 2, 1000, True),
+    Number("epsilon", "run_eps", "ε of the new run", 0.1, 8.0, False),
+    Number("n", "run_n", "number of users of the new run", 10, 1_000_000, True),
 )
-_VIEW = Choice("shown", "shown", "view", _SHOWN)
-_PROTOCOL = Choice("protocol", "by", "protocol", dict(LOPUHAA_PROTOCOL_NAMES))
-_K = Number("k", "run_k", "number of categories of the new run", 2, 1000, True)
-_EPSILON = Number("epsilon", "run_eps", "ε of the new run", 0.1, 8.0, False)
-_N = Number("n", "run_n", "number of users of the new run", 10, 1_000_000, True)
-_PARAMETERS = (_FIGURE, _TRUTH, _ENCODING, _VIEW, _PROTOCOL, _K, _EPSILON, _N)
-
-
+_PARAMETERS = (
+    Choice("figure", "fig", "figure", dict(FIGURE_NAMES)),
+    Choice("truth", "against", "truth", dict(WHOSE)),
+    Choice(
+        "encoding", "unary", "encoding", {key: LOPUHAA_PROTOCOL_NAMES[of] for key, of in _ENCODINGS.items()}
+    ),
+    Choice("shown", "shown", "view", _SHOWN),
+    Choice("protocol", "by", "protocol", dict(LOPUHAA_PROTOCOL_NAMES)),
+    *_NUMBERS,
+)
 SETTINGS = binding_of_parameters("_exp_protocols", _PARAMETERS, ProtocolSettings())
 
 
@@ -86,7 +88,6 @@ def section() -> None:
 
 
 def _widgets() -> ProtocolSettings:
-    """The settings, with one widget for each that offers a choice."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         widgets.pick_from_list("Figure", FIGURE_NAMES, width=270, **_bound("figure"))
         rows = _stored(SETTINGS.current())
@@ -101,7 +102,6 @@ def _widgets() -> ProtocolSettings:
 
 
 def _bound(field: str) -> dict[str, Any]:
-    """Arguments of the widget of a field."""
     return SETTINGS.of_field(f"exp_protocols_{field}", field)
 
 
@@ -110,7 +110,6 @@ def _stored(settings: ProtocolSettings) -> tuple[lopuhaa.Errors, ...]:
 
 
 def _rows(settings: ProtocolSettings) -> list[lopuhaa.Errors]:
-    """The stored errors that are drawn."""
     rows = _stored(settings)
     protocols, truths = {row.setting.protocol for row in rows}, {row.truth for row in rows}
     protocol = _ENCODINGS[settings.encoding] if len(protocols) > 1 else min(protocols)
@@ -151,16 +150,12 @@ _MEANING = (
 
 
 def _run_anew() -> None:
-    """One setting of the visitor's choice, simulated."""
     with st.expander("Run one setting anew"):
         settings = SETTINGS.current()
         with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
             widgets.pick_from_list("Protocol", LOPUHAA_PROTOCOL_NAMES, width=260, **_bound("protocol"))
-            for number, label, step in (
-                (_K, "Categories", 1),
-                (_EPSILON, "Epsilon ε", 0.1),
-                (_N, "Users", 10),
-            ):
+            labels = (("Categories", 1), ("Epsilon ε", 0.1), ("Users", 10))
+            for number, (label, step) in zip(_NUMBERS, labels, strict=True):
                 st.number_input(
                     label,
                     int(number.low) if number.whole else number.low,
@@ -199,6 +194,5 @@ def _simulated(setting: lopuhaa.Setting) -> None:
 
 
 def _csv(rows: list[lopuhaa.Errors]) -> bytes:
-    """The drawn errors: one row for each setting."""
     values = zip(*(lopuhaa.as_row(row) for row in rows), strict=True)
     return csv_bytes(dict(zip(lopuhaa.columns(), map(list, values), strict=True)))

@@ -111,7 +111,6 @@ def _about_the_run(view: SweepView) -> str:
 
 
 def _meaning_of_words(result: SweepResult) -> str:
-    """The meaning of each verdict in the table, as markdown."""
     concentrated, even = SHAPES_EXPLAINED
     cells = counted(len(result.sweep.cells), "cell")
     return (
@@ -381,7 +380,6 @@ def compare_runs(view: SweepView, others: Mapping[str, SweepResult]) -> None:
 
 
 def _two_figures(view: SweepView, name: str, second: SweepResult, choice: drawing.CurveSelection) -> None:
-    """Draw the curves of both runs, one column of panels each."""
     pairs = ((view.name, view.result, "exp_beside_first"), (name, second, "exp_beside_second"))
     common = _common(view.result, second)
     third = drawing.axis_values(common.sweep, drawing.other_axis(choice.along))

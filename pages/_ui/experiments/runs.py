@@ -114,7 +114,6 @@ def _session() -> _Session:
 
 
 def _runs() -> tuple[Run, ...]:
-    """The runs of this session, oldest first."""
     session = _session()
     held: tuple[Run, ...] = sessions.held().get(_NAME) or ()
     session.let_go |= _NAME in sessions.held().gone

@@ -61,7 +61,6 @@ _CLUSTER = "A cluster takes more; the README shows how."
 
 _OF_SCENARIO = {field.name: field for field in NUMBERS}
 _EXPONENTS = replace(_OF_SCENARIO["s"], label="Zipf exponents")
-_FIGURE3_SEEDS = 20
 
 
 @dataclass(frozen=True)
@@ -204,7 +203,7 @@ def figure3(population: Population, n: int = 10**6) -> grid.Sweep:
     people of the table; ``n`` users, where it holds shares only. (More than the app's limit count as that many.)"""
     users = min(population.total or n, limits.N_MAX)
     cells = grid.over(dist=population.key, k=population.k, epsilon=grid.EPSILONS, n=users)
-    return grid.Sweep(cells, grid.Settings(_FIGURE3_SEEDS, people="rounded", estimators=VALID, bias=False))
+    return grid.Sweep(cells, grid.Settings(20, people="rounded", estimators=VALID, bias=False))
 
 
 def _populations(text: str, scenario: Scenario, upload: _UploadKey | None) -> list[tuple[str, float]]:

@@ -302,7 +302,6 @@ def _widgets(view: SweepView, selection: MapSelection, taken: tuple[maps.FixedAx
 
 
 def _bound(view: SweepView, name: str, taken: Any, changed: Callable[[Any], MapSelection]) -> dict[str, Any]:
-    """Arguments that make a widget show what is taken, and keep what a person's choice makes of it."""
     return SELECTIONS.widget_arguments(
         f"exp_map_{name}_{view.key}",
         taken,
@@ -340,8 +339,7 @@ def _choose_cell(drawn: maps.WinnerMap, x: float, y: float) -> None:
 
 
 def _pick_cell(drawn: maps.WinnerMap, scenario: Scenario) -> None:
-    """Widget for the cell to open, which shows the clicked one, and the link that opens it; where the sidebar cannot show
-    such a cell, a sentence that says so."""
+    """Widget for the cell to open, with the link that opens it; or why the sidebar cannot show such a cell."""
     cells = [one.cell for one in drawn.map_cells]
     fields = _scenario_fields(cells[0])
     if fields is None:
@@ -371,7 +369,6 @@ def _keep_cell(cell: Cell) -> None:
 
 
 def _coordinates(drawn: maps.WinnerMap, cell: Cell) -> str:
-    """A cell by its place in the map."""
     values = ((SYMBOLS[name], getattr(cell, name)) for name in (drawn.kind.x, drawn.kind.y))
     return ", ".join(f"{symbol} = {value:,.12g}" for symbol, value in values)
 

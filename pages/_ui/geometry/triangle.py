@@ -31,7 +31,7 @@ from rr_core.populations import UPLOAD
 from rr_core.registry import ESTIMATORS
 from rr_core.rounding import number, percent
 from rr_core.scenario import Draw
-from rr_core.words.phrases import display, table
+from rr_core.words.phrases import FOLDED, display, table
 
 _PARAMETER = "phi"
 _CIRCLES, _CURVES = "Circles of distance", "Curves of likelihood"
@@ -80,7 +80,6 @@ def _scenario() -> Hashable:
 
 
 def _pick(reports: simplex.ThreeReports) -> None:
-    """Pick these reports; for widget callbacks."""
     PICKED.change(replace(PICKED.current(), reports=reports, scenario=_scenario(), error=""))
 
 
@@ -93,7 +92,6 @@ def _pick_text(text: str) -> None:
 
 
 def _use_own_reports() -> None:
-    """Show the scenario's own reports again; for widget callbacks."""
     PICKED.change(PickedReports(own=_scenario()))
 
 
@@ -154,8 +152,7 @@ def why_section(result: simplex.ThreeEstimates, theta: Array | None, three: Draw
 
 
 def _needs_an_example(draw: Draw, three: Draw) -> bool:
-    """Whether to show an example, because the repairs of the scenario's three shares would all be one point. A scenario
-    of three categories, or one whose own shares were asked for, is shown as it is."""
+    """Whether the scenario's own three shares, unless they were asked for, would make the repairs one point."""
     own = draw.scenario.k == 3 or PICKED.current().own == _scenario()
     return not own and not simplex.estimate_three(three.counts, three.mechanism).collinearity.cut_off
 
@@ -262,7 +259,6 @@ def _pick_share(result: simplex.ThreeEstimates, category: int, percents: float) 
 
 
 def _shares(result: simplex.ThreeEstimates, theta: Array | None, three: Draw) -> str:
-    """The drawn points as a table of shares."""
     values = {"observed": result.phi, **result.estimates}
     if theta is not None:
         values["truth"] = theta
@@ -324,7 +320,6 @@ def _worked_line(result: simplex.ThreeEstimates) -> str:
 
 
 def _points(share: float) -> str:
-    """A difference of shares, as text."""
     return f"{number(100 * share)} points"
 
 
@@ -368,11 +363,5 @@ def _bias_table(clouds: Mapping[str, Cloud]) -> str:
     return table(("", "length of the bias", "chance alone", "spread"), "lrrr", rows) + (
         f"\n\nThe same users report {N_COLLECTIONS} times; each dot is one collection. The grey dash is the truth, the "
         "large marker the mean of the cloud, and the line between them the **bias**, up to chance: the error that no "
-        "repetition averages out.\n\n"
-        "**Inv is unbiased:** what it shows here is chance. A repair folds its dots outside back into the triangle. So a "
-        "category that nobody has may be given a share, and never a negative one: on average too much, and that is a "
-        "bias.\n\n"
-        "*Length of the bias*: distance from the truth to the mean. *Chance alone*: its standard error; an unbiased "
-        "estimator shows a bias of about this length by chance, now and then twice as much or more. *Spread*: root mean "
-        "square distance from the mean."
+        f"repetition averages out.\n\n{FOLDED['bias']}"
     )

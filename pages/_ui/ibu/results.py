@@ -180,7 +180,6 @@ def _about(results: DrawResults, start: Start, length: int) -> About:
 def _given(
     results: DrawResults, start: Start, length: int
 ) -> tuple[NDArray[Any], RandomizedResponse, NDArray[np.int64], NDArray[Any] | None]:
-    """What `ibu_path` is given."""
     counts = results.draw.counts
     marks = log_spaced(length, records_per_decade(counts))
     return counts, results.draw.mechanism, marks, start.distribution(counts)

@@ -321,7 +321,6 @@ def _cost_note(cost: Cost, k: int) -> str:
     if cost.seconds is None:
         size = number(8 * k * k / 1e9, 2)
         return f"Not run: the matrix has K² = {k * k:,} entries, {size} GB; beyond K = {LARGEST_MATRIX:,}."
-    more = cost.needed is not None and not cost.needed.reached
-    return _METHODS[cost.method]["iteration"] + (
-        " It needs more than these to the tolerance." if more else ""
-    )
+    is_short = cost.needed is not None and not cost.needed.reached
+    more = " It needs more than these to the tolerance." if is_short else ""
+    return _METHODS[cost.method]["iteration"] + more

@@ -22,13 +22,6 @@ from pages._ui.plan.controls import plan_landscape, population_guess, target_fro
 from pages._ui.reports.designs import encoding_choice, entry
 from rr_core._validate import Array
 from rr_core.figures import plan_curves
-from rr_core.figures.plan_curves import (
-    central_against_users,
-    error_and_bounds,
-    error_curves,
-    rmse_against_epsilon,
-    rmse_against_k,
-)
 from rr_core.figures.plan_map import plan_map
 from rr_core.io.text import csv_bytes
 from rr_core.limits import EPSILON_APP_MAX, EPSILON_APP_MIN, K_MAX, K_MIN, N_MAX, N_MIN
@@ -139,7 +132,6 @@ def plan_map_figure(page: Page, plan: Plan, place: Any, simulates: bool) -> go.F
 
 
 def _clicked(epsilon: float, n: float) -> None:
-    """Set epsilon and N to a clicked place of the map, rounded."""
     near = float(f"{epsilon:.{_CLICKED_DIGITS}g}")
     users = round(float(f"{n:.{_CLICKED_DIGITS}g}"))
     link.change(epsilon=min(max(near, EPSILON_APP_MIN), EPSILON_APP_MAX), n=min(max(users, N_MIN), N_MAX))
@@ -232,7 +224,7 @@ def _show_errors(
     here = plan.epsilon if curve.along == "epsilon" else float(min(plan.n, N_MAX))
     about_metric = settings.find != "value" and _METRIC_OF_TARGET.get(settings.kind) == metric
     wanted = settings.target.value if about_metric else None
-    chart.show(error_curves(curve, metric, exact, here, wanted), "plan_curves")
+    chart.show(plan_curves.error_curves(curve, metric, exact, here, wanted), "plan_curves")
 
 
 def other_protocols(plan: Plan) -> None:
@@ -248,11 +240,11 @@ def other_protocols(plan: Plan) -> None:
         low, high = max(K_MIN, plan.k / 100), min(K_MAX, max(plan.k * 100, 1000))
         ks = np.unique(np.rint(np.geomspace(low, high, _PROTOCOL_POINTS))).astype(np.int64)
         curves = protocol_choice.against_k(ks, plan.k, plan.epsilon, plan.n, users=users)
-        chart.show(rmse_against_k(curves, plan.epsilon), "plan_protocols_k")
+        chart.show(plan_curves.rmse_against_k(curves, plan.epsilon), "plan_protocols_k")
     with right:
         budgets = np.geomspace(EPSILON_APP_MIN, EPSILON_APP_MAX, _PROTOCOL_POINTS)
         curves = protocol_choice.against_epsilon(budgets, plan.k, plan.epsilon, plan.n, users=users)
-        chart.show(rmse_against_epsilon(curves, plan.k), "plan_protocols_epsilon")
+        chart.show(plan_curves.rmse_against_epsilon(curves, plan.k), "plan_protocols_epsilon")
 
 
 def lower_bounds(plan: Plan) -> None:
@@ -260,7 +252,7 @@ def lower_bounds(plan: Plan) -> None:
     st.subheader("How far from the best possible?")
     curves = sentences.bound_curves(plan)
     st.markdown(sentences.bounds_sentence(curves))
-    chart.show(error_and_bounds(curves), "plan_bounds")
+    chart.show(plan_curves.error_and_bounds(curves), "plan_bounds")
     with st.expander("What the lines marked ≥ and ≈ assume"):
         st.markdown(sentences.bounds_table(curves))
 
@@ -282,7 +274,7 @@ def shuffled_reports(plan: Plan) -> float:
     st.markdown(sentences.shuffling_sentence(plan, shuffling.shuffled(plan.epsilon, plan.n, delta)))
     ends = min(1e2, plan.n / 10), max(1e9, plan.n * 10.0)
     curve = shuffling.against_users(np.geomspace(*ends, _SHUFFLING_POINTS), plan.epsilon, plan.n, delta)
-    chart.show(central_against_users(curve), "plan_shuffling")
+    chart.show(plan_curves.central_against_users(curve), "plan_shuffling")
     return float(delta)
 
 

@@ -154,8 +154,7 @@ def _slider(number: Number) -> None:
 
 
 def _own_matrix(settings: options.ChannelSettings) -> MatrixFile:
-    """The matrix that the visitor uploaded or else typed, with the widgets for both. An unreadable one leaves in use the
-    last that was read."""
+    """The matrix that was uploaded, else typed, with both widgets; where it cannot be read, the last one that could."""
     with st.expander("My table", expanded=True):
         left, right = st.columns(2, gap="medium")
         with right:
@@ -223,7 +222,6 @@ def _shown(results: DrawResults, settings: options.ChannelSettings, own: MatrixF
 
 
 def _explain(settings: options.ChannelSettings, draw: Draw, shown: _Shown) -> None:
-    """What the channel is, what it grants and tells apart, in one element."""
     channel = shown.collected.channel
     lines = [f"**{options.DESIGNS[settings.design]}.** {CHANNELS[settings.design]['about']}"]
     scenario = draw.scenario
@@ -281,7 +279,10 @@ def _ibu(shown: _Shown) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         chart.show(drawn.channel_convergence(collected.ibu, collected.mle, _TOLERANCE), "channel_convergence")
-        st.caption(_CLOSED_FORM)
+        st.caption(
+            "For k-RR, MLE is **MLE\\***, one formula: there all categories are treated alike, so that the order of the "
+            "reports tells which shares are zero. Other tables need have no such order: MLE is found in steps."
+        )
     with right:
         if collected.channel.k == 3:
             three = [display(name, _LONGEST_CORNER) for name in _names(shown)[0]]
@@ -295,9 +296,3 @@ def _data_csv(shown: _Shown) -> bytes:
     """The estimates, without the truth; Inv is empty where there is none."""
     found = shown.collected
     return by_category(shown.labels, found.channel.k, found.columns())
-
-
-_CLOSED_FORM = (
-    "For k-RR, MLE is **MLE\\***, one formula: there all categories are treated alike, so that the order of the reports "
-    "tells which shares are zero. Other tables need have no such order: MLE is found in steps."
-)

@@ -28,10 +28,8 @@ from rr_core.streams import Stream
 from rr_core.words.phrases import plain_names
 from rr_core.words.plan import budget as privacy
 
-_DOTS_PER_DECADE = 2
-_APART = 0.7  # of the last simulated day: the day before it at the latest
 _REPEATS = 40  # of the simulated errors
-_WRITTEN_OUT = 13.8  # exponents of e up to a million
+_APART = 0.7  # of the last simulated day: the day before it at the latest
 
 
 SETTINGS = binding_of_parameters("_time_settings", options.TIME_PARAMETERS, options.TimeSettings())
@@ -223,7 +221,7 @@ def _simulated(
     settings: options.TimeSettings, scenario: Scenario, shown: _Shown
 ) -> tuple[NDArray[np.int64], dict[str, Array]]:
     people = shown.people
-    dots = log_spaced(settings.days, _DOTS_PER_DECADE)[1:]
+    dots = log_spaced(settings.days, 2)[1:]  # two for each decade
     dots = dots[(dots < _APART * settings.days) | (dots == settings.days)]
     users = whole_users(people.prior, scenario.n)
     return dots, {
@@ -273,7 +271,7 @@ def _in_words(names: tuple[str, str], named: tuple[int, int], days: int, epsilon
 
 def _power(exponent: float) -> str:
     """e to the exponent, in words; it may be beyond the largest double."""
-    if exponent < _WRITTEN_OUT:
+    if exponent < 13.8:  # up to a million
         return f"**{number(float(np.exp(exponent)))}**"
     tens, rest = divmod(exponent / float(np.log(10)), 1)
     digits, _, one_more = f"{10**rest:.2e}".partition("e")

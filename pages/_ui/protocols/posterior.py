@@ -23,7 +23,6 @@ from rr_core.words.phrases import listed
 from server import sessions
 
 MOST_CATEGORIES, MOST_USERS = 2000, 1_000_000
-_DRAWS_MOVING = 300
 _SIZES = (100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 _MOST_OF_SIZES = 100  # categories
 
@@ -64,7 +63,7 @@ def section(page: Page) -> None:
                 **PRIOR.of_field("prior_own", "own"),
             )
         guidance.words("Prior, Posterior, Credible interval, MLE\\*, InvP, Population, Total variation")
-    about = settings.parameter, _DRAWS_MOVING if dials.moving() else options.DRAWS
+    about = settings.parameter, 300 if dials.moving() else options.DRAWS
     found = page.results.once("posterior", about, lambda: _summarise(draw, *about))
     estimates = page.results.comparison("population").estimates
     shown = {name: estimates[name] for name in ("inv_p", "mle_star")}
