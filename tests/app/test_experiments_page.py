@@ -22,7 +22,6 @@ from rr_core.io import experiments as files
 from rr_core.words.experiments import evidence
 from server import sessions
 from tests.app.experiments import (
-    OWN,
     SETTINGS,
     assert_claims,
     bring,
@@ -236,24 +235,6 @@ def test_what_breaks_off_is_said_and_can_be_resumed(house, caplog):
 
 
 @pytest.mark.slow
-def test_others_wait_with_their_place_told(house):
-    first = started(house)
-    second, third = (started(house, f"{OWN}&draw={draw}") for draw in (2, 3))
-    house.gate(0, 8)
-    assert told(second) == ["Waiting: 1 other run first; you are next."]
-    assert told(third) == ["Waiting: 2 other runs first; yours is the second in the queue."]
-    house.finish(0, seen(first).job)
-    house.gate(1, 8)
-    assert told(checked(third.run())) == ["Waiting: 1 other run first; you are next."]
-    press(third, "Stop")
-    assert "Stopped before the first cell was done" in words(third)
-    assert "No cell of this sweep is computed yet" in words(third)
-    house.finish(1, seen(second).job)
-    assert len(house.gates) == 2
-    assert seen(second).result.same(own(2))
-
-
-@pytest.mark.slow
 def test_what_others_run_is_told(house):
     started(house, "sweep=1a")
     house.gate(0, 25).step()
@@ -280,19 +261,6 @@ FRUIT = b"fruit,count\napple,40\nplum,20\nfig,10\npear,5\ndate,1\nkiwi,1\nlime,1
 
 
 # A sweep of one's own
-
-
-def test_a_wrong_value_is_refused_in_a_sentence():
-    page = opened("experiments", OWN)
-    assert "8 cells, 4 collections each" in words(page)
-    for text, sentence in (("1-1000", "4,000 cells"), ("many", "“many” cannot be read")):
-        typed(page, "Users, values of N", text)
-        (error,) = page.error
-        assert sentence in error.value.replace("\\", "")
-        assert not may_run(page)
-    typed(page, "Users, values of N", "100,1000")
-    assert not page.error
-    assert may_run(page)
 
 
 @pytest.mark.slow
@@ -428,19 +396,6 @@ def test_a_saved_sweep_looks_the_same_in_another_session_and_a_broken_file_chang
     bring(page, "part.parquet", files.parquet_file(part(5)))
     assert not page.error
     assert seen(page).result.same(part(5))
-
-
-def test_a_file_of_impossible_numbers_is_refused_and_changes_nothing():
-    """All that are impossible: tests/core/test_experiments_storage.py."""
-    page = opened("experiments", "sweep=3")
-    before = charts(page)
-    header, first, rest = files.csv_file(part(5)).split(b"\n", 2)
-    row = first.split(b",")
-    row[header.split(b",").index(b'"mse_mean"')] = b"1e308"
-    bring(page, "changed.csv", b"\n".join([header, b",".join(row), rest]))
-    (box,) = page.error
-    assert "mse_mean must be" in box.value.replace("\\", "")
-    assert charts(page) == before
 
 
 @pytest.mark.slow

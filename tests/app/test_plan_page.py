@@ -157,17 +157,6 @@ def test_a_link_that_ranks_as_many_as_there_are_says_that_fewer_are_ranked():
     assert not opened("plan", "dist=zipf&k=3&target=top").warning  # nor of a default
 
 
-@pytest.mark.slow
-def test_worst_case_needs_more_and_is_none_for_a_ranking():
-    page = opened("plan", f"{LINK}&target=max&value=2.5&guess=worst")
-    assert users_in(page) == required_n(Target("max", 0.025), 40, 2.0, None)
-    checked(widget(page, "My goal").set_value("top").run())
-    assert users_in(page) == required_n(Target("top", 5), 40, 2.0, theta())
-    checked(widget(page, "Categories K").set_value(3).run())
-    assert widget(page, "How many categories").value == 2  # no more are ranked than there are others
-    assert "2 largest categories" in answer(page)
-
-
 def test_wrong_values_in_a_link_get_a_sentence_each_and_go_with_the_next_choice():
     page = opened("plan", f"{LINK}&target=foo&value=abc&conf=101&find=all&guess=b&whose=us&share=200")
     notes = [one.value.replace("\\", "") for one in page.warning]
