@@ -7,7 +7,6 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
-from scipy import stats
 
 from rr_core.experiments.grid import MAIN_GRID, PAPER_FIGURES, POINT, Cell, Settings, Sweep, over
 from rr_core.experiments.winner_map import (
@@ -22,7 +21,6 @@ from rr_core.experiments.winner_map import (
 )
 from rr_core.figures.experiments_map import why_no_map
 from rr_core.populations import Population
-from rr_core.registry import VALID
 from rr_core.words.phrases import population_name
 from tests.core.sweeps import THREE, made
 
@@ -162,46 +160,6 @@ def test_each_place_holds_its_cell(key):
             assert spot.cell == cell
             assert spot.result is result.by_cell[cell]
         assert [spot.cell for spot in found.map_cells] == [spot.cell for row in found.rows for spot in row]
-
-
-def test_a_place_says_who_wins_and_what_mle_costs():
-    cells = over(s=1.0, k=10, epsilon=(1.0, 2.0, 3.0), n=(100, 1000))
-    means = [(1, 3, 2), (4, 1, 2), (3, 2, 1), (1, 1, 1), (1, 1.001, 1.002), (0, 1, 2)]
-    found = winner_map(made(cells, means, 0.1), "eps-n", "mse", {})
-    low, high = found.rows
-    # Cells vary in n first.
-    spots = [low[0], high[0], low[1], high[1], low[2], high[2]]
-    alone = [("inv_n",), ("inv_p",), ("mle_star",)]
-    assert [spot.leader.best for spot in spots] == [*alone, VALID, ("inv_n",), ("inv_n",)]
-    # Where it is not settled that another is better, MLE* costs nothing that could be told.
-    assert [spot.regret for spot in spots] == pytest.approx([2, 2, 1, 1, 1, math.inf])
-
-
-def test_the_numbers_are_those_of_the_metric():
-    cells = over(s=1.0, k=10, epsilon=(1.0, 2.0), n=(100, 1000))
-    result = made(cells, [(1, 3, 2)] * 4, 0.1)
-    spot = winner_map(result, "eps-n", "nll", {}).rows[0][0]
-    assert [(e.estimator, e.mean) for e in spot.errors] == [("inv_n", 20), ("inv_p", 30), ("mle_star", 10)]
-    assert [e.standard_error for e in spot.errors] == [0.05] * 3
-    assert [(e.n_best, e.n_worst) for e in spot.errors] == [(0, 0), (1, 10), (2, 20)]
-    assert (spot.leader.best, spot.leader.margin, spot.n_tied) == (("mle_star",), 2, 5)
-
-
-def test_rounding_does_not_decide_between_two_that_are_the_same():
-    """InvP below MLE* by rounding: they share, and the margin is to the third."""
-    cells = over(s=1.0, k=10, epsilon=(1.0, 2.0), n=(100, 1000))
-    tiny = 1e-12
-    # Cells one by one: shared with a distance to the third that is settled, and one that is not.
-    limit = stats.t.isf(0.05 / (2 * 3 * 4), df=39) * 0.1
-    means = [(3, 1 - tiny, 1), (1, 3, 1 + tiny), (1 + limit * 0.99, 1 - tiny, 1), (1, 1 - tiny, 3)]
-    found = winner_map(made(cells, means, 0.1), "eps-n", "mse", {})
-    spots = [found.rows[0][0], found.rows[1][0], found.rows[0][1], found.rows[1][1]]
-    pairs = [("inv_p", "mle_star"), ("inv_n", "mle_star"), ("inv_p", "mle_star"), ("inv_n", "inv_p")]
-    assert [spot.leader.best for spot in spots] == pairs
-    assert [spot.leader.margin for spot in spots] == pytest.approx([3, 3, 1 + limit * 0.99, 3])
-    assert [spot.leader.settled for spot in spots] == [True, True, False, True]
-    assert [spot.regret for spot in spots[:3]] == [1, 1, 1]
-    assert spots[3].regret == pytest.approx(3)
 
 
 def test_unfinished_sweeps_and_holes():
