@@ -138,7 +138,7 @@ def test_bit_strings_and_the_number_of_ones_alone():
     ],
 )
 def test_what_cannot_be_is_told_in_one_sentence(made, texts, sentence):
-    """One of each kind; all sentences are those of tests/core/test_reports_designs.py and of the readers in tests/io."""
+    """One of each kind; all: tests/core/test_reports_protocol_fit.py, and of the readers in tests/io."""
     page = typed(opened(made), **texts)
     (error,) = page.error
     assert sentence in error.value.replace("\\", "")
