@@ -22,6 +22,7 @@ from rr_core.io import experiments as files
 from rr_core.words.experiments import evidence
 from server import sessions
 from tests.app.experiments import (
+    OWN,
     SETTINGS,
     assert_claims,
     bring,
@@ -235,6 +236,24 @@ def test_what_breaks_off_is_said_and_can_be_resumed(house, caplog):
 
 
 @pytest.mark.slow
+def test_others_wait_with_their_place_told(house):
+    first = started(house)
+    second, third = (started(house, f"{OWN}&draw={draw}") for draw in (2, 3))
+    house.gate(0, 8)
+    assert told(second) == ["Waiting: 1 other run first; you are next."]
+    assert told(third) == ["Waiting: 2 other runs first; yours is the second in the queue."]
+    house.finish(0, seen(first).job)
+    house.gate(1, 8)
+    assert told(checked(third.run())) == ["Waiting: 1 other run first; you are next."]
+    press(third, "Stop")
+    assert "Stopped before the first cell was done" in words(third)
+    assert "No cell of this sweep is computed yet" in words(third)
+    house.finish(1, seen(second).job)
+    assert len(house.gates) == 2
+    assert seen(second).result.same(own(2))
+
+
+@pytest.mark.slow
 def test_what_others_run_is_told(house):
     started(house, "sweep=1a")
     house.gate(0, 25).step()
@@ -257,10 +276,23 @@ def test_what_was_picked_above_the_curves_is_kept_for_each_sweep():
     assert page.button_group(key="exp_curves_populations_1a").value == [("zipf", 5.0)]
 
 
-FRUIT = b"fruit,count\napple,40\nplum,20\nfig,10\npear,5\ndate,1\nkiwi,1\nlime,1\nsloe,1\n"
-
-
 # A sweep of one's own
+
+
+def test_a_wrong_value_is_refused_in_a_sentence():
+    page = opened("experiments", OWN)
+    assert "8 cells, 4 collections each" in words(page)
+    for text, sentence in (("1-1000", "4,000 cells"), ("many", "“many” cannot be read")):
+        typed(page, "Users, values of N", text)
+        (error,) = page.error
+        assert sentence in error.value.replace("\\", "")
+        assert not may_run(page)
+    typed(page, "Users, values of N", "100,1000")
+    assert not page.error
+    assert may_run(page)
+
+
+FRUIT = b"fruit,count\napple,40\nplum,20\nfig,10\npear,5\ndate,1\nkiwi,1\nlime,1\nsloe,1\n"
 
 
 @pytest.mark.slow

@@ -243,6 +243,23 @@ def test_the_users_for_the_rmse_are_enough_in_exact_arithmetic_and_one_fewer_is_
 @holds(
     "So a named share is worked out with a person more and a person less, and of at least one; the largest error, among up to 100 users, with each share rounded down to whole people and one more for as many as are left; two categories of a ranking with as few whole people between them as $N$ allows."  # noqa: E501
 )
+@pytest.mark.parametrize("confidence", [0.9, 0.999])
+@pytest.mark.parametrize(
+    ("first", "epsilon"), [(0.52, 4.92), (0.6, 0.8), (0.63, 7.15), (0.71, 1.93), (0.8, 5.8)]
+)
+def test_the_larger_of_two_categories_of_whole_people_is_ranked_first(first, epsilon, confidence):
+    """By the exact law of the reports, at the N that is enough and at the next fifty."""
+    mechanism, shares = RandomizedResponse(2, epsilon), np.array([first, 1 - first])
+    enough = required_n(Target("top", 1, confidence), 2, epsilon, shares)
+    for n in range(enough, min(enough + 50, 2000)):
+        t = int(sampling.whole_users(shares, n)[0])
+        law = law_of_two(n, t, mechanism.p, mechanism.q)
+        assert law[: n // 2 + 1].sum() <= (1 - confidence) * (1 + 1e-9)
+
+
+@holds(
+    "So a named share is worked out with a person more and a person less, and of at least one; the largest error, among up to 100 users, with each share rounded down to whole people and one more for as many as are left; two categories of a ranking with as few whole people between them as $N$ allows."  # noqa: E501
+)
 @pytest.mark.parametrize(
     ("k", "epsilon", "confidence", "value", "share"),
     [
