@@ -192,6 +192,16 @@ def test_measuring_a_batch_is_measuring_its_rows(k):
                 assert together[metric][index] == pytest.approx(alone[metric], rel=1e-13)
 
 
+def test_zeroed_names_the_categories_set_to_zero():
+    draw = Scenario("zipf", 12, 1.5, 1.0, 2000, 5).draw()
+    result = compare(draw)
+    for name in VALID:
+        every = [i for i, share in enumerate(result.estimates[name]) if share == 0]
+        assert result.zeroed(name, 12).tolist() == every
+        assert result.zeroed(name, 2).tolist() == every[:2]
+        assert len(every) == result.zeros[name] > 2
+
+
 def draw_of(true_counts, counts, epsilon=1.0, seed=1):
     """A draw with these very users and reports."""
     true_counts, counts = np.array(true_counts), np.array(counts)

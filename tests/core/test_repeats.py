@@ -169,6 +169,19 @@ def repeated(mse, negatives=1):
     return result
 
 
+def test_an_order_of_means_is_told_only_beyond_the_paired_standard_error():
+    rng = np.random.default_rng(2)
+    luck = rng.exponential(1, 200)[:, None]  # shared by all three: it does not blur their order
+    apart = luck + np.array([0.0, 0.3, 0.6]) + rng.normal(0, 0.1, (200, 3))
+    assert repeated(apart).least_mean("mse") == ("inv_n",)
+    near = luck + np.array([0.0, 0.001, 0.6]) + rng.normal(0, 0.1, (200, 3))
+    assert repeated(near).least_mean("mse") == ("inv_n", "inv_p")
+    assert repeated(near[:9]).least_mean("mse") == VALID
+    equal = luck + np.array([0.5, 0.0, 0.0])
+    assert repeated(equal).least_mean("mse") == ("inv_p", "mle_star")
+    assert repeated(np.ones((50, 3))).least_mean("mse") == VALID
+
+
 @pytest.mark.slow
 def test_an_order_of_equals_is_called_as_rarely_as_promised():
     """Three errors with one mean: a name alone may come out in about two of 1,000 runs; six in 300 has a chance
@@ -176,6 +189,16 @@ def test_an_order_of_equals_is_called_as_rarely_as_promised():
     rng = np.random.default_rng(3)
     alone = sum(len(repeated(rng.exponential(1, (50, 3))).least_mean("mse")) == 1 for _ in range(300))
     assert alone < 6
+
+
+def test_who_is_most_often_best_is_told_only_beyond_chance():
+    first = np.tile([[0, 1, 2]], (60, 1))
+    assert repeated(first).most_often_best("mse") == ("inv_n",)
+    assert repeated(first[:9]).most_often_best("mse") == VALID
+    mixed = np.vstack([np.tile([[0, 1, 2]], (32, 1)), np.tile([[1, 0, 2]], (28, 1))])
+    assert repeated(mixed).most_often_best("mse") == ("inv_n", "inv_p")
+    shared = np.tile([[0, 0, 1]], (60, 1))
+    assert repeated(shared).most_often_best("mse") == ("inv_n", "inv_p")
 
 
 def test_collections_with_a_negative_are_counted():
