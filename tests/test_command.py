@@ -20,7 +20,7 @@ from scipy import stats
 from rr_core import RandomizedResponse, analyse
 from rr_core import __main__ as command
 from rr_core.__main__ import main
-from rr_core.io import AllSeen, Size, Source, read_reports, report_sentences
+from rr_core.io import AllSeen, Size, report_sentences
 from rr_core.io.report_files import json_file
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.reports.designs import DESIGNS, kuk, unrelated
@@ -184,94 +184,6 @@ def test_rappor_of_both_coins_and_a_table_with_numbers_as_names(capsys, tmp_path
     assert (status, [row["category"] for row in rows]) == (0, ["1", "2", "3"])
 
 
-def test_the_numbers_are_those_of_the_library(survey, capsys):
-    rows, _, status = run(capsys, survey, "--design", "k_rr", "--epsilon", "ln 3", "--column", "answer")
-    assert status == 0
-    read = read_reports([Source.of(survey)], category="answer", layout="values")
-    found = analyse(dict(zip(read.labels, read.counts, strict=True)), RandomizedResponse(2, float(np.log(3))))
-    for name, column in found.columns().items():
-        if name in ("share", "low", "high", "inv", "mle_star", "p_holm"):
-            np.testing.assert_allclose(
-                [float(row[name]) for row in rows], np.asarray(column, dtype=float), rtol=1e-12
-            )
-
-
-def test_groups_and_weights(survey, capsys):
-    rows, err, status = run(
-        capsys,
-        survey,
-        "--design",
-        "warner",
-        "--p",
-        "0.75",
-        "--column",
-        "answer",
-        "--by",
-        "region",
-        "--weights",
-        "weight",
-    )
-    assert status == 0, err
-    assert list(rows[0])[:6] == ["group", *FIRST]
-    assert [(row["group"], row["category"]) for row in rows] == [
-        (group, answer) for group in dict.fromkeys(row["group"] for row in rows) for answer in ("no", "yes")
-    ]
-    people = list(csv.DictReader(survey.read_text().splitlines()))
-    for group in ("north", "south"):
-        mine = [one for one in people if one["region"] == group]
-        weights = np.array([float(one["weight"]) for one in mine])
-        yes = weights[[one["answer"] == "yes" for one in mine]].sum() / weights.sum()
-        (row,) = [row for row in rows if (row["group"], row["category"]) == (group, "yes")]
-        assert float(row["inv"]) == pytest.approx((yes - 0.25) / 0.5)
-        assert int(row["reports"]) == sum(one["answer"] == "yes" for one in mine)
-    assert "2 groups, by region.\nNothing speaks against all groups being alike: p = " in err
-    again, unweighted, status = run(
-        capsys, survey, "--design", "warner", "--p", "0.75", "--column", "answer", "--by", "region"
-    )
-    assert status == 0
-    (fit,) = [line for line in unweighted.splitlines() if "what is stated" in line]
-    assert fit in err.splitlines()  # the reports are the same, whomever they stand for
-    assert [row["reports"] for row in again] == [row["reports"] for row in rows]
-
-
-@pytest.mark.parametrize("form", ["columns", "strings"])
-def test_bits_have_groups_and_weights(form, tmp_path, capsys):
-    """A column of 0 and 1 that says the group is no category, and one of weights no count."""
-    protocol, rng, n = UnaryEncoding(3, 1.5), np.random.default_rng(3), 300
-    bits, woman, weight = (
-        protocol.randomize(rng.integers(0, 3, n), rng),
-        rng.integers(0, 2, n),
-        rng.integers(1, 5, n),
-    )
-    head, between = {"columns": ("bus,car,tram", ","), "strings": ("report", "")}[form]
-    each = zip(bits.tolist(), woman.tolist(), weight.tolist(), strict=True)
-    file = tmp_path / "a.csv"
-    file.write_text(
-        f"{head},treated,w\n" + "".join(f"{between.join(map(str, a))},{b},{c}\n" for a, b, c in each)
-    )
-    words = (file, "--design", "unary", "--epsilon", "1.5", "--by", "treated", "--weights", "w")
-    rows, err, status = run(capsys, *words)
-    assert (status, len(rows)) == (0, 6), err
-    wanted = analyse(
-        bits, protocol, by=woman.astype(str), weights=weight, labels=[row["category"] for row in rows[:3]]
-    )
-    for name in ("inv", "inv_low", "inv_high", "mle", "design_effect"):
-        by_group = {row["group"]: [] for row in rows}
-        for row in rows:
-            by_group[row["group"]].append(float(row[name]))
-        columns = wanted.columns()
-        table = {group: np.asarray(columns[name])[np.array(columns["group"]) == group] for group in "01"}
-        for group in "01":
-            np.testing.assert_allclose(by_group[group], table[group], atol=1e-5 if name == "mle" else 1e-9)
-    assert f"all groups being alike: {p_is(wanted.alike)}." in err
-    assert "Not read" not in err
-    ones = tmp_path / "ones.csv"
-    ones.write_text("category,ones\nbus,30\ncar,20\n")
-    words = (ones, "--design", "unary", "--epsilon", "1", "--reports", "50", "--weights", "ones")
-    _, err, status = run(capsys, *words)
-    assert (status, "need the bits of every report" in err or "does not hold bit strings" in err) == (2, True)
-
-
 def test_groups_of_unary_encoding_come_with_counts_of_its_bits_but_not_of_its_ones(tmp_path, capsys):
     """With --count, bits that stand beside a group were said to be ones; and the number of ones was asked for before
     it was said that groups need bits."""
@@ -348,19 +260,6 @@ def test_of_many_categories_the_headline_holds_for_all_and_the_table_names_the_c
     assert "interval of Inv that holds for all categories at once" in err
     assert "does not allow for that: take inv_low_all and inv_high_all." in err
     assert {"inv_low_all", "inv_high_all"} <= rows[0].keys()
-
-
-def test_the_json_of_groups_is_that_of_the_page_too(survey, tmp_path, capsys):
-    words = (survey, "--design", "k_rr", "--epsilon", "2", "--column", "answer", "--by", "region")
-    rows, err, _ = run(capsys, *words)
-    run(capsys, *words, "--out", tmp_path / "a.json")
-    told = json.loads((tmp_path / "a.json").read_text())
-    alone = json.loads(json_file(analysed([("a.csv", b"answer\nyes\nno\n")], AllSeen()), "", ""))
-    assert list(told) == [*alone, "groups"]
-    assert told["groups"]["names"] == ["north", "south"]
-    assert told["groups"]["table"]["share"] == [float(row["share"]) for row in rows]
-    assert len(told["table"]["share"]) == 2
-    assert f"{told['advice']['verdict']}\n2 groups, by region.\n" in err
 
 
 def test_the_way_out_that_the_page_names_is_an_option(tmp_path, capsys):

@@ -1,15 +1,20 @@
-"""The README, CONTRIBUTING.md and the pages in `docs/` say what the code does."""
+"""The README, CONTRIBUTING.md and the pages in `docs/` say what the code does, and its notebook runs from top to
+bottom."""
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from pages._ui import navigation
-from rr_core import reference
+from rr_core import RandomizedResponse, mle_star, reference
 from rr_core.parameters import Choice, Number, NumberList, Several, Text
 from rr_core.populations import DISTRIBUTIONS
 from rr_core.scenario import NUMBERS, PARAMETERS
@@ -160,3 +165,43 @@ def test_ci_runs_the_test_command_of_the_readme() -> None:
     (command,) = [line for line in README.splitlines() if re.match(pattern[1], line)]
     assert command in blocks("sh")[1]
     assert command.endswith("-m pytest")
+
+
+NOTEBOOK = Path(__file__).parents[1] / "docs" / "from_a_file.ipynb"
+
+
+def run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What the notebook's cells leave behind when they run in a folder."""
+    monkeypatch.chdir(folder)
+    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
+    names: dict[str, Any] = {}
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), names)
+    return names
+
+
+def test_the_notebook_runs_on_the_file_that_it_makes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = run(tmp_path, monkeypatch)
+    printed = capsys.readouterr().out
+    assert "32,561 reports of 16 categories" in printed
+    assert names["found"].estimates["mle_star"].sum() == pytest.approx(1)
+    assert len(names["figure"].data) == 5
+    assert float(printed.partition("certificate of MLE*: ")[2].split()[0]) < 1e-12
+
+
+def test_the_notebook_runs_on_a_file_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "reports.csv").write_text(
+        "answer\n" + "bus\n" * 60 + "car\n" * 30 + "NA\n" + "tram\n" * 25, "utf-8"
+    )
+    names = run(tmp_path, monkeypatch)
+    assert names["collected"].labels.tolist() == ["bus", "car", "tram"]
+    expected = mle_star([60, 30, 25], RandomizedResponse(3, 2.0))
+    assert np.array_equal(names["found"].estimates["mle_star"], expected)
+
+
+def test_the_notebook_holds_no_output_of_a_run() -> None:
+    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
+    assert all(not cell["outputs"] for cell in cells if cell["cell_type"] == "code")

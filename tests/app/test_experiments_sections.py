@@ -101,23 +101,6 @@ def test_what_a_link_cannot_have_is_said(query, notes):
 
 
 @pytest.mark.slow
-def test_a_first_look():
-    page = opened()
-    assert [box.value for box in page.warning] == []
-    (chart,) = charts(page)
-    assert chart["alt"].startswith(
-        "Zipf s = 1.3, K = 50: of 50 cells, InvP has the smallest mean squared error in"
-    )
-    assert asked_of(page) == {"map": "eps-n", "metric": "mse", "at_s": "1.3", "at_k": "50"} | dict.fromkeys(
-        ("at_eps", "at_n")
-    )
-    assert page.markdown[0].value.startswith("Each cell is one survey, simulated 40 times.")
-    assert page.markdown[1].value.startswith("**Try:** choose another population")
-    assert page.selectbox(key="exp_map_cell").proto.placeholder == "Click one in the map"
-    assert [one.proto.popover.label for one in page.get("popover")] == ["What do the words mean?"]
-
-
-@pytest.mark.slow
 def test_widgets_change_the_map_and_are_remembered_by_sweep():
     page = opened(at_s="2.5", at_k="77")
     assert "Categories K “77”" in page.warning[0].value.replace("\\", "")
@@ -148,18 +131,6 @@ def test_widgets_change_the_map_and_are_remembered_by_sweep():
         assert charts(page)[0]["alt"].startswith(reading)
         other_page = "cannot be opened on another page: the sidebar has no such population"
         assert any(other_page in one.value for one in page.caption) == (which == "point")
-
-
-@pytest.mark.slow
-def test_the_mark_is_at_the_scenarios_own_values():
-    for query, name in (
-        ({"k": "12", "s": "1.5", "n": "1000"}, "you: ε, N"),
-        ({"k": "12", "s": "1.3", "n": "1000"}, "you: ε, N"),
-        ({"k": "1000", "s": "1.3", "n": "1000"}, "you: ε, N"),
-        ({"k": "12", "n": "10"}, None),
-    ):
-        names = [trace["name"] for trace in charts(opened(eps="2", **query))[0]["data"]]
-        assert [one for one in names if one.startswith("you")] == [name] * (name is not None)
 
 
 @holds(

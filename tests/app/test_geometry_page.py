@@ -196,15 +196,6 @@ def test_a_pick_outlives_epsilon_and_layers_and_nothing_else():
 
 
 @pytest.mark.slow
-def test_a_wrong_phi_in_the_link_is_said_once():
-    """Whatever it is: tests/app/test_hostile_texts.py."""
-    page = opened("geometry", f"{WORKED}&phi=0,0,0")
-    (error,) = page.error
-    assert "left out" in error.value
-    assert rows_of(page) == rows_of(opened("geometry", WORKED))
-
-
-@pytest.mark.slow
 def test_pushing_down_begins_on_the_line_and_leaves_it():
     page = opened("geometry", "k=500&s=1.3&eps=1&n=10000&seed=1&part=beyond")
     assert "exactly on the line" in charts(page)[1]["alt"]

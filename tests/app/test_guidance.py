@@ -1,4 +1,7 @@
-"""What leads a reader on: the answer to which estimate to use, and the link to the next page."""
+"""What leads a reader on: the home page and the scenario that its links carry, the answer to which estimate to use, and
+the link to the next page."""
+
+from __future__ import annotations
 
 import itertools
 import re
@@ -6,13 +9,13 @@ import re
 import numpy as np
 import pytest
 
-from pages._ui import guidance
+from pages._ui import guidance, navigation
 from rr_core import RandomizedResponse, inv_n, inv_p, mle_star, reference, squared_error, zipf
 from rr_core.experiments.grid import MAIN_GRID
 from rr_core.experiments.ranking import regret
 from rr_core.experiments.storage import stored_result
 from rr_core.registry import VALID
-from tests.app.opening import ROOT, checked, opened
+from tests.app.opening import ROOT, charts, checked, dials, opened, widget
 from tests.documents import ADDRESSES
 from tests.sentences import holds, recomputes
 from tests.sentences.spoken import tells
@@ -161,3 +164,69 @@ def test_the_meaning_of_words_is_that_of_the_glossary():
     assert len(said) == 1
     for title in ("InvN", "MLE\\*", "Nat", "Certificate"):
         assert f"**{title}**: {texts[title]}" in said[0]
+
+
+LINK = "dist=zipf&k=50&s=1.3&eps=2&n=3000&seed=7"
+
+
+def links(page, where):
+    """Labels and queries of the links to pages in a part of a page, in their order."""
+    return [(one.proto.label, one.proto.query_string) for one in where.get("page_link")]
+
+
+def test_home_has_a_card_for_every_page_with_its_sentence():
+    page = opened("", LINK)
+    cards = links(page, page.main)
+    assert [label for label, _ in cards] == [
+        f"**{navigation.BY_ADDRESS[address].label}**" for address in ADDRESSES[1:]
+    ]
+    said = [caption.value for caption in page.main.caption]
+    assert all(navigation.BY_ADDRESS[address].answers in said for address in ADDRESSES[1:])
+
+
+def test_each_question_of_the_path_has_a_frame_of_its_own():
+    held = [[label for label, _ in links(opened("", LINK), column)] for column in opened("", LINK).columns]
+    for entry in navigation.PATH:
+        assert [f"**{entry.label}**"] in held
+
+
+def test_home_draws_nothing_of_the_scenario_and_carries_it_to_all_pages():
+    page = opened("", LINK)
+    assert charts(page) == []
+    assert not page.metric
+    for _, query in (*links(page, page.main), *links(page, page.sidebar)):
+        assert query == LINK
+    checked(widget(page, "Privacy ε").set_value(3.0).run())
+    checked(widget(page, "New draw").click().run())
+    for _, query in (*links(page, page.main), *links(page, page.sidebar)):
+        assert query == LINK.replace("eps=2", "eps=3").replace("seed=7", "seed=8")
+
+
+def test_the_controls_of_the_scenario_are_folded_below_the_navigation():
+    page = opened("", LINK)
+    (fold,) = page.sidebar.expander
+    assert (fold.label, fold.proto.expanded) == ("Your own numbers", False)
+    assert [widget(fold, label).value for label in ("Distribution", "Categories K", "Seed")] == [
+        "zipf",
+        50,
+        7,
+    ]
+    assert [dial.value for dial in dials(page)] == [1.3, 2.0, 3000]
+    assert not any(dial.dial["off"] for dial in dials(page))
+    assert {"New draw", "Reset"} == {one.label for one in fold.button}
+
+
+@pytest.mark.parametrize(("query", "word"), [("k=abc", "abc"), ("dist=upload&k=9", "stayed with its owner")])
+def test_a_wrong_link_is_told_in_one_sentence(query, word):
+    page = opened("", query)
+    (note,) = page.warning
+    assert word in note.value
+    assert bool(page.file_uploader) == ("upload" in query)
+
+
+def test_home_is_not_presented():
+    page = opened("", f"{LINK}&present=on")
+    assert "present" not in page.query_params
+    checked(dials(page)[0].tell("presents", {"on": True}))
+    assert "present" not in page.query_params
+    assert not any(one.label == "Exit" for one in page.button)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 
 import numpy as np
 import pytest
 
 from pages._ui.ibu import sections
-from pages._ui.ibu.results import record_csv
 from rr_core import RandomizedResponse, Scenario, ibu_path
 from rr_core.ibu.costs import LARGEST_MATRIX, Cost, IterationsNeeded, compare_costs
 from rr_core.ibu.engine import Start
@@ -168,15 +165,6 @@ def test_a_run_that_takes_long_is_offered_and_what_it_reached_when_stopped_is_sh
     assert at_once < shown_of(page) < 100_000
     (curves,) = [one for one in charts(page) if one["alt"].startswith("A gap")]
     assert max(max(values(line["x"])) for line in curves["data"]) == shown_of(page)
-
-
-def test_record_as_csv():
-    path = path_of(Start(), 500)
-    rows = list(csv.DictReader(io.StringIO(record_csv(path).decode())))
-    assert list(rows[0]) == ["iteration", "squared_distance", "log_likelihood_gap", "certificate"]
-    assert [int(row["iteration"]) for row in rows] == path.iterations.tolist()
-    for name in ("squared_distance", "log_likelihood_gap", "certificate"):
-        np.testing.assert_array_equal([float(row[name]) for row in rows], getattr(path, name))
 
 
 def test_every_way_has_its_note():

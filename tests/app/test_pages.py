@@ -275,18 +275,6 @@ def test_wrong_link_gives_one_sentence(name, query, word):
     assert len(charts(page)) >= 1
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("query", ["k=2&n=1", "k=1000&n=1000000000&eps=0.01"])
-def test_repeated_collections(query):
-    page = opened("estimators", f"{query}&part=repeat")
-    checked(page.button_group(key="repeat_times").set_value(50).run())
-    checked(widget(page, "Repeat").click().run())
-    readings = [chart["alt"] for chart in charts(page)]
-    assert len(readings) == 4
-    assert "50 collections" in readings[1]
-    assert not page.info
-
-
 ONE_MORE = """
 from dataclasses import replace
 from rr_core import registry

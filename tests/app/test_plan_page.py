@@ -122,15 +122,6 @@ def test_the_answer_follows_the_sidebar_and_can_be_put_there():
     assert widget(page, "Privacy ε").value == shown
 
 
-@pytest.mark.slow
-def test_what_is_out_of_reach_is_said_and_not_offered():
-    """Why: tests/app/test_plan_answers.py."""
-    page = opened("plan", "k=100000&eps=0.01&target=rmse&value=0.001")
-    assert answer(page).startswith("##### **No answer.**")
-    assert any("No goal that can be asked for" in one.value for one in page.markdown)
-    assert not [button for button in page.button if button.label.startswith("Use this")]
-
-
 @pytest.mark.parametrize("users", WHOSE)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.slow
@@ -155,17 +146,6 @@ def test_a_link_that_ranks_as_many_as_there_are_says_that_fewer_are_ranked():
     )
     assert widget(page, "How many categories").value == 2
     assert not opened("plan", "dist=zipf&k=3&target=top").warning  # nor of a default
-
-
-@pytest.mark.slow
-def test_worst_case_needs_more_and_is_none_for_a_ranking():
-    page = opened("plan", f"{LINK}&target=max&value=2.5&guess=worst")
-    assert users_in(page) == required_n(Target("max", 0.025), 40, 2.0, None)
-    checked(widget(page, "My goal").set_value("top").run())
-    assert users_in(page) == required_n(Target("top", 5), 40, 2.0, theta())
-    checked(widget(page, "Categories K").set_value(3).run())
-    assert widget(page, "How many categories").value == 2  # no more are ranked than there are others
-    assert "2 largest categories" in answer(page)
 
 
 def test_wrong_values_in_a_link_get_a_sentence_each_and_go_with_the_next_choice():
@@ -263,16 +243,6 @@ def test_settings_survive_a_link_and_numbers_stay_in_their_ranges():
         assert (users == np.round(users)).all()
         assert simulated_points("epsilon", 0.01, n)[0] == 0.01
     assert [replicates(k) for k in (2, 10_000, 1_500_000)] == [400, 100, 4]
-
-
-def test_the_price_of_what_is_reachable_starts_at_the_scenario_and_equal_protocols_are_the_same():
-    found = planned(find="value")
-    assert found.target.value == achieved(Target("rmse", 0.5), 40, 2.0, 30_000, theta())
-    assert found.price.users[0] == pytest.approx(30_000, abs=1)
-    assert sentences.price_rows(found)[0][0] == "ε of the plan"
-    few = make_plan(PlanSettings("rmse", 0.7), 3, 2.0, 30_000, Guess.of(3, None))
-    cells = [sentences.protocol_cells(row)[2] for row in sentences.compared_protocols(few)]
-    assert cells[:2] == ["best", "the same"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -14,59 +13,10 @@ from pages._ui.protocols.channel import SETTINGS
 from rr_core import Scenario
 from rr_core.protocols.settings import ChannelSettings
 from tests.app.opening import charts, checked, opened, widget
-from tests.sentences import holds
-
-ENDS = ["k=2&eps=0.01&n=1", "k=2&eps=20&n=1000000000", "k=1500000&eps=0.01&n=1000", "k=60&eps=20&n=50"]
-DESIGNS = [
-    *("forced", "forced&forced=0", "forced&forced=100", "forced&first=0", "forced&first=100"),
-    *("warner", "warner&ask=0", "warner&ask=50", "warner&ask=16.7", "warner&ask=100"),
-    *("geometric", "k_rr", "errors&wrong=0", "errors&wrong=50", "errors&wrong=100", "own"),
-]
 
 
 def said(page) -> str:
     return "\n".join(one.value for one in (*page.markdown, *page.caption))
-
-
-@holds(
-    "The estimates work for any: **Inv** solves the equations, **MLE** takes the shares under which the reports are most likely."  # noqa: E501
-)
-@pytest.mark.parametrize(
-    ("design", "scenario"), [(design, ENDS[(i + j) % 4]) for i, design in enumerate(DESIGNS) for j in (0, 1)]
-)
-def test_every_channel_at_the_ends_of_every_control(design, scenario):
-    """In turns; what is said of each at every end: tests/sentences/test_protocols.py."""
-    page = opened("protocols", f"{scenario}&channel={design}")
-    assert not page.error
-    assert len(charts(page)) == 2
-    text = said(page)
-    assert re.search(r"It grants (no )?ε", text)
-    assert re.search(r"tells? all", text)
-    assert not re.search(r"\bnan\b|\binf\b", text)
-
-
-@pytest.mark.parametrize(
-    ("design", "scenario"),
-    [
-        ("forced", "k=2&eps=0.01&n=1"),
-        ("warner&ask=50", "k=12&eps=20&n=1000000000"),
-        ("geometric", "k=100&eps=1&n=1000"),
-        ("errors&wrong=50", "k=2&eps=0.01&n=1"),
-        ("own", "k=12&eps=20&n=1000000000"),
-    ],
-)
-def test_every_closer_look_at_the_ends(design, scenario):
-    page = opened("protocols", f"dist=zipf&{scenario}&channel={design}")
-    (looks,) = [one for one in page.get("button_group") if one.label == "Look closer"]
-    for look in looks.options:
-        page = checked(look_closer(page, look))
-        assert len(charts(page)) == 3 if look == "IBU" and "k=100" not in scenario else 2
-    assert ("How good can it get?" in looks.options) == ("tells all" in said(page))
-
-
-def look_closer(page, look):
-    (looks,) = [one for one in page.get("button_group") if one.label == "Look closer"]
-    return looks.set_value(look).run()
 
 
 def test_a_choice_is_in_the_link_and_the_default_is_not():
@@ -139,62 +89,10 @@ def test_a_channel_is_chosen_by_hand():
     assert "ε = 1\\.39" in said(page)
 
 
-@pytest.mark.parametrize(
-    ("bits", "scenario"),
-    [
-        (["rappor", "oue"][i % 2], scenario)
-        for i, scenario in enumerate([*ENDS, "k=12&eps=1&n=2000&truth=hidden", "k=10&eps=1.0986&n=100000"])
-    ],
-)
-def test_unary_encoding_at_the_ends_of_every_control(bits, scenario):
-    page = opened("protocols", f"part=unary&dist=zipf&{scenario}&bits={bits}")
-    assert not page.error
-    text = said(page)
-    assert "The own bit is 1 with probability" in text
-    k, n = (int(re.search(rf"{name}=(\d+)", scenario)[1]) for name in ("k", "n"))
-    assert ("MLE" in {trace["name"] for trace in charts(page)[0]["data"]}) == (k * n <= 2_000_000)
-    assert ("This person's truth is" in text) == (k <= 60 and "hidden" not in scenario)
-    assert ("truth" in charts(page)[0]["alt"]) == ("hidden" not in scenario)
-
-
 def test_data_have_no_truth():
     draw = Scenario("zipf", 3, 1.0, 1.0, 500, 3).draw()
     shown = channel._shown(DrawResults(draw), ChannelSettings("warner", p=50), None)
     assert channel._data_csv(shown).decode().splitlines()[0] == '"category","inv","mle"'
-
-
-@pytest.mark.parametrize("scenario", [*ENDS, "dist=exam", "dist=exam&truth=hidden"])
-def test_protocols_side_by_side_at_the_ends_of_every_control(scenario):
-    page = opened("protocols", f"part=compare&dist=zipf&{scenario}")
-    assert not page.error
-    (chart,) = charts(page)
-    assert "smallest expected error" in chart["alt"]
-    collected = "1500000" not in scenario and "hidden" not in scenario
-    assert ("In this draw" in {trace["name"] for trace in chart["data"]}) == collected
-    assert said(page).count("| Hadamard response |") == 1
-    assert ("Diamonds: the error in this draw" in said(page)) == collected
-
-
-@pytest.mark.parametrize(
-    ("prior", "scenario"),
-    [
-        *zip(["jeffreys", "uniform", "own&alpha=0.01", "own&alpha=1000"], ENDS, strict=True),
-        ("own&alpha=0.01", "k=2&eps=20&n=1000000"),
-        ("own&alpha=1000", "k=12&eps=1&n=2000&truth=hidden"),
-        ("uniform", "k=12&eps=1&n=2000&truth=hidden"),
-    ],
-)
-def test_the_posterior_at_the_ends_of_every_control(prior, scenario):
-    page = opened("protocols", f"part=posterior&dist=zipf&{scenario}&prior={prior}")
-    assert not page.error
-    if "1500000" in scenario or "n=1000000000" in scenario:
-        assert "up to 2,000 categories and 1,000,000 users" in page.info[0].value
-        assert not charts(page)
-        return
-    lead, sizes, wrong = charts(page)
-    assert ("truth" in lead["alt"]) == ("hidden" not in scenario)
-    assert "At N" not in sizes["alt"]
-    assert "smallest mean squared error of the four" in wrong["alt"]
 
 
 def test_a_prior_is_in_the_link_and_the_default_is_not():

@@ -138,7 +138,7 @@ def test_bit_strings_and_the_number_of_ones_alone():
     ],
 )
 def test_what_cannot_be_is_told_in_one_sentence(made, texts, sentence):
-    """One of each kind; all sentences are those of tests/core/test_reports_designs.py and of the readers in tests/io."""
+    """One of each kind; all: tests/core/test_reports_protocol_fit.py, and of the readers in tests/io."""
     page = typed(opened(made), **texts)
     (error,) = page.error
     assert sentence in error.value.replace("\\", "")
@@ -287,16 +287,6 @@ def test_thousands_typed_are_read():
     assert 100 * results.analysis.estimates["inv"][1] == pytest.approx(11.2, abs=0.05)
 
 
-def test_a_table_with_numbers_as_names():
-    page = typed(
-        opened("table"), typed="1, 1200\n2, 2500\n3, 3300", table=case("pram_numeric_names.csv").decode()
-    )
-    assert not page.error
-    found = held(page)
-    assert found.used.labels == ("1", "2", "3")
-    assert found.used.counts_by_category.tolist() == [1200, 2500, 3300]
-
-
 def test_one_bit_leads_to_warner_with_the_file():
     page = uploaded("unary", "boolean_rappor_bits.csv")
     assert "one bit is Warner's design" in page.error[0].value
@@ -328,11 +318,6 @@ def test_a_total_is_no_category_of_the_ones_either(tmp_path):
     assert sorted(shown(page)["Ones"], reverse=True) == [12345, 8001, 6200, 5100, 4990]
     assert "“合計” (36,636) is a total and no category: it was left out." in said(page)
     same_files(held(page), tmp_path, case("total_ja.csv").decode(), "total_ja.csv")
-
-
-def test_an_epsilon_beyond_all_is_told_plainly():
-    page = typed(given(opened("unary"), CSV), epsilon="701")
-    assert "ε = 701 is too large: it can be up to 700." in said(page)
 
 
 def test_the_same_answers_counted_in_a_file_or_row_by_row_are_in_one_order():

@@ -133,21 +133,6 @@ def test_what_is_missing_or_impossible_gets_its_sentence_and_settings_change_wit
     assert "4,000 reports, K = 6, ε = 2.**" in said(page)
 
 
-@pytest.mark.slow
-def test_p_instead_of_epsilon():
-    page = give(opened(), ("travel.csv", TABLE))
-    checked(one(page.button_group, "Privacy given as").set_value("p, true report").run())
-    one(page.radio, SEEN).set_value("seen")
-    one(page.text_input, "Value of p").set_value("0.1")
-    press(page, "Analyse these reports")
-    assert "lies between 1/K" in page.error[0].value.replace("\\", "")
-    for epsilon in (0.5, 2.0):  # p below and above one half
-        one(page.text_input, "Value of p").set_value(repr(RandomizedResponse(6, epsilon).p))
-        press(page, "Analyse these reports")
-        assert f"K = 6, ε = {epsilon:g}.**" in said(page)
-        press(page, "Other reports or settings")
-
-
 def test_ticked_rows_and_searched_names_are_drawn(finished):
     one(finished.text_input, "Find categories").set_value("bus, train")
     page = checked(finished.run())

@@ -18,7 +18,7 @@ from rr_core import Scenario
 from rr_core.geometry.simplex import three_categories
 from rr_core.rounding import percent
 from rr_core.scenario import Draw
-from tests.app.opening import OF_A_DRAW, ROOT, charts, checked, opened, widget
+from tests.app.opening import OF_A_DRAW, ROOT, charts, checked, opened, parts_of, widget
 from tests.sentences import holds
 
 LINK = "dist=zipf&k=12&s=1.1&eps=1.5&n=9973&seed=11"
@@ -127,6 +127,17 @@ def test_a_hidden_truth_is_nowhere_on_the_page(name, link):
         assert leaks(shown, draw) == []
     elif name != "geometry" or link == THREE:  # the triangle of the others shows an example
         assert leaks(shown, draw), "the test would not notice the truth"
+
+
+@pytest.mark.parametrize("part", parts_of("protocols"))
+def test_no_part_of_protocols_tells_a_hidden_truth(part):
+    for how in ("hidden", "shown"):
+        page = opened("protocols", f"{LINK}&part={part}&truth={how}")
+        assert how == "shown" or leaks(page, drawn(LINK)) == []
+        words = "\n".join(one.value for one in (*page.markdown, *page.caption))
+        assert ("This person's truth" in words) == (how == "shown" and part in ("unary", "time"))
+        if part in ("unary", "posterior"):
+            assert ("truth" in charts(page)[0]["alt"]) == (how == "shown")
 
 
 @pytest.mark.parametrize("name", ["noisy_histogram", "estimators"])

@@ -20,7 +20,7 @@ from rr_core import RandomizedResponse, zipf
 from rr_core.metrics import Users
 from rr_core.protocols import posterior
 from rr_core.reports.measured import CATEGORIES, COVERAGE
-from tests.core.test_reports_measured import category_kinds, falling_shares
+from tests.core.test_reports_intervals import category_kinds, falling_shares
 
 PRIORS, DRAWS, SEED = (0.5, 1.0), 500, 1
 FILE = Path(__file__).parents[2] / "rr_core" / "data" / "reports_credible_coverage.csv"

@@ -183,22 +183,6 @@ def test_hostile_names_stay_names(open_lab):
     assert lab.figure("your_reports") == before
 
 
-def test_odd_names_with_markup_stay_names(open_lab):
-    lab = open_lab("/your_reports")
-    counts = dict.fromkeys(HOSTILE[:12], 900) | {name.upper(): 3 for name in HOSTILE[:12]} | {"NA": 5}
-    give(lab, "odd.csv", as_csv(list(counts), np.array(list(counts.values()))))
-    say(lab, "1", "All of them are in the files")
-    shown = lab.words().replace("\u2060", "")
-    for text in (
-        "[CLICK](HTTP://EVIL.EXAMPLE) (3 reports) as [click]",
-        "<IMG SRC=X ONERROR=ALERT(1)>",
-        ":RED[ALARM]",
-        "Leave out (not categories)",
-    ):
-        assert text in shown
-    nothing_came_alive(lab)
-
-
 def test_stopped_simulations_are_kept_and_can_be_run_again(open_lab):
     lab = open_lab("/your_reports?dist=zipf&k=50000&s=1.1&eps=4&n=1000000&seed=3")
     lab.page.get_by_role("button", name="Use simulated reports", exact=True).click(delay=80)

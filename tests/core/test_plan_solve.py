@@ -1,5 +1,6 @@
 """Epsilon, N and target: each follows from the other two; exact where it can be, monotone, refusals said plainly; and
-simulated: at the suggested N the target is met in at least the promised share of collections."""
+simulated: at the suggested N the target is met in at least the promised share of collections. Kinds of target, and the
+guess of a population reduced to levels."""
 
 import math
 from fractions import Fraction
@@ -11,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from rr_core import RandomizedResponse, inv, inv_variance, sampling
+from rr_core import RandomizedResponse, inv_variance, sampling
 from rr_core.plan import solve
 from rr_core.plan.solve import Unreachable, achieved, required_epsilon, required_n
-from rr_core.plan.targets import FAMILY_LEVEL, Guess, Target
+from rr_core.plan.targets import FAMILY_LEVEL, KINDS, Guess, Target
 from rr_core.populations import dominant, two_humps, uniform, zipf
 from rr_core.sampling import whole_users
 from rr_core.words.plan import achieved_text
@@ -239,46 +240,6 @@ def test_the_users_for_the_rmse_are_enough_in_exact_arithmetic_and_one_fewer_is_
     assert required_n(Target("rmse", value), k, epsilon, None, users=users) == exact
 
 
-def misses(target, k, epsilon, people):
-    """Share of simulated collections of these people that miss the target about the errors of Inv."""
-    mechanism, n = RandomizedResponse(k, epsilon), int(people.sum())
-    rng = np.random.default_rng(1)
-    reports = sampling.noisy_histogram(np.broadcast_to(people, (RUNS, k)), mechanism.keep, rng)
-    off = np.abs(inv(reports, mechanism) - people / n)
-    return ((off.max(axis=1) if target.kind == "max" else off[:, 0]) > target.value).mean()
-
-
-# (target, k, epsilon, guess; None: the worst case, everybody in one category)
-PLANS = [
-    (Target("max", 0.01), 25, 6.0, None),
-    (Target("max", 0.01), 25, 2.0, None),
-    (Target("max", 0.01), 25, 2.0, zipf(25, 1.5)),
-    (Target("max", 0.01), 100, 4.0, zipf(100, 1.0)),
-    (Target("max", 0.02), 2, 1.0, None),
-    (Target("share", 0.01), 25, 2.0, None),
-    (Target("share", 0.01, share=0.05), 12, 1.0, None),
-    (Target("share", 0.01), 100, 5.0, None),
-]
-
-
-@holds(
-    "with probability {} the estimate of a category that {} of users have is at most {} of users off",
-    "with probability {} no category's estimate is more than {} of users off",
-)
-@pytest.mark.parametrize(("target", "k", "epsilon", "guess"), PLANS)
-def test_a_plan_for_these_people_is_kept_and_hardly_more_than_needed(target, k, epsilon, guess):
-    """At most 5% of collections are not within the target, and with a tenth of the users less more than 5% are not; each
-    with room for four standard errors of the simulation."""
-    n = required_n(target, k, epsilon, guess)
-    error = 4 * math.sqrt(0.05 * 0.95 / RUNS)
-    for users, kept in ((n, True), (int(0.9 * n), False)):
-        share = np.eye(1, k)[0] if guess is None else guess
-        if target.kind == "share":
-            share = np.append(target.share, np.full(k - 1, (1 - target.share) / (k - 1)))
-        missed = misses(target, k, epsilon, sampling.whole_users(share, users))
-        assert missed <= 0.05 + error if kept else missed >= 0.05 - error
-
-
 @holds(
     "So a named share is worked out with a person more and a person less, and of at least one; the largest error, among up to 100 users, with each share rounded down to whole people and one more for as many as are left; two categories of a ranking with as few whole people between them as $N$ allows."  # noqa: E501
 )
@@ -402,16 +363,6 @@ def test_the_top_is_ranked_right(name, top, k, epsilon, users):
     assert wrong <= MOST_MISSES
 
 
-@pytest.mark.parametrize("users", ["fixed", "sampled"])
-def test_the_promise_of_a_ranking_is_not_far_below_what_happens(users):
-    theta = zipf(20, 1.0)
-    n = required_n(Target("top", 1), 20, 2.0, theta, users=users)
-    reports, _ = collections(20, 2.0, n, theta, users, 5)
-    wrong = (reports[:, 0] <= reports[:, 1:].max(axis=1)).sum()
-    # The bound on one pair is at most a sixth too large, and four errors of the simulation.
-    assert wrong >= RUNS * 0.05 / 1.17 - 4 * math.sqrt(RUNS * 0.05)
-
-
 def test_shares_too_small_for_a_person_are_nobody() -> None:
     """Their parts of a person, times a rise that no category has, once made a chance below zero."""
     answers = [
@@ -422,3 +373,41 @@ def test_shares_too_small_for_a_person_are_nobody() -> None:
         for theta in ([1e-300, 1e-300, 1.0], [0.0, 0.0, 1.0])
     ]
     np.testing.assert_array_equal(*answers)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.key)
+def test_the_default_of_each_kind_is_allowed(kind):
+    target = Target(kind.key, kind.default)
+    assert kind.key == next(key for key, value in KINDS.items() if value is kind)
+    assert target.goal == (0.95 if kind.key == "top" else kind.default)
+
+
+@settings(max_examples=50)
+@given(st.integers(100, 3000), st.floats(0, 3), st.integers(0, 5))
+def test_levels_keep_number_and_sum_and_bound_convex_sums(k, s, after):
+    shares = zipf(k, s)
+    levels, weights = Guess.of(k, shares).levels(after)
+    rest = shares[after:]
+    assert weights.sum() == pytest.approx(k - after, rel=1e-9)
+    assert weights @ levels == pytest.approx(rest.sum(), rel=1e-9)
+    assert (weights >= 0).all()
+    convex = weights @ levels**2
+    # At most an eighth of the squared width of a level too much.
+    assert rest @ rest * (1 - 1e-9) <= convex <= rest @ rest * 1.01
+
+
+def test_few_shares_are_their_own_levels():
+    levels, weights = Guess.of(5, [2, 0, 0, 6, 2]).levels()
+    assert levels == pytest.approx([0, 0.2, 0.6])
+    assert weights.tolist() == [2, 2, 1]
+    # A long population with empty categories keeps zero as a level.
+    long = np.concatenate([np.zeros(50), np.arange(1, 200)])
+    levels, weights = Guess.of(249, long).levels()
+    assert levels[0] == 0
+    assert weights[0] == 50
+    assert weights.sum() == pytest.approx(249)
+
+
+def test_the_sum_of_squares_of_a_guess():
+    assert Guess.of(3, None).sum_of_squares is None
+    assert Guess.of(4, np.ones(4)).sum_of_squares == pytest.approx(0.25)

@@ -112,20 +112,6 @@ def test_errors_and_ranks_are_those_of_measuring_each_collection_by_hand(target)
         assert result.worst[metric] == pytest.approx(worst[metric])
 
 
-@pytest.mark.parametrize("scenario", [SOME_TIES, Scenario(), Scenario("uniform", 2, epsilon=6.0, n=10**6)])
-def test_every_collection_has_a_best_and_a_worst_or_is_a_tie(scenario):
-    result = last(scenario.draw(), 60)
-    for metric in RANKED:
-        assert result.errors[metric].shape == (60, len(ESTIMATORS))
-        for tally in (result.best, result.worst):
-            assert sum(tally[metric].values()) + result.tied[metric] == pytest.approx(60)
-    if scenario.k == 2:
-        assert result.tied == dict.fromkeys(RANKED, 60)
-    # Of the three, MLE* always has the smallest negative log-likelihood.
-    assert result.best["above"]["mle_star"] >= (60 - result.tied["above"]) / 2
-    assert result.worst["above"]["mle_star"] == 0
-
-
 def test_bias_and_variance_are_those_of_the_estimates(many):
     _, result, estimates = many
     for index, (name, estimate) in enumerate(estimates.items()):

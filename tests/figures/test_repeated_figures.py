@@ -216,13 +216,6 @@ def test_one_collection_shows_no_spread():
     assert "is not settled" in reading(wins(result, "mse"))
 
 
-def test_equal_repairs_of_negatives_are_not_called_inv():
-    """One user: every repair is at the report, while Inv is negative everywhere else."""
-    result = last(Scenario("uniform", 4, 0.0, 1.0, 1, 1), 20)
-    assert "equal in all" in reading(wins(result, "mse"))
-    assert "No collection had a negative" not in reading(bias_and_variance(result))
-
-
 @recomputes(cost_of_the_advice)
 def test_what_the_advice_costs_is_told_where_another_mean_is_surely_smaller(many):
     for metric in RANKED:

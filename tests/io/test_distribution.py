@@ -400,24 +400,6 @@ def test_shares_survive(rows: list[tuple[str, float]]) -> None:
     )
 
 
-@pytest.mark.slow
-@settings(deadline=None, max_examples=250)
-@given(
-    st.binary(max_size=200) | st.text(st.sampled_from('ab,;\t\n\r" 1.-eN\x00<{')).map(str.encode),
-    st.booleans(),
-)
-def test_any_bytes_are_read_or_refused(data: bytes, is_text: bool) -> None:
-    try:
-        found = read_distribution(data, "a.csv" if is_text else "a.gz")
-    except UnreadableFile as error:
-        assert str(error).endswith(".")  # noqa: PT017
-    else:
-        assert found.k == len(set(found.labels.tolist())) >= 2
-        assert all(label == label.strip() != "" for label in found.labels)
-        assert found.weights.min() >= 0
-        assert found.weights.sum() == pytest.approx(1 if found.kind == "shares" else found.total)
-
-
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(["a,1", "b,2", "", "  ", ",", ",5", '"c\n\nd",3']), min_size=1, max_size=30))
 def test_every_line_is_accounted_for(lines: list[str]) -> None:
@@ -618,20 +600,6 @@ def test_number_of_categories(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_truncated_parquet_at_every_length() -> None:
     for length in range(4, len(TABLE), 21):
         assert complaint(TABLE[:length], "a.parquet").startswith("The Parquet file is cut short")
-
-
-def test_damaged_parquet_never_escapes_as_another_error() -> None:
-    chance = np.random.default_rng(5)
-    refused = 0
-    for _ in range(150):
-        data = np.frombuffer(TABLE, np.uint8).copy()
-        places = chance.integers(4, len(data) - 4, 6)
-        data[places] = chance.integers(0, 256, 6)
-        try:
-            read_distribution(data.tobytes(), "a.parquet")
-        except UnreadableFile as error:
-            refused += "damaged" in str(error)
-    assert refused > 25
 
 
 def test_parquet_shapes() -> None:

@@ -13,8 +13,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from rr_core import Population
 from rr_core.experiments import storage
@@ -237,16 +235,3 @@ def test_whole_numbers_and_decimals_are_numbers_too_and_other_columns_may_hold_a
         {"mse_tied": held["mse_tied"].cast(pa.decimal128(9, 2)), "n": held["n"].cast(pa.float32())}
     )
     assert files.read("a.parquet", data).same(RESULT)
-
-
-@pytest.mark.slow
-@settings(deadline=None, max_examples=50)
-@given(st.integers(0, len(CSV)), st.integers(0, 60), st.binary(max_size=6), st.booleans())
-def test_no_damage_is_a_traceback(at, width, bytes_, of_csv):
-    data = CSV if of_csv else PARQUET
-    data = data[: at % len(data)] + bytes_ + data[at % len(data) + width :]
-    try:
-        read = files.read("sweep", data)
-    except UnreadableFile:
-        return
-    assert len(read.cells) == len(CELLS)

@@ -1,4 +1,4 @@
-"""Parts of reading that once took long or much, or read wrongly. Whole files: test_hostile_files.py."""
+"""Parts of reading that once took long or much, or read wrongly. Whole files: test_hostile_bytes.py."""
 
 from __future__ import annotations
 

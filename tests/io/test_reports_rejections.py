@@ -128,15 +128,6 @@ def test_programming_errors() -> None:
     assert complaint(GOOD, category="town").startswith("There is no column “town”.")
 
 
-@pytest.mark.parametrize(
-    "above", ["# exported\n", "# exported\nsep=,\n", "sep=,\n# exported\n", "\n# exported\n# twice\n"]
-)
-def test_a_remark_between_rows_is_named(above: str) -> None:
-    """The header was said to have too many fields."""
-    text = f"{above}answer,n\nyes,312\n# inside\nno,255\n# again\n"
-    assert complaint(text) == "“# inside” is a remark between the rows of the table: take it out."
-
-
 DRAWN = {
     "psql": " answer | count \n--------+-------\n no     |   360\n yes    |   640\n(2 rows)\n\n",
     "MySQL": "+--------+----------+\n| answer | COUNT(*) |\n+--------+----------+\n| no     |      360 |\n"
@@ -168,10 +159,111 @@ PRINTED = {
 }
 
 
-@pytest.mark.parametrize("text", PRINTED.values(), ids=PRINTED)
-def test_a_printed_table_is_no_column_of_reports(text: str) -> None:
-    """Each of its lines was a report."""
-    assert "a table as a program prints it" in complaint(text)
+REFUSED = {
+    # Each line was a report.
+    "a table as a program prints it": [*PRINTED.values()],
+    "one line in brackets": ["{'yes': 640, 'no': 360}", "Counter({'yes': 640, 'no': 360})", "[('yes', 640)]"],
+    "If that is one number, write it without the comma": [
+        "yes: 1,234\nno: 2,345\n",
+        "Never 1,234\nOnce 2,345\nOften 3,456\n",
+    ],
+    # As programs save it under the name of an Excel file.
+    "a web page": [
+        "<table><tr><td>yes</td></tr></table>",
+        '<meta charset="utf-8"><table>',
+        "<tr><td>yes",
+    ],
+    # The header was said to have too many fields.
+    "“# inside” is a remark between the rows of the table: take it out.": [
+        f"{above}answer,n\nyes,312\n# inside\nno,255\n# again\n"
+        for above in ("# exported\n", "# exported\nsep=,\n", "sep=,\n# exported\n", "\n# exported\n# twice\n")
+    ],
+    "This is a summary of columns (count, ": [
+        ",answer\ncount,900\nunique,2\ntop,yes\nfreq,640\n",
+        ",age\ncount,900.0\nmean,41.2\nstd,11.5\nmin,18.0\n25%,30\n50%,41\n75%,52\nmax,80\n",
+        ",answer,age\ncount,900,900.0\nunique,2,\ntop,yes,\nfreq,640,\nmean,,41.2\nstd,,11.5\n",
+    ],
+    "This is code of R, as dput prints it, and no table": [
+        'structure(list(answer = c("yes", "no", "no")), class = "data.frame", row.names = c(NA, \n-3L))\n',
+        'structure(list(answer = c("yes", "no")), class = "data.frame", row.names = c(NA, -2L))\n',
+        'structure(c(1L, 2L, 1L), levels = c("no", "yes"), class = "factor")\n',
+    ],
+    # It was asked which of the columns holds the reports.
+    "The counts are laid sideways: ": [
+        "Never,Rarely,Often,Total\n412,288,150,850\n",
+        "wave,Never,Rarely,Often,Total\n1,412,288,150,850\n",
+        ",no,yes,maybe\nn,360,640,99\n%,32.8,58.2,9.0\n",
+    ],
+    "The counts are laid sideways, below": ["0,1,2,3\n254,293,146,99\n", "1;2;3\n254;293;146\n"],
+    "The file has one line, of 7 cells": ["1,1,2,3,4,1,3\n"],
+    # As a spreadsheet saves merged cells: their people were left out, told as rows.
+    "The column “answer” has no name in 2 of 4 rows with counts": [
+        "answer,region,n\nyes,North,140\n,South,150\nno,North,260\n,South,250\n"
+    ],
+    "Line 4 has no count.": ["answer,n\nyes,137\nno,91\nmaybe,\n"],
+    # What follows was one name, cut, and the reports in it were lost.
+    'A quotation mark is opened on line 3 (“2,"no 3,yes 4,no”) and never': [
+        'id,answer\n1,yes\n2,"no\n3,yes\n4,no\n'
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "text"), [(words, text) for words, texts in REFUSED.items() for text in texts]
+)
+def test_what_is_no_table_of_reports_is_refused_with_its_reason(words: str, text: str) -> None:
+    assert words in complaint(text)
+
+
+READ = {
+    # As SQLite and NumPy write them.
+    "no|360\nyes|640\n": [360, 640],
+    "answer|n\nno|360\nyes|640\n": [360, 640],
+    "0.000e+00 1.370e+02\n1.000e+00 9.100e+01\n2.000e+00 7.600e+01\n": [137, 91, 76],
+    "ward 1,234\nward 2,345\nward 3,456\n": [234, 345, 456],
+    "Never 1,234\nOnce 2,34\nOften 3,456\n": [234, 34, 456],
+    "structure(old)\nc(1)\n" * 3: [3, 3],
+    "c(1)\nstructure(old)\n" * 3: [3, 3],
+    "a,b,n\nx,7,3\n": [3],
+    # Columns that a spreadsheet left empty do not count.
+    "Antwort;Anzahl;\nja;40;\nnein;60;\n;;\n": [40, 60],
+    "Antwort;Anzahl;;;\nja;40;;;\nnein;60;;;\n;;;;\n": [40, 60],
+    "answer,n\nyes,140\nno,260\n,400\n": [140, 260],
+    # Excel counts none of the empty cells it names.
+    "Row Labels,Count of answer\nyes,137\nno,91\n(blank),\nGrand Total,228\n": [137, 91, 0, 228],
+    # Digits of other scripts are numbers.
+    "الجواب,العدد\nنعم,٣١٢\nلا,١٠٥\n": [312, 105],
+    "الجواب,العدد\nنعم,۳۱۲\nلا,۱۰۵\n": [312, 105],
+    "الجواب,العدد\nنعم,３１２\nلا,１０５\n": [312, 105],
+    "answer,Total (N=1 000)\nbus,140\ncar,210\n": [140, 210],
+    # SPSS writes "Valid" once beside all names.
+    ",,Frequency,Percent\nValid,Never,137,33.3\n,Once,91,22.1\n,Weekly,172,41.7\n,Total,400,97.1\n"
+    "Missing,System,12,2.9\nTotal,,412,100.0\n": [137, 91, 172, 400],
+}
+
+
+@pytest.mark.parametrize(("text", "counts"), READ.items())
+def test_what_only_looks_broken_is_read(text: str, counts: list[int]) -> None:
+    assert read_reports([Source("a.txt", text.encode())]).counts.tolist() == counts
+
+
+def test_a_quotation_mark_for_inches_is_one_of_a_name() -> None:
+    inches = [Source("a.csv", b'id,size\n1,5"\n2,"6"\n3,5"\n4,5"\n')]
+    assert read_reports(inches, layout="values", category="size").counts.tolist() == [3, 1]
+
+
+def test_answers_in_one_line_without_a_header_are_named() -> None:
+    with pytest.raises(UnreadableFile, match=r"one line, of 5 cells"):
+        inspect_reports(Source("a.csv", b"yes,no,no,yes,no\n"), has_header=False)
+
+
+@pytest.mark.parametrize(
+    "name", ["people (in 1000)", "N (thousands)", "Tsd.", "n ('000)", "in 1,000s", "Millions"]
+)
+def test_counts_in_thousands_are_refused(name: str) -> None:
+    """140 thousands were 140 reports."""
+    text = f'answer,"{name}"\nbus,140\ncar,210\n'
+    assert "by its name, and every report counts here" in complaint(text, layout="counts", category=0)
 
 
 @pytest.mark.parametrize(
@@ -194,14 +286,6 @@ def test_a_count_in_the_cell_of_its_name_is_named(text: str) -> None:
     assert "a table as a program" in said or "give the counts a column of their own, behind a comma" in said
 
 
-def test_a_comma_between_thousands_is_none_between_columns() -> None:
-    """“yes: 1” had 234 reports."""
-    for text in ("yes: 1,234\nno: 2,345\n", "Never 1,234\nOnce 2,345\nOften 3,456\n"):
-        assert "If that is one number, write it without the comma" in complaint(text)
-    for text in ("ward 1,234\nward 2,345\nward 3,456\n", "Never 1,234\nOnce 2,34\nOften 3,456\n"):
-        assert read_reports([Source("a.csv", text.encode())]).layout == "counts"
-
-
 @pytest.mark.parametrize("text", DRAWN.values(), ids=DRAWN)
 def test_a_table_that_is_drawn_with_bars_is_read(text: str) -> None:
     """It was refused as a printed one; the line of a bad count is that of the file."""
@@ -209,55 +293,6 @@ def test_a_table_that_is_drawn_with_bars_is_read(text: str) -> None:
     assert dict(zip(read.labels.tolist(), read.counts.tolist(), strict=True)) == {"no": 360, "yes": 640}
     line = 1 + text[: text.index("360")].count("\n")
     assert complaint(text.replace("360", "3x0")).startswith(f"Line {line}: the count “3x0” is not a number")
-
-
-@pytest.mark.parametrize("text", ["no|360\nyes|640\n", "answer|n\nno|360\nyes|640\n"])
-def test_bars_between_columns_are_read(text: str) -> None:
-    """As SQLite writes them; they were refused as those of a printed table."""
-    read = read_reports([Source("a.csv", text.encode())])
-    assert dict(zip(read.labels.tolist(), read.counts.tolist(), strict=True)) == {"no": 360, "yes": 640}
-
-
-def test_numbers_with_blanks_between_them_are_columns() -> None:
-    """As NumPy's savetxt writes them: each line was a report."""
-    text = "0.000e+00 1.370e+02\n1.000e+00 9.100e+01\n2.000e+00 7.600e+01\n"
-    read = read_reports([Source("a.txt", text.encode())])
-    assert (read.layout, read.counts.tolist()) == ("counts", [137, 91, 76])
-
-
-@pytest.mark.parametrize(
-    "text", ["{'yes': 640, 'no': 360}", "Counter({'yes': 640, 'no': 360})", "[('yes', 640)]"]
-)
-def test_a_line_of_python_is_no_header(text: str) -> None:
-    assert "one line in brackets" in complaint(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        ",answer\ncount,900\nunique,2\ntop,yes\nfreq,640\n",
-        ",age\ncount,900.0\nmean,41.2\nstd,11.5\nmin,18.0\n25%,30\n50%,41\n75%,52\nmax,80\n",
-        ",answer,age\ncount,900,900.0\nunique,2,\ntop,yes,\nfreq,640,\nmean,,41.2\nstd,,11.5\n",
-    ],
-)
-def test_a_summary_of_columns_is_named(text: str) -> None:
-    """Its rows were categories, or a count that is no number."""
-    assert "This is a summary of columns (count, " in complaint(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        'structure(list(answer = c("yes", "no", "no")), class = "data.frame", row.names = c(NA, \n-3L))\n',
-        'structure(list(answer = c("yes", "no")), class = "data.frame", row.names = c(NA, -2L))\n',
-        'structure(c(1L, 2L, 1L), levels = c("no", "yes"), class = "factor")\n',
-    ],
-)
-def test_code_of_r_is_named(text: str) -> None:
-    """Its lines were said to have 73 fields and 1, or to be a header with nothing below it."""
-    assert "This is code of R, as dput prints it, and no table" in complaint(text)
-    for names in ("structure(old)\nc(1)\n", "c(1)\nstructure(old)\n"):
-        assert read_reports([Source("a.txt", names.encode() * 3)]).counts.tolist() == [3, 3]
 
 
 @pytest.mark.parametrize(
@@ -296,14 +331,6 @@ def test_names_that_are_a_little_like_those_lines_are_names(names: list[str]) ->
         assert read_reports([Source("a.csv", text.encode())]).labels.tolist() == names
 
 
-@pytest.mark.parametrize(
-    "text", ["<table><tr><td>yes</td></tr></table>", '<meta charset="utf-8"><table>', "<tr><td>yes"]
-)
-def test_a_piece_of_a_web_page_is_no_table(text: str) -> None:
-    """As programs save it under the name of an Excel file."""
-    assert "a web page" in complaint(text)
-
-
 def test_files_of_different_shape() -> None:
     for first, second, words in (
         (
@@ -333,29 +360,6 @@ def test_columns_in_another_order_are_seen_without_a_header() -> None:
     second = "".join(f"{'yes' if i % 3 else 'no'},{i}\n" for i in range(1, 7))
     said = complaint(first, second)
     assert "“b.csv”: its columns of numbers are not those of “a.csv”" in said
-
-
-@pytest.mark.parametrize("first", ["", "wave,"])
-def test_counts_laid_sideways_may_have_their_total(first: str) -> None:
-    """Never was taken for the name of a category with 850 reports."""
-    row = "1," if first else ""
-    said = complaint(f"{first}Never,Rarely,Often,Total\n{row}412,288,150,850\n")
-    assert "The counts are laid sideways" in said
-    assert read_reports([Source("a.csv", b"a,b,n\nx,7,3\n")]).counts.tolist() == [3]
-
-
-def test_counts_laid_sideways_may_have_their_shares_below() -> None:
-    """It was asked which of the categories holds the reports."""
-    assert complaint(",no,yes,maybe\nn,360,640,99\n%,32.8,58.2,9.0\n").startswith(
-        "The counts are laid sideways: "
-    )
-
-
-def test_columns_that_a_spreadsheet_left_empty_do_not_count() -> None:
-    """Two counts were read as two reports, because the file seemed to have five columns."""
-    for empty in (";", ";;;"):
-        text = f"Antwort;Anzahl{empty}\nja;40{empty}\nnein;60{empty}\n;{empty}\n"
-        assert read_reports([Source("a.csv", text.encode())]).counts.tolist() == [40, 60]
 
 
 def test_names_that_are_there_once_beside_numbers_are_refused() -> None:
@@ -403,64 +407,6 @@ def test_one_header_row_is_one(text):
     assert header_rows([line.split(",") for line in text.splitlines()]) == 0
 
 
-def test_counts_without_names_below_a_name_are_refused():
-    """As a spreadsheet saves merged cells: their people were left out, told as rows."""
-    text = "answer,region,n\nyes,North,140\n,South,150\nno,North,260\n,South,250\n"
-    assert complaint(text).startswith("The column “answer” has no name in 2 of 4 rows with counts")
-    assert read_reports([Source("a.csv", b"answer,n\nyes,140\nno,260\n,400\n")]).total == 400
-
-
-def test_names_stand_in_the_column_that_is_filled():
-    """SPSS writes "Valid" once beside all names, and of these the first was read, as “Valid”."""
-    text = ",,Frequency,Percent\nValid,Never,137,33.3\n,Once,91,22.1\n,Weekly,172,41.7\n,Total,400,97.1\n"
-    read = read_reports([Source("a.csv", f"{text}Missing,System,12,2.9\nTotal,,412,100.0\n".encode())])
-    assert dict(zip(read.labels.tolist(), read.counts.tolist(), strict=True)) == {
-        "Never": 137,
-        "Once": 91,
-        "Weekly": 172,
-        "Total": 400,
-    }
-
-
-def test_what_is_laid_sideways_without_names_is_named() -> None:
-    """It was asked which of the columns holds the reports."""
-    for text in ("0,1,2,3\n254,293,146,99\n", "1;2;3\n254;293;146\n"):
-        assert "The counts are laid sideways, below" in complaint(text)
-    assert "The file has one line, of 7 cells" in complaint("1,1,2,3,4,1,3\n")
-    with pytest.raises(UnreadableFile, match=r"one line, of 5 cells"):
-        inspect_reports(Source("a.csv", b"yes,no,no,yes,no\n"), has_header=False)
-
-
-def test_an_empty_cell_of_a_pivot_table_may_have_no_count() -> None:
-    """Excel counts none of the empty cells it names; the line was asked to be deleted."""
-    read = read_reports(
-        [Source("a.csv", b"Row Labels,Count of answer\nyes,137\nno,91\n(blank),\nGrand Total,228\n")]
-    )
-    assert dict(zip(read.labels.tolist(), read.counts.tolist(), strict=True))["(blank)"] == 0
-    assert complaint("answer,n\nyes,137\nno,91\nmaybe,\n").startswith("Line 4 has no count.")
-
-
-def test_a_quotation_that_never_ends_is_named_where_it_begins() -> None:
-    """What follows was one name, cut, and the reports in it were lost."""
-    text = 'id,answer\n1,yes\n2,"no\n3,yes\n4,no\n'
-    assert complaint(text).startswith('A quotation mark is opened on line 3 (“2,"no 3,yes 4,no”) and never')
-    inches = [Source("a.csv", b'id,size\n1,5"\n2,"6"\n3,5"\n4,5"\n')]
-    assert read_reports(inches, layout="values", category="size").counts.tolist() == [3, 1]
-
-
-@pytest.mark.parametrize(
-    "name", ["people (in 1000)", "N (thousands)", "Tsd.", "n ('000)", "in 1,000s", "Millions"]
-)
-def test_counts_in_thousands_are_refused(name: str) -> None:
-    """140 thousands were 140 reports."""
-    text = f'answer,"{name}"\nbus,140\ncar,210\n'
-    assert "by its name, and every report counts here" in complaint(text, layout="counts", category=0)
-    assert read_reports([Source("a.csv", b"answer,Total (N=1 000)\nbus,140\ncar,210\n")]).counts.tolist() == [
-        140,
-        210,
-    ]
-
-
 def test_one_number_beside_all_shares_is_no_count() -> None:
     """Of 448 people each answer had 448 reports."""
     text = "answer,share,N\nbus,0.3125,448\ncar,0.46875,448\ntrain,0.21875,448\n"
@@ -488,14 +434,6 @@ def test_of_two_columns_of_one_name_it_is_told_which_was_read() -> None:
     read = read_reports(files, layout="values", category="answer")
     assert "Of the columns called “answer” the first was read; the next is “answer (2)”." in read.notes
     assert read_reports(files, layout="values", category="answer (2)").labels.tolist() == ["a", "b"]
-
-
-def test_digits_of_other_scripts_are_numbers() -> None:
-    """Their column was none of numbers, or a count that is no number."""
-    for numbers in (("٣١٢", "١٠٥"), ("۳۱۲", "۱۰۵"), ("３１２", "１０５")):
-        text = f"نعم,{numbers[0]}\nلا,{numbers[1]}\n"
-        read = read_reports([Source("a.csv", f"الجواب,العدد\n{text}".encode())])
-        assert (read.layout, read.counts.tolist()) == ("counts", [312, 105])
 
 
 def test_the_mean_of_scores_below_their_counts_is_left_out() -> None:

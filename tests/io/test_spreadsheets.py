@@ -26,7 +26,7 @@ from rr_core.io.channel_file import read_matrix_file
 from rr_core.io.spreadsheets import as_shown, read_sheet
 from server.jobs import Pool
 from tests import EXAMPLES
-from tests.io.test_hostile_files import is_plain
+from tests.io.test_hostile_bytes import is_plain
 from tests.io.workbook_files import (
     ANSWERS,
     COUNTS,

@@ -27,7 +27,7 @@ from rr_core.io.domain import AllSeen
 from rr_core.io.tables import count_values, open_table
 from server.jobs import Lost, Pool
 from tests import EXAMPLES
-from tests.io.test_hostile_files import is_plain
+from tests.io.test_hostile_bytes import is_plain
 from tests.io.workbook_files import archive, as_dict
 
 LABELS = {1: "Yes", 2: "No", 3: "Perhaps", 9: "Refused"}
