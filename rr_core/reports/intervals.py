@@ -125,7 +125,7 @@ def inv_interval(
     no width where no reports came in. Of all: with level 1 - (1 - level)/k for each (Bonferroni), so far out
     that the normal law fails (at k = 1,000 and N q = 10 the chance of an error came out as 29%, not 5%);
     there it is the exact binomial limits of Clopper and Pearson, which fixed users, who vary less, take
-    narrower in proportion to their standard deviation.
+    narrower in proportion to their standard deviation, but never within the interval of each.
 
     Args:
         counts: (k,) reports per category, whole numbers with a total of at least 1.
@@ -149,10 +149,11 @@ def inv_interval(
     level = _validate.fraction("level", level)
     levels, level_of = counts_profile(checked)
     n = float(checked.sum())
-    make = _exact if simultaneous else _score
-    alpha = (1 - level) / mechanism.k if simultaneous else 1 - level
-    seen = make(levels.values[0], n, alpha, mechanism, users)
-    low, high = ((end - mechanism.q) / mechanism.keep for end in seen)
+    low, high = _score(levels.values[0], n, 1 - level, mechanism, users)
+    if simultaneous:
+        of_all = _exact(levels.values[0], n, (1 - level) / mechanism.k, mechanism, users)
+        low, high = np.minimum(low, of_all[0]), np.maximum(high, of_all[1])
+    low, high = ((end - mechanism.q) / mechanism.keep for end in (low, high))
     return Interval(low[level_of], high[level_of], level, simultaneous)
 
 

@@ -139,7 +139,7 @@ def test_more_reports_than_a_double_tells_apart_are_refused(protocol):
 
 def test_simultaneous_intervals_of_fixed_users_are_narrower_by_their_deviation():
     mechanism, n = RandomizedResponse(5, 2.0), 1000
-    counts = np.array([600, 200, 100, 60, 40])
+    counts = np.array([500, 200, 100, 100, 100])
     wide = inv_interval(counts, mechanism, users="sampled", simultaneous=True)
     narrow = inv_interval(counts, mechanism, users="fixed", simultaneous=True)
     centre = inv(counts, mechanism)
@@ -149,6 +149,19 @@ def test_simultaneous_intervals_of_fixed_users_are_narrower_by_their_deviation()
             inv_variance(at, n, mechanism, users="fixed") / inv_variance(at, n, mechanism, users="sampled")
         )
         np.testing.assert_allclose(other - centre, (one - centre) * ratio, rtol=1e-9)
+
+
+@pytest.mark.parametrize("users", ["fixed", "sampled"])
+@given(st.integers(2, 12), st.floats(0.05, 6), st.lists(st.integers(0, 60), min_size=12, max_size=12))
+def test_no_interval_for_all_at_once_ends_within_that_of_one(users, k, epsilon, counts):
+    """Of 41 of 46 reports, p = 0.75, it was 1.44 for all and 1.53 for each."""
+    counts = np.array(counts[:k]) + (np.arange(k) == 0)
+    each, of_all = (
+        inv_interval(counts, RandomizedResponse(k, epsilon), users=users, simultaneous=at_once)
+        for at_once in (False, True)
+    )
+    assert (of_all.low <= each.low).all()
+    assert (of_all.high >= each.high).all()
 
 
 @settings(max_examples=40)
