@@ -413,7 +413,7 @@ def test_the_column_of_names_in_a_table_of_counts_is_asked_for_and_kept(tmp_path
         (["Var1", "Var2"], '"",', "Freq"),
         (["Bezirk", "Antwort"], "", "Anzahl"),
         (["site", "mode"], "", "patients"),
-        (["Region", "Answer"], "", "Reports"),
+        (["Region", "Choice"], "", "Reports"),
     ):
         rows = [("f", "bus", 140), ("f", "car", 260), ("m", "bus", 150), ("m", "car", 250)]
         lines = [f"{i},{row[0]},{row[1]},{row[2]}"[0 if header else 2 :] for i, row in enumerate(rows, 1)]

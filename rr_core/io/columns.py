@@ -448,8 +448,9 @@ def suggest_reports(table: Described) -> ColumnChoice:
         table.columns[i].strip().casefold() for i in width if i not in (*reports[:1], *weights, *chances)
     ]
     of_groups = next((i for i in width if _are_counts_of_groups(table, i)), None)
-    if of_groups is not None:
-        return ColumnChoice("counts", likely_category(table, of_groups), of_groups)
+    if of_groups is not None and not is_count_name(table.columns[of_groups]):
+        words = [i for i in reports if not table.numeric[i]]
+        return ColumnChoice("counts", next(iter([*words, likely_category(table, of_groups)])), of_groups)
     if reports and not any(is_count_name(name) or name in CATEGORY_WORDS for name in others):
         return ColumnChoice("values", reports[0], None)
     choice = suggest(table)

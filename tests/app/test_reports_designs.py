@@ -287,6 +287,16 @@ def test_thousands_typed_are_read():
     assert 100 * results.analysis.estimates["inv"][1] == pytest.approx(11.2, abs=0.05)
 
 
+def test_a_table_with_numbers_as_names():
+    page = typed(
+        opened("table"), typed="1, 1200\n2, 2500\n3, 3300", table=case("pram_numeric_names.csv").decode()
+    )
+    assert not page.error
+    found = held(page)
+    assert found.used.labels == ("1", "2", "3")
+    assert found.used.counts_by_category.tolist() == [1200, 2500, 3300]
+
+
 def test_one_bit_leads_to_warner_with_the_file():
     page = uploaded("unary", "boolean_rappor_bits.csv")
     assert "one bit is Warner's design" in page.error[0].value
