@@ -19,6 +19,30 @@ def said(page) -> str:
     return "\n".join(one.value for one in (*page.markdown, *page.caption))
 
 
+@pytest.mark.parametrize(
+    ("design", "scenario"),
+    [
+        ("forced", "k=2&eps=0.01&n=1"),
+        ("warner&ask=50", "k=12&eps=20&n=1000000000"),
+        ("geometric", "k=100&eps=1&n=1000"),
+        ("errors&wrong=50", "k=2&eps=0.01&n=1"),
+        ("own", "k=12&eps=20&n=1000000000"),
+    ],
+)
+def test_every_closer_look_at_the_ends(design, scenario):
+    page = opened("protocols", f"dist=zipf&{scenario}&channel={design}")
+    (looks,) = [one for one in page.get("button_group") if one.label == "Look closer"]
+    for look in looks.options:
+        page = checked(look_closer(page, look))
+        assert len(charts(page)) == 3 if look == "IBU" and "k=100" not in scenario else 2
+    assert ("How good can it get?" in looks.options) == ("tells all" in said(page))
+
+
+def look_closer(page, look):
+    (looks,) = [one for one in page.get("button_group") if one.label == "Look closer"]
+    return looks.set_value(look).run()
+
+
 def test_a_choice_is_in_the_link_and_the_default_is_not():
     assert SETTINGS.write(ChannelSettings()) == {}
     assert SETTINGS.write(ChannelSettings("warner", p=20)) == {"channel": "warner", "ask": "20"}
@@ -93,6 +117,18 @@ def test_data_have_no_truth():
     draw = Scenario("zipf", 3, 1.0, 1.0, 500, 3).draw()
     shown = channel._shown(DrawResults(draw), ChannelSettings("warner", p=50), None)
     assert channel._data_csv(shown).decode().splitlines()[0] == '"category","inv","mle"'
+
+
+@pytest.mark.parametrize(
+    "scenario", ["k=1500000&eps=0.01&n=1000", "k=2&eps=20&n=1000000000", "k=60&eps=20&n=50"]
+)
+def test_the_posterior_is_drawn_of_so_many_or_says_of_how_many_it_is(scenario):
+    page = opened("protocols", f"part=posterior&dist=zipf&{scenario}&prior=own&alpha=0.01")
+    few = "k=60" in scenario
+    assert len(charts(page)) == (3 if few else 0)
+    assert [("up to 2,000 categories and 1,000,000 users" in one.value) for one in page.info] == [True] * (
+        not few
+    )
 
 
 def test_a_prior_is_in_the_link_and_the_default_is_not():

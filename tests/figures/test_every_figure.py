@@ -1,9 +1,11 @@
-"""What every figure promises: it is valid, small, titled, says itself in words, and takes its looks from one place."""
+"""What every figure promises: it is valid, small, titled, says itself in words, and takes its looks from one place. What
+of k categories is drawn: bins that lose no extreme and no category, and bars with safe names."""
 
 from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -12,13 +14,29 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import rr_core.figures
 from rr_core import RandomizedResponse
 from rr_core.figures import noisy_histogram
+from rr_core.figures.estimators import estimates
 from rr_core.figures.style import QUANTITIES, for_a_room, reading
+from rr_core.figures.view import MOST_BARS, bars, curve, find, natural_order, rank_order, with_categories
 from rr_core.registry import ESTIMATORS, VALID
-from tests.figures.samples import FIGURES, OF_CATEGORIES, SIZES, by_name, spec, top, view
+from tests.figures.samples import (
+    FIGURES,
+    OF_CATEGORIES,
+    SIZES,
+    by_name,
+    compared,
+    drawn,
+    named,
+    spec,
+    top,
+    values,
+    view,
+)
 
 MOST_POINTS = 6000
 MOST_BYTES = 400_000
@@ -157,3 +175,167 @@ def test_an_estimator_looks_the_same_as_bar_and_as_line(name):
     assert (line.color, line.dash) == (quantity.colour, quantity.dash)
     marker = next(t for t in by_name("estimates", 200, view(200)).data if t.name == quantity.name).marker
     assert (marker.color, marker.symbol) == (quantity.colour, quantity.symbol)
+
+
+NAMES = ["<b>bold</b>", "R&D", "=1+1", "x" * 39 + "same", "x" * 39 + "other", "a\u202eb"]
+
+
+@settings(max_examples=50)
+@given(st.integers(2, 3_000_000))
+def test_bins_partition_all_ranks(k):
+    shown = curve(np.arange(k), "Rank")
+    assert shown.starts[0] == 0
+    assert (shown.sizes >= 1).all()
+    assert shown.sizes.sum() == k
+    assert (np.diff(shown.sizes) >= -1).all()  # wider and wider, up to rounding
+    assert (np.diff(shown.x) > 0).all()
+    assert shown.x[0] == 1
+    assert shown.x[-1] <= k
+    assert len(shown.x) <= 260
+
+
+@settings(max_examples=50)
+@given(st.integers(2, 5000), st.integers(0, 2**32))
+def test_envelope_keeps_every_extreme_and_the_mean_every_sum(k, seed):
+    values = np.random.default_rng(seed).standard_normal(k)
+    shown = curve(rank_order(values), "Rank")
+    ordered = values[shown.order]
+    assert shown.low(ordered).min() == values.min()
+    assert shown.high(ordered).max() == values.max()
+    assert (shown.low(ordered) <= shown.high(ordered)).all()
+    assert (shown.mean(ordered) * shown.sizes).sum() == pytest.approx(values.sum(), abs=1e-9)
+
+
+@pytest.mark.parametrize("k", [201, 10_000])
+def test_curves_reach_the_lowest_and_highest_inv(k):
+    inv = compared(k).estimates["inv"].astype(np.float32)
+    figure = by_name("estimates", k)
+    band = [trace for trace in figure.data if trace.name == "Inv, lowest to highest"]
+    assert max(values(trace).max() for trace in band) == inv.max()
+    assert min(values(trace).min() for trace in band) == inv.min()
+    below = [trace for trace in by_name("inv", k).data if trace.name == "Inv below zero"]
+    assert min(values(trace).min() for trace in below) == min(inv.min(), 0)
+
+
+@pytest.mark.parametrize("k", [201, 10_000, 1_423_000])
+def test_curves_reach_the_fewest_and_most_reports(k):
+    figure = by_name("histogram", k)
+    assert values(named(figure, "Lowest of neighbours")).min() == np.float32(drawn(k).counts.min())
+    assert values(named(figure, "Highest of neighbours")).max() == np.float32(drawn(k).counts.max())
+
+
+@pytest.mark.parametrize("k", [k for k in SIZES if k <= 200])
+def test_bars_draw_the_numbers_themselves(k):
+    draw, figure = drawn(k), by_name("histogram", k)
+    assert values(named(figure, "True users")).tolist() == draw.true_counts.tolist()
+    assert values(named(figure, "Observed reports")).tolist() == draw.counts.tolist()
+    shown = by_name("estimates", k)
+    assert values(named(shown, "MLE*")).tolist() == compared(k).estimates["mle_star"].tolist()
+
+
+@pytest.mark.parametrize("k", [3, 12, 200])
+def test_bars_are_hatched_exactly_where_inv_is_negative(k):
+    inv = compared(k).estimates["inv"]
+    (bar,) = [trace for trace in by_name("inv", k).data if trace.name.startswith("Inv")]
+    assert [shape == "/" for shape in bar.marker.pattern.shape] == (inv < 0).tolist()
+    assert (inv < 0).any() == (k > 3)
+
+
+def test_curve_hatches_what_is_below_zero_and_nothing_else():
+    figure = by_name("inv", 10_000)
+    hatched = [trace for trace in figure.data if trace.fillpattern.shape]
+    assert [trace.name for trace in hatched] == ["Inv below zero"]
+    assert (values(hatched[0]) <= 0).all()
+
+
+def test_names_are_escaped_cut_and_stay_as_many_bars():
+    shown = bars(natural_order(len(NAMES)), NAMES, "Category")
+    names = [str(name) for name in shown.names]
+    assert names[:3] == ["&lt;b&gt;bold&lt;/b&gt;", "R&amp;D", "=1+1"]
+    assert names[3] == names[4]  # cut, they read the same ...
+    assert len(set(shown.x.tolist())) == len(NAMES)  # ... and are still bars of their own
+    assert names[5] == "ab"
+    ticks = shown.axis()["ticktext"]
+    assert len(ticks) == len(NAMES)
+    assert all("<" not in str(tick) for tick in ticks)
+
+
+def test_tick_labels_never_end_inside_an_escaped_character():
+    shown = bars(natural_order(2), ["a long name of R&D and <more>", "&" * 30], "Category")
+    for tick in map(str, shown.axis()["ticktext"]):
+        assert "&" not in tick.replace("&amp;", "").replace("&lt;", "").replace("&gt;", "")
+
+
+@pytest.mark.parametrize("name", ["histogram", "estimates", "inv"])
+def test_hover_holds_escaped_names(name):
+    shown = bars(natural_order(3), ["<img src=x>", "b", "c"], "Category")
+    text = by_name(name, 3, shown).to_json()
+    assert "<img" not in text
+    assert "\\u003cimg" not in text
+    assert "&lt;img" in text or "\\u0026lt;img" in text
+
+
+def test_find_goes_through_very_many_names_once_however_much_is_typed():
+    """One pass for all words, and of a text without end no more than a person types: 200 words took 200 times as long
+    as one."""
+    names = np.array([f"category number {i}" for i in range(300_000)], object)
+
+    def seconds(text: str, found: int) -> float:
+        begin = time.thread_time()
+        assert find(text, names, len(names)).size == found
+        return time.thread_time() - begin
+
+    one = seconds("number 77777", 1)
+    for text, found in (
+        (",".join(map(str, range(1000, 300_000))), MOST_BARS),
+        ("category, " * 100_000, MOST_BARS),
+        ("a" * 10_000_000, 0),
+    ):
+        assert seconds(text, found) < 30 * one
+
+
+def test_find_takes_whole_names_first_and_numbers_where_there_are_no_names():
+    labels = ["Ann", "Anna", "Bo", "ann"]
+    assert find("ann", labels, 4).tolist() == [0, 3, 1]
+    assert find("bo, ann", labels, 4).tolist() == [2, 0, 3, 1]
+    assert find("", labels, 4).size == find("zz", labels, 4).size == 0
+    assert find("1, 4, 5, x, 4", None, 4).tolist() == [0, 3]
+    assert find(f"²,①,{'9' * 150},2", None, 4).tolist() == [1]
+    assert find("9" * 5000, None, 4).size == 0
+    assert find("a", [f"a{i}" for i in range(500)], 500).size == 200
+
+
+def test_the_reported_category_is_always_among_those_shown():
+    order = np.array([4, 2, 9])
+    assert with_categories(order, [2]) is order
+    assert with_categories(order, [7]).tolist() == [4, 2, 7]
+
+
+def test_first_view_is_all_bars_up_to_two_hundred_categories():
+    assert [type(view(k)).__name__ for k in (200, 201)] == ["Bars", "Curve"]
+
+
+@pytest.mark.parametrize("k", [31, 200])
+def test_dashes_of_a_moving_dial_stand_where_the_marks_will(k):
+    draw, result = drawn(k), compared(k)
+    quick = estimates(result.estimates, draw.theta, draw.scenario.n, draw.mechanism, view(k), quick=True)
+    slow = by_name("estimates", k)
+    go.Figure(quick.to_dict())  # valid
+    assert reading(quick) == reading(slow)
+    assert sum(len(trace.x) for trace in quick.data) <= 2 * (1 + len(result.estimates))
+    assert [trace.name for trace in quick.data] == [trace.name for trace in slow.data]
+    bars, *dashes = quick.layout.shapes
+    for shape, name in zip(dashes, result.estimates, strict=True):
+        marks = np.array(re.findall(r"M([^,]+),([^H]+)H([^M]+)", shape.path), dtype=float)
+        assert (marks[:, 0] + marks[:, 2]) / 2 == pytest.approx(np.arange(k))
+        assert marks[:, 1] == pytest.approx(result.estimates[name], rel=1e-5, abs=1e-9)
+    heights = [float(height) for height in re.findall(r",0V([^H]+)H", bars.path)]
+    assert heights == pytest.approx(draw.theta, rel=1e-5)
+    for name, trace in zip(result.estimates, quick.data[1:], strict=True):  # so the axis has the same range
+        assert [trace.y.min(), trace.y.max()] == [result.estimates[name].min(), result.estimates[name].max()]
+
+
+def test_bars_side_by_side_are_drawn_as_they_are_while_a_dial_moves():
+    draw, result = drawn(30), compared(30)
+    quick = estimates(result.estimates, draw.theta, draw.scenario.n, draw.mechanism, view(30), quick=True)
+    assert quick == by_name("estimates", 30)
