@@ -447,10 +447,12 @@ def suggest_reports(table: Described) -> ColumnChoice:
     others = [
         table.columns[i].strip().casefold() for i in width if i not in (*reports[:1], *weights, *chances)
     ]
-    of_groups = next((i for i in width if _are_counts_of_groups(table, i)), None)
+    unlike_counts = [
+        i for i in width if not is_count_name(table.columns[i])
+    ]  # the others are found by their names
+    of_groups = next((i for i in unlike_counts if _are_counts_of_groups(table, i)), None)
     if of_groups is not None:
-        answers = [i for i in reports if i != of_groups and not table.numeric[i]]
-        return ColumnChoice("counts", (answers or [likely_category(table, of_groups)])[0], of_groups)
+        return ColumnChoice("counts", likely_category(table, of_groups), of_groups)
     if reports and not any(is_count_name(name) or name in CATEGORY_WORDS for name in others):
         return ColumnChoice("values", reports[0], None)
     choice = suggest(table)
