@@ -220,19 +220,16 @@ _MARKS = {
 _MARKED = r"[\x{df}\x{2010}-\x{201e}\x{2212}\x{b4}`]| [-/]|[-/] |[^.]\.$"
 
 
-def _with_plain_marks(text: Any) -> Any:
-    marked = pc.match_substring_regex(text, _MARKED)
-    some = pc.filter(text, marked)
-    for written, instead in _MARKS.items():
-        some = pc.replace_substring_regex(some, written, instead)
-    return pc.replace_with_mask(text, marked, some)
-
-
 def value_form(labels: Any) -> Any:
     """`caseless_form` in which one value is equal in all its ways: 01 and 1.000e+00 are 1, 3.2.2026 is 2026-02-03; true
     or t is 1 and false or f is 0 where nothing else is there but these. A date with slashes is one only if its day is
     above 12. Of words, all forms of quotation marks and dashes are equal."""
-    text = _with_plain_marks(caseless_form(labels))
+    text = caseless_form(labels)
+    marked = pc.match_substring_regex(text, _MARKED)
+    some = pc.filter(text, marked)
+    for written, instead in _MARKS.items():
+        some = pc.replace_substring_regex(some, written, instead)
+    text = pc.replace_with_mask(text, marked, some)
     if len(text) and pc.all(pc.is_in(text, pa.array(_TRUTH, pa.large_string()))).as_py():
         return pa.array(list(map(_TRUTH.__getitem__, text.to_pylist())), pa.large_string())
     text = pc.replace_substring_regex(text, r"^([+-]?)0+([0-9]+)$", r"\1\2")

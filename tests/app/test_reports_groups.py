@@ -317,7 +317,7 @@ def test_the_script_has_them_in_every_design(made, tmp_path):
     left = within(read, AllSeen(), names)
     place = [left.labels.tolist().index(answer) for answer in answers]
     people = read_people(file, read, answers, names, ["region"], "weight")
-    collected = type(left)(left.labels[place], left.counts[place], 0, (), 0, ())
+    collected = type(left)(left.labels[place], left.counts[place])
     truths = DESIGNS[made].truths if made in ("crosswise", "kuk") else None
     settings = ReportSettings(design=made, names=names)
     used = ReportsInUse(
