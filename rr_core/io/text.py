@@ -668,7 +668,9 @@ def _parse(text: str, separator: str | None) -> list[list[str]]:
     # A quotation that never ends makes a field too long for the reader: keep what came before it.
     with contextlib.suppress(csv.Error):
         reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter)
-        rows.extend(itertools.islice((row for row in reader if not _is_blank(row)), DETECT_ROWS + 1))
+        rows.extend(
+            itertools.islice((row for row in filter(None, reader) if not _is_blank(row)), DETECT_ROWS + 1)
+        )
     return rows
 
 

@@ -214,8 +214,16 @@ def limits(found: Results, i: int, simultaneous: bool) -> tuple[float, float]:
         share = (mean - q) / keep
         return share * p * (1 - p) + (1 - share) * q * (1 - q) if given else mean * (1 - mean)
 
+    z = stats.norm.isf((1 - found.level) / 2)
+    # (own - m)^2 = z^2 (a + b m + d m^2) / n, in fractions: for hardly any noise the roots are close together.
+    a, d = variance(0.0), (0.0 if given else -1.0)
+    w, at, b = (Fraction(float(x)) for x in (z * z / n, own, variance(1.0) - a - d))
+    a, d = Fraction(a), Fraction(d)
+    middle, scale = at + w * b / 2, 1 - w * d
+    half = math.sqrt(max(middle**2 - scale * (at**2 - w * a), 0))
+    ends = [(float(middle) - half) / float(scale), (float(middle) + half) / float(scale)]
     if simultaneous:
-        alpha = (1 - found.level) / about.k / 2
+        each, alpha = ends, (1 - found.level) / about.k / 2
         ends = [
             0.0 if c == 0 else alpha ** (1 / n) if c == n else stats.beta.ppf(alpha, c, n - c + 1),
             1.0 if c == n else 1 - alpha ** (1 / n) if c == 0 else stats.beta.isf(alpha, c + 1, n - c),
@@ -225,15 +233,7 @@ def limits(found: Results, i: int, simultaneous: bool) -> tuple[float, float]:
             own + (end - own) * math.sqrt(max(variance(at), 0) / (at * (1 - at)) if 0 < at < 1 else 1)
             for end, at in zip(ends, held, strict=True)
         ]
-    else:
-        z = stats.norm.isf((1 - found.level) / 2)
-        # (own - m)^2 = z^2 (a + b m + d m^2) / n, in fractions: for hardly any noise the roots are close together.
-        a, d = variance(0.0), (0.0 if given else -1.0)
-        w, at, b = (Fraction(float(x)) for x in (z * z / n, own, variance(1.0) - a - d))
-        a, d = Fraction(a), Fraction(d)
-        middle, scale = at + w * b / 2, 1 - w * d
-        half = math.sqrt(max(middle**2 - scale * (at**2 - w * a), 0))
-        ends = [(float(middle) - half) / float(scale), (float(middle) + half) / float(scale)]
+        ends = [min(ends[0], each[0]), max(ends[1], each[1])]
     return (ends[0] - q) / keep, (ends[1] - q) / keep
 
 

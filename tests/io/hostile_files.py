@@ -69,6 +69,10 @@ def _found() -> dict[str, Reader]:
                 )
             elif key == "people.read_people":
                 found[key] = lambda data, name, f=function: read_again(Source(name, data), f)
+            elif key == "unary_reports.read_bit_columns":
+                found[key] = lambda data, name, f=function: f(
+                    Source(name, data), inspect_reports(Source(name, data)).columns
+                )
             elif "Source" in kinds.get(first, ""):
                 found[key] = lambda data, name, f=function: f(Source(name, data))
             elif kinds.get("data") == "bytes" and "name" in kinds:
