@@ -21,7 +21,7 @@ page = open_page("estimators", PARTS.binding)
 draw, scenario = page.results.draw, page.results.draw.scenario
 st.markdown(
     "**InvN** if no category stands out, because all are about equal or noise drowns all (few people, small ε): it cuts "
-    "off Inv's negatives and scales the rest down, so the largest shares lose most: those that noise made large.  \n"
+    "off Inv's negatives and scales the rest down, so the largest shares, which noise made large, lose most.  \n"
     "**InvP** if a few stand out: it lowers all alike, so the small shares, lost in noise, come to zero.  \n"
     "**MLE\\*** for the best fit: it strikes out categories and does Inv again with the others' reports.\n\n"
     "**Try:** **Zipf**, exponent 3: drag **Privacy ε** left. Which repair is far off first?"

@@ -318,7 +318,7 @@ def test_who_is_closest_is_counted_as_one_would_by_hand(s):
     "all, noise made the largest.",
     "InvN scales the rest down: the largest shares lose most.",
     "**InvN** if no category stands out, because all are about equal or noise drowns all (few people, small ε): it cuts "
-    "off Inv's negatives and scales the rest down, so the largest shares lose most: those that noise made large.",
+    "off Inv's negatives and scales the rest down, so the largest shares, which noise made large, lose most.",
 )
 def test_scaling_takes_most_from_the_largest_and_leaves_the_shares_most_even():
     rng = np.random.default_rng(52)
