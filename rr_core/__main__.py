@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 _MOST_TESTED = 10_000  # categories of which the test of k-RR's epsilon is simulated
 _TESTED = 1000
-_TRUTHS = frozenset({"true", "t", "1", "false", "f", "0"})
 
 
 def _option(several: bool = False, flag: bool = False, type: str = "str", **told: Any) -> dict[str, Any]:
@@ -394,13 +393,13 @@ def _columns(asked: argparse.Namespace, sources: Sequence[Source]) -> dict[str, 
             options |= {} if preview.count is None else {"layout": "counts", "count": preview.count}
         return options
     # Whom a person belongs to, or stands for, is no number of reports.
-    taken = preview.count is not None and preview.columns[preview.count] in _beside(asked)
-    suggested = not taken and (
-        preview.columns[preview.category] == asked.column or are_plainly_counts(preview, preview.count)
-    )
-    if preview.count is None or not suggested:
-        return options | {"layout": "values", "category": asked.column}
-    return options | {"layout": "counts", "category": asked.column, "count": preview.count}
+    options["category"] = asked.column
+    if preview.count is None or preview.columns[preview.count] in _beside(asked):
+        return options | {"layout": "values"}
+    suggested = preview.columns[preview.category] == asked.column
+    if suggested or are_plainly_counts(preview, preview.count):
+        return options | {"layout": "counts", "count": preview.count}
+    return options | {"layout": "values"}
 
 
 def _read_from(asked: argparse.Namespace, sources: Sequence[Source], read: Reports) -> list[str]:
@@ -429,6 +428,7 @@ def _preview(asked: argparse.Namespace, sources: Sequence[Source]) -> Preview:
 def _decided(asked: argparse.Namespace, odd: Sequence[Odd], read: Reports) -> Names:
     """What is done with odd names, as the options say; two that may be one answer are not decided on unasked."""
     from rr_core.io import decisions_on
+    from rr_core.io.labels import TRUTHS
 
     there = {*read.labels.tolist()}
     for option, wanted in (("keep", asked.keep), ("leave-out", asked.leave_out)):
@@ -437,7 +437,7 @@ def _decided(asked: argparse.Namespace, odd: Sequence[Odd], read: Reports) -> Na
                 raise Unclear(f"--{option} “{plain(name)}”: the reports have no such name")
     odd = [one for one in odd if one.label not in (*asked.keep, *asked.leave_out)]
     # What is not on a list would else be left out, and true and 1 have no second meaning beside one another.
-    sure = asked.list_of_categories is not None or {one.casefold() for one in there} <= _TRUTHS
+    sure = asked.list_of_categories is not None or {one.casefold() for one in there} <= TRUTHS.keys()
     for one in odd:
         if asked.merge is None and one.reason == "nearly the same" and not (sure and one.by_default):
             raise Unclear(

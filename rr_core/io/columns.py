@@ -546,10 +546,8 @@ def sure_counts(table: Described, columns: Iterable[int]) -> list[int]:
     return [i for i in count_columns(table, columns) if not (_remoteness(names[i]) or _is_loose(names[i]))]
 
 
-def are_plainly_counts(table: Described, index: int | None) -> bool:
+def are_plainly_counts(table: Described, index: int) -> bool:
     """Whether a column holds counts by its name, without a word for anything else in it, or those of a cross table."""
-    if index is None:
-        return False
     name = table.columns[index]
     return (not _is_loose(name) and _remoteness(name) < 2) or _are_counts_of_groups(table, index)
 

@@ -204,7 +204,8 @@ _LONGEST_NUMBER = 28
 _DATED = re.compile(
     r"(?:(\d{4})([-/.])(\d{1,2})\2(\d{1,2})|(\d{1,2})([-/.])(\d{1,2})\6(\d{4}))(?:[ t]0{1,2}:00(?::00)?)?z?"
 )
-_TRUTH = {"true": "1", "t": "1", "1": "1", "false": "0", "f": "0", "0": "0"}
+# Ways to write true and false, and which of the two each is.
+TRUTHS = {"true": "1", "t": "1", "1": "1", "false": "0", "f": "0", "0": "0"}
 _DATE = r"^[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}"
 
 
@@ -230,8 +231,8 @@ def value_form(labels: Any) -> Any:
     for written, instead in _MARKS.items():
         some = pc.replace_substring_regex(some, written, instead)
     text = pc.replace_with_mask(text, marked, some)
-    if len(text) and pc.all(pc.is_in(text, pa.array(_TRUTH, pa.large_string()))).as_py():
-        return pa.array(list(map(_TRUTH.__getitem__, text.to_pylist())), pa.large_string())
+    if len(text) and pc.all(pc.is_in(text, pa.array(TRUTHS, pa.large_string()))).as_py():
+        return pa.array(list(map(TRUTHS.__getitem__, text.to_pylist())), pa.large_string())
     text = pc.replace_substring_regex(text, r"^([+-]?)0+([0-9]+)$", r"\1\2")
     odd = pc.match_substring_regex(text, r"^[+-]?[0-9.]*[.e+-]")
     numbers = pc.and_(odd, pc.match_substring_regex(text, _REWRITTEN))
@@ -301,7 +302,7 @@ def difference(one: str, other: str) -> str:
     """The kind of difference, in words, between two labels that are alike in one of the forms above."""
     if one.lower() == other.lower():
         return "upper and lower case"
-    if _TRUTH.get(one.lower(), one) == _TRUTH.get(other.lower(), other):
+    if TRUTHS.get(one.lower(), one) == TRUTHS.get(other.lower(), other):
         return "the way true and false are written"
     if one.lstrip("0") == other.lstrip("0"):
         return "leading zeros"

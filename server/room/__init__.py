@@ -11,7 +11,7 @@ from importlib import import_module
 
 from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 # Set while a server answers phones: Streamlit alone, without `app.py`, does not.
 SERVED = threading.Event()
@@ -26,9 +26,12 @@ class _Address(StringConvertor):
 class _Phones:
     """Answers phones by `routes`, which is imported with the first: a server that listens early is a page seen early."""
 
+    _router: ASGIApp | None = None
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        routes = await asyncio.to_thread(import_module, "server.room.routes")
-        await routes.ROUTER(scope, receive, send)
+        if self._router is None:
+            self._router = (await asyncio.to_thread(import_module, "server.room.routes")).ROUTER
+        await self._router(scope, receive, send)
 
 
 register_url_convertor("room", _Address())

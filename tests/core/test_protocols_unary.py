@@ -304,6 +304,15 @@ def test_factors_and_certificate_in_exact_arithmetic(reports, optimized):
     )
 
 
+def is_the_same_maximum(found, expected, bits, made):
+    assert found.gap <= 1e-11
+    assert found.theta.sum() == pytest.approx(1, rel=1e-13)
+    assert found.theta.min() >= 0
+    assert log_likelihood(bits, found.theta, made) == pytest.approx(
+        log_likelihood(bits, expected.theta, made), abs=found.gap + expected.gap + ROUNDING
+    )
+
+
 @given(problems())
 def test_it_is_the_maximum_of_the_channel_to_all_reports(drawn):
     """With one column for each of the 2^k reports, by the method for channels."""
@@ -311,12 +320,7 @@ def test_it_is_the_maximum_of_the_channel_to_all_reports(drawn):
     histogram = np.bincount(bits @ (1 << np.arange(made.k)), minlength=2**made.k)
     expected = mle(histogram, all_reports(made), 1e-11)
     found = mle(bits, made, 1e-11)
-    assert found.gap <= 1e-11
-    assert found.theta.sum() == pytest.approx(1, rel=1e-13)
-    assert found.theta.min() >= 0
-    assert log_likelihood(bits, found.theta, made) == pytest.approx(
-        log_likelihood(bits, expected.theta, made), abs=found.gap + expected.gap + ROUNDING
-    )
+    is_the_same_maximum(found, expected, bits, made)
     assert optimality_gap_unary(bits, found.theta, made) == pytest.approx(found.gap, abs=1e-14)
 
 
@@ -329,12 +333,7 @@ def test_passes_and_channel_find_the_same_maximum(drawn, sample, counted):
         if not counted:
             patch.setattr(unary_estimation, "_COUNTED_BITS", 0)
         found = mle(bits, made, 1e-11)
-    assert found.gap <= 1e-11
-    assert found.theta.sum() == pytest.approx(1, rel=1e-13)
-    assert found.theta.min() >= 0
-    assert log_likelihood(bits, found.theta, made) == pytest.approx(
-        log_likelihood(bits, expected.theta, made), abs=found.gap + expected.gap + ROUNDING
-    )
+    is_the_same_maximum(found, expected, bits, made)
 
 
 @pytest.mark.parametrize("optimized", [False, True])

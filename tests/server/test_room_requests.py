@@ -18,8 +18,9 @@ import pytest
 import sqlalchemy as sql
 from limits import parse
 from starlette.applications import Starlette
+from starlette.routing import Match
 
-from server.room import routes
+from server.room import ROUTE, routes
 from server.room import store as rooms
 from server.room.store import Store
 from tests import EXAMPLES
@@ -38,6 +39,17 @@ class Answer:
     status: int = 0
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
+
+
+@pytest.mark.parametrize("before", ["", "some/folder/"])
+def test_the_app_sends_every_address_of_a_room_to_its_routes(before: str) -> None:
+    def found(path: str) -> Match:
+        return ROUTE.matches({"type": "http", "method": "GET", "path": path, "root_path": ""})[0]
+
+    for route in routes.routes(routes.Desk()):
+        assert found(route.path_format.format(before=before, code="CDFGHJ")) == Match.FULL
+    for elsewhere in (f"/{before}room", f"/{before}xr/CDFGHJ", f"/{before}r/CDFGHJ/other"):
+        assert found(elsewhere) == Match.NONE
 
 
 class Server:
