@@ -375,7 +375,7 @@ def _sources(path: str, sheet: str | None) -> list[Source]:
 
 def _columns(asked: argparse.Namespace, sources: Sequence[Source]) -> dict[str, Any]:
     """Arguments of `read_reports`; refuses to choose between columns that may all hold the reports."""
-    from rr_core.io.columns import are_plainly_counts, counts_beside, likely_category
+    from rr_core.io.columns import counts_beside, likely_category
 
     options: dict[str, Any] = {"has_header": asked.header}
     if asked.count is not None:
@@ -392,14 +392,11 @@ def _columns(asked: argparse.Namespace, sources: Sequence[Source]) -> dict[str, 
             options["category"] = likely_category(preview, preview.count, beside)
             options |= {} if preview.count is None else {"layout": "counts", "count": preview.count}
         return options
-    # Whom a person belongs to, or stands for, is no number of reports.
     options["category"] = asked.column
-    if preview.count is None or preview.columns[preview.count] in _beside(asked):
-        return options | {"layout": "values"}
-    suggested = preview.columns[preview.category] == asked.column
-    if suggested or are_plainly_counts(preview, preview.count):
-        return options | {"layout": "counts", "count": preview.count}
-    return options | {"layout": "values"}
+    # Whom a person belongs to, or stands for, is no number of reports.
+    if preview.count is not None and preview.columns[preview.count] in _beside(asked):
+        options["layout"] = "values"
+    return options
 
 
 def _read_from(asked: argparse.Namespace, sources: Sequence[Source], read: Reports) -> list[str]:

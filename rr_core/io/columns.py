@@ -53,6 +53,7 @@ _THOUSANDS = re.compile(r"[0-9]{3}")
 _MANY_REPORTS = {"reports", "responses", "answers"}
 _YEAR = re.compile(r"(19|20)[0-9]{2}")
 _BIT_STRING = re.compile(r"[01]{2,}")
+_NUMBERED, _CODE = re.compile(r"([^\W\d_]{1,4}[-_]?)\d+"), re.compile(r"0\d+")
 _TIME = re.compile(
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ,]+\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?"
     r"|([^\W\d_]{3,9}\.? \d{1,2},? |\d{1,2}\.?[ -][^\W\d_]{3,9}\.?[ -])\d{4}([T ,]+\d.*)?",  # Mar 01, 2026; 1 mars 2026
@@ -81,6 +82,9 @@ class Hint:
         empty: no value.
         filled: how many cells have one.
         times: all values are dates or times of day.
+        numbered: all values are different numbers behind the same letters, as m02083 and m00017.
+        few: at least two distinct values, and at most a tenth as many as rows.
+        codes: the values repeat, and a whole number has a zero in front of it, as 007 has.
     """
 
     differs: bool = False
@@ -95,6 +99,9 @@ class Hint:
     empty: bool = False
     filled: int = 0
     times: bool = False
+    numbered: bool = False
+    few: bool = False
+    codes: bool = False
 
 
 def cells_of(rows: Sequence[Row], index: int) -> list[str]:
@@ -111,12 +118,13 @@ def _hint(cells: list[str]) -> Hint:
     filled = [cell for cell in cells if cell]
     distinct = set(filled)
     unlike, many = len(distinct) == len(filled), len(filled) >= _SERIAL_LEAST
+    repeats = many and 2 * len(distinct) <= len(filled)
     whole = unlike and len(filled) >= _SHORTEST_NUMBERING and all(map(_WHOLE.fullmatch, filled))
     serial = whole and is_serial(filled)
     return Hint(
         differs=many and unlike,
         looks_like_ids=many and unlike and (serial or all(map(_UUID.fullmatch, filled))),
-        repeats=many and 2 * len(distinct) <= len(filled),
+        repeats=repeats,
         bits=bool(filled) and distinct <= {"0", "1"},
         constant=len(distinct) == 1 and len(filled) >= _CONSTANT_LEAST,
         again=not unlike,
@@ -128,7 +136,15 @@ def _hint(cells: list[str]) -> Hint:
         empty=not filled,
         filled=len(filled),
         times=bool(filled) and all(map(_TIME.fullmatch, distinct)),
+        numbered=many and unlike and _are_numbered(filled),
+        few=many and 20 <= 10 * len(distinct) <= len(filled),
+        codes=repeats and any(map(_CODE.fullmatch, distinct)),
     )
+
+
+def _are_numbered(cells: list[str]) -> bool:
+    found = [_NUMBERED.fullmatch(cell) for cell in cells]
+    return all(found) and len({one[1] for one in found if one}) == 1
 
 
 def _are_unlike_counts(different: list[int]) -> bool:
@@ -407,8 +423,8 @@ def suggest(table: Described) -> ColumnChoice:
 
     Counts when a column of numbers is called count (or similar), or when one of exactly two columns holds numbers or
     is called so; else one value per row. So are two columns of which one numbers people or rows, or of which one holds
-    values that come again, or times beside numbers that do, and the other is not called count. Columns without name and
-    values do not count.
+    values that come again, or times beside numbers that do, or numbered names beside few numbers, or codes, and the
+    other is not called count. Columns without name and values do not count.
     """
     filled = [i for i, name in enumerate(table.columns) if not (table.hints[i].empty and name == unnamed(i))]
     width = len(filled)
@@ -427,7 +443,9 @@ def suggest(table: Described) -> ColumnChoice:
     if count is None:
         return ColumnChoice("values", likely_category(table, None, people), None)
     category = likely_category(table, count)
-    again = table.hints[category].repeats or (table.hints[category].times and table.hints[count].repeats)
+    beside, numbers_of = table.hints[category], table.hints[count]
+    again = beside.repeats or (beside.times and numbers_of.repeats) or numbers_of.codes
+    again |= beside.numbered and numbers_of.few
     if not named and (len(people) == 1 or again):
         return ColumnChoice("values", likely_category(table, None, people), None)
     return ColumnChoice("counts", category, count)

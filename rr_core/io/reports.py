@@ -35,8 +35,10 @@ from rr_core.io.columns import (
     Described,
     Layout,
     Table,
+    are_plainly_counts,
     choose,
     counts_beside,
+    find,
     is_count_name,
     is_person_id,
     is_serial,
@@ -479,7 +481,7 @@ def read_reports(
                 continue
             if shape is None:
                 refuse_summary(table)
-                if layout is None:
+                if layout is None and category is None:
                     refuse_sideways(table)
                 choice = pick(table, layout, category, count)
                 assumed = _assumed(table, choice)
@@ -609,10 +611,21 @@ def rivals(preview: Preview, taken: Sequence[str] = ()) -> tuple[int, ...]:
 def pick(
     table: Table, layout: Layout | None, category: str | int | None, count: str | int | None
 ) -> ColumnChoice:
-    """The layout and columns that the user chose, completed by `suggest_reports`. Errors as in `columns.choose`."""
+    """The layout and columns that the user chose, completed by `suggest_reports`: counts beside another category than
+    the suggested one where they plainly are. Errors as in `columns.choose`."""
     proposal = suggest_reports(table)
-    if category is None and count is None and layout in (None, proposal.layout):
+    if count is not None or layout not in (None, proposal.layout):
+        return choose(table, layout, category, count)
+    if category is None:
         return proposal
+    if layout is None:
+        picked = find(table, category)
+        counts = proposal.count
+        if counts not in (None, picked) and (
+            picked == proposal.category or are_plainly_counts(table, counts)
+        ):
+            return dataclasses.replace(proposal, category=picked)
+        layout = "values"
     return choose(table, layout, category, count)
 
 

@@ -68,7 +68,10 @@ _END = re.compile(
 _FEWEST_VALUES = 4  # that show whether values of a single column come again
 _MOST_TITLES = 12  # lines above a table that are looked at
 _FEWEST_NAMED = 2  # rows, with the header, that may be named as R does, or be a table
-_BIT_LIST: Any = re.compile(rb'"?\[[01](?:[, \t]*[01])+\](?:,(?=\s*(?:\n|\Z)))?"?')
+# In a cell of its own, in quotation marks or not; behind it may stand the comma of a list of lists.
+_BIT_LIST: Any = re.compile(
+    rb'(?:\A|(?<=[\n,;\t|])) *("?)\[[01](?:[, \t]*[01])+\](?:,(?=\s*(?:\n|\Z)))?\1(?= *(?:[\r\n,;\t|]|\Z))'
+)
 # Rules of a table that is drawn, and what psql and MySQL say below it; and two numbers between two bars.
 _DRAWN: Any = re.compile(rb"[-+|: =]*--[-+|: =]*|\(\d+ rows?\)|\d+ rows? in set.*")
 _TWO_NUMBERS: Any = re.compile(rb"\d[ \t]{2,}\d")
@@ -391,7 +394,8 @@ def _below_remarks(data: bytes, notes: list[str]) -> tuple[bytes, str | None]:
 
 def _first_table(data: bytes, separator: str, rows: list[list[str]], above: int, notes: list[str]) -> bytes:
     """The text up to a blank line behind which another table begins, or nothing but remarks follow."""
-    numeric = numeric_columns([row for row in rows[1:] if len(row) == len(rows[0])], len(rows[0]))
+    full = [row for row in rows[1:] if len(row) == len(rows[0])]
+    numeric = numeric_in_all = numeric_columns(full, len(rows[0]))
     if not any(numeric):
         return data
 
@@ -418,6 +422,9 @@ def _first_table(data: bytes, separator: str, rows: list[list[str]], above: int,
         counted = found.start()
         if quotations % 2 or data.count(b"\n", start, found.start() + 1) < _FEWEST_NAMED:
             continue  # within a quotation, or below the header, where no table ends
+        # The other table may be the longer one: what is a number is judged above it.
+        above_it = numeric_columns(full[: data.count(b"\n", start, found.start())], len(rows[0]))
+        numeric = above_it if any(above_it) else numeric_in_all
         text = data[found.end() : found.end() + _NEXT_BYTES].decode(errors="replace")
         below = _parse("\n".join(text.split("\n", _MOST_NEXT)[:_MOST_NEXT]), separator)
         other = below and len(below[0]) not in (1, len(numeric)) and not any(map(fits, below[1:]))

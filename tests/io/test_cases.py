@@ -133,6 +133,9 @@ def remarks_and_another_table() -> None:
     assert (nameless.rows, nameless.first_line) == (1, 12)
     assert (FOLDER / name).read_text().split("\n")[11] == ",36636"
     assert (FOLDER / name).read_text().split("\n")[13] == "Day,Reports"
+    longer = b"Event name,Event count\nscroll,20144\nclick,9310\nopen,4127\n\nNth day,Event count\n"
+    longer += b"".join(b"%04d,%d\n" % (day, 1180 + day) for day in range(28))
+    assert read_reports([Source("a.csv", longer)]).labels.tolist() == ["scroll", "click", "open"]
 
 
 def numpys_numbers() -> None:

@@ -81,6 +81,11 @@ def test_a_header_above_different_values_is_no_category_and_a_value_is_no_header
         (table("token,disease", UUIDS, CODES[:300]), 1),
         (table("ssn,disease", RNG.permutation(np.arange(10**8, 10**8 + 300)), CODES[:300]), 1),
         (table("patient,age_group,day", range(300), CODES[:300], CODES[300:600]), 1),
+        (
+            table("matrikel,mark", [f"m{i:05}" for i in RNG.permutation(900)[:300]], RNG.integers(1, 6, 300)),
+            1,
+        ),
+        (table("interview,ward", [f"visit {i}" for i in range(300)], RNG.choice(["001", "01", "2"], 300)), 1),
     ],
 )
 def test_codes_beside_people_are_answers_and_no_counts(data, column):
@@ -492,8 +497,8 @@ def test_a_name_of_a_column_by_guess_is_told(first: str, guessed: bool) -> None:
 
 
 def test_numbers_that_were_not_taken_for_counts_are_told_of_three_columns() -> None:
-    """Without a header, each row of a table of groups was counted once, without a word."""
-    rows = "North;ja;14\nNorth;nein;26\nSouth;ja;9\nSouth;nein;31\n"
+    """Each row of a table of groups in no order, without a header, was counted once, without a word."""
+    rows = "North;ja;14\nNorth;nein;26\nSouth;nein;31\nSouth;ja;9\n"
     read = read_reports([Source("a.csv", rows.encode())], category=1)
     assert read.counts.tolist() == [2, 2]
     assert read.notes[0] == (
