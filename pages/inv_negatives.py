@@ -19,7 +19,7 @@ inv = page.results.comparison().estimates["inv"]
 st.markdown(
     "**Inv** subtracts the expected noise and rescales. It is right on average, but a category that received fewer "
     "reports than the noise alone would bring comes out **below zero**.\n\n"
-    "**Try:** raise **Users N**: what becomes of the negatives?"
+    "**Try:** move **Users N**, then **Privacy ε**: when are there many negatives?"
 )
 with figure_controls.row():
     view = figure_controls.pick_view(page.results)

@@ -26,6 +26,8 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from rr_core import _validate, limits, typed
 
+# As Germans write a thousand; a fraction elsewhere.
+_IN_THOUSANDS = re.compile(r"\s*\d{1,3}(\.\d{3})+\s*")
 Value = TypeVar("Value")
 Settings = TypeVar("Settings")
 
@@ -142,6 +144,9 @@ class Number:
         >>> delay.entered("1,000")
         1000
         """
+        if self.whole and _IN_THOUSANDS.fullmatch(text):
+            whole = text.replace(".", "")
+            raise ValueError(f"“{typed.shorten(text)}” may mean {whole}: write it without a point.")
         try:
             value = float(text.replace(",", "" if self.whole else "."))
         except ValueError:

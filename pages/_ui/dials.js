@@ -112,6 +112,7 @@ class Lead {
     const come = answer && answer !== this.answer;
     if (location.pathname === this.path && !come) return;
     if (this.path) document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0);
+    if (location.pathname !== this.path && isFull()) fill(false);  // by the browser's Back, to a page without a figure
     this.path = location.pathname;
     this.answer = answer || this.answer;
     if (!come) return;

@@ -39,10 +39,11 @@ def repairs_plane(alignment: Collinearity) -> go.Figure:
     top = max(1.35 * alignment.residual, 0.16 * length)
     shared = {"exponentformat": "power", "nticks": 6, "zeroline": False}
     vertical = {**shared, "nticks": 4, "scaleanchor": "x", "constrain": "range"}
-    labels = {name: style.QUANTITIES[name].name for name in points}
-    if not alignment.length:
-        labels = {"inv_p": "", "inv_n": "InvP = MLE* = InvN", "mle_star": ""}
-    traces = [line, drop, *(_estimate_marker(name, point, labels[name]) for name, point in points.items())]
+    labels, side = {name: style.QUANTITIES[name].name for name in points}, "center"
+    if not alignment.length:  # a point at the left end of the picture
+        labels, side = {"inv_p": "", "inv_n": "InvP = MLE* = InvN", "mle_star": ""}, "right"
+    markers = [_estimate_marker(name, point, labels[name], side) for name, point in points.items()]
+    traces = [line, drop, *markers]
     return style.figure(
         traces,
         style.axis("Distance from InvP towards InvN", range=[-0.15 * length, 1.15 * length], **shared),
@@ -70,9 +71,8 @@ def _plane_reading(alignment: Collinearity) -> str:
     )
 
 
-def _estimate_marker(name: str, point: tuple[float, float], label: str) -> dict[str, Any]:
-    quantity = style.QUANTITIES[name]
-    below = name != "mle_star"
+def _estimate_marker(name: str, point: tuple[float, float], label: str, side: str) -> dict[str, Any]:
+    quantity, height = style.QUANTITIES[name], "top" if name == "mle_star" else "bottom"
     return style.mark_trace(
         quantity.name,
         np.array(point[:1]),
@@ -80,7 +80,7 @@ def _estimate_marker(name: str, point: tuple[float, float], label: str) -> dict[
         f"{quantity.name}<br>%{{x:.5~g}} along, %{{y:.5~g}} off the line",
         mode="markers+text",
         text=[label],
-        textposition="bottom center" if below else "top center",
+        textposition=f"{height} {side}",
         textfont={"size": 15},
         marker=quantity.marker(16, line={"width": 1.2, "color": style.RIM}),
     )

@@ -290,7 +290,10 @@ def cloud_panels(clouds: Mapping[str, Cloud], names: Sequence[str], view: simple
 def _clouds_reading(clouds: Mapping[str, Cloud]) -> str:
     collections = len(clouds["inv"].points)
     if not np.ptp(clouds["inv"].points, axis=0).any():
-        return f"All {collections} collections gave the same reports, so that every cloud is a single point."
+        return (
+            f"All {collections} collections gave the same reports, so that every cloud is a single point: what is chance "
+            "they do not tell."
+        )
     if (clouds["inv"].points >= 0).all():
         return f"In none of the {collections} collections was Inv negative, so that all four estimators are the same."
     repairs = [clouds[name] for name in VALID]

@@ -274,9 +274,8 @@ def animation(path: IBUPath, view: View, answer: str = "") -> go.Figure:
     one, other = ("Thin line", "thick line") if view.is_curve else ("Bars", "dots")
     apart = float(path.squared_distance[-1])
     reading = (
-        f"{answer}{' ' if answer else ''}{one}: IBU up to iteration {frames[-1].name}; {other}: MLE*. In the end "
-        "their squared distance is "
-        f"{number(apart) if apart > _NOTHING else 'zero up to rounding'}."
+        f"{answer}{' ' if answer else ''}{one}: IBU up to iteration {frames[-1].name}; {other}: MLE*. "
+        f"Their squared distance is then {number(apart) if apart > _NOTHING else 'zero up to rounding'}."
     )
     if isinstance(view, Bars):
         size = 11 if view.categories.size <= 40 else 6

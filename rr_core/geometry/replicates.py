@@ -57,7 +57,8 @@ class Cloud:
     @property
     def spread(self) -> float:
         """Root mean square distance of a point from the mean."""
-        return math.sqrt(float(self.points.var(axis=0, ddof=1).sum()))
+        apart = self.points - self.points[0]  # exactly zero where all points are the same
+        return math.sqrt(float(apart.var(axis=0, ddof=1).sum()))
 
     @property
     def standard_error(self) -> float:

@@ -214,6 +214,7 @@ def test_a_typed_value_that_is_none_is_refused_in_a_sentence_and_the_former_one_
         ("Privacy ε", "<b>much</b>", "“<b>much</b>” is not a number."),
         ("Privacy ε", "nan", "“nan” is not a number."),
         ("Users N", "2.5", "“2.5” is not a whole number."),
+        ("Users N", "2.000", "“2.000” may mean 2000: write it without a point."),
         ("Users N", "0", "Users N goes from 1 to 1,000,000,000; “0” lies outside."),
         ("Users N", "9" * 5000, "lies outside."),
         ("Users N", "1e400", "lies outside."),
