@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from rr_core.data import read_toml
 from rr_core.mechanism import RandomizedResponse
-from rr_core.plain_text import plain
+from rr_core.plain_text import plain, some
 from rr_core.plan.one_share import GoalKey, share_curve
 from rr_core.plan.settings import ShareSettings
 from rr_core.recompute import recompute
@@ -443,12 +443,10 @@ def _decided(asked: argparse.Namespace, odd: Sequence[Odd], read: Reports) -> Na
             )
     lists = [one for one in odd if one.reason == "several answers"]
     if lists and asked.design == "k_rr":
-        first = lists[0]
-        others = f" and {len(lists) - 1:,} more" if len(lists) > 1 else ""
+        several = some([f"“{plain(one.label)}” ({one.reports:,})" for one in lists], 12)
         raise Unclear(
-            f"“{plain(first.label)}” ({first.reports:,}){others} hold several answers in one cell, and a report is one "
-            "answer: give a column of 0 and 1 for each, with --design unary; or say of each list --leave-out NAME, or "
-            "--keep NAME where people chose among such lists"
+            f"Several answers in one cell have {several}, and a report is one answer: give a column of 0 and 1 for each, "
+            "with --design unary; or say of each list --leave-out NAME, or --keep NAME where people chose such lists"
         )
     names = decisions_on(
         [one for one in odd if (one.by_default if one.twin is None or asked.merge is None else asked.merge)]

@@ -143,7 +143,7 @@ def test_several_answers_in_one_cell_are_asked_about(tmp_path, capsys):
     words = (file, "--design", "k_rr", "--epsilon", "2")
     rows, err, status = run(capsys, *words)
     assert (rows, status) == ([], 2)
-    assert "“a;b” (40) and 1 more hold several answers in one cell" in err
+    assert "Several answers in one cell have “a;b” (40), “b;c” (9), and a report" in err
     rows, err, _ = run(capsys, *words, "--leave-out", "a;b", "--leave-out", "b;c")
     assert {row["category"]: int(row["reports"]) for row in rows} == {"a": 137, "b": 91, "c": 120}
     assert all(f"Left out: “{one}”" in err for one in ("a;b", "b;c"))

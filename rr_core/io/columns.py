@@ -47,10 +47,11 @@ _PLAIN_NAME = re.compile(r"[^\W\d_][\w \-]*")
 _UNLIKE_A_NAME = (re.compile(r"\d"), re.compile(r"[./:@]"))
 _SERIAL_LEAST, _MARKED = 8, 0.95
 _SHORTEST_NUMBERING, _CONSTANT_LEAST, _MEETINGS = 5, 30, 7
-_UUID = re.compile(r"(?=.*\d)[0-9a-f]{8}[0-9a-f\-]{4,}|[0-9]{6,}", re.IGNORECASE)
+# UUIDs, long numbers, and addresses of e-mail.
+_ID = re.compile(r"(?=.*\d)[0-9a-f]{8}[0-9a-f\-]{4,}|[0-9]{6,}|[^@\s]+@[^@\s]+\.\w+", re.IGNORECASE)
 _WHOLE = re.compile(r"[0-9]{1,18}")
 _THOUSANDS = re.compile(r"[0-9]{3}")
-_MANY_REPORTS = {"reports", "responses", "answers"}
+MANY_REPORTS = {"reports", "responses", "answers"}
 _YEAR = re.compile(r"(19|20)[0-9]{2}")
 _BIT_STRING = re.compile(r"[01]{2,}")
 _NUMBERED, _CODE = re.compile(r"([^\W\d_]{1,4}[-_]?)\d+"), re.compile(r"0\d+")
@@ -70,7 +71,7 @@ class Hint:
 
     Attributes:
         differs: all values are different.
-        looks_like_ids: and consecutive numbers from 0 or 1, or UUIDs: identifiers of persons.
+        looks_like_ids: and consecutive numbers from 0 or 1, UUIDs, or addresses: identifiers of persons.
         repeats: at most half as many distinct values as rows: answers rather than counts.
         bits: all values are 0 or 1.
         constant: at least `_CONSTANT_LEAST` values, all the same.
@@ -123,7 +124,7 @@ def _hint(cells: list[str]) -> Hint:
     serial = whole and is_serial(filled)
     return Hint(
         differs=many and unlike,
-        looks_like_ids=many and unlike and (serial or all(map(_UUID.fullmatch, filled))),
+        looks_like_ids=many and unlike and (serial or all(map(_ID.fullmatch, filled))),
         repeats=repeats,
         bits=bool(filled) and distinct <= {"0", "1"},
         constant=len(distinct) == 1 and len(filled) >= _CONSTANT_LEAST,
@@ -518,7 +519,7 @@ def _are_counts_of_groups(table: Described, index: int) -> bool:
     rows = [tuple("".join(row[i : i + 1]).strip() for i in others) for row in table.sample]
     if len({*rows}) < len(rows) or any(table.hints[i].differs for i in others):
         return False
-    if name in _MANY_REPORTS:
+    if name in MANY_REPORTS:
         return any(table.hints[i].again for i in others)
     return any(_is_fastest(rows, place) for place in range(len(others)))
 

@@ -339,14 +339,20 @@ def _listed_too_few(
 
 def _twins(labels: Labels, counts: Counts) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Mask]:
     """For each label the position of the most reported one that looks the same, -1 for that one itself; else of the
-    most reported one that differs in case only, or is the same value; and whether all are values, so that these are
-    surely one."""
+    most reported one that differs in case only, or is the same value, written with zeros in front or without as most
+    reports of such values are; and whether all are values, so that these are surely one."""
     text = pa.array(labels, pa.large_string())
     same = _first_of_group(visible_form(text), counts)
     leads = np.flatnonzero(same < 0)
     nearly = np.full(len(labels), -1, dtype=np.int64)
     forms = value_form(text.take(pa.array(leads)))
     found = _first_of_group(forms, counts[leads])
+    padded = pc.match_substring_regex(text.take(pa.array(leads)), r"^0[0-9]").to_numpy(zero_copy_only=False)
+    if (padded & (found >= 0)).any():
+        reports = np.where(found >= 0, counts[leads], 0)
+        reports[found[found >= 0]] = counts[leads][found[found >= 0]]
+        usual = padded == (2 * reports[padded].sum() > reports.sum())
+        found = _first_of_group(forms, counts[leads], usual)
     nearly[leads] = np.where(found >= 0, leads[found], -1)
     return same, nearly, (nearly >= 0) & _are_values(forms)
 
@@ -356,10 +362,11 @@ def _are_values(forms: Any) -> bool:
     return bool(pc.all(pc.match_substring_regex(forms, r"^[+-]?[0-9][0-9.e+-]*$")).as_py())
 
 
-def _first_of_group(keys: Any, counts: Counts) -> npt.NDArray[np.int64]:
-    """(m,) position of the most reported label with the same key; -1 for that label itself."""
+def _first_of_group(keys: Any, counts: Counts, usual: Mask | None = None) -> npt.NDArray[np.int64]:
+    """(m,) position of the most reported label with the same key, a usual one if there is; -1 for that label itself."""
     codes = pc.dictionary_encode(keys).indices.to_numpy(zero_copy_only=False)
-    order = np.lexsort((np.arange(len(codes)), -counts, codes))
+    others = np.zeros(len(codes), dtype=bool) if usual is None else ~usual
+    order = np.lexsort((np.arange(len(codes)), -counts, others, codes))
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
     first = np.empty(len(codes), dtype=np.int64)
     first[order] = np.repeat(order[starts], np.diff(np.append(starts, len(codes))))

@@ -27,12 +27,12 @@ from rr_core.io import decoding, numbers
 from rr_core.io.columns import (
     CATEGORY_WORDS,
     COUNT_WORDS,
+    MANY_REPORTS,
     MIN_SIDEWAYS,
     NOT_COUNTS,
     REPORT_WORDS,
     WORDS,
     ColumnChoice,
-    Described,
     Layout,
     Table,
     are_plainly_counts,
@@ -484,7 +484,7 @@ def read_reports(
                 if layout is None and category is None:
                     refuse_sideways(table)
                 choice = pick(table, layout, category, count)
-                assumed = _assumed(table, choice)
+                assumed = _assumed(table, choice) if count is None else ()
                 beside = counts_beside(table, choice.category) if choice.count is None else ""
                 shape = Shape(
                     source.name, table.columns, table.has_header, choice, table.numeric, assumed, beside
@@ -572,12 +572,12 @@ def _has_one_line(data: bytes) -> bool:
     return len(data) < _ONE_LINE and data.strip().count(b"\n") == 0
 
 
-def _assumed(table: Described, choice: ColumnChoice) -> tuple[str, ...]:
+def _assumed(table: Table, choice: ColumnChoice) -> tuple[str, ...]:
     """A sentence where it is not sure whether the numbers of a column are counts."""
     if choice.count is None:
         return () if any(map(is_weight_name, table.columns)) else unused_numbers(table, choice)
     name = table.columns[choice.count]
-    if is_count_name(name) or not REPORT_WORDS & words_of(name):
+    if is_count_name(name) or name.strip().casefold() in MANY_REPORTS or not table.has_header:
         return ()
     return (f"The numbers in the column {quote(name)} were taken for counts of reports.",)
 
