@@ -67,7 +67,7 @@ def one_report(one_hot: Array, bits: Array, names: Sequence[str]) -> go.Figure:
         )
         for name, values, colour in lines
     ]
-    low, high = (number(float(end)) for end in (one_hot.min(), one_hot.max()))
+    low, high = (number(float(end), 4) for end in (one_hot.min(), one_hot.max()))
     reading = (
         f"Debiased, one report by k-RR counts as {people(high)} in the category that it names, and as {low} in "
         f"{'each' if one_hot.size > 2 else 'the'} other one. Its sum is 1, and over many tosses of the coin it is right "

@@ -23,7 +23,7 @@ from rr_core.protocols.channel_estimation import (
     optimality_gap_channel,
     update_factors_channel,
 )
-from rr_core.protocols.collection import ChannelCollection, collect, merge_last
+from rr_core.protocols.collection import ChannelCollection, collect, merge_rarest
 from rr_core.protocols.estimation import Protocol, inv, mle
 from rr_core.protocols.hadamard import HadamardResponse
 from rr_core.protocols.information_bounds import InformationBounds, information_bounds
@@ -57,7 +57,7 @@ __all__ = [
     "inv_covariance_channel",
     "inv_n_unary",
     "inv_p_unary",
-    "merge_last",
+    "merge_rarest",
     "mle",
     "mle_unary",
     "optimality_gap_channel",

@@ -131,24 +131,25 @@ def collect(
 def users_in_rows(
     draw: Draw, k: int, fixed: bool = False
 ) -> tuple[NDArray[np.int64], tuple[str, ...] | None]:
-    """(k,) users of the draw, the last categories merged; where data have fewer, or the channel has a ``fixed`` number of
-    categories, a population of k categories. With their names, None for numbers."""
+    """(k,) users of the draw, the rarest categories merged; where data have fewer, or the channel has a ``fixed`` number
+    of categories, a population of k categories. With their names, None for numbers."""
     scenario = draw.scenario
     if k <= scenario.k and (scenario.of_data or not fixed):
-        return merge_last(draw.true_counts, draw.population.labels, k)
+        return merge_rarest(draw.true_counts, draw.population.labels, k, draw.population.probabilities)
     shape = replace(scenario, dist="zipf", s=1.0) if scenario.of_data else scenario
     return replace(shape, k=k).users().counts, None
 
 
-def merge_last(
-    counts: ArrayLike, labels: Sequence[str] | None, k: int
+def merge_rarest(
+    counts: ArrayLike, labels: Sequence[str] | None, k: int, shares: ArrayLike
 ) -> tuple[NDArray[np.int64], tuple[str, ...] | None]:
-    """The first k - 1 categories, and one last category of all others, as surveys do with the highest ages or incomes.
+    """The k - 1 most frequent categories in their order, and one last category of all others.
 
     Args:
         counts: (K,) whole numbers.
         labels: K names; None for numbers from 1.
         k: from 2 to K; at K nothing is merged.
+        shares: (K,) how frequent each is; of equal ones the first are kept.
 
     Returns:
         (k,) counts and k names; None where nothing was merged and there were none.
@@ -156,16 +157,20 @@ def merge_last(
     Raises:
         ValueError: naming the argument.
 
-    >>> merge_last([5, 9, 1, 2], None, 3)
-    (array([5, 9, 3]), ('1', '2', 'all others'))
+    >>> merge_rarest([5, 1, 9, 2], None, 3, [0.3, 0.1, 0.5, 0.1])
+    (array([5, 9, 3]), ('1', '3', 'all others'))
     """
     size = _validate.as_array("counts", counts).size
     users = _validate.one_row("counts", sampling.whole_counts("counts", counts, size), "K")
     k = _validate.integer("k", k, 2, size)
-    if k == users.size:
+    frequent = _validate.numbers("shares", shares)
+    if frequent.shape != (size,):
+        raise ValueError(f"shares must have shape (K,) = ({size},), as counts have, got {frequent.shape}")
+    if k == size:
         return users, None if labels is None else tuple(labels)
-    names = [str(i + 1) for i in range(k - 1)] if labels is None else labels[: k - 1]
-    return np.append(users[: k - 1], users[k - 1 :].sum()), (*names, OTHERS)
+    kept = np.sort(np.argsort(-frequent, kind="stable")[: k - 1])
+    names = [str(i + 1) if labels is None else labels[i] for i in kept.tolist()]
+    return np.append(users[kept], users.sum() - users[kept].sum()), (*names, OTHERS)
 
 
 @dataclass(frozen=True, eq=False)

@@ -74,7 +74,7 @@ def test_a_link_opens_its_own_table_and_a_broken_one_is_told():
 )
 def test_merged_categories_have_the_name_that_stands_in_the_table(channel, last, others):
     page = opened("protocols", f"dist=exam&channel={channel}")
-    assert f"the last, “{last}”, stands for {others} of them" in said(page)
+    assert f"the last, “{last}”, stands for the {others} rarest of them" in said(page)
     assert last in str(charts(page)[1]["layout"]["yaxis"]["ticktext"])
 
 

@@ -510,7 +510,7 @@ OWN: dict[str, dict[str, Any]] = {
         "priors": Usually([0.5], st.lists(few, max_size=2)),
     },
     "protocols.information_bounds.information_bounds": {"prior": EPSILON},
-    "protocols.collection.merge_last": {"labels": None, "k": Usually(2, numbers)},
+    "protocols.collection.merge_rarest": {"labels": None, "k": Usually(2, numbers)},
     "protocols.over_time.guesses": {"scheme": ANY_SCHEME, "days": Usually([1, 2], few), "people": FEW},
     "protocols.over_time.simulated_rmse": {"true_counts": SMALL_COUNTS, "days": Usually([1, 2], few)},
     "protocols.over_time.reports_of": {"scheme": ANY_SCHEME, "days": FEW},

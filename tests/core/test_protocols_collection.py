@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rr_core import RandomizedResponse, ibu_channel, inv, mle_star, protocols
-from rr_core.protocols import Channel, collect, ibu_path_channel, merge_last
+from rr_core.protocols import Channel, collect, ibu_path_channel, merge_rarest
 from rr_core.protocols.collection import collect_unary, one_person
 from rr_core.protocols.unary import UnaryEncoding, inv_unary
 from tests.sentences import holds
@@ -39,10 +39,12 @@ def test_the_path_of_ibu_is_its_iterates(seed, iterations):
     np.testing.assert_allclose(found, ibu_channel(counts, channel.matrix, iterations), rtol=1e-9, atol=1e-14)
 
 
-def test_the_last_categories_are_merged():
-    counts, names = merge_last([5, 9, 1, 2], ["a", "b", "c", "d"], 2)
+def test_the_rarest_categories_are_merged():
+    counts, names = merge_rarest([5, 9, 1, 2], ["a", "b", "c", "d"], 2, [0.3, 0.3, 0.2, 0.2])
     assert (counts.tolist(), names) == ([5, 12], ("a", "all others"))
-    counts, names = merge_last([5, 9], None, 2)
+    counts, names = merge_rarest([1, 2, 9, 3], ["a", "b", "c", "d"], 3, [1, 4, 9, 2])
+    assert (counts.tolist(), names) == ([2, 9, 4], ("b", "c", "all others"))
+    counts, names = merge_rarest([5, 9], None, 2, [0.5, 0.5])
     assert (counts.tolist(), names) == ([5, 9], None)
 
 

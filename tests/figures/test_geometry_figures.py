@@ -47,6 +47,7 @@ from rr_core.geometry.replicates import (
 from rr_core.geometry.simplex import (
     FRAME,
     STEPS,
+    close_view,
     distance_circles,
     estimate_three,
     example_with_a_negative,
@@ -604,7 +605,8 @@ def test_what_each_repair_does_to_the_two_bars_that_stay(many):
     for counts, mechanism in histograms(4, 3 * many, most_k=4):
         if mechanism.k != 3:
             continue
-        text = triangle_page._explanation(estimate_three(counts, mechanism))
+        three = estimate_three(counts, mechanism)
+        text = triangle_page._explanation(three)
         raw = inv(counts, mechanism)
         p, m, n = (make(counts, mechanism) for make in REPAIRS.values())
         if "nothing to repair" in text:
@@ -644,10 +646,13 @@ def test_what_each_repair_does_to_the_two_bars_that_stay(many):
             assert (p == 0).any()
             assert any(one[i] == 0 for i in range(3) for one in (p, m, n))
             assert any((np.array([p, m, n])[:, i] == 0).all() for i in range(3))  # on one edge
-            assert ("parts them" in text) == (math.dist(p, n) < 0.15)
-            assert (f"**{triangle_page._CLOSE}**" in text) == (math.dist(p, n) < 0.15)
-            seen.add("far" if "parts" not in text else "near")
-    assert seen == {"inside", "one point", "single", "far", "near", "alone", "line"}
+            left, right = close_view(three).x
+            near = math.dist(p, n) < 0.15
+            parted = near and math.dist(p, n) > 0.03 * (right - left)
+            assert ("nearly cover each other" in text) == near
+            assert (f"**{triangle_page._CLOSE}** parts them" in text) == parted
+            seen.add("far" if not near else "near" if parted else "nearer")
+    assert seen == {"inside", "one point", "single", "far", "near", "nearer", "alone", "line"}
 
 
 @holds("With the same reports, the larger ε, the nearer it is to InvN.")

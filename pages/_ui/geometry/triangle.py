@@ -38,6 +38,7 @@ _CIRCLES, _CURVES = "Circles of distance", "Curves of likelihood"
 _CLOSE = "Close up"
 _EXAMPLE = "Example with one negative share"
 _NEAR = 0.15  # distance from InvP to InvN below which their markers overlap on a phone
+_PARTED = 0.03  # part of the width of a picture that parts two markers
 _ZEROS = ("inv_n", "mle_star", "inv_p")
 _LONGEST_NAME = 14  # of a category's name, in the figure and on a slider
 _ROWS = ("observed", "inv", "inv_n", "mle_star", "inv_p", "truth")
@@ -286,11 +287,12 @@ def _explanation(result: simplex.ThreeEstimates) -> str:
             "Here MLE\\* keeps a single category, as InvP does: the two are **one point**. **Try:** press "
             f"**{_EXAMPLE}**."
         )
-    return _worked_line(result) + (
-        f" They nearly cover each other: **{_CLOSE}** parts them."
-        if result.collinearity.length < _NEAR
-        else ""
-    )
+    line, length = _worked_line(result), result.collinearity.length
+    if length >= _NEAR:
+        return line
+    left, right = simplex.close_view(result).x
+    parts = f": **{_CLOSE}** parts them" if length > _PARTED * (right - left) else ""
+    return f"{line} They nearly cover each other{parts}."
 
 
 def _worked_line(result: simplex.ThreeEstimates) -> str:

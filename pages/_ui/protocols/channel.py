@@ -242,7 +242,7 @@ def _explain(settings: options.ChannelSettings, draw: Draw, shown: _Shown) -> No
 def _merged(rows: int, k: int, last: str) -> str:
     return (
         f"The table has {rows:,} rows for the sidebar's {k:,} categories: the last, “{markdown(last)}”, stands for "
-        f"{k - rows + 1:,} of them."
+        f"the {k - rows + 1:,} rarest of them."
     )
 
 
