@@ -163,9 +163,7 @@ def merge_rarest(
     size = _validate.as_array("counts", counts).size
     users = _validate.one_row("counts", sampling.whole_counts("counts", counts, size), "K")
     k = _validate.integer("k", k, 2, size)
-    frequent = _validate.numbers("shares", shares)
-    if frequent.shape != (size,):
-        raise ValueError(f"shares must have shape (K,) = ({size},), as counts have, got {frequent.shape}")
+    frequent = _validate.one_row("shares", _validate.histogram(shares, size, "shares"), "K")
     if k == size:
         return users, None if labels is None else tuple(labels)
     kept = np.sort(np.argsort(-frequent, kind="stable")[: k - 1])
