@@ -17,7 +17,7 @@ PARTS = Parts(
         "cost": "What does it cost?",
     },
 )
-page = open_page("ibu", PARTS.binding)
+page = open_page("ibu", PARTS.binding, results.SETTINGS)
 
 st.markdown(
     "**Yes, step by step.** **IBU** (iterative Bayesian update) multiplies each share by a **factor**: above 1 if the "

@@ -24,7 +24,7 @@ _MANY = 60  # categories, beyond which the tallest true bars would press the rep
 new = f"**New draw** for {'' if draw.of_table else 'other users and '}other noise: "
 st.markdown(
     "**On average it pulls every bar towards the same height.** A private coin decides: report the truth, or any "
-    f"category at random. {likelier_truth(draw.mechanism)} The lesson's people are **users** from here on, its answers "
+    f"category at random. {likelier_truth(draw.mechanism)} From here on people are **users**, and answers "
     "**categories**. "
     + (
         "**Blue**: what arrives; the truth is hidden.\n\n**Try:** drag **Privacy ε** left: what becomes of the tallest "

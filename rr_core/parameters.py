@@ -214,7 +214,8 @@ class Choice(Generic[Value]):
         )
 
     def format(self, value: Value) -> str:
-        return str(int(value)) if isinstance(value, bool) else str(value)
+        text = str(int(value)) if isinstance(value, bool) else str(value)
+        return text.replace("e-0", "e-") if isinstance(value, float) else text
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ _AGAINST: dict[Target, str] = {
 _MOST_NAMED = 12
 _ROWS = {metric: starred(METRIC_NAMES[metric].button) for metric in RANKED} | {
     "tv": "Off by (total variation)",
-    "above": "Fit: short of MLE\\*'s by",
+    "above": "Fits worse than MLE\\* by",
 }
 _FEWEST, _MOST = 4, 15  # digits
 
@@ -89,8 +89,8 @@ def error_table(result: Comparison, draw: Draw) -> None:
     )
     st.markdown(
         f"{table(_ROWS['tv'], _ROWS['max'], _ROWS['above'])}\n\n{'' if truth.hidden() else marks}"
-        "**Fit:** 0.01 short makes a report 1% less likely than under MLE\\*, on average. Inv, which may be "
-        "negative, can fit better. One draw decides little: **Repeat it**."
+        "**Fit:** 0.01 worse makes a report 1% less likely than under MLE\\*, on average. Inv, which may be "
+        "negative, can fit better (−). One draw decides little: **Repeat it**."
     )
     with st.expander("Other errors, how to read them, and the certificate of MLE\\*"):
         st.markdown(

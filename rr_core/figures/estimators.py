@@ -239,6 +239,8 @@ def error_distribution(result: Repeats, metric: str) -> go.Figure:
     spread = errors[np.isfinite(errors) & (errors > 0)]
     wide = metric != "above" and spread.size > 0 and spread.max() > 30 * spread.min()
     scale: dict[str, Any] = {"exponentformat": "power"}
+    if result.tied[metric] == result.done:  # last digits alone would else fill the picture
+        scale["rangemode"] = "tozero"
     if wide:
         scale |= {"type": "log", "dtick": 1}
     title = METRIC_NAMES[metric].title + (" (logarithmic)" if wide else "")

@@ -224,7 +224,7 @@ def _with_reports(counts: Array, which: NDArray[np.bool_]) -> str:
         listed = f"{firsts} and {_reports(high)}" if firsts else _reports(high)
     else:
         named, listed = (counts >= low) & (counts <= high), f"{low:,.0f} to {_reports(high)}"
-    return f"{'categories' if which[named].all() else 'some of the categories'} with {listed}"
+    return f"{'all' if which[named].all() else 'some of those'} with {listed}"
 
 
 def _reports(count: float) -> str:

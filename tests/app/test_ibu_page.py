@@ -201,3 +201,14 @@ def test_the_formula_on_the_page_is_an_iteration(many):
         given = {"p": np.exp(epsilon) / total, "q": 1 / total, "phi": counts / 50, "theta": start, "k": k}
         factors = [eval(python, {**given, "i": i}) for i in range(k)]
         np.testing.assert_allclose(path.estimate(-1), start * factors, rtol=1e-9, atol=1e-15)
+
+
+def test_a_link_keeps_how_long_the_run_is_and_what_is_near_enough():
+    page = opened("ibu", f"{LINK}&steps=100&near=0.01")
+    assert page.select_slider(key="ibu_length").value == 100
+    assert page.select_slider(key="ibu_tolerance").value == 0.01
+    page = opened("ibu", f"{LINK}&steps=5&near=1e-6")
+    assert "number of iterations “5” is not known here; “10,000” is used instead" in said(
+        page, "iterations “5”"
+    )
+    assert page.select_slider(key="ibu_tolerance").value == 1e-6

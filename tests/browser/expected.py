@@ -60,7 +60,7 @@ def errors_and_zeros(table: list[list[str]]) -> tuple[list[list[str]], list[str]
             "Off by (total variation)",
             "Largest error",
             "NLL per report",
-            "Fit: short of MLE*'s by",
+            "Fits worse than MLE* by",
         )
     ]
     return shown, cells["Set to zero"][1:]

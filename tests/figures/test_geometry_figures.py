@@ -637,10 +637,11 @@ def test_what_each_repair_does_to_the_two_bars_that_stay(many):
                 assert 1 / total - 1e-9 < stretch < 1 + 1e-9
                 assert lowered > -1e-9
                 divisor = 1 / stretch
-                told = [taken * 100, divisor, lowered * 100, divisor, total, 1.0]
+                whole = [1.0] if "to 100%" in text else []
+                told = [taken * 100, divisor, lowered * 100, *whole, divisor, total, 1.0]
                 ends = sorted(raw[both].tolist(), reverse=True)
-                shown = re.sub(r"MLE\\\*|: of \S+ reports .* left as by InvP", "", text)
-                tells(shown, *ends, total, *told, *([1.0] if "to 100%" in text else []))
+                shown = re.sub(r"MLE\\\*|: of \S+ reports .* and are not", "", text)
+                tells(shown, *ends, total, *told)
             assert ("**one line**" in text) == ((p > 0).sum() == 2)
             seen.add("alone" if (p > 0).sum() == 1 else "line")
             assert (p == 0).any()

@@ -369,7 +369,7 @@ def test_when_ibu_may_stop_is_the_first_iteration_of_all(many):
             said.add("not within")
             continue
         told = []
-        words_of = re.findall(r"\*\*([^*]+)\*\*", text.replace("**certificate**", ""))
+        words_of = re.findall(r"\*\*([^*]+)\*\*", re.sub(r"\*\*(certificate|Near enough)\*\*", "", text))
         if brief:  # tells of the certificate
             words_of.insert(0, re.search(r"(more than )?[\d,]+ iterations?", brief)[0])
         for name, words in zip(first, words_of, strict=True):
@@ -471,7 +471,7 @@ def test_who_comes_last_and_the_border_are_told_from_every_iteration(many):
         text = reading(settling_by_reports(path, settling_times(path, part / k)))
         _, border = _support_border(path)
         text = plainly(text.removesuffix(f" {border}"))
-        which, _, when = text.partition("categories with ")
+        which, _, when = text.partition("all with " if "all with " in text else "those with ")
         if text.startswith("All categories"):
             assert settled.min() == late
             tells(text, part / k, *([late] if late else []))

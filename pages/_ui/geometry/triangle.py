@@ -310,14 +310,15 @@ def _worked_line(result: simplex.ThreeEstimates) -> str:
     return (
         f"Two bars of Inv stay: {bars} ≈ {percent(total, 4)}. **InvN** divides by that; **InvP** takes "
         f"{_points(taken)} from {'one and drops the other' if alone else 'both'}; **MLE\\*** divides by "
-        f"{percent(divisor, 4)}, then takes {_points(lowered)}. **Why {percent(divisor, 4)}?** The weighted mean "
-        f"of {percent(total, 4)} and InvP's 100%: of {number(parts + 2, digits)} reports about the two, "
-        f"{number(parts, digits)} (eᵋ − 1) tell the truth, divided as by InvN; 2 are by chance, left as by InvP. "
+        f"{percent(divisor, 4)}, then takes {_points(lowered)}. "
         + (
-            "All three lie on the edge where the third share is zero."
+            "All three lie on the edge where the third share is zero. "
             if alone
-            else "Each divides, then lowers all alike to 100%: one choice, **one line**."
+            else "Each divides, then lowers both alike to 100%: so they lie on **one line**. "
         )
+        + f"**Why {percent(divisor, 4)}?** It is between {percent(total, 4)} and InvP's 100%: of "
+        f"{number(parts + 2, digits)} reports about the two, {number(parts, digits)} (eᵋ − 1) tell the truth, and are "
+        "divided; 2 are by chance, and are not."
     )
 
 

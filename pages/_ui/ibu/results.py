@@ -4,7 +4,7 @@ once for a class, longer ones with progress and a stop; and its files to downloa
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pages._ui import dials, downloads, long_run
 from pages._ui.draw_results import LARGE, DrawResults
 from pages._ui.figure_controls import note, widget
+from pages._ui.link import binding_of_parameters
 from rr_core.data import read_toml
 from rr_core.ibu import ibu_path
 from rr_core.ibu.convergence import TOLERANCES, FirstReached, SettlingTimes, first_reached, settling_times
@@ -24,6 +25,7 @@ from rr_core.ibu.engine import LARGEST_K_RANDOM, LARGEST_K_TYPED, START_KINDS, S
 from rr_core.ibu.path import IBUPath, log_spaced
 from rr_core.io.text import csv_bytes
 from rr_core.mechanism import RandomizedResponse
+from rr_core.parameters import Choice, Parameter
 from rr_core.rounding import number, percent
 from rr_core.scenario import Scenario
 from server import jobs
@@ -37,6 +39,21 @@ About = tuple[Scenario, str, Start, int]
 _STARTS: dict[str, str] = read_toml("ibu.toml")["starts"]
 _LARGEST_K = {"random": LARGEST_K_RANDOM, "typed": LARGEST_K_TYPED}
 _LENGTHS = (100, 1_000, 10_000, 100_000)
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """What a link says of a run: how many iterations, and the largest factor minus 1 that is near enough."""
+
+    iterations: int = 10_000
+    near: float = TOLERANCES[4]
+
+
+_PARAMETERS: tuple[Parameter, ...] = (
+    Choice("iterations", "steps", "number of iterations", {one: f"{one:,}" for one in _LENGTHS}),
+    Choice("near", "near", "choice of what is near enough", {one: number(one) for one in TOLERANCES}),
+)
+SETTINGS = binding_of_parameters("_ibu_run", _PARAMETERS, RunSettings())
 _NEARNESS = (1.0, 0.1, 0.01, 0.001, 0.0001)
 
 
@@ -94,10 +111,9 @@ def pick_length() -> int:
         st.select_slider,
         "Iterations",
         _LENGTHS,
-        value=10_000,
-        key="ibu_length",
         format_func="{:,}".format,
         width=140,
+        **SETTINGS.of_field("ibu_length", "iterations"),
     )
     return length
 
@@ -108,13 +124,12 @@ def pick_tolerance() -> float:
         st.select_slider,
         "Near enough",
         TOLERANCES,
-        value=TOLERANCES[4],
-        key="ibu_tolerance",
         format_func=number,
         width=140,
         help="How far the largest factor may be above 1. Once it is by 1/N only, no shares make N reports more than 2.72 "
         "times as likely: a millionth is enough for up to a million reports. What is left in likelihood, "
         "per report, and in squared distance is held against the same number.",
+        **SETTINGS.of_field("ibu_tolerance", "near"),
     )
     return tolerance
 

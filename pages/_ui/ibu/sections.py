@@ -27,6 +27,7 @@ from rr_core.words.phrases import duration, names, table
 
 _METHODS: dict[Method, dict[str, str]] = read_toml("ibu.toml")["methods"]
 _QUICK = 10  # iterations per digit
+_MUCH = 3.0  # nats of all reports together, within which shares that fit better by far may be found
 _NEARLY_ALL = 0.999  # of the error, removed by one iteration
 
 
@@ -71,9 +72,10 @@ def show_answer(reached: FirstReached, path: IBUPath) -> None:
     else:
         n = float(path.counts @ path.multiplicities)
         most = odds(n * math.log1p(reached.tolerance))
+        too_many = ": for so many choose a smaller **Near enough**" if n * reached.tolerance > _MUCH else ""
         says = (
             f"Then its **certificate** allows it: no factor is above {largest}, so no shares make these reports more "
-            f"than {most} times as likely"
+            f"than {most} times as likely{too_many}"
         )
     measured = (reached.certificate, reached.gap, reached.squared_distance)
     near = number(reached.tolerance)

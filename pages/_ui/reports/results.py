@@ -27,6 +27,7 @@ from rr_core.io import report_sentences as sentences
 from rr_core.io.report_results import ReportsInUse, Results
 from rr_core.plain_text import markdown, plain, some
 from rr_core.protocols import Channel
+from rr_core.registry import LABELS
 from rr_core.reports.epsilon_fit import REJECTION_LEVEL
 from rr_core.reports.intervals import EXTREME_CHANCE
 from rr_core.reports.low_counts import Floor, floor
@@ -252,9 +253,8 @@ def table(results: Results, choice: Shown, order: NDArray[np.intp]) -> None:
             ),
             "People": st.column_config.NumberColumn(
                 format="%,.0f",
-                help="Of the population: the share times the sum of the weights."
-                if results.used.weights
-                else None,
+                help=f"The share by {LABELS[choice.estimator]}"
+                + (", times the sum of the weights." if results.used.weights else ", times their number."),
             ),
             sentences.P_VALUE: st.column_config.TextColumn(
                 help="Chance of so many reports or more if nobody had it, corrected for all K categories.",
