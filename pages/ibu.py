@@ -42,9 +42,9 @@ sections.explain_start(path)
 parts = PARTS.tabs()
 with parts["stop"]:
     st.markdown(
-        "**Why the largest factor?** A factor is how many times as likely its category alone makes a report as "
-        "these shares, on average. For other shares it is the mean of the factors, weighted by them: never above the "
-        "largest."
+        "**Why the largest factor?** If all had one and the same category, how many times as likely would a report "
+        "be, on average? That is its factor. Any other shares have the mean of the factors, weighted by them: never "
+        "above the largest."
     )
     chart.show(convergence_curves(path, tolerance), "ibu_convergence")
     sections.triangle_section(page.results, path)

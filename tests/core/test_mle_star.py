@@ -170,9 +170,9 @@ def test_at_a_certificate_of_one_over_n_all_reports_become_at_most_e_times_as_li
 
 
 @holds(
-    "A factor is how many times as likely its category alone makes a report as these shares, on average.",
+    "If all had one and the same category, how many times as likely would a report be, on average?",
     "A factor: how many times as likely one answer alone makes a report as these bars, on average.",
-    "For other shares it is the mean of the factors, weighted by them: never above the largest.",
+    "Any other shares have the mean of the factors, weighted by them: never above the largest.",
 )
 @settings(max_examples=60)
 @given(counts(), everyday_epsilons, st.integers(0, 2**32 - 1))
