@@ -15,7 +15,7 @@ from rr_core.plan.landscape import Landscape
 from rr_core.plan.targets import Target
 from rr_core.rounding import percent, raised
 from rr_core.words.phrases import capital
-from rr_core.words.plan import at_least, at_most, budget
+from rr_core.words.plan import at_least, at_most, budget, number_of_users
 
 Place = tuple[float, float]  # epsilon, N
 
@@ -234,7 +234,7 @@ def _reading(
     target: Target, frontier: TargetFrontier | None, most: float, here: Place, plan: Place | None, named: bool
 ) -> str:
     what = "more likely to be right" if target.kind == "top" else "more accurate"
-    circle = f"ε = {budget(here[0])} with N = {here[1]:,.0f}"
+    circle = f"ε = {budget(here[0])} with N = {number_of_users(here[1])}"
     if frontier is None:
         where = f"The map shows what each ε and N reaches; the circle is {circle}"
     elif not (frontier.users <= most * (1 + _ROUNDING)).any():
@@ -245,7 +245,7 @@ def _reading(
             if target.kind == "top"
             else f"{target.about.measure} at most {at_most(frontier.target.goal)}"
         )
-        star = plan and f"the star is the plan, ε = {budget(plan[0])} with N = {plan[1]:,.0f}"
+        star = plan and f"the star is the plan, ε = {budget(plan[0])} with N = {number_of_users(plan[1])}"
         where = f"Orange dots: {goal}; {star or f'the circle is {circle}'}"
     measure = target.about.measure.replace("RMSE", "typical error (RMSE)")
     dotted = f"; dotted lines: the {measure}" if named else ""
