@@ -461,12 +461,13 @@ def _beside(asked: argparse.Namespace) -> tuple[str, ...]:
 
 def _one_column(asked: argparse.Namespace, preview: Preview) -> None:
     from rr_core.io.reports import rivals
+    from rr_core.io.unary_reports import seems_bits
 
     some = rivals(preview, _beside(asked))
-    if some and all(preview.hints[i].bits for i in some):
+    if some and all(seems_bits(preview, i) for i in some):
         raise Unclear(
-            "Several columns hold 0 and 1, as unary encoding has them: say --design unary, or one of them with --column "
-            f"“{plain(preview.columns[some[0]])}”"
+            "Several columns hold 0 and 1, or yes and no, as unary encoding has them: say --design unary, or one of them "
+            f"with --column “{plain(preview.columns[some[0]])}”"
         )
     if some:
         names = " or ".join(f"--column “{plain(preview.columns[i])}”" for i in some[:6])

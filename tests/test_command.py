@@ -331,7 +331,7 @@ def test_a_level_is_told_with_all_its_digits(tmp_path, capsys):
         (["--design", "k_rr", "--epsilon", "2", "--by", "answer"], "cannot be two things"),
         (["--design", "k_rr", "--epsilon", "2", "--out", "a.xlsx"], "ends in .csv or .json"),
         (["--design", "k_rr", "--epsilon", "2", "--level", "95"], "between 0 and 1"),
-        (["--design", "unary", "--epsilon", "2"], "does not hold bit strings"),
+        (["--design", "unary", "--epsilon", "2"], "holds one bit for each person, and one bit is Warner's"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence_and_status_2(words, says, survey, capsys):

@@ -93,6 +93,7 @@ _CUT = re.compile(r"\s*\d{3}\s*")  # the end of a number that a comma between th
 _FEWEST_TYPED = 3  # of two names like "room 12", unless one says yes, nobody can tell
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+", re.ASCII)  # 0,234 is a share
 _LAST = re.compile(rf",\s+({_THOUSANDS.pattern})$", re.ASCII)  # "yes,640,360" may be two numbers
+_COLON = re.compile(r"^[^:]+:\s*[0-9][0-9,]*$")  # yes: 640
 _LIKE = "write one answer and its number in each line, like: yes, 640."
 
 _IN_THOUSANDS = re.compile(
@@ -513,7 +514,8 @@ def read_reports(
 
 def read_typed(text: str) -> Reports:
     """The reports in lines like "yes, 640", in the order given; an answer and its number may also be separated by
-    semicolons or tabs, a number have commas between its thousands, and an answer with commas be in quotation marks.
+    semicolons, tabs or colons, a number have commas between its thousands, and an answer with commas be in quotation
+    marks.
 
     >>> read = read_typed("yes, 1,234\\nno, 2,345")
     >>> read.labels.tolist(), read.counts.tolist()
@@ -523,11 +525,13 @@ def read_typed(text: str) -> Reports:
         raise UnreadableFile(
             f"More than {TYPED_LETTERS_MAX:,} characters were typed. Give the numbers as a file."
         )
-    separator = next((one for one in "\t;" if one in text), ",")
+    lines = [line.strip() for line in text.splitlines()]
+    of_colons = all(_COLON.search(line) for line in lines if line)
+    separator = next((one for one in "\t;" if one in text), ":" if of_colons else ",")
     rows = []
-    for line, written in enumerate(text.splitlines(), 1):
-        if written.strip():
-            rows.append(_answer_and_number(written.strip(), separator, line))
+    for line, written in enumerate(lines, 1):
+        if written:
+            rows.append(_answer_and_number(written, separator, line))
     if not rows:
         raise UnreadableFile(f"There are no answers: {_LIKE}")
     if all(number.strip("0") == "" for _, number in rows):
@@ -599,7 +603,7 @@ def rivals(preview: Preview, taken: Sequence[str] = ()) -> tuple[int, ...]:
         full = max(hint.filled for hint in preview.hints)
         hints = preview.hints
         some = [i for i in some if not preview.numeric[i] and (hints[i].again or 2 * hints[i].filled <= full)]
-        words = REPORT_WORDS | CATEGORY_WORDS
+        words = REPORT_WORDS | CATEGORY_WORDS - {"group", "class"}  # which may be whose answers these are
     else:
         some = [i for i in some if preview.hints[i].repeats] or some
     called = [i for i in some if words & words_of(preview.columns[i])]

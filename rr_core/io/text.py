@@ -539,6 +539,8 @@ def _detect_separator(text: str) -> str | None:
         return " "
     if best is None and _are_separated_by_bars(text):
         return "|"
+    if best is None and _are_counts_behind_colons(text):
+        return ":"
     return best[1] if best else None
 
 
@@ -562,6 +564,18 @@ def _are_separated_by_bars(text: str) -> bool:
         return False
     rows = _parse(text, "|")
     return any(numeric_columns(rows[1:], len(rows[0])))
+
+
+def _are_counts_behind_colons(text: str) -> bool:
+    """Whether each line has a name that is no number, a colon and a number, as "agree: 400"; "- agree" is none."""
+    rows = _parse(text, ":")
+    names = {row[0].strip() for row in rows}
+    return (
+        _FEWEST_NAMED <= len(rows) == len(names)
+        and all(len(row) == 2 and looks_numeric(row[1]) for row in rows)
+        and not any(map(looks_numeric, names))
+        and all(name[:1].isalnum() for name in names)
+    )
 
 
 def _without_brackets(data: bytes, notes: list[str]) -> bytes:

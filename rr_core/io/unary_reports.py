@@ -58,6 +58,7 @@ _NAMES_OF_ONES = ("one", "ones", "support")
 _OWN = "\x00"
 _MISSING = {"", "na", "n/a", "nan", "null", "none"}  # among bits: to be told, with their place
 _FEWEST = 2  # categories
+_ONES, _ZEROS = ONES | WORDS["ticked"], ZEROS | WORDS["not_ticked"]
 _SHORTEST_BESIDE = 3  # bits of a string beside columns of bits: 10 may as well be a number
 
 
@@ -136,7 +137,9 @@ def bits_in(preview: Preview, apart: Sequence[str] = ()) -> BitColumns:
     """Where the file of a preview seems to hold its bits; in none of the columns ``apart``, which say something else."""
     names = preview.columns
     width = [i for i, name in enumerate(names) if name not in apart]
-    bits = [i for i in width if _seems_bits(preview, i)]
+    bits = [i for i in width if seems_bits(preview, i)]
+    # Beside columns of 0 and 1, yes and no answer a question of their own.
+    bits = [i for i in bits if preview.numeric[i]] or bits
     if len(bits) < _FEWEST:
         bits = []
     shortest = _SHORTEST_BESIDE if bits else _FEWEST
@@ -176,7 +179,7 @@ def _in_words(preview: Preview, width: Sequence[int]) -> str:
         [i for i, found in held.items() if found <= pair]
         for pair in held.values()
         if pair == {"1", "-1"}
-        or (len(pair) == 2 and not any(map(looks_numeric, pair)) and not pair & (ONES | ZEROS))
+        or (len(pair) == 2 and not any(map(looks_numeric, pair)) and not pair & (_ONES | _ZEROS))
     ]
     columns = max(alike, key=len, default=[])
     if len(columns) < _FEWEST:
@@ -205,7 +208,7 @@ def _counts_ones(preview: Preview, index: int, bits: Sequence[int], strings: Seq
     """Whether a column of numbers has the number of ones of each row: those in columns of bits, or in a bit string."""
 
     def of(row: Sequence[str]) -> set[int]:
-        in_columns = [sum(row[i].strip().casefold() in ONES for i in bits)] if bits else []
+        in_columns = [sum(row[i].strip().casefold() in _ONES for i in bits)] if bits else []
         return {*in_columns, *(row[i].count("1") for i in strings)}
 
     rows = [row for row in preview.sample if len(row) == len(preview.columns)]
@@ -220,7 +223,7 @@ def _categories(preview: Preview, bits: Sequence[int]) -> Sequence[int]:
         i
         for i in bits
         if not (words[i] & WORDS["about_person"] or of_sex == [i])
-        and not (preview.hints[i].constant and {*map(str.casefold, cells_of(preview.sample, i))} <= ONES)
+        and not (preview.hints[i].constant and {*map(str.casefold, cells_of(preview.sample, i))} <= _ONES)
     ]
     return left if len(left) >= _FEWEST else bits
 
@@ -352,7 +355,7 @@ def unary_of(reports: Reports, in_words: str = "") -> UnaryReports:
     """The bits in a column of bit strings, or the number of ones in a table of counts; ``in_words``, as `BitColumns`
     has it, is what a file is refused with that has none. `OneBit` is raised for a column of 0 and 1."""
     labels = reports.labels.tolist()
-    if reports.layout == "values" and {label.casefold() for label in labels} <= ONES | ZEROS:
+    if reports.layout == "values" and {label.casefold() for label in labels} <= _ONES | _ZEROS:
         raise OneBit(
             f"The column {quote(reports.category_name)} holds one bit for each person, and one bit is Warner's design: a "
             "yes or no, which was exchanged with some chance. Choose “Warner's two questions” above."
@@ -402,11 +405,11 @@ def _without_total(ones: UnaryReports) -> UnaryReports:
     )
 
 
-def _seems_bits(table: Described, index: int) -> bool:
-    """Whether a column starts with 0 and 1: what else it holds further down is a mistake to be told."""
+def seems_bits(table: Described, index: int) -> bool:
+    """Whether a column starts with 0 and 1, or words for them: what else is further down is a mistake to be told."""
     cells = [cell.casefold() for cell in cells_of(table.sample, index)]
     bits = [cell for cell in cells if cell not in _MISSING]
-    return table.hints[index].bits or (2 * len(bits) > len(cells) and {*bits} <= ONES | ZEROS)
+    return table.hints[index].bits or (2 * len(bits) > len(cells) and {*bits} <= _ONES | _ZEROS)
 
 
 def bits_of_columns(arrays: Sequence[Any], names: Sequence[str], table: Table, before: int) -> Any:
@@ -439,8 +442,8 @@ def _bits(array: Any, name: str, table: Table, before: int) -> npt.NDArray[np.ui
     combined = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
     text = pc.cast(combined, pa.string())
     text = pc.utf8_lower(pc.utf8_trim_whitespace(text))
-    ones = pc.fill_null(pc.is_in(text, pa.array(sorted(ONES))), False)
-    known = pc.fill_null(pc.or_(ones, pc.is_in(text, pa.array(sorted(ZEROS)))), False)
+    ones = pc.fill_null(pc.is_in(text, pa.array(sorted(_ONES))), False)
+    known = pc.fill_null(pc.or_(ones, pc.is_in(text, pa.array(sorted(_ZEROS)))), False)
     if not pc.all(known).as_py():
         row = pc.index(known, False).as_py()
         cell = text[row].as_py()

@@ -35,6 +35,7 @@ from rr_core.io import (
 )
 from rr_core.io.columns import header_rows
 from rr_core.io.labels import clean
+from rr_core.io.reports import read_typed, rivals
 from tests.io.test_distribution import COUNTS, LABELS, write
 from tests.io.workbook_files import archive
 
@@ -581,3 +582,27 @@ def test_a_title_above_the_name_of_a_single_column_is_skipped(between: str, stat
     assert (read.category_name, read.labels.tolist(), read.total) == ("mode", ["bus", "car", "bike"], 27)
     assert read.notes == ("Above the table: “Commuting survey 2024”. That was skipped.",)
     assert read_reports([Source("a.csv", data)], has_header=False).total == 29
+
+
+def test_counts_behind_colons_are_read() -> None:
+    """They were refused as lines that a program prints, where a name had a blank."""
+    typed = "strongly disagree: 205\ndisagree: 310\nagree: 1200"
+    for found in (read(typed), read_typed(typed)):
+        assert pairs(found) == [("strongly disagree", 205), ("disagree", 310), ("agree", 1200)]
+    assert pairs(read("yes: 412 (41%)\nno: 588 (59%)\n")) == [("yes", 412), ("no", 588)]
+    assert read_typed("yes: 1,234\nno: 2,345").counts.tolist() == [1234, 2345]
+    assert read_typed("Q1: yes, 64\nQ1: no, 36").labels.tolist() == ["Q1: yes", "Q1: no"]
+
+
+def test_times_and_names_that_come_again_are_no_counts_behind_colons() -> None:
+    assert read("12:30\n12:45\n13:05\n12:30\n").layout == "values"
+    assert text._detect_separator("a: 3\na: 4\nb: 3\n") is None
+
+
+def test_of_a_cross_table_a_column_called_group_may_be_whose_answers_these_are() -> None:
+    """It was taken for the answers, without a question, in what R makes of a table."""
+    rows = [
+        f"{group},{mode},{100 + 7 * i}" for i, mode in enumerate(("bus", "car", "bike")) for group in "ab"
+    ]
+    preview = inspect_reports(Source("a.csv", "\n".join(["group,mode,Freq", *rows]).encode()))
+    assert rivals(preview) == (0, 1)

@@ -405,8 +405,8 @@ def test_a_total_among_the_ones_is_no_category() -> None:
             "empty cells, in every such column.",
         ),
         (
-            "Record ID,sex,A,B\n1,m,Unchecked,Checked\n2,w,Checked,Checked\n3,w,Unchecked,Unchecked\n",
-            "The column “A” holds “Unchecked” and “Checked”, where unary encoding has 1 and 0: write 1 for yes and 0 for "
+            "Record ID,sex,A,B\n1,m,Off,On\n2,w,On,On\n3,w,Off,Off\n",
+            "The column “A” holds “Off” and “On”, where unary encoding has 1 and 0: write 1 for yes and 0 for "
             "no, in every such column.",
         ),
         (
@@ -426,6 +426,21 @@ def test_words_in_place_of_bits_are_named_with_their_column(text: str, said: str
     with pytest.raises(UnreadableFile) as caught:
         read_unary(Source("a.csv", text.encode()))
     assert str(caught.value) == said
+
+
+@pytest.mark.parametrize(
+    ("one", "zero"), [("Checked", "Unchecked"), ("Yes", "No"), ("oui", "non"), ("Selected", "Not selected")]
+)
+def test_the_words_of_a_ticked_box_are_bits(one: str, zero: str) -> None:
+    """As REDCap exports labels: they were refused, with the words to write in their place."""
+    text = f"Record ID,sex,A,B\n1,m,{zero},{one}\n2,w,{one},{one}\n3,w,{zero},{zero}\n"
+    read = read_unary(Source("a.csv", text.encode()))
+    assert (read.labels, read.support.tolist(), read.n) == (("A", "B"), [1, 2], 3)
+
+
+def test_yes_and_no_beside_columns_of_bits_are_another_question() -> None:
+    text = b"employed,bus,car\nYes,1,0\nNo,1,1\nNo,0,0\n"
+    assert read_unary(Source("a.csv", text)).labels == ("bus", "car")
 
 
 @pytest.mark.parametrize("text", ["sex,town\nm,Oslo\nw,Rome\n", "a,b\nx,\n,y\n"])
