@@ -411,7 +411,7 @@ def test_the_column_of_names_in_a_table_of_counts_is_asked_for_and_kept(tmp_path
     for names, header, count in (
         (["sex", "choice"], "", "Freq"),
         (["Var1", "Var2"], '"",', "Freq"),
-        (["Bezirk", "Antwort"], "", "Anzahl"),
+        (["Bezirk", "Wahl"], "", "Anzahl"),
         (["site", "mode"], "", "patients"),
         (["Region", "Choice"], "", "Reports"),
     ):

@@ -20,8 +20,8 @@ Row = Sequence[str]
 
 
 WORDS = {name: frozenset(words) for name, words in read_toml("words.toml").items()}
-CATEGORY_WORDS, COUNT_WORDS, SHARE_WORDS, PERSON_WORDS, WEIGHT_WORDS, REPORT_WORDS = map(
-    WORDS.__getitem__, ("category", "count", "share", "person", "weight", "report")
+CATEGORY_WORDS, COUNT_WORDS, SHARE_WORDS, PERSON_WORDS, WEIGHT_WORDS, REPORT_WORDS, MANY_REPORTS = map(
+    WORDS.__getitem__, ("category", "count", "share", "person", "weight", "report", "many_reports")
 )
 """Words in the names of columns."""
 
@@ -51,7 +51,6 @@ _SHORTEST_NUMBERING, _CONSTANT_LEAST, _MEETINGS = 5, 30, 7
 _ID = re.compile(r"(?=.*\d)[0-9a-f]{8}[0-9a-f\-]{4,}|[0-9]{6,}|[^@\s]+@[^@\s]+\.\w+", re.IGNORECASE)
 _WHOLE = re.compile(r"[0-9]{1,18}")
 _THOUSANDS = re.compile(r"[0-9]{3}")
-MANY_REPORTS = {"reports", "responses", "answers"}
 _YEAR = re.compile(r"(19|20)[0-9]{2}")
 _BIT_STRING = re.compile(r"[01]{2,}")
 _NUMBERED, _CODE = re.compile(r"([^\W\d_]{1,4}[-_]?)\d+"), re.compile(r"0\d+")
@@ -433,7 +432,8 @@ def suggest(table: Described) -> ColumnChoice:
         return ColumnChoice("values", filled[0] if filled else 0, None)
     numbers = [i for i in filled if table.numeric[i]]
     # With two columns the name is enough, unless words come again there: if its numbers are bad, the error tells where.
-    by_name = numbers if width > 2 else [i for i in filled if table.numeric[i] or not table.hints[i].repeats]
+    of_two = [i for i in filled if table.numeric[i] or not table.hints[i].repeats]
+    by_name = numbers if width > 2 or count_columns(table, numbers) else of_two
     named = [
         i
         for i in count_columns(table, by_name)
@@ -470,7 +470,7 @@ def suggest_reports(table: Described) -> ColumnChoice:
     if of_groups is not None and not is_count_name(table.columns[of_groups]):
         words = [i for i in reports if not table.numeric[i]]
         return ColumnChoice("counts", next(iter([*words, likely_category(table, of_groups)])), of_groups)
-    if reports and not any(is_count_name(name) or name in CATEGORY_WORDS for name in others):
+    if reports and not any(is_count_name(name) or name in CATEGORY_WORDS | MANY_REPORTS for name in others):
         return ColumnChoice("values", reports[0], None)
     choice = suggest(table)
     if choice.count is not None and is_share_name(table.columns[choice.count]):

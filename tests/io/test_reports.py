@@ -606,3 +606,30 @@ def test_of_a_cross_table_a_column_called_group_may_be_whose_answers_these_are()
     ]
     preview = inspect_reports(Source("a.csv", "\n".join(["group,mode,Freq", *rows]).encode()))
     assert rivals(preview) == (0, 1)
+
+
+def test_of_two_columns_called_count_the_numbers_are_meant() -> None:
+    """“Häufigkeit” is how often, and is how many: its words were said to be no numbers."""
+    assert pairs(read("Häufigkeit;Anzahl\nNie;22\nSelten;14\nOft;8\n")) == [
+        ("Nie", 22),
+        ("Selten", 14),
+        ("Oft", 8),
+    ]
+
+
+@pytest.mark.parametrize(
+    "header", ["Answer,Interviews", "Antwort,Antworten", "Respuesta,Respuestas", "a,Responses"]
+)
+def test_numbers_called_answers_beside_answers_are_counts(header: str) -> None:
+    assert pairs(read(f"{header}\nNever,911\nOnce,533\nTwice,360\n")) == [
+        ("Never", 911),
+        ("Once", 533),
+        ("Twice", 360),
+    ]
+
+
+def test_words_for_an_answer_are_known_in_other_languages() -> None:
+    rows = "\n".join(
+        f"{sex};{answer};{151 + 7 * i}" for i, sex in enumerate("wm") for answer in ("ja", "nein")
+    )
+    assert rivals(inspect_reports(Source("a.csv", f"Geschlecht;Antwort;Anzahl\n{rows}\n".encode()))) == ()
