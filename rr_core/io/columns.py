@@ -432,8 +432,8 @@ def suggest(table: Described) -> ColumnChoice:
         return ColumnChoice("values", filled[0] if filled else 0, None)
     numbers = [i for i in filled if table.numeric[i]]
     # With two columns the name is enough, unless words come again there: if its numbers are bad, the error tells where.
-    of_two = [i for i in filled if table.numeric[i] or not table.hints[i].repeats]
-    by_name = numbers if width > 2 or count_columns(table, numbers) else of_two
+    of_two = [i for i in filled if not table.hints[i].repeats]
+    by_name = numbers if width > 2 or numbers else of_two
     named = [
         i
         for i in count_columns(table, by_name)
@@ -447,6 +447,7 @@ def suggest(table: Described) -> ColumnChoice:
     beside, numbers_of = table.hints[category], table.hints[count]
     again = beside.repeats or (beside.times and numbers_of.repeats) or numbers_of.codes
     again |= beside.numbered and numbers_of.few
+    again |= beside.again and is_serial(cells_of(table.sample, count))
     if not named and (len(people) == 1 or again):
         return ColumnChoice("values", likely_category(table, None, people), None)
     return ColumnChoice("counts", category, count)
@@ -470,11 +471,15 @@ def suggest_reports(table: Described) -> ColumnChoice:
     if of_groups is not None and not is_count_name(table.columns[of_groups]):
         words = [i for i in reports if not table.numeric[i]]
         return ColumnChoice("counts", next(iter([*words, likely_category(table, of_groups)])), of_groups)
-    if reports and not any(is_count_name(name) or name in CATEGORY_WORDS | MANY_REPORTS for name in others):
+    if (
+        reports
+        and not any(is_count_name(name) or name in CATEGORY_WORDS | MANY_REPORTS for name in others)
+        and (len(width) > 2 or not counts_beside(table, reports[0]))
+    ):
         return ColumnChoice("values", reports[0], None)
     choice = suggest(table)
     if choice.count is not None and is_share_name(table.columns[choice.count]):
-        whole = [i for i in width if table.numeric[i] and i != choice.category and _are_whole(table, i)]
+        whole = [i for i in width if table.numeric[i] and i != choice.category and are_whole(table, i)]
         choice = replace(choice, count=whole[0] if len(whole) == 1 else choice.count)
     of_numbers = choice.count is not None or table.numeric[choice.category]
     if reports and of_numbers and not table.numeric[reports[0]] and choice.count != reports[0]:
@@ -507,7 +512,7 @@ def _are_counts_of_groups(table: Described, index: int) -> bool:
     others = [i for i in range(len(table.columns)) if i != index]
     if (
         len(others) < 2
-        or not _are_whole(table, index)
+        or not are_whole(table, index)
         or hint.empty
         or hint.repeats
         or hint.bits
@@ -617,7 +622,7 @@ def unused_numbers(table: Described, choice: ColumnChoice) -> tuple[str, ...]:
     mend = ""
     if len(table.columns) > 2:
         others = [
-            i for i in others if _are_whole(table, i) and not (table.hints[i].repeats or table.hints[i].bits)
+            i for i in others if are_whole(table, i) and not (table.hints[i].repeats or table.hints[i].bits)
         ]
         mend = " If they are, choose “a count per category”, and the column of counts {}."
     return tuple(
@@ -632,7 +637,7 @@ def _may_count(table: Described, index: int) -> bool:
     return table.numeric[index] and not (names_people or _numbers_rows(table, index))
 
 
-def _are_whole(table: Described, index: int) -> bool:
+def are_whole(table: Described, index: int) -> bool:
     return all(map(_WHOLE.fullmatch, filter(None, cells_of(table.sample, index))))
 
 

@@ -417,6 +417,13 @@ def test_empty_cells_above_the_only_one_are_no_titles(start: str) -> None:
     assert pairs(read(f"{start}0;\n"))[0][0] == "0"
 
 
+@pytest.mark.parametrize("cells", [("41.8% (1,120)", "58.2 % (988)"), ("1,120 (41.8%)", "988 (58.2 %)")])
+def test_counts_with_their_shares_in_the_same_cell_are_read(cells: tuple[str, str]) -> None:
+    """Shares before counts were words, and each row one report."""
+    for name in ("all", "n (%)", "% (n)"):
+        assert read(f'answer,{name}\nbus,"{cells[0]}"\ncar,"{cells[1]}"\n').counts.tolist() == [1120, 988]
+
+
 def test_counts_with_their_shares_behind_are_read() -> None:
     """They were refused as shares."""
     assert pairs(read('mode,n (%)\nbus,312 (31.2%)\ncar,"1,438 (68.8 %)"\n')) == [("bus", 312), ("car", 1438)]
@@ -610,6 +617,8 @@ def test_of_a_cross_table_a_column_called_group_may_be_whose_answers_these_are()
 
 def test_of_two_columns_called_count_the_numbers_are_meant() -> None:
     """“Häufigkeit” is how often, and is how many: its words were said to be no numbers."""
+    for id_name, name in (("id", "Frequency"), ("Nr", "Häufigkeit")):
+        assert pairs(read(f"{id_name},{name}\n1,Never\n2,Yearly\n3,Never\n")) == [("Never", 2), ("Yearly", 1)]
     assert pairs(read("Häufigkeit;Anzahl\nNie;22\nSelten;14\nOft;8\n")) == [
         ("Nie", 22),
         ("Selten", 14),
@@ -633,3 +642,11 @@ def test_words_for_an_answer_are_known_in_other_languages() -> None:
         f"{sex};{answer};{151 + 7 * i}" for i, sex in enumerate("wm") for answer in ("ja", "nein")
     )
     assert rivals(inspect_reports(Source("a.csv", f"Geschlecht;Antwort;Anzahl\n{rows}\n".encode()))) == ()
+
+
+def test_neither_chances_nor_durations_are_taken_for_answers_of_a_kind() -> None:
+    """They were asked about, beside the answers."""
+    rows = [f"{9000 + 13 * i};{'yn'[i % 3 == 0]};0,{1 + i % 4}5;{60 + i % 7}" for i in range(40)]
+    text = "\n".join(["ID;z;Pi;Duration (in seconds)", *rows])
+    preview = inspect_reports(Source("a.csv", text.encode()))
+    assert (rivals(preview), preview.columns[preview.category]) == ((), "z")

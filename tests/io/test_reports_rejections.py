@@ -417,16 +417,6 @@ def test_one_number_beside_all_shares_is_no_count() -> None:
     assert alike.counts.tolist() == [448, 448, 448]
 
 
-@pytest.mark.parametrize("cells", [("41.8% (1,120)", "58.2 % (988)"), ("1,120 (41.8%)", "988 (58.2 %)")])
-def test_counts_beside_shares_in_one_cell(cells: tuple[str, str]) -> None:
-    """Shares before counts were words, and each row one report."""
-    text = f'answer,all\nbus,"{cells[0]}"\ncar,"{cells[1]}"\n'
-    assert "choose “a count per category”, and the column of counts (“all”)" in complaint(text)
-    for name in ("all", "n (%)", "% (n)"):
-        read = read_reports([Source("a.csv", text.replace("all", name).encode())], layout="counts")
-        assert read.counts.tolist() == [1120, 988]
-
-
 def test_of_two_columns_of_one_name_it_is_told_which_was_read() -> None:
     files = [Source("a.csv", b"answer,answer\nyes,a\nyes,b\nno,a\n")]
     read = read_reports(files, layout="values", category="answer")
