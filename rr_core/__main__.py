@@ -12,6 +12,7 @@ import dataclasses
 import math
 import re
 import sys
+import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -555,7 +556,12 @@ def _left_out(collected: Collected, names: Names, wanted: Sequence[str], odd: Se
     ]
     if any(name in names.left_out and name not in wanted for name, _ in collected.outside):
         notes.append("A name that is left out, but is a category, is counted with --keep NAME.")
-    return notes + [f"“{plain(one)}” is counted as “{plain(other)}”." for one, other in names.counted_as[:20]]
+    for one, other in names.counted_as[:20]:
+        alike = unicodedata.normalize("NFKC", one) == unicodedata.normalize("NFKC", other)
+        notes.append(
+            f"“{plain(one)}” is counted as “{plain(other)}”{', the same in other characters' if alike else ''}."
+        )
+    return notes
 
 
 def _counted_though(odd: Sequence[Odd], names: Names) -> list[str]:

@@ -429,6 +429,15 @@ def test_the_column_of_names_in_a_table_of_counts_is_asked_for_and_kept(tmp_path
             assert [int(row["reports"]) for row in rows] == [140, 260, 150, 250]
 
 
+def test_a_name_in_other_characters_is_told_from_its_twin(tmp_path, capsys):
+    """“Não” was said to be counted as “Não”."""
+    file = tmp_path / "a.csv"
+    file.write_text("resposta\n" + "N\u00e3o\nSim\n" * 20 + "Na\u0303o\n" * 5, "utf-8")
+    rows, err, _ = run(capsys, file, "--design", "warner", "--p", "0.7", "--merge")
+    assert {row["category"]: int(row["reports"]) for row in rows} == {"N\u00e3o": 25, "Sim": 20}
+    assert "“Na\u0303o” is counted as “N\u00e3o”, the same in other characters." in err
+
+
 def test_numbers_called_value_are_asked_about(tmp_path, capsys):
     """As pandas' melt writes a cross table."""
     file = tmp_path / "a.csv"

@@ -58,7 +58,7 @@ _NAMES_OF_ONES = ("one", "ones", "support")
 _OWN = "\x00"
 _MISSING = {"", "na", "n/a", "nan", "null", "none"}  # among bits: to be told, with their place
 _FEWEST = 2  # categories
-_ONES, _ZEROS = ONES | WORDS["ticked"], ZEROS | WORDS["not_ticked"]
+_ONES, _ZEROS = ONES | WORDS["yes"] | WORDS["ticked"], ZEROS | WORDS["no"] | WORDS["not_ticked"]
 _SHORTEST_BESIDE = 3  # bits of a string beside columns of bits: 10 may as well be a number
 
 
@@ -358,7 +358,8 @@ def unary_of(reports: Reports, in_words: str = "") -> UnaryReports:
     if reports.layout == "values" and {label.casefold() for label in labels} <= _ONES | _ZEROS:
         raise OneBit(
             f"The column {quote(reports.category_name)} holds one bit for each person, and one bit is Warner's design: a "
-            "yes or no, which was exchanged with some chance. Choose “Warner's two questions” above."
+            "yes or no, which was exchanged with some chance. Choose “Warner's two questions” above; its p is the chance "
+            "that it was not: e^(ε/2) / (1 + e^(ε/2)) under symmetric encoding with ε."
         )
     are_ones = reports.layout == "counts" and _is_called_ones(f"{reports.count_name}")
     if not are_ones and len(set(map(len, labels))) > 1 and all(map(_OF_BITS.fullmatch, labels)):
