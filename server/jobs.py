@@ -280,8 +280,9 @@ class _Worker:
 
 @dataclass(eq=False)
 class Pool:
-    """At least two and at most ``most`` workers, each of which does one job at a time; one is reserved for what pages
-    wait for. Who comes when all are at work waits in the order of its lane."""
+    """At least two and at most ``most`` workers, each of which does one job at a time. Runs never take the last one,
+    which is left for pages and files. Who comes when all are at work waits for those of the same lane before it; no lane
+    goes before another."""
 
     most: int
     _idle: list[_Worker] = field(default_factory=list)

@@ -176,7 +176,7 @@ def outside_domain(results: Results) -> str:
 
 
 def fit(results: Results) -> list[str]:
-    """Whether what was stated, for k-RR its epsilon, fits the reports."""
+    """The verdict on what was stated, for k-RR on its epsilon: whether the test of fit rejects it, and what that is."""
     if results.analysis.fit is not None:
         seen = "It sees a wrong table or a wrong ε only where they show: reports may fit a wrong one too."
         return [fit_sentence(results.analysis.fit), _TESTED[results.analysis.fit.tested], seen]

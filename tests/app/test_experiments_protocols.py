@@ -10,8 +10,8 @@ import pytest
 from pages._ui.experiments import protocols
 from pages._ui.experiments.protocols import SETTINGS, ProtocolSettings
 from rr_core.experiments.protocols import columns, sentences, stored
-from rr_core.figures.experiments_protocols import FIGURE_NAMES, evidence, paper_says
 from rr_core.figures.style import reading
+from rr_core.words.experiments_protocols import FIGURE_NAMES, evidence, paper_says
 from tests.app.experiments import words
 from tests.app.opening import charts, checked, open_part, opened, widget
 from tests.figures.test_experiments_protocols import curves_of

@@ -440,7 +440,11 @@ def test_yes_is_known_in_several_languages_and_never_guessed():
         None,
         None,
     ]
-    assert [likely_yes(pair) for pair in (("No", "Sì"), ("kyllä", "ei"), ("Да", "Нет"))] == ["Sì", "kyllä", "Да"]
+    assert [likely_yes(pair) for pair in (("No", "Sì"), ("kyllä", "ei"), ("Да", "Нет"))] == [
+        "Sì",
+        "kyllä",
+        "Да",
+    ]
     # As pandas writes bits beside an empty cell, and what is left of True, 1, False and 0 when they are put together.
     assert likely_yes(("0.0", "1.0")) == "1.0"
     assert likely_yes(("1", "False")) == "1"

@@ -21,18 +21,17 @@ from rr_core.experiments.protocols import (
     sentences,
     stored,
 )
-from rr_core.figures.experiments_protocols import (
+from rr_core.figures.experiments_protocols import error_curves, look
+from rr_core.figures.style import QUANTITIES, for_a_room, reading
+from rr_core.words.experiments_protocols import (
     FIGURE_NAMES,
     LOPUHAA_PROTOCOL_NAMES,
-    _reading,
     _smallest,
-    error_curves,
+    curves_in_words,
     errors_in_words,
     evidence,
-    look,
     panel_name,
 )
-from rr_core.figures.style import QUANTITIES, for_a_room, reading
 from tests.figures.samples import values
 from tests.figures.test_every_figure import check
 from tests.sentences import holds, recomputes
@@ -83,7 +82,7 @@ def test_every_figure_is_valid_and_draws_its_numbers(key, protocol, truth, relat
 
 def test_estimates_look_as_everywhere():
     for name in ("inv", "inv_n", "inv_p"):
-        assert look(name, "oue") is QUANTITIES[name]
+        assert look(name, "oue") == QUANTITIES[name]
     assert look("mle", "k_rr") is QUANTITIES["mle_star"]
     assert look("mle", "oue").name == "MLE"
     assert look("mle", "oue").colour == QUANTITIES["mle_star"].colour
@@ -159,7 +158,7 @@ def bears_on(key, made):
 
 
 @holds("surely so", ", surely worse in {}")
-@recomputes(errors_in_words, evidence, _reading, _smallest)
+@recomputes(errors_in_words, evidence, curves_in_words, _smallest)
 def test_what_is_told_of_the_figures_is_so_in_their_collections(many):
     rng = np.random.default_rng(40)
     for _ in range(2 + many // 50):

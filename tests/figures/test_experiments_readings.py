@@ -25,10 +25,11 @@ from rr_core.experiments.curves import default_selection, select_curves
 from rr_core.experiments.grid import Sweep, over
 from rr_core.experiments.ranking import Count, agreement, standing
 from rr_core.experiments.winner_map import winner_map
-from rr_core.figures import experiments_curves, experiments_map, experiments_protocols
+from rr_core.figures import experiments_curves, experiments_map
 from rr_core.figures.style import QUANTITIES
 from rr_core.registry import VALID
 from rr_core.words import experiments as words
+from rr_core.words.experiments_protocols import _times_inv_p
 from tests.core.sweeps import THREE, made
 from tests.sentences import holds, recomputes
 from tests.sentences.spoken import numbers, reads, tells
@@ -408,8 +409,8 @@ def test_hardly_behind_is_not_told_as_one_time():
     grid = over(s=1.0, k=10, epsilon=(1.0, 2.0), n=(100, 1000))
     found = winner_map(made(grid, [(1, 3, 1.0004)] * 4), "eps-n", "mse", {})
     assert "MLE* loses in 4, by less than 0.5% of the smallest error" in experiments_map.map_reading(found)
-    assert experiments_protocols._times_inv_p(1.0004) == "about the same as"
-    assert experiments_protocols._times_inv_p(1.006) == "1.01 times"
+    assert _times_inv_p(1.0004) == "about the same as"
+    assert _times_inv_p(1.006) == "1.01 times"
 
 
 def some_count(rng, cells=()):

@@ -15,19 +15,19 @@ from pages._ui.experiments.results import with_symbol
 from pages._ui.link import binding_of_parameters
 from rr_core.experiments import protocols as lopuhaa
 from rr_core.experiments.ranking import FAMILY_LEVEL
-from rr_core.figures.experiments_protocols import (
-    FIGURE_NAMES,
-    LOPUHAA_PROTOCOL_NAMES,
-    error_curves,
-    errors_in_words,
-    evidence,
-    paper_says,
-)
+from rr_core.figures.experiments_protocols import error_curves
 from rr_core.io.text import csv_bytes
 from rr_core.metrics import WHOSE
 from rr_core.parameters import Choice, Number
 from rr_core.plain_text import starred
 from rr_core.protocols.collection import MOST_BITS
+from rr_core.words.experiments_protocols import (
+    FIGURE_NAMES,
+    LOPUHAA_PROTOCOL_NAMES,
+    errors_in_words,
+    evidence,
+    paper_says,
+)
 from rr_core.words.phrases import table
 
 _RUN = "exp_protocols_run"
