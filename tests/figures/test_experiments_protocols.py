@@ -83,7 +83,7 @@ def test_every_figure_is_valid_and_draws_its_numbers(key, protocol, truth, relat
 def test_estimates_look_as_everywhere():
     for name in ("inv", "inv_n", "inv_p"):
         assert look(name, "oue") == QUANTITIES[name]
-    assert look("mle", "k_rr") is QUANTITIES["mle_star"]
+    assert look("mle", "k_rr") == QUANTITIES["mle_star"]
     assert look("mle", "oue").name == "MLE"
     assert look("mle", "oue").colour == QUANTITIES["mle_star"].colour
 
