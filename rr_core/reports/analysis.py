@@ -16,7 +16,7 @@ from rr_core.mechanism import RandomizedResponse
 from rr_core.metrics import Users, check_users, variance_at
 from rr_core.profile import profile, table_size
 from rr_core.protocols.channel import Channel
-from rr_core.protocols.channel_estimation import inv_channel, inv_covariance_channel, mle_channel
+from rr_core.protocols.channel_estimation import inv_channel, mle_channel
 from rr_core.protocols.unary import Bits, UnaryEncoding, inv_n_unary, inv_p_unary, inv_unary
 from rr_core.protocols.unary_estimation import mle_unary
 from rr_core.registry import RULES
@@ -153,15 +153,9 @@ class Analysis:
         return self.k > 2 and self.above is not None and not self.above.above.any()
 
     def variance_of_inv(self) -> Array:
-        """(k,) variance of Inv, at the estimate; not of `ByGroup`."""
+        """(k,) variance of Inv; not of `ByGroup`."""
         assert not isinstance(self.protocol, ByGroup)
-        if isinstance(self.protocol, Channel):
-            theta = self.estimates["mle"]
-            covariance = inv_covariance_channel(theta, self.n, self.protocol, users=self.users)
-            return np.maximum(np.diag(covariance), 0.0)
-        if isinstance(self.protocol, UnaryEncoding):
-            return self.protocol.inv_variance(self.estimates["inv_p"], self.n, users=self.users)
-        return variance_at(self.estimates["inv_p"], self.n, self.protocol, self.users)
+        return variance_of_inv(self.estimates["inv"], self.n, self.protocol, self.users)
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """The table of results but for the names of categories and their reports.
@@ -261,7 +255,7 @@ def _of_channel(counts: ArrayLike, channel: Channel, level: float, users: Users)
         if exact and channel.k == 2:
             intervals = _intervals_of_two(reports, channel, level, users)
         else:
-            variance = variance_of_channel(best.theta, n, channel, users)
+            variance = variance_of_inv(estimates["inv"], n, channel, users)
             intervals = intervals_of_inv(estimates["inv"], variance, level)
         above = AboveZero.of(*chances_if_nobody([reports], [channel], [best.theta]), level=1 - level)
     few = bool(expected.min() < LEAST_EXPECTED) and not exact
@@ -269,15 +263,25 @@ def _of_channel(counts: ArrayLike, channel: Channel, level: float, users: Users)
     return Analysis(*told, *intervals, above, few, certificate=max(best.gap, 0.0), fit=fit)
 
 
-def variance_of_channel(theta: Array, n: float, channel: Channel, users: Users) -> Array:
-    """(k,) variances of Inv at the estimate. Where that leaves none, because everybody would report alike, those with two
-    more people who are spread evenly (Agresti and Coull 1998): some who report otherwise may not have been seen."""
-    variance = np.diag(inv_covariance_channel(theta, n, channel, users=users))
-    if variance.min() <= _ROUNDING**2:
-        more = (n * theta + 2 / channel.k) / (n + 2)
-        with_more = np.diag(inv_covariance_channel(more, n, channel, users=users))
-        variance = np.where(variance <= _ROUNDING**2, with_more, variance)
-    return np.maximum(variance, 0.0)
+def variance_of_inv(inv: Array, n: float, protocol: Collecting, users: Users) -> Array:
+    """(k,) estimated variances of Inv from n reports, without bias: they are those at Inv itself, for estimates that are
+    no longer negative have smaller large shares; but no smaller than at any shares that can be. Where that leaves none,
+    because everybody would report alike, those with two more people who are spread evenly (Agresti and Coull 1998): some
+    who report otherwise may not have been seen."""
+    if isinstance(protocol, UnaryEncoding):
+        return protocol.inv_variance(np.clip(inv, 0, 1), n, users=users)
+    if isinstance(protocol, RandomizedResponse):
+        return variance_at(np.clip(inv, 0, 1), n, protocol, users)
+    adds = inv_channel(np.eye(protocol.m), protocol)
+    of_truth = protocol.matrix @ adds**2 - np.eye(protocol.k)  # by truth, of what a report adds to each share
+
+    def at(theta: Array) -> Array:
+        luck = np.maximum(theta * (1 - theta), 0.0) if users == "sampled" else 0.0
+        return np.asarray(np.maximum(np.maximum(theta @ of_truth, of_truth.min(axis=0)) + luck, 0.0) / n)
+
+    variance = at(inv)
+    more = at((n * inv + 2 / protocol.k) / (n + 2))
+    return np.where(variance <= _ROUNDING**2, more, variance)
 
 
 def _intervals_of_two(
@@ -306,7 +310,7 @@ def _of_unary(
     if bits is not None and (not isinstance(bits, tuple) or len(bits) != 2):
         raise ValueError(f"bits must be a pair (reports, occurrences) or None, got {_validate.short(bits)}")
     estimates, certificate = of_ones(ones, n, protocol, bits)
-    variance = protocol.inv_variance(estimates["inv_p"], n, users=users)
+    variance = variance_of_inv(estimates["inv"], n, protocol, users)
     intervals = intervals_of_inv(estimates["inv"], variance, level)
     # Of a category that nobody has, the ones are Binomial(N, q) exactly.
     above = AboveZero.of(upper_tail(ones.astype(float), n, protocol.q), level=1 - level)

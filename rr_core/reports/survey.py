@@ -65,7 +65,7 @@ from rr_core.reports.analysis import (
     analyse,
     intervals_of_inv,
     of_ones,
-    variance_of_channel,
+    variance_of_inv,
 )
 from rr_core.reports.by_group import added_up, alike_designs, by_chance, repaired, squared, total
 from rr_core.reports.intervals import AboveZero, Interval, clopper_pearson, holm, wilson
@@ -678,7 +678,7 @@ def _weighted(weighed: _Weighed, group: int, unweighted: Analysis, tallies: Tall
             by_inv = inv_channel(weights, protocol)
             estimates = {"inv": by_inv, "mle": best.theta}
             variance = weighed.variance(group, protocol)
-            by_design = variance_of_channel(best.theta, kish, protocol, "sampled")
+            by_design = variance_of_inv(by_inv, kish, protocol, "sampled")
             variance = np.where(variance > 0, variance, by_design)
             spread = np.maximum(variance, by_design) if least < _ENOUGH else variance
             intervals = intervals_of_inv(by_inv, spread, level, beyond)
@@ -689,8 +689,8 @@ def _weighted(weighed: _Weighed, group: int, unweighted: Analysis, tallies: Tall
             estimates = {name: estimate(weights, protocol) for name, estimate in ESTIMATORS.items()}
         q, keep = protocol.q, protocol.keep
         least = kish * q
-        variance, ones = of_reports / keep**2, q + keep * np.clip(estimates["inv_p"], 0, 1)
-        by_design = ones * (1 - ones) / kish / keep**2
+        variance = of_reports / keep**2
+        by_design = variance_of_inv(estimates["inv"], kish, protocol, "sampled")
         some = of_reports > 0
         effective = np.where(some, shares * (1 - shares) / np.where(some, of_reports, 1.0), kish)
         tail = (1 - level) / 2 / protocol.k

@@ -12,7 +12,8 @@ from scipy import stats
 
 from rr_core import RandomizedResponse, inv
 from rr_core.protocols import Channel, UnaryEncoding
-from rr_core.protocols.channel_estimation import inv_channel
+from rr_core.protocols.channel_estimation import inv_channel, inv_covariance_channel
+from rr_core.reports.analysis import variance_of_inv
 from rr_core.reports.intervals import inv_interval
 from rr_core.reports.survey import Sample, Tallies, analyse_groups
 
@@ -301,6 +302,30 @@ def test_every_group_is_analysed_as_it_would_be_alone():
     weights = counts.sum(axis=1) / counts.sum()
     mean = weights @ [one.estimates["inv"] for one in found.analyses]
     np.testing.assert_allclose(together.estimates["inv"], mean, atol=1e-12)  # a total that matches
+
+
+def test_the_interval_of_a_difference_holds_it_for_a_large_share_among_many():
+    """The variance was taken at InvP, which had shrunk the share: 92.0% of the intervals held the difference."""
+    mechanism, n, pairs = RandomizedResponse(1000, 1.0), 50_000, 2000
+    law = mechanism.expected(np.r_[0.3, np.full(999, 0.7 / 999)])
+    counts = np.random.default_rng(12).multinomial(n, law, (2, pairs))
+    inv = (counts[..., 0] / n - mechanism.q) / mechanism.keep
+    spread = np.sqrt(variance_of_inv(inv, n, mechanism, "sampled").sum(axis=0))
+    held = float((np.abs(inv[0] - inv[1]) <= stats.norm.isf(0.025) * spread).mean())
+    assert abs(held - 0.95) <= 3 * math.sqrt(0.95 * 0.05 / pairs)
+    names = tuple(map(str, range(1000)))
+    found = analyse_groups(counts[:, 0], mechanism, names, ("x", "y"), users="sampled").difference(0, 1)
+    assert (found["high"] - found["low"])[0] / 2 == pytest.approx(stats.norm.isf(0.025) * spread[0], rel=1e-6)
+
+
+@pytest.mark.parametrize("users", ["fixed", "sampled"])
+def test_the_variance_of_a_channel_is_that_at_inv_and_never_below_the_least(users):
+    channel = Channel(RandomizedResponse(4, 1.0).matrix())
+    inside = np.array([0.5, 0.3, 0.15, 0.05])
+    wanted = np.diag(inv_covariance_channel(inside, 90, channel, users=users))
+    np.testing.assert_allclose(variance_of_inv(inside, 90, channel, users), wanted, rtol=1e-12)
+    least = min(np.diag(inv_covariance_channel(row, 90, channel)).min() for row in np.eye(4))
+    assert (variance_of_inv(np.array([1.9, 0.3, -0.5, -0.7]), 90, channel, users) >= least - 1e-15).all()
 
 
 def test_differences_from_one_group_are_corrected_for_all_others():
