@@ -80,19 +80,32 @@ class NoRoom(RuntimeError):
     """There is no room for a large piece of work. ``str(error)`` is one plain sentence."""
 
 
+def _megabytes_of_machine() -> int:
+    """What this machine has, or the container that it is; 0 where the system does not tell (Linux does)."""
+    sizes = []
+    with suppress(AttributeError, OSError, ValueError):
+        sizes.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):
+        with suppress(OSError, ValueError):
+            sizes.append(int(Path("/sys/fs/cgroup", name).read_text()))
+    return min(sizes, default=0) // 2**20
+
+
 @cache
 def limit() -> int:
-    """The most bytes that the server may take; the usual number where the setting is none."""
-    text = os.environ.get(SETTING, str(_USUAL))
+    """The most bytes that the server may take; where the setting is none, a quarter of the machine's, but not less than
+    the usual number."""
+    usual = max(_USUAL, _megabytes_of_machine() // 4)
+    text = os.environ.get(SETTING, str(usual))
     if not (text.isascii() and text.isdigit() and len(text) < 9 and int(text) >= _LEAST):
         logging.getLogger(__name__).warning(
             "%s is %.20r, but has to be a whole number of megabytes, %d or more: %d is used",
             SETTING,
             text,
             _LEAST,
-            _USUAL,
+            usual,
         )
-        text = str(_USUAL)
+        text = str(usual)
     return int(text) * 2**20
 
 
@@ -394,12 +407,12 @@ def _wait_until(ready: Callable[[], bool], patience: float | None = None) -> Non
     while not ready():
         if place is None:
             place = st.empty()
-            place.info("Waiting: this server is busy with the work of others…")
+            place.info("Waiting: this server is busy with other work…")
         if time.monotonic() > end:
             place.empty()
             raise NoRoom(
-                "This server has too little memory left for that: others are using it. Try again in a minute, or "
-                "with fewer categories or a smaller file."
+                "This server has too little memory left for that: what is open on other pages holds it. Close some, or "
+                "try again in a minute, with fewer categories or a smaller file."
             )
         time.sleep(_LOOK)
         # ends a run that was overtaken; `held` would count its things as in use

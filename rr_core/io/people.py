@@ -28,6 +28,9 @@ _MOST_NAMED = 3
 _FAR = 10  # times the largest weight with a fraction
 
 
+_NO_GROUPS = 10_000  # different values: however they are written, of more than `MOST_GROUPS` groups
+
+
 @dataclass(frozen=True, eq=False)
 class People:
     """Who reported what, summed up by group.
@@ -141,6 +144,12 @@ def _rows(
             arrays = [bits_of_columns(arrays[:many], read.columns, table, rows), *arrays[many:]]
         n = len(arrays[0])
         summed = dict(zip(keys, map(to_text, arrays), strict=False))
+        for name, key in zip(by, keys[1:], strict=True):  # before all of them are held
+            if pc.count_distinct(summed[key]).as_py() > _NO_GROUPS:
+                raise UnreadableFile(
+                    f"The column {quote(name)} has more than {_NO_GROUPS:,} different values, as one that numbers people "
+                    f"has, and at most {MOST_GROUPS} groups can be compared: choose a column with fewer."
+                )
         summed |= {"rows": np.ones(n, dtype=np.int64), "people": np.ones(n, dtype=np.int64)}
         if read.count_name is not None:  # numbers that were read before
             summed["people"] = np.nan_to_num(numbers.parse(arrays[len(keys)]).values).astype(np.int64)

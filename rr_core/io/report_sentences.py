@@ -505,6 +505,16 @@ def few_reports(results: Results) -> list[str]:
     ]
 
 
+def whose(results: Results) -> str:
+    """A sentence on whom the intervals are for, where that is the people who reported; else ""."""
+    if results.target != "users" or results.analysis.interval is None:
+        return ""
+    return (
+        "These intervals are for the people who reported. If they are a random sample of a population, choose “Their "
+        "population”: its intervals are wider."
+    )
+
+
 def no_own_interval(results: Results) -> str:
     """A sentence that the repaired estimates have no interval of their own."""
     repaired = [name for name in results.analysis.estimates if name != "inv"]
@@ -584,11 +594,11 @@ def groups(results: Results) -> list[str]:
     ]
     if survey.alike is not None:
         how = f" (beside {survey.alike_by_chance:,} tables by chance)" if survey.alike_by_chance else ""
-        lines.append(
-            f"The groups differ more than chance would make them: {p_is(survey.alike)}{how}."
-            if survey.alike <= REJECTION_LEVEL
-            else f"Nothing speaks against all groups being alike: {p_is(survey.alike)}{how}."
-        )
+        if survey.alike <= REJECTION_LEVEL:
+            lines.append(f"The groups differ more than chance would make them: {p_is(survey.alike)}{how}.")
+        else:
+            lines.append(f"Nothing speaks against all groups being alike: {p_is(survey.alike)}{how}.")
+            lines.append("Differences as large as their intervals reach may be there all the same.")
     pairs = [*zip(survey.groups, survey.analyses, strict=True)]
     if survey.together is None and (unfit := _unfit(pairs)):  # else it has been said of the fit
         lines.append(unfit)

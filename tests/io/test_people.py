@@ -186,6 +186,14 @@ def test_too_many_groups_and_none_are_refused():
         read_people(source, read, ["no"], Names(), ["g"])
 
 
+def test_a_column_that_numbers_people_is_no_group_and_is_told_before_all_are_held():
+    """With 1,600,000 of them it was said that reading takes too much memory, and to count the values first."""
+    source = Source("a.csv", ("answer,person\n" + "".join(f"yes,{i}\n" for i in range(10_001))).encode())
+    read = read_reports([source], category="answer", layout="values")
+    with pytest.raises(UnreadableFile, match="The column “person” has more than 10,000 different values"):
+        read_people(source, read, ["yes"], Names(), ["person"])
+
+
 def test_counts_have_groups():
     rows = "town,answer,n\nOslo,yes,30\nOslo,no,20\nRome,yes,5\nRome,no,45\n"
     found = people(rows, ["town"], layout="counts", count="n")

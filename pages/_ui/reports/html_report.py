@@ -18,12 +18,14 @@ from numpy.typing import NDArray
 from plotly.offline import get_plotlyjs
 
 from pages._ui import downloads
+from rr_core import reference
 from rr_core.figures.reports import ESTIMATES
 from rr_core.figures.style import reading
 from rr_core.io import report_sentences as sentences
 from rr_core.io.report_files import strict_json
 from rr_core.io.report_results import Results
 from rr_core.plain_text import plain
+from rr_core.registry import LABELS
 from rr_core.rounding import counted, number, p_value
 from server import middleware
 
@@ -76,6 +78,7 @@ def html_report(
                 None,
             ),
         ],
+        words=_words(results),
         left_out=sentences.left_out(results),
         settings=sentences.settings(results),
         data=Markup(_data(texts, values, figures)),
@@ -83,6 +86,13 @@ def html_report(
         script=Markup(own_script),
     )
     return page.encode()
+
+
+def _words(results: Results) -> list[tuple[str, str]]:
+    """What the estimates are, for a reader who does not have the page."""
+    meanings = {term.title.replace("\\", ""): term.text for term in reference.entries("glossary", "term")}
+    labels = [LABELS[name] for name in results.analysis.estimates]
+    return [(label, meanings["Maximum likelihood" if label == "MLE" else label]) for label in labels]
 
 
 @cache

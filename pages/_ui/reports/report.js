@@ -65,7 +65,10 @@
     const layout = { ...figure.layout, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)" };
     layout.font = { ...layout.font, color: ink(), family: 'system-ui, "Segoe UI", sans-serif' };
     layout.autosize = true;
-    return Plotly.newPlot(place, figure.data, layout, { responsive: true, displaylogo: false });
+    layout.xaxis = { zeroline: false, ...layout.xaxis };  // it would be a line through the first bar
+    // On a phone the toolbar would lie on the legend.
+    const displayModeBar = innerWidth > 640 && "hover";
+    return Plotly.newPlot(place, figure.data, layout, { responsive: true, displaylogo: false, displayModeBar });
   });
   Promise.all(drawn).then(() => document.documentElement.setAttribute("data-drawn", "yes"));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => paint(ink()));

@@ -196,7 +196,10 @@ def answer(results: Results, choice: Shown) -> None:
         st.markdown(
             f"**{markdown(sentences.heading(results))}** {markdown(text, 2000)}\n\n"
             f"**{markdown(sentences.advice(results)[0])}**{fit}"
+            f" {markdown(' '.join(sentences.groups(results)[:2]), 1000)}"
         )
+        if whose := sentences.whose(results):
+            st.caption(markdown(whose))
         if results.used.people is not None and results.used.people.notes:
             st.caption(markdown(" ".join(results.used.people.notes), 1000))
 
@@ -533,5 +536,6 @@ def downloads(
     st.caption(
         "The report opens offline. The script recomputes the numbers from your own file with rr_core alone, this app's "
         "mathematics, and NumPy, SciPy and pyarrow: put the folder rr_core, the script and your file side by side, and "
-        "categories.txt too where it is offered. With a million categories take Parquet rather than CSV."
+        "categories.txt too where it is offered. In the tables low and high end the interval of each category alone, "
+        "inv_low_all and inv_high_all those for all at once. With a million categories take Parquet rather than CSV."
     )

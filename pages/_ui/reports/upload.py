@@ -97,6 +97,8 @@ def panel() -> None:
     st.empty()
     with st.container(border=True):
         _open_panel()
+    if used is not None:
+        st.caption("Below is the earlier result, until these reports are analysed.")
 
 
 def _open_panel() -> None:
