@@ -186,6 +186,8 @@ def read_once(
                 place.info("Waiting: this server is busy with the files of others…")
             elif done is not None:
                 place.progress(min(done, 1.0), f"{words}: {done:.0%}")
+            elif not words:
+                place.caption("Reading the file…")
             sessions.held()  # ends a run that was overtaken
 
         size = sum(sessions.to_read(file.name, file.size) for file in files)

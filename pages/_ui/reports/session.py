@@ -140,7 +140,7 @@ def results_of(used: ReportsInUse, level: float, target: Target) -> Results:
     bits = 0 if tallies.rows is None else tallies.rows.reports.size
 
     def analyse() -> tuple[Analysis, Survey | None]:  # without the reports, which the session holds already
-        with sessions.room(sessions.BYTES_PER_CATEGORY * used.k + 8 * bits):
+        with st.spinner("Analysing…"), sessions.room(sessions.BYTES_PER_CATEGORY * used.k + 8 * bits):
             found = Results.of(used, level, users, tallies)
         return found.analysis, found.survey
 
