@@ -111,16 +111,18 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool | No
         said = " lies wholly outside 0 to 100%, at"
     elif low < 1 and high > 0:
         low, high, said = max(low, 0.0), min(high, 1.0), ", cut at 0 and 1, is"
-    counted = results.target == "users" and 0 <= inv <= 1 and not drowned
+    alike = name == "inv" or percent(share) == percent(inv)
+    own = inv if alike else share
+    counted = results.target == "users" and 0 <= own <= 1 and not drowned
     whose = f"these {used.n:,} people" if used.n > 1 else "1 person"
-    people = f", about {whole(inv * used.n):,.0f} of {whose}" if counted else ""
+    people = f", about {whole(own * used.n):,.0f} of {whose}" if counted else ""
     fits = "ε that was stated" + (" with these categories" if used.collected.too_few else "")
     close, also, given = analysis.close, "", ""
-    if name != "inv" and percent(share) == percent(inv):
-        also = f" and by {LABELS[name]}"
-    elif name != "inv":
+    if alike:
+        also = f"{'' if name == 'inv' else f' and by {LABELS[name]}'}{people}"
+    else:
         beyond = "" if low - close <= share <= high + close else ", outside that interval"
-        given = f" {LABELS[name]} gives it {percent(share)}{beyond}."
+        given = f" {LABELS[name]} gives it {percent(share)}{people}{beyond}."
     n = int(analysis.above.above.sum())
     are, them = ("is", "it") if n == 1 else ("are", "them")
     above = f"{n:,} of the {used.k:,} shares {are} larger than chance alone would make {them}. "
@@ -135,7 +137,7 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool | No
             else " Chance alone could make it that large."
         )
     return (
-        f"{above}{subject} has a share of {percent(inv)} by Inv{also}{people}; the {percent(results.level)} interval of "
+        f"{above}{subject} has a share of {percent(inv)} by Inv{also}; the {percent(results.level)} interval of "
         f"Inv{' that holds for all categories at once' if at_once else ''}{said} {between(low, high)}."
         + given
         + chance
@@ -179,6 +181,8 @@ def fit(results: Results) -> list[str]:
     """The verdict on what was stated, for k-RR on its epsilon: whether the test of fit rejects it, and what that is."""
     if results.analysis.fit is not None:
         seen = "It sees a wrong table or a wrong ε only where they show: reports may fit a wrong one too."
+        if results.analysis.fit.exact:
+            seen = "Of two answers it sees only a share that comes out below 0 or above 100%."
         return [fit_sentence(results.analysis.fit), _TESTED[results.analysis.fit.tested], seen]
     if isinstance(results.used.protocol, ByGroup):
         return _fit_by_group(results)
@@ -194,8 +198,8 @@ def fit(results: Results) -> list[str]:
         why = f"stopped after {run.done:,} of {run.requested:,}" if run else "not run"
         return [f"Whether {epsilon} fits these reports was not tested: the simulations were {why}."]
     level = (
-        f"A category that nobody has is expected to get N·q = {number(test.floor)} "
-        f"{'report' if number(test.floor) == '1' else 'reports'}; the fewest collected are {test.lowest:,}. The test: "
+        f"A category that nobody has is expected to get N·q = {number(test.floor, 4)} "
+        f"{'report' if number(test.floor, 4) == '1' else 'reports'}; the fewest collected are {test.lowest:,}. The test: "
         f"{p_is(test.p_value)}, "
         + ("exact." if test.is_exact else f"from {test.done:,} simulated collections that do fit.")
         + _extreme(test)

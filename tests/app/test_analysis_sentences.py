@@ -308,25 +308,27 @@ def test_the_answer_by_every_estimator_with_both_intervals(many):
         if not outside:
             low, high = max(low, 0.0), min(high, 1.0)
         share = float(shares[name][top])
-        people = [math.floor(one * about.n + 0.5 + 1e-9), about.n]
+        repaired = name != "inv" and "Inv and by" not in text
+        own = share if repaired else one
+        people = [math.floor(own * about.n + 0.5 + 1e-9), about.n] if ", about " in text else []
         tells(
             text.replace("these people", ""),
             *([above] if above else []),
             about.k,
             *([ties] if ties else []),
             one,
-            *(people if ", about " in text else []),
+            *([] if repaired else people),
             found.level,
             *(0, 1),  # 0 to 100%, or 0 and 1
             low,
             high,
-            *([share] if name != "inv" and "Inv and by" not in text else []),
+            *([share, *people] if repaired else []),
             *([found.used.collected.outside_total] if found.used.collected.outside else []),
         )
         assert text.startswith("None of") == (above == 0)
         assert f"“{letters(top)}”" in text
-        if abs(one - 1) > 1e-12:
-            assert (", about " in text) == (found.target == "users" and one < 1 and above > 0)
+        if abs(own - 1) > 1e-12:
+            assert (", about " in text) == (found.target == "users" and own < 1 and above > 0)
         off = max(low - share, share - high)
         assert name == "inv" or abs(off) < 1e-9 or (", outside that interval" in text) == (off > 0)
         assert ("But the test of ε rejects" in text) == (rejected(found) is True)
