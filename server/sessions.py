@@ -43,7 +43,8 @@ _USUAL, _LEAST = 2048, 1024  # megabytes
 BYTES_PER_CATEGORY = 350
 # A process that computes sweeps: at rest, and its work on one category (measured).
 _WORKER, _WORKER_PER_CATEGORY = 66 * 2**20, 100
-_READING = 2**30  # the most that reading one file takes
+# The most that reading one file takes (ten million rows with groups and weights: 0.5 GB).
+_READING = 3 * 2**28
 # Files that may hold far more than their size.
 _PACKED = (".gz", ".zip", ".parquet", ".xlsx", ".xlsm", ".xls", ".ods", ".sav", ".zsav", ".dta", ".sas7bdat")
 _SMALL_FILE = 2**18  # a text of that size needs no room of its own
@@ -80,32 +81,19 @@ class NoRoom(RuntimeError):
     """There is no room for a large piece of work. ``str(error)`` is one plain sentence."""
 
 
-def _megabytes_of_machine() -> int:
-    """What this machine has, or the container that it is; 0 where the system does not tell (Linux does)."""
-    sizes = []
-    with suppress(AttributeError, OSError, ValueError):
-        sizes.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    for name in ("memory.max", "memory/memory.limit_in_bytes"):
-        with suppress(OSError, ValueError):
-            sizes.append(int(Path("/sys/fs/cgroup", name).read_text()))
-    return min(sizes, default=0) // 2**20
-
-
 @cache
 def limit() -> int:
-    """The most bytes that the server may take; where the setting is none, a quarter of the machine's, but not less than
-    the usual number."""
-    usual = max(_USUAL, _megabytes_of_machine() // 4)
-    text = os.environ.get(SETTING, str(usual))
+    """The most bytes that the server may take; the usual number where the setting is none."""
+    text = os.environ.get(SETTING, str(_USUAL))
     if not (text.isascii() and text.isdigit() and len(text) < 9 and int(text) >= _LEAST):
         logging.getLogger(__name__).warning(
             "%s is %.20r, but has to be a whole number of megabytes, %d or more: %d is used",
             SETTING,
             text,
             _LEAST,
-            usual,
+            _USUAL,
         )
-        text = str(usual)
+        text = str(_USUAL)
     return int(text) * 2**20
 
 
@@ -118,8 +106,9 @@ def resident() -> int:
 
 
 def _resident_of_workers() -> int:
+    """What workers have for themselves: libraries in memory are this process's, too."""
     workers = _workers(int(time.monotonic()))
-    return sum(map(_pages, workers)) * os.sysconf("SC_PAGE_SIZE") if workers else 0
+    return sum(_pages(one, shared=False) for one in workers) * os.sysconf("SC_PAGE_SIZE") if workers else 0
 
 
 @lru_cache(1)
@@ -133,11 +122,13 @@ def _workers(second: int) -> tuple[Path, ...]:
     return tuple(Path(f"/proc/{child}/statm") for child in found)
 
 
-def _pages(path: Path) -> int:
+def _pages(path: Path, *, shared: bool = True) -> int:
+    """The pages in memory of a process, with those that others use as well or without."""
     try:
-        return int(path.read_text().split()[1])
-    except (OSError, IndexError):  # it has just ended
+        _, all_pages, of_others, *_ = map(int, path.read_text().split())
+    except (OSError, ValueError):  # it has just ended
         return 0
+    return all_pages if shared else all_pages - of_others
 
 
 def size_of(value: Any) -> int:

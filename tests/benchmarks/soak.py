@@ -197,7 +197,7 @@ async def honest_moves(address: str, seen: Seen) -> None:
 
 def tell(alone: Seen, seen: Seen, memory: Memory, idle: float) -> None:
     one, many = (quantile(times, 0.95) for times in (alone.moves, seen.moves))
-    limit = int(os.environ["RR_MEMORY_MB"])
+    limit = int(os.environ.get("RR_MEMORY_MB", "2048"))
     after = memory.now()[1]
     print("acts: " + ", ".join(f"{count} {name}" for name, count in sorted(seen.acts.items())))
     print(f"  one person alone: p50 {_ms(quantile(alone.moves, 0.5))}, p95 {_ms(one)}")
@@ -236,7 +236,6 @@ def main() -> None:
         help="servers; two are behind the example of a proxy",
     )
     given = parser.parse_args()
-    os.environ.setdefault("RR_MEMORY_MB", "2048")  # as on a small machine
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}", flush=True)
     FILES.extend((name, make()) for name, make in {**hostile_files.LARGE, **hostile_files.QUICK}.items())
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as until_the_end:

@@ -345,20 +345,9 @@ def test_what_cannot_be_made_is_tried_again_by_the_next():
 def test_the_limit_is_a_setting(text, megabytes_meant, monkeypatch, caplog):
     monkeypatch.undo()
     monkeypatch.setenv(sessions.SETTING, text)
-    monkeypatch.setattr(sessions, "_megabytes_of_machine", lambda: 8000)
     with caplog.at_level(logging.WARNING):
         assert sessions.limit.__wrapped__() == megabytes_meant * MEGABYTE
     assert bool(caplog.records) == (text != "4096")
-
-
-def test_a_machine_with_much_memory_lends_a_quarter_of_it(monkeypatch):
-    """A file of 31 MB was refused on one with 22 GB free."""
-    monkeypatch.undo()
-    monkeypatch.delenv(sessions.SETTING, raising=False)
-    monkeypatch.setattr(sessions, "_megabytes_of_machine", lambda: 24_000)
-    assert sessions.limit.__wrapped__() == 6000 * MEGABYTE
-    monkeypatch.undo()
-    assert 0 < sessions._megabytes_of_machine() < 2**30
 
 
 def test_a_file_that_was_let_go_of_is_asked_for_again(server):
