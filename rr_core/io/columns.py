@@ -51,6 +51,7 @@ _SHORTEST_NUMBERING, _CONSTANT_LEAST, _MEETINGS = 5, 30, 7
 _ID = re.compile(r"(?=.*\d)[0-9a-f]{8}[0-9a-f\-]{4,}|[0-9]{6,}|[^@\s]+@[^@\s]+\.\w+", re.IGNORECASE)
 _WHOLE = re.compile(r"[0-9]{1,18}")
 _THOUSANDS = re.compile(r"[0-9]{3}")
+_CHANCE = re.compile(r"0?[.,][0-9]*[1-9][0-9]*")
 _YEAR = re.compile(r"(19|20)[0-9]{2}")
 _BIT_STRING = re.compile(r"[01]{2,}")
 _NUMBERED, _CODE = re.compile(r"([^\W\d_]{1,4}[-_]?)\d+"), re.compile(r"0\d+")
@@ -479,7 +480,7 @@ def suggest_reports(table: Described) -> ColumnChoice:
         return ColumnChoice("values", reports[0], None)
     choice = suggest(table)
     if choice.count is not None and is_share_name(table.columns[choice.count]):
-        whole = [i for i in width if table.numeric[i] and i != choice.category and are_whole(table, i)]
+        whole = [i for i in width if table.numeric[i] and i != choice.category and _are_whole(table, i)]
         choice = replace(choice, count=whole[0] if len(whole) == 1 else choice.count)
     of_numbers = choice.count is not None or table.numeric[choice.category]
     if reports and of_numbers and not table.numeric[reports[0]] and choice.count != reports[0]:
@@ -512,7 +513,7 @@ def _are_counts_of_groups(table: Described, index: int) -> bool:
     others = [i for i in range(len(table.columns)) if i != index]
     if (
         len(others) < 2
-        or not are_whole(table, index)
+        or not _are_whole(table, index)
         or hint.empty
         or hint.repeats
         or hint.bits
@@ -622,7 +623,7 @@ def unused_numbers(table: Described, choice: ColumnChoice) -> tuple[str, ...]:
     mend = ""
     if len(table.columns) > 2:
         others = [
-            i for i in others if are_whole(table, i) and not (table.hints[i].repeats or table.hints[i].bits)
+            i for i in others if _are_whole(table, i) and not (table.hints[i].repeats or table.hints[i].bits)
         ]
         mend = " If they are, choose “a count per category”, and the column of counts {}."
     return tuple(
@@ -637,8 +638,14 @@ def _may_count(table: Described, index: int) -> bool:
     return table.numeric[index] and not (names_people or _numbers_rows(table, index))
 
 
-def are_whole(table: Described, index: int) -> bool:
+def _are_whole(table: Described, index: int) -> bool:
     return all(map(_WHOLE.fullmatch, filter(None, cells_of(table.sample, index))))
+
+
+def are_chances(table: Described, index: int) -> bool:
+    """Whether a column has fractions between 0 and 1, and ones perhaps, as inclusion probabilities are written."""
+    cells = {*filter(None, cells_of(table.sample, index))} - {"1", "1.0", "1,0"}
+    return bool(cells) and all(map(_CHANCE.fullmatch, cells))
 
 
 def is_person_id(table: Described, index: int) -> bool:

@@ -35,8 +35,8 @@ from rr_core.io.columns import (
     ColumnChoice,
     Layout,
     Table,
+    are_chances,
     are_plainly_counts,
-    are_whole,
     choose,
     counts_beside,
     find,
@@ -596,7 +596,8 @@ def rivals(preview: Preview, taken: Sequence[str] = ()) -> tuple[int, ...]:
         if name.casefold() not in used
         and not (is_weight_name(name) or is_person_id(preview, i))
         and not (hint.empty or hint.times or hint.constant or (hint.differs and len(preview.sample) > 2))
-        and not (preview.numeric[i] and (is_count_name(name) or not are_whole(preview, i)))
+        and not (preview.numeric[i] and is_count_name(name))
+        and not are_chances(preview, i)
         and not words_of(name) & WORDS["about_person"]
     ]
     words = REPORT_WORDS
