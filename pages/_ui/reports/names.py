@@ -26,7 +26,7 @@ def decide(odd: OddNames, reports: Reports, *, k_is_known: bool, counted: str = 
         st.warning(
             markdown(
                 f"On the list, with far fewer reports than noise alone brings: {listed(odd.listed_too_few)}. A "
-                f"category gets about N·q = {number(odd.level, 4)}. Take such names off the list if people could not "
+                f"category gets about N·q = {number(odd.level)}. Take such names off the list if people could not "
                 "choose them.",
                 1000,
             )
@@ -95,7 +95,7 @@ def _too_few(odd: Sequence[Odd], level: float | None, *, in_table: bool) -> list
     few = [(one.label, one.reports) for one in odd if _is_too_few(one)]
     if not few or level is None:
         return []
-    noise = f"By noise alone a category gets about N·q = {number(level, 4)} reports, and far fewer name {listed(few)}."
+    noise = f"By noise alone a category gets about N·q = {number(level)} reports, and far fewer name {listed(few)}."
     if all(one.by_default for one in odd if _is_too_few(one)):
         return [
             f"{noise} With the stated noise a category gets so few in less than one of 1,000 collections: these are "
