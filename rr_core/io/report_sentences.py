@@ -414,7 +414,7 @@ def _distances(results: Results, compared: Nearest) -> list[str]:
 # Those in which Holm's test finds a share above zero in nine of ten collections.
 _WHERE_ONE_STANDS_OUT = (
     "Where one did, in 594 simulated settings, InvP's mean squared error was at most 1.3 times the smallest of the "
-    "three; which of them is nearest to the truth here, these reports cannot tell."
+    "three repairs'; which of these is nearest to the truth here, these reports cannot tell."
 )
 
 
@@ -469,7 +469,7 @@ def outside(analyses: Sequence[Analysis], names: Sequence[str], *, simultaneous:
         by = f" by {LABELS[names[0]]}" if len({*names}) == 1 else ""
         told.append(
             f"{missed:,} of {k:,} shares{by} lie outside the interval of Inv: the repair moved them that far. Where it "
-            "matters, use Inv there."
+            "matters and Inv is above zero, use Inv there."
         )
     if below.any() or above.any():
         told.append(

@@ -89,9 +89,9 @@ def html_report(
 
 
 def _words(results: Results) -> list[tuple[str, str]]:
-    """What the estimates are, for a reader who does not have the page."""
+    """What the estimates are, and a p-value, for a reader who does not have the page."""
     meanings = {term.title.replace("\\", ""): term.text for term in reference.entries("glossary", "term")}
-    labels = [LABELS[name] for name in results.analysis.estimates]
+    labels = [*(LABELS[name] for name in results.analysis.estimates), "p-value"]
     return [(label, meanings["Maximum likelihood" if label == "MLE" else label]) for label in labels]
 
 

@@ -57,8 +57,8 @@ def in_use() -> ReportsInUse | None:
 
 
 LOST = (
-    "The session that this address comes from had reports. They are not here: it ended while you were away, the server "
-    "started anew, or it is somebody else's. Choose the files again."
+    "The session that this address comes from had reports. They are not here: the page was loaded anew, it ended while "
+    "you were away, the server started anew, or it is somebody else's. Choose the files again."
 )
 
 
