@@ -432,9 +432,8 @@ def suggest(table: Described) -> ColumnChoice:
     if width < 2:
         return ColumnChoice("values", filled[0] if filled else 0, None)
     numbers = [i for i in filled if table.numeric[i]]
-    # With two columns the name is enough, unless words come again there: if its numbers are bad, the error tells where.
-    of_two = [i for i in filled if not table.hints[i].repeats]
-    by_name = numbers if width > 2 or numbers else of_two
+    # With two columns of words the name is enough, unless they come again there: the error tells where numbers are bad.
+    by_name = numbers or [i for i in filled if width == 2 and not table.hints[i].repeats]
     named = [
         i
         for i in count_columns(table, by_name)

@@ -101,6 +101,7 @@ def read_people(
             totals = next(files, read.files[-1]).totals
             for rows in _rows(table, read, totals, keys, keyed, weights, inverse):
                 sums.append(_add_up(rows, keys))
+                _refuse_ids(sums[-1], keys[1:], keyed)
                 whole.append(_add_up(rows, keys[:1]))
     added = _add_up(pa.concat_tables(sums), keys)
     people = _people(added, keys, labels, names, by, weights, bits, tuple(map(keyed.index, stated)))
@@ -144,12 +145,6 @@ def _rows(
             arrays = [bits_of_columns(arrays[:many], read.columns, table, rows), *arrays[many:]]
         n = len(arrays[0])
         summed = dict(zip(keys, map(to_text, arrays), strict=False))
-        for name, key in zip(by, keys[1:], strict=True):  # before all of them are held
-            if pc.count_distinct(summed[key]).as_py() > _NO_GROUPS:
-                raise UnreadableFile(
-                    f"The column {quote(name)} has more than {_NO_GROUPS:,} different values, as one that numbers people "
-                    f"has, and at most {MOST_GROUPS} groups can be compared: choose a column with fewer."
-                )
         summed |= {"rows": np.ones(n, dtype=np.int64), "people": np.ones(n, dtype=np.int64)}
         if read.count_name is not None:  # numbers that were read before
             summed["people"] = np.nan_to_num(numbers.parse(arrays[len(keys)]).values).astype(np.int64)
@@ -166,6 +161,16 @@ def _rows(
         own = pa.table(summed)
         yield own.filter(pa.array(~np.isin(np.arange(rows, rows + n), totals))) if totals else own
         rows += n
+
+
+def _refuse_ids(sums: pa.Table, keys: Sequence[str], by: Sequence[str]) -> None:
+    """Raise UnreadableFile for a column with too many different values in one piece, before those of all are held."""
+    for name, key in zip(by, keys, strict=True):
+        if pc.count_distinct(sums[key]).as_py() > _NO_GROUPS:
+            raise UnreadableFile(
+                f"The column {quote(name)} has more than {_NO_GROUPS:,} different values, as one that numbers people "
+                f"has, and at most {MOST_GROUPS} groups can be compared: choose a column with fewer."
+            )
 
 
 _SUMMED = ("rows", "people", "weights", "squares", "missing", "zero")

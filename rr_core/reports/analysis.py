@@ -36,7 +36,7 @@ from rr_core.reports.saddlepoint import chances_if_nobody
 from rr_core.rounding import p_of_file
 
 Collecting = RandomizedResponse | Channel | UnaryEncoding
-_ROUNDING = 1e-9
+_ROUNDING, _OF_SQUARES = 1e-9, 1e-14
 ALIKE = 1e-6  # shares that the maximum of the likelihood is not found more closely than
 
 
@@ -263,25 +263,32 @@ def _of_channel(counts: ArrayLike, channel: Channel, level: float, users: Users)
     return Analysis(*told, *intervals, above, few, certificate=max(best.gap, 0.0), fit=fit)
 
 
+def variance_of_one(theta: Array, protocol: Collecting, users: Users) -> Array:
+    """(k,) variances of Inv from a single report at these shares; at an Inv that they cannot be, no smaller than at any
+    that can."""
+    if isinstance(protocol, UnaryEncoding):
+        return protocol.inv_variance(np.clip(theta, 0, 1), 1, users=users)
+    if isinstance(protocol, RandomizedResponse):
+        return variance_at(np.clip(theta, 0, 1), 1, protocol, users)
+    adds = inv_channel(np.eye(protocol.m), protocol)
+    squares = protocol.matrix @ adds**2  # by truth, of what a report adds to each share, whose mean is 1 or 0
+    of_truth = squares - np.eye(protocol.k)
+    of_truth[of_truth <= _OF_SQUARES * np.maximum(squares, 1.0)] = 0.0  # of reports that a truth always sends
+    luck = np.maximum(theta * (1 - theta), 0.0) if users == "sampled" else 0.0
+    return np.asarray(np.maximum(np.maximum(theta @ of_truth, of_truth.min(axis=0)) + luck, 0.0))
+
+
 def variance_of_inv(inv: Array, n: float, protocol: Collecting, users: Users) -> Array:
     """(k,) estimated variances of Inv from n reports, without bias: they are those at Inv itself, for estimates that are
-    no longer negative have smaller large shares; but no smaller than at any shares that can be. Where that leaves none,
-    because everybody would report alike, those with two more people who are spread evenly (Agresti and Coull 1998): some
-    who report otherwise may not have been seen."""
-    if isinstance(protocol, UnaryEncoding):
-        return protocol.inv_variance(np.clip(inv, 0, 1), n, users=users)
-    if isinstance(protocol, RandomizedResponse):
-        return variance_at(np.clip(inv, 0, 1), n, protocol, users)
-    adds = inv_channel(np.eye(protocol.m), protocol)
-    of_truth = protocol.matrix @ adds**2 - np.eye(protocol.k)  # by truth, of what a report adds to each share
-
-    def at(theta: Array) -> Array:
-        luck = np.maximum(theta * (1 - theta), 0.0) if users == "sampled" else 0.0
-        return np.asarray(np.maximum(np.maximum(theta @ of_truth, of_truth.min(axis=0)) + luck, 0.0) / n)
-
-    variance = at(inv)
-    more = at((n * inv + 2 / protocol.k) / (n + 2))
-    return np.where(variance <= _ROUNDING**2, more, variance)
+    no longer negative have smaller large shares. Where a channel leaves none, because everybody would report alike, those
+    with two more people who are spread evenly (Agresti and Coull 1998): some who report otherwise may not have been
+    seen."""
+    variance = variance_of_one(inv, protocol, users) / n
+    none = variance <= _ROUNDING**2
+    if isinstance(protocol, Channel) and none.any():
+        more = variance_of_one((n * inv + 2 / protocol.k) / (n + 2), protocol, users) / n
+        variance = np.where(none, more, variance)
+    return variance
 
 
 def _intervals_of_two(

@@ -30,13 +30,12 @@ from scipy import special
 
 from rr_core import typed
 from rr_core._validate import Array
-from rr_core.metrics import variance_at
 from rr_core.plain_text import plain
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.channel_estimation import inv_channel, inv_covariance_channel
 from rr_core.protocols.unary import UnaryEncoding
 from rr_core.reports.alike import MOST_CELLS
-from rr_core.reports.analysis import Analysis, ByGroup, Collecting, intervals_of_inv
+from rr_core.reports.analysis import Analysis, ByGroup, Collecting, intervals_of_inv, variance_of_one
 from rr_core.reports.designs import Missing, Unclear
 from rr_core.reports.intervals import AboveZero, Test, upper_tail
 from rr_core.reports.protocol_fit import LEAST_EXPECTED, drawn
@@ -268,9 +267,9 @@ def alike_designs(
     """
     g, k = inv.shape
     even = np.full(k, 1 / k)
-    precision = n / [_of_one(design, even).mean() for design in made.designs]
+    precision = n / [variance_of_one(even, design, "sampled").mean() for design in made.designs]
     theta = _projected(precision @ inv / precision.sum())
-    of_one = np.array([_of_one(design, theta) for design in made.designs])
+    of_one = np.array([variance_of_one(theta, design, "sampled") for design in made.designs])
     variance = of_one / n[:, None] if variances is None else variances
     some = np.asarray((variance > 0).all(axis=0))
     if not some.any():
@@ -304,15 +303,6 @@ def alike_designs(
     of_all[:, some] = weight
     mean = df + int(some.sum()) - float((of_sum(of_all)[some] / weight.sum(axis=0)).sum())
     return float(scipy.stats.f.sf(found / mean, free, free * degrees_of_freedom)) if mean > 0 else 1.0, 0
-
-
-def _of_one(design: Collecting, theta: Array) -> Array:
-    """(k,) variance of Inv from one report of a random person."""
-    if isinstance(design, Channel):
-        return np.maximum(np.diag(inv_covariance_channel(theta, 1, design, users="sampled")), 0.0)
-    if isinstance(design, UnaryEncoding):
-        return design.inv_variance(np.clip(theta, 0, 1), 1, users="sampled")
-    return variance_at(theta, 1, design, "sampled")
 
 
 def _expected(design: Collecting, theta: Array, n: int) -> float:

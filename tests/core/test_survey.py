@@ -324,6 +324,9 @@ def test_the_variance_of_a_channel_is_that_at_inv_and_never_below_the_least(user
     inside = np.array([0.5, 0.3, 0.15, 0.05])
     wanted = np.diag(inv_covariance_channel(inside, 90, channel, users=users))
     np.testing.assert_allclose(variance_of_inv(inside, 90, channel, users), wanted, rtol=1e-12)
+    # Who always reports alike leaves a variance all the same: others may not have been seen.
+    sure = Channel([[0.1, 0.2, 0.7], [1 / 3, 1 / 3, 1 / 3], [0, 0, 1]])
+    assert (variance_of_inv(np.array([0.0, 0.0, 1.0]), 100, sure, users) > 1e-4).all()
     least = min(np.diag(inv_covariance_channel(row, 90, channel)).min() for row in np.eye(4))
     assert (variance_of_inv(np.array([1.9, 0.3, -0.5, -0.7]), 90, channel, users) >= least - 1e-15).all()
 
