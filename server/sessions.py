@@ -362,7 +362,7 @@ def room(size: int, *, in_turn: bool = True) -> Iterator[None]:
         return
     mine = object()
     try:
-        _wait_until(lambda: _promise(mine, size, in_turn=in_turn and size >= _VERY_MUCH))
+        _wait_until(lambda: _promise(mine, size, in_turn=in_turn and size >= _VERY_MUCH) == 1)
         if size >= _MUCH and is_served():
             stand_back()
         yield
@@ -379,11 +379,10 @@ def room_for_workers(k: int, most: int, is_given_up: Callable[[], bool]) -> Iter
     most = max(1, min(most, int(_MOST_OF_ROOM * limit()) // each))
     mine, number = object(), 0
     try:
-        while not is_given_up():
-            number = next((one for one in range(most, 0, -1) if _promise(mine, one * each)), 0)
-            if number:
-                break
-            time.sleep(_LOOK)
+        while not number and not is_given_up():
+            number = _promise(mine, each, most=most)
+            if not number:
+                time.sleep(_LOOK)
         _for_workers = _PROMISED.pop(mine, 0)
         yield number
     finally:
@@ -419,22 +418,24 @@ def to_read(name: str, size: int) -> int:
     return 0 if size < _SMALL_FILE else min(_TIMES_FILE * size, _READING)
 
 
-def _promise(key: object, size: int, *, in_turn: bool = False) -> bool:
+def _promise(key: object, size: int, *, most: int = 1, in_turn: bool = False) -> int:
+    """Book room for as many things of this size as there is room for now, at most so many; their number."""
     with _ROOM:
         if in_turn and _TURN & _PROMISED.keys():
-            return False
+            return 0
         to_come = max(0, _for_workers - _resident_of_workers())
-        wanted = sum(_PROMISED.values()) + to_come + GATE.coming + size
-        most = _ROOM_WITHIN * limit()
-        if resident() + wanted > most:
-            _have_relieved(most - wanted)
-        if resident() + wanted > most:
-            return False
-        _PROMISED[key] = size
-        if in_turn:
-            _TURN.clear()
-            _TURN.add(key)
-        return True
+        left = _ROOM_WITHIN * limit() - sum(_PROMISED.values()) - to_come - GATE.coming
+        taken = resident()
+        if taken + most * size > left:
+            _have_relieved(left - most * size)
+            taken = resident()
+        number = max(0, min(most, int((left - taken) // size)))
+        if number:
+            _PROMISED[key] = number * size
+            if in_turn:
+                _TURN.clear()
+                _TURN.add(key)
+        return number
 
 
 def relieve(target: float) -> None:
