@@ -82,11 +82,12 @@ def with_intervals(
     ]
     outside = ends.wholly(first)
     shown = ends if outside else interval
+    cut = ", cut at 0 and 1," if not outside and (ends.low[first] < 0 or ends.high[first] > 1) else ""
     scope = "all intervals together are" if interval.simultaneous else "each interval alone is"
     reading = (
         f"Markers of {ESTIMATES[chosen].name} are filled where the share is larger than chance alone would make it: "
         f"{int(above.sum()):,} of {above.size:,}. The first one shown is {share}; the interval of "
-        f"Inv{', cut at 0 and 1,' if not outside else ''} is {between(float(shown.low[first]), float(shown.high[first]))}"
+        f"Inv{cut} is {between(float(shown.low[first]), float(shown.high[first]))}"
         f"{outside}; {scope} meant to hold the truth in {percent(interval.level)} of "
         "collections."
     )

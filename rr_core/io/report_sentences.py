@@ -109,13 +109,13 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool | No
     said = " is"  # one that ends at 0 or 100% would be a point
     if low > 1 + SAME_WITHIN or high < -SAME_WITHIN:
         said = " lies wholly outside 0 to 100%, at"
-    elif low < 1 and high > 0:
+    elif low < 1 and high > 0 and (low < 0 or high > 1):
         low, high, said = max(low, 0.0), min(high, 1.0), ", cut at 0 and 1, is"
     alike = name == "inv" or percent(share) == percent(inv)
     own = inv if alike else share
     counted = results.target == "users" and 0 <= own <= 1 and not drowned
     whose = f"these {used.n:,} people" if used.n > 1 else "1 person"
-    people = f", about {whole(own * used.n):,.0f} of {whose}" if counted else ""
+    people = f", about {number(whole(own * used.n))} of {whose}" if counted else ""
     fits = "ε that was stated" + (" with these categories" if used.collected.too_few else "")
     close, also, given = analysis.close, "", ""
     if alike:
@@ -462,19 +462,20 @@ def outside(analyses: Sequence[Analysis], names: Sequence[str], *, simultaneous:
     )  # Inv is repaired by none
     low, high, close = np.concatenate(lows), np.concatenate(highs), analyses[0].close
     k, told = shares.size, list[str]()
-    missed = int((moved & ((shares < low - close) | (shares > high + close))).sum())
     below, above = high <= 0, low >= 1  # which are not cut
     cut = int((((shares < -close) | (shares > 1 + close)) & ~below & ~above).sum())
-    if missed:
-        by = f" by {LABELS[names[0]]}" if len({*names}) == 1 else ""
-        told.append(
-            f"{missed:,} of {k:,} shares{by} lie outside the interval of Inv: the repair moved them that far. Where it "
-            "matters and Inv is above zero, use Inv there."
-        )
-    if below.any() or above.any():
+    missed = int((moved & ((shares < low - close) | (shares > high + close)) & ~below & ~above).sum())
+    whole = int(below.sum() + above.sum())
+    if whole:
         told.append(
             f"Intervals of Inv that end at 0% or below, where no share can be: {below.sum():,} of {k:,}; that begin at "
             f"100% or above: {above.sum():,}. The table shows these as they are, and all others cut."
+        )
+    if missed:
+        by = f" by {LABELS[names[0]]}" if len({*names}) == 1 else ""
+        told.append(
+            f"{missed:,} of {'the other ' if whole else ''}{k - whole:,} shares{by} lie outside the interval of Inv: the "
+            "repair moved them that far. Where it matters and Inv is above zero, use Inv there."
         )
     if cut:
         told.append(

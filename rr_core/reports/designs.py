@@ -461,7 +461,9 @@ def of_forced(labels: Sequence[str], counts: NDArray[np.int64], texts: Sequence[
         raise Unclear(
             f"The chances sum to {sum(forced):.4g}: below 1 there are people left to tell the truth."
         )
-    return _possible(Counted(tuple(labels), tuple(labels), counts, Channel.forced_response(forced)))
+    names, yes = tuple(labels), likely_yes(labels) if len(labels) == 2 else None
+    about = None if yes is None else names.index(yes)
+    return _possible(Counted(names, names, counts, Channel.forced_response(forced), about))
 
 
 def check_few(labels: Sequence[str]) -> None:

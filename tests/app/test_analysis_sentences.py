@@ -305,12 +305,16 @@ def test_the_answer_by_every_estimator_with_both_intervals(many):
         outside = "lies wholly outside 0 to 100%" in text
         if min(abs(low - 1), abs(high)) > 1e-12:
             assert outside == (low > 1 or high < 0), (text, low, high)
+        cut = ", cut at 0 and 1, is" in text
         if not outside:
+            if min(abs(low), abs(high - 1)) > 1e-12:
+                assert cut == (low < 0 or high > 1), (text, low, high)
             low, high = max(low, 0.0), min(high, 1.0)
         share = float(shares[name][top])
         repaired = name != "inv" and "Inv and by" not in text
         own = share if repaired else one
-        people = [math.floor(own * about.n + 0.5 + 1e-9), about.n] if ", about " in text else []
+        told = float(math.floor(own * about.n + 0.5 + 1e-9))
+        people = [told, about.n] if ", about " in text else []
         tells(
             text.replace("these people", ""),
             *([above] if above else []),
@@ -319,7 +323,7 @@ def test_the_answer_by_every_estimator_with_both_intervals(many):
             one,
             *([] if repaired else people),
             found.level,
-            *(0, 1),  # 0 to 100%, or 0 and 1
+            *((0, 1) if outside or cut else ()),  # 0 to 100%, or 0 and 1
             low,
             high,
             *([share, *people] if repaired else []),
@@ -523,17 +527,20 @@ def test_how_to_read_the_intervals(many):
         if few:
             tells(few[0], floor_)
         (warning,) = [text for text in told if "the repair moved them" in text] or [""]
-        outside = near = 0
+        outside = near = beyond = 0
         for i, share in enumerate(shares[name]):
             if about.k > 60 and i % 10:
                 continue
             low, high = (min(max(end, 0.0), 1.0) for end in limits(found, i, simultaneous))
+            if limits(found, i, simultaneous)[1] <= 0 or limits(found, i, simultaneous)[0] >= 1:
+                beyond += 1
+                continue
             outside += share < low - 1e-12 or share > high + 1e-12
             near += min(abs(share - low), abs(share - high)) < 1e-10
         if about.k <= 60:
             told = [0]
             if warning:
-                tells(warning, lambda number, told=told: told.append(number) is None, about.k)
+                tells(warning, lambda number, told=told: told.append(number) is None, about.k - beyond)
                 assert f"shares by {QUANTITIES[name].name} lie" in warning
             assert abs(told[-1] - (outside if name != "inv" else 0)) <= near, (warning, outside)
 
@@ -554,26 +561,27 @@ def test_shares_and_intervals_where_none_can_be_are_counted(many):
                         columns[by],
                         columns[f"inv_low{ending}_cut"] == columns[f"inv_high{ending}_cut"],
                     )
-                    missed += int(((shares < low - 1e-12) | (shares > high + 1e-12)).sum())
+                    inside = (high > 0) & (low < 1)  # of 0 to 100%, in part
+                    missed += int((((shares < low - 1e-12) | (shares > high + 1e-12)) & inside).sum())
                     below, above = (
                         below + int((points & (high <= 0)).sum()),
                         above + int((points & (low >= 1)).sum()),
                     )
-                    beyond += int((((shares < -1e-12) | (shares > 1 + 1e-12)) & (high > 0) & (low < 1)).sum())
+                    beyond += int((((shares < -1e-12) | (shares > 1 + 1e-12)) & inside).sum())
                     k += shares.size
                 told = sentences.outside(
                     [one.analysis for one, _ in groups], [by for _, by in groups], simultaneous=simultaneous
                 )
                 tells(
                     " ".join(told),
-                    *((missed, k) if missed else ()),
                     *((0.0, below, k, 1.0, above) if below + above else ()),
+                    *((missed, k - below - above) if missed else ()),
                     *((beyond, k, 0.0, 1.0) if beyond else ()),
                 )
                 named = len({by for _, by in groups}) == 1
                 assert all(
                     (f"by {QUANTITIES[name].name} lie outside the interval" in text) == named
-                    for text in told[: bool(missed)]
+                    for text in told[below + above > 0 :][: bool(missed)]
                 )
                 if len(groups) == 1:
                     assert {*told} <= {*sentences.intervals(found, name, simultaneous=simultaneous)}
@@ -770,16 +778,23 @@ def test_the_chart_of_estimates_says_the_first_one_and_how_many_are_above_zero(m
             with_intervals(
                 found.analysis.estimates,
                 name,
-                found.interval(simultaneous=simultaneous).cut(),
+                found.interval(simultaneous=simultaneous),
                 found.analysis.above.above,
                 about.n,
                 view,
             )
         )
         top = int(found.used.collected.counts.argmax())
-        low, high = (min(max(end, 0.0), 1.0) for end in limits(found, top, simultaneous))
-        above = int(above_zero(found).sum())
-        tells(text, above, about.k, float(shares[name][top]), 0, 1, low, high, found.level)
+        low, high = limits(found, top, simultaneous)
+        above, cut = int(above_zero(found).sum()), "cut at 0 and 1" in text
+        side = [end for end, words in ((0, "wholly below 0%"), (1, "wholly above 100%")) if words in text]
+        if min(abs(end - edge) for end in (low, high) for edge in (0, 1)) > 1e-12:
+            assert side == [edge for edge, beyond in ((0, high < 0), (1, low > 1)) if beyond]
+            assert cut == (not side and (low < 0 or high > 1))
+        if not side:
+            low, high = max(low, 0.0), min(high, 1.0)
+        ends = (*((0, 1) if cut else ()), low, high, *side)
+        tells(text, above, about.k, float(shares[name][top]), *ends, found.level)
         assert text.startswith(f"Markers of {LABELS[name]} are filled where ")
         assert ("all intervals together are" in text) == simultaneous
 

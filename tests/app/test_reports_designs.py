@@ -53,8 +53,8 @@ def test_warner(tmp_path):
     same_files(held(page), tmp_path)
     found = analyse([360, 640], Channel.warner(0.2))
     assert (
-        "“yes” has a share of 26.7% by Inv and by MLE, about 267 of these 1,000 people; the 95% interval of Inv, cut at "
-        "0 and 1, is 22.5% to 30.8%. That is more than chance alone would make it." in said(page)
+        "“yes” has a share of 26.7% by Inv and by MLE, about 267 of these 1,000 people; the 95% interval of Inv is "
+        "22.5% to 30.8%. That is more than chance alone would make it." in said(page)
     )
     assert shown(page)["Inv %"] == pytest.approx([26.6666667, 73.3333333])
     checked(one(page.button_group, "Whose shares").set_value("population").run())

@@ -391,6 +391,10 @@ def test_a_table_with_names_takes_the_answers_in_any_order():
 def test_forced_answers():
     found = of_forced(YES_NO, COUNTS, ["1/6", "0 %"])
     np.testing.assert_allclose(found.channel.matrix, Channel.forced_response([1 / 6, 0.0]).matrix)
+    assert found.about == 0  # those who have it, as in every design with a yes and a no
+    assert of_forced(("Nein", "Ja"), COUNTS, ["0", "1/6"]).about == 1
+    assert of_forced(("red", "blue"), COUNTS, ["0", "1/6"]).about is None
+    assert of_forced(("no", "perhaps", "yes"), np.array([600, 40, 360]), ["0", "0", "1/6"]).about is None
     with pytest.raises(Unclear, match="sum to 1"):
         of_forced(YES_NO, COUNTS, ["1/2", "1/2"])
     with pytest.raises(Missing, match="how often the die"):

@@ -145,15 +145,23 @@ def test_a_channel_without_inv_has_no_intervals():
     assert f"is {100 * found.estimates['mle'][0]:.3g}% by MLE; there is no Inv" in reading(figure)
 
 
-@pytest.mark.parametrize(("first", "words"), [(2, "wholly below 0%"), (0, "wholly above 100%"), (1, "")])
-def test_an_interval_wholly_outside_is_said_to_be_where_the_picture_is_read(first, words):
-    found = analyse([900, 60, 40], RandomizedResponse(3, 1.0))
+@pytest.mark.parametrize(
+    ("counts", "first", "words"),
+    [
+        ([900, 60, 40], 2, "wholly below 0%"),
+        ([900, 60, 40], 0, "wholly above 100%"),
+        ([500, 280, 220], 2, "cut at 0 and 1"),
+        ([400, 330, 270], 0, ""),
+    ],
+)
+def test_an_interval_wholly_outside_or_cut_is_said_to_be_where_the_picture_is_read(counts, first, words):
+    found = analyse(counts, RandomizedResponse(3, 1.0))
     view = bars(np.array([first]), ["a", "b", "c"], "", 3)
-    if first == 1:
-        found = analyse([500, 300, 200], RandomizedResponse(3, 1.0))
     low, high = 100 * found.interval.low[first], 100 * found.interval.high[first]
     text = reading(with_intervals(found.estimates, "inv", found.interval, found.above.above, found.n, view))
-    assert ("wholly" in text) == (words != "")
+    assert ("wholly" in text) == ("wholly" in words)
+    assert ("cut at 0 and 1" in text) == ("cut" in words)
     assert words in text
+    if "cut" in words:
+        low, high = max(low, 0.0), min(high, 100.0)
     assert f"{low:.3g}% to {high:.3g}%".replace("-", "−") in text
-    assert ("cut at 0 and 1" in text) == (words == "")
