@@ -8,7 +8,6 @@ from __future__ import annotations
 import gzip
 import importlib
 import inspect
-import io
 import pkgutil
 import struct
 import time
@@ -17,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 import rr_core.io
 from rr_core.io import (
@@ -31,6 +29,7 @@ from rr_core.io import (
     within,
 )
 from rr_core.io.decoding import _SAS
+from tests.io import reading
 from tests.io.workbook_files import ANSWERS, archive, excel_parts, xlsx, zipped
 
 Reader = Callable[[bytes, str], Any]
@@ -93,9 +92,7 @@ TABLE = b"category,count\nbus,3\ncar,4\n"
 
 def parquet(table: pa.Table, **options: Any) -> bytes:
     """A Parquet file compressed by zstd."""
-    sink = io.BytesIO()
-    pq.write_table(table, sink, **{"compression": "zstd", **options})
-    return sink.getvalue()
+    return reading.parquet(table, **{"compression": "zstd", **options})
 
 
 def wide() -> bytes:

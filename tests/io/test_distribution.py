@@ -16,28 +16,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rr_core.io import Distribution, Dropped, UnreadableFile, decoding, inspect, read_distribution, tables
+from tests.io.reading import pairs, parquet, refused
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
 
-def parquet(table: pa.Table, **options: Any) -> bytes:
-    sink = io.BytesIO()
-    pq.write_table(table, sink, **options)
-    return sink.getvalue()
-
-
 def read(text: str, name: str = "a.csv", **options: Any) -> Distribution:
     return read_distribution(text.encode(), name, **options)
-
-
-def pairs(found: Distribution) -> list[tuple[str, Any]]:
-    return list(zip(found.labels.tolist(), found.weights.tolist(), strict=True))
 
 
 ABC = [("a", 3), ("b", 0), ("c", 5)]
@@ -419,15 +409,9 @@ TABLE = parquet(pa.table({"category": ["a", "b"] * 50, "count": range(100)}))
 
 
 def complaint(data: str | bytes, name: str = "table.csv", **options: Any) -> str:
-    """The sentence, after checking that it is fit for a person."""
-    with pytest.raises(UnreadableFile) as caught:
-        read_distribution(data.encode() if isinstance(data, str) else data, name, **options)
-    sentence = str(caught.value)
-    assert sentence.endswith(".")
-    assert "\n" not in sentence
-    assert len(sentence) < 260
-    assert not any(word in sentence for word in ("Error", "Arrow", "object", "None", "dtype"))
-    return sentence
+    return refused(
+        lambda: read_distribution(data.encode() if isinstance(data, str) else data, name, **options)
+    )
 
 
 BAD_COUNTS = {

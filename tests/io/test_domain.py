@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from rr_core.io import (
     AllSeen,
-    Collected,
     Domain,
     Listed,
     Reports,
@@ -20,22 +19,16 @@ from rr_core.io import (
     UnreadableFile,
     WrongDomain,
     read_list,
-    read_reports,
     within,
 )
 from rr_core.io import domain as domains
+from tests.io.reading import pairs, reports_of
 from tests.io.test_distribution import LABELS
 
 
 def reports(counts: dict[str, int], name: str = "category") -> Reports:
     text = f"{name},count\n" + "".join(f'"{label}",{count}\n' for label, count in counts.items())
-    return read_reports(
-        [Source("a.csv", text.encode())], layout="counts", category=0, count=1, has_header=True
-    )
-
-
-def pairs(found: Collected) -> list[tuple[str, int]]:
-    return list(zip(found.labels.tolist(), found.counts.tolist(), strict=True))
+    return reports_of(text, layout="counts", category=0, count=1, has_header=True)
 
 
 def names(text: str | Source) -> list[str]:

@@ -42,6 +42,7 @@ from server.jobs import Lost, Pool
 from server.sessions import to_read
 from tests import EXAMPLES, LENGTHY, SAME_EXAMPLES
 from tests.io.hostile_files import BOMBS, HUGE, LARGE, QUICK, READERS, answer, parquet
+from tests.io.reading import is_plain
 
 SECONDS = 2.0
 POPULATION = Population.from_weights([4, 1, 9])
@@ -276,11 +277,6 @@ def read(
         assert took < seconds, (name, reader)
         assert said is None or is_plain(said), (name, reader, said)
     return [said for _, said in answers]
-
-
-def is_plain(said: str) -> bool:
-    """Whether it reads as one or two sentences for a person."""
-    return 20 < len(said) < 700 and said.isprintable() and said.endswith(".") and "Traceback" not in said
 
 
 # The quick run has a few small ones, of each kind.

@@ -11,7 +11,6 @@ from rr_core.io import (
     AllSeen,
     Source,
     UnreadableFile,
-    WrongDomain,
     decoding,
     inspect_reports,
     read_reports,
@@ -22,40 +21,21 @@ from rr_core.io import reports as module
 from rr_core.io.columns import header_rows
 from rr_core.io.decoding import megabytes
 from tests.app.hostile_reports import CASES, GOOD, Hostile, to_parquet
-
-
-def sentence(call: Any) -> str:
-    """What is said to the person, after checking that it is fit for one."""
-    with pytest.raises((UnreadableFile, WrongDomain)) as caught:
-        call()
-    said = str(caught.value)
-    assert said.endswith(".")
-    assert "\n" not in said
-    assert len(said) < 300
-    assert not any(word in said for word in ("Error", "Arrow", "object", "None", "dtype"))
-    return said
-
-
-def complaint(*texts: str | bytes, **options: Any) -> str:
-    files = [
-        Source(f"{name}.csv", text.encode() if isinstance(text, str) else text)
-        for name, text in zip("abc", texts, strict=False)
-    ]
-    return sentence(lambda: read_reports(files, **options))
+from tests.io.reading import as_dict, complaint, preview_of, refused, reports_of
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_each_file_is_read_or_gets_its_sentence(case: Hostile) -> None:
+def test_each_file_is_read_or_gets_its_refused(case: Hostile) -> None:
     def use() -> Any:
         reports = read_reports(case.files, **case.options)
         return reports, within(reports, case.domain or AllSeen()) if len(reports.labels) > 1 else None
 
     assert bool(case.refused) != bool(case.counts)
     if case.refused:
-        assert case.refused in sentence(use)
+        assert case.refused in refused(use)
     else:
         reports, _ = use()
-        assert dict(zip(reports.labels.tolist(), reports.counts.tolist(), strict=True)) == case.counts
+        assert as_dict(reports) == case.counts
         assert any(case.noted in note for note in reports.notes) or not case.noted
 
 
@@ -87,14 +67,14 @@ def test_limits_hold_for_all_files_together(monkeypatch: pytest.MonkeyPatch) -> 
         assert read_reports(files).total == 120
         monkeypatch.setattr(place, name, 2 * len(GOOD) - 1)
         limit = megabytes(2 * len(GOOD) - 1)
-        assert f"The files {words} than {limit} together." in sentence(lambda: read_reports(files))
+        assert f"The files {words} than {limit} together." in refused(lambda: read_reports(files))
         monkeypatch.undo()
 
 
 def test_the_total_is_exact_or_refused() -> None:
     half = f"category,count\na,{2**52}\nb,1\n"
-    assert read_reports([Source("a.csv", half.encode())]).total == 2**52 + 1
-    assert read_reports([Source("a.csv", f"{half}c,{2**52 - 1}\n".encode())]).total == 2**53
+    assert reports_of(half).total == 2**52 + 1
+    assert reports_of(f"{half}c,{2**52 - 1}\n").total == 2**53
     assert complaint(f"{half}c,{2**52}\n").startswith("The counts add up to more than 9,007,199,254,740,992.")
     assert complaint(half, half).startswith("The counts add up to more than")
 
@@ -103,7 +83,7 @@ def test_number_of_categories(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tables.MAX_CATEGORIES == 1_500_000
     names = [f"c{i}\n" for i in range(5)]
     monkeypatch.setattr(tables, "MAX_CATEGORIES", 5)
-    assert len(read_reports([Source("a.csv", "".join(names).encode())]).labels) == 5
+    assert len(reports_of("".join(names)).labels) == 5
     assert "holds 6 different categories; at most 5" in complaint("".join(names) + "one more\n")
     assert "holds 6 different categories; at most 5" in complaint("".join(names), "one more\n")
 
@@ -114,15 +94,13 @@ def test_a_column_of_user_numbers_is_stopped_early(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("rr_core.io.parquet._PIECE_ROWS", 30)
     heard: list[float] = []
     data = to_parquet(user=pa.array(range(3000)))
-    said = sentence(
-        lambda: read_reports([Source("a.parquet", data)], progress=lambda done: bool(heard.append(done)))
-    )
+    said = refused(lambda: reports_of(data, name="a.parquet", progress=lambda done: bool(heard.append(done))))
     assert "holds more than 20 different values, and at most 10 categories can be used" in said
 
 
 def test_programming_errors() -> None:
     with pytest.raises(ValueError, match="layout must be"):
-        read_reports([Source("a.csv", GOOD.encode())], layout="wide")  # type: ignore[arg-type]
+        reports_of(GOOD, layout="wide")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="files must hold at least one"):
         read_reports([])
     assert complaint(GOOD, category="town").startswith("There is no column “town”.")
@@ -167,11 +145,7 @@ REFUSED = {
         "Never 1,234\nOnce 2,345\nOften 3,456\n",
     ],
     # As programs save it under the name of an Excel file.
-    "a web page": [
-        "<table><tr><td>yes</td></tr></table>",
-        '<meta charset="utf-8"><table>',
-        "<tr><td>yes",
-    ],
+    "a web page": ["<table><tr><td>yes</td></tr></table>", '<meta charset="utf-8"><table>', "<tr><td>yes"],
     # The header was said to have too many fields.
     "“# inside” is a remark between the rows of the table: take it out.": [
         f"{above}answer,n\nyes,312\n# inside\nno,255\n# again\n"
@@ -243,7 +217,7 @@ READ = {
 
 @pytest.mark.parametrize(("text", "counts"), READ.items())
 def test_what_only_looks_broken_is_read(text: str, counts: list[int]) -> None:
-    assert read_reports([Source("a.txt", text.encode())]).counts.tolist() == counts
+    assert reports_of(text, name="a.txt").counts.tolist() == counts
 
 
 def test_a_quotation_mark_for_inches_is_one_of_a_name() -> None:
@@ -253,7 +227,7 @@ def test_a_quotation_mark_for_inches_is_one_of_a_name() -> None:
 
 def test_answers_in_one_line_without_a_header_are_named() -> None:
     with pytest.raises(UnreadableFile, match=r"one line, of 5 cells"):
-        inspect_reports(Source("a.csv", b"yes,no,no,yes,no\n"), has_header=False)
+        preview_of(b"yes,no,no,yes,no\n", has_header=False)
 
 
 @pytest.mark.parametrize(
@@ -287,8 +261,8 @@ def test_a_count_in_the_cell_of_its_name_is_named(text: str) -> None:
 @pytest.mark.parametrize("text", DRAWN.values(), ids=DRAWN)
 def test_a_table_that_is_drawn_with_bars_is_read(text: str) -> None:
     """It was refused as a printed one; the line of a bad count is that of the file."""
-    read = read_reports([Source("a.txt", text.encode())])
-    assert dict(zip(read.labels.tolist(), read.counts.tolist(), strict=True)) == {"no": 360, "yes": 640}
+    read = reports_of(text, name="a.txt")
+    assert as_dict(read) == {"no": 360, "yes": 640}
     line = 1 + text[: text.index("360")].count("\n")
     assert complaint(text.replace("360", "3x0")).startswith(f"Line {line}: the count “3x0” is not a number")
 
@@ -326,7 +300,7 @@ def test_yes_and_no_with_a_number_each_are_no_answers(text: str) -> None:
 def test_names_that_are_a_little_like_those_lines_are_names(names: list[str]) -> None:
     for times in (1, 3):
         text = "report\n" + "\n".join(names * times)
-        assert read_reports([Source("a.csv", text.encode())]).labels.tolist() == names
+        assert reports_of(text).labels.tolist() == names
 
 
 def test_files_of_different_shape() -> None:
@@ -348,7 +322,7 @@ def test_an_empty_file_among_others_is_skipped() -> None:
     read = read_reports(
         [Source("a.csv", b"red\nblue\n" * 9), Source("b.csv", b""), Source("c.csv", b"red\n" * 3)]
     )
-    assert dict(zip(read.labels.tolist(), read.counts.tolist(), strict=True)) == {"red": 12, "blue": 9}
+    assert as_dict(read) == {"red": 12, "blue": 9}
     assert "“b.csv” has no rows, and was skipped." in read.notes
 
 
@@ -371,7 +345,7 @@ def test_names_that_are_there_once_beside_numbers_are_refused() -> None:
         "answer,a\nyes,1\nno,0\n",
         "answer,age,n\nyes,1.5,1\nno,2.5,1\n",
     ):
-        assert read_reports([Source("a.csv", text.encode())]).total == 2
+        assert reports_of(text).total == 2
 
 
 @pytest.mark.parametrize(
@@ -411,9 +385,7 @@ def test_one_number_beside_all_shares_is_no_count() -> None:
     assert complaint(text).startswith(
         "The column “N” has the same number in each row, beside the shares in “share”"
     )
-    alike = read_reports(
-        [Source("a.csv", text.replace("share", "remark").encode())], category="answer", count="N"
-    )
+    alike = reports_of(text.replace("share", "remark"), category="answer", count="N")
     assert alike.counts.tolist() == [448, 448, 448]
 
 
@@ -427,7 +399,7 @@ def test_of_two_columns_of_one_name_it_is_told_which_was_read() -> None:
 def test_the_mean_of_scores_below_their_counts_is_left_out() -> None:
     """It was a count that is not whole."""
     text = b"score,n\n1,134\n2,256\nMean,1.66\nSD,0.48\n"
-    read = read_reports([Source("a.csv", text)])
+    read = reports_of(text)
     assert read.labels.tolist() == ["1", "2"]
     assert read.notes == ("Left out, as no numbers of people: “Mean”, “SD”.",)
     assert complaint(text.replace(b"Mean", b"mid")).startswith(
@@ -438,20 +410,18 @@ def test_the_mean_of_scores_below_their_counts_is_left_out() -> None:
 @pytest.mark.parametrize("mark", ["%", "//"])
 def test_remarks_above_a_table_may_begin_otherwise(mark: str) -> None:
     """The header was said to have too many fields."""
-    read = read_reports(
-        [Source("a.csv", f"{mark} exported\n{mark} k = 2\nanswer,n\nno,360\nyes,640\n".encode())]
-    )
+    read = reports_of(f"{mark} exported\n{mark} k = 2\nanswer,n\nno,360\nyes,640\n")
     assert (read.labels.tolist(), read.counts.tolist()) == (["no", "yes"], [360, 640])
     assert read.notes == (f"2 lines that begin with {mark} above the table were skipped.",)
     named = f"{mark} who agree,n\nno,360\nyes,640\n"
-    assert read_reports([Source("a.csv", named.encode())]).counts.tolist() == [360, 640]
+    assert reports_of(named).counts.tolist() == [360, 640]
 
 
 def test_lines_in_quotation_marks_as_a_whole_are_read() -> None:
     """Each was a report."""
     text = '"answer,n"\n"no,360"\n"""yes, sure"",640"\n'
-    read = read_reports([Source("a.csv", text.encode())])
+    read = reports_of(text)
     assert (read.labels.tolist(), read.counts.tolist()) == (["no", "yes, sure"], [360, 640])
     assert read.notes == ("Each line was in quotation marks as a whole, which were taken away.",)
     towns = '"town"\n' + '"Boston, MA"\n"Reno, NV"\n' * 3
-    assert read_reports([Source("a.csv", towns.encode())]).labels.tolist() == ["Boston, MA", "Reno, NV"]
+    assert reports_of(towns).labels.tolist() == ["Boston, MA", "Reno, NV"]

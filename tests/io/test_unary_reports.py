@@ -3,8 +3,6 @@
 import io
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -13,6 +11,7 @@ from rr_core.io import Source, UnreadableFile
 from rr_core.io import unary_reports as module
 from rr_core.io.unary_reports import UnaryReports, read_unary
 from rr_core.protocols import UnaryEncoding
+from tests.io.reading import parquet, table
 
 BITS = UnaryEncoding(4, 1.0).randomize(np.repeat([0, 1, 2], [20, 12, 5]), 1)
 NAMES = ["bus", "car", "train", "on foot"]
@@ -28,12 +27,6 @@ def named(read: UnaryReports) -> tuple[str, ...]:
 def as_csv(bits, names=NAMES, separator=","):
     rows = [separator.join(map(str, row)) for row in bits.tolist()]
     return ("\n".join(([separator.join(names)] if names else []) + rows) + "\n").encode()
-
-
-def parquet(columns):
-    out = io.BytesIO()
-    pq.write_table(pa.table(columns), out)
-    return out.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -166,11 +159,6 @@ def test_names_of_zeros_and_ones_in_a_table_of_ones_are_names():
 RNG = np.random.default_rng(8)
 BIT = RNG.integers(0, 2, (300, 40))
 STRINGS = ["".join(map(str, row[:12])) for row in BIT]
-
-
-def table(header, *columns):
-    rows = zip(*columns, strict=True)
-    return f"{header}\n{''.join(','.join(map(str, row)) + chr(10) for row in rows)}".encode()
 
 
 @pytest.mark.parametrize(
