@@ -21,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rr_core.io import Distribution, Dropped, UnreadableFile, decoding, inspect, read_distribution, tables
+from tests import EXAMPLES
 from tests.io.reading import pairs, parquet, refused
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
@@ -338,7 +339,7 @@ FORMS = {
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=EXAMPLES // 2)
 @given(COUNTS, st.booleans(), st.fixed_dictionaries(FORMS))
 def test_counts_survive(counts: dict[str, int], header: bool, form: dict[str, Any]) -> None:
     rows: list[list[Any]] = [[label, count] for label, count in counts.items()]
@@ -360,7 +361,7 @@ def test_counts_survive(counts: dict[str, int], header: bool, form: dict[str, An
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=EXAMPLES // 2)
 @given(st.lists(LABELS, min_size=1, max_size=40).filter(lambda v: len(set(v)) > 1), st.booleans())
 def test_values_survive(values: list[str], as_parquet: bool) -> None:
     if as_parquet:
@@ -374,7 +375,7 @@ def test_values_survive(values: list[str], as_parquet: bool) -> None:
 
 
 @pytest.mark.slow
-@settings(deadline=None)
+@settings(deadline=None, max_examples=EXAMPLES // 3)
 @given(st.lists(st.tuples(LABELS, st.floats(0, 1e6)), min_size=2, max_size=30, unique_by=lambda row: row[0]))
 def test_shares_survive(rows: list[tuple[str, float]]) -> None:
     data = write([["category", "share"], *map(list, rows)], ",", "\n", csv.QUOTE_MINIMAL).encode()
@@ -390,7 +391,7 @@ def test_shares_survive(rows: list[tuple[str, float]]) -> None:
     )
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=EXAMPLES // 2)
 @given(st.lists(st.sampled_from(["a,1", "b,2", "", "  ", ",", ",5", '"c\n\nd",3']), min_size=1, max_size=30))
 def test_every_line_is_accounted_for(lines: list[str]) -> None:
     lines = ["a,1", "b,1", *lines]

@@ -22,6 +22,7 @@ from rr_core.io import (
     within,
 )
 from rr_core.io import domain as domains
+from tests import EXAMPLES
 from tests.io.reading import pairs, reports_of
 from tests.io.test_distribution import LABELS
 
@@ -231,7 +232,7 @@ def test_results_cannot_be_changed() -> None:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=EXAMPLES // 5)
 @given(
     st.dictionaries(LABELS, st.integers(0, 100), min_size=2, max_size=12).filter(lambda c: any(c.values())),
     st.lists(LABELS, min_size=2, max_size=12, unique=True),
