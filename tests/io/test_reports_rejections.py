@@ -21,7 +21,7 @@ from rr_core.io import reports as module
 from rr_core.io.columns import header_rows
 from rr_core.io.decoding import megabytes
 from tests.app.hostile_reports import CASES, GOOD, Hostile, to_parquet
-from tests.io.reading import as_dict, complaint, preview_of, refused, reports_of
+from tests.io.reading import as_dict, complaint, refused, reports_of
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -138,7 +138,7 @@ PRINTED = {
 
 REFUSED = {
     # Each line was a report.
-    "a table as a program prints it": [*PRINTED.values()],
+    "a table as a program prints it": [*PRINTED.values(), "- yes: 412\n- no: 588\n"],
     "one line in brackets": ["{'yes': 640, 'no': 360}", "Counter({'yes': 640, 'no': 360})", "[('yes', 640)]"],
     "If that is one number, write it without the comma": [
         "yes: 1,234\nno: 2,345\n",
@@ -174,11 +174,54 @@ REFUSED = {
         "answer,region,n\nyes,North,140\n,South,150\nno,North,260\n,South,250\n"
     ],
     "Line 4 has no count.": ["answer,n\nyes,137\nno,91\nmaybe,\n"],
+    # Each line was a report; of two with yes and no, Warner's design asked which one means yes.
+    "a name and a number in one cell, as “": [
+        *("yes - 412\nno - 588\n", "412 yes\n588 no\n", "yes (n=412)\nno (n=588)\n"),
+        *("answer\nbus 21\ncar 30\ntrain 19\n", "Never 137\n2-3 times 76\nWeekly 41\n"),
+        *("42 18-24\n137 25-34\n7 65+\n", "yes 268\nno 332\n", "Ja 12\nNein 40"),
+    ],
+    "a name and a number in one cell, as “yes 268”": ["x Freq\nyes 268\nno 332\n"],
+    "a name and a number in one cell, as “no 332”": ["x Freq\nno 332\nmaybe 9\nyes 268\n"],
+    "a name and a number in one cell, as “bus: 21 people”": [
+        "bus: 21 people\ntram: 34 people\nwalk: 3 people\n"
+    ],
+    # 140 thousands were 140 reports.
+    "by its name, and every report counts here": [
+        f'answer,"{name}"\nbus,140\ncar,210\n'
+        for name in ("people (in 1000)", "N (thousands)", "Tsd.", "n ('000)", "in 1,000s", "Millions")
+    ],
+    "“Anteil in %” holds shares": ["Antwort,Anteil in %\nyes,64\nno,36\n"],
+    "holds shares": [
+        "region,answer,share\n" + "".join(f"{'NS'[i % 2]},c{i},0.{10 + i}\n" for i in range(12))
+    ],
     # What follows was one name, cut, and the reports in it were lost.
     'A quotation mark is opened on line 3 (“2,"no 3,yes 4,no”) and never': [
         'id,answer\n1,yes\n2,"no\n3,yes\n4,no\n'
     ],
 }
+
+
+# Of a second file, in which the numbers of the rows were six categories.
+IN_ORDER = "".join(f"{i},{'yes' if i % 2 else 'no'}\n" for i in range(1, 7))
+TURNED = "".join(f"{'yes' if i % 3 else 'no'},{i}\n" for i in range(1, 7))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "words"),
+    [
+        (
+            "category,count\na,1\n",
+            "count,category\n1,a\n",
+            "its column 1 is called “count”, and in “a.csv” “category”.",
+        ),
+        ("report\nred\nblue\n", "red\nblue\n", "its column 1 is called “red”, and in “a.csv” “report”."),
+        ("a,1\nb,2\n", "a\nb\n", "it has 1 column, and “a.csv” has 2."),
+        ("a,1\nb,2\n", "category,count\na,1\n", "Line 1: the count “count” is not a number."),
+        (IN_ORDER, TURNED, "its columns of numbers are not those of “a.csv”"),
+    ],
+)
+def test_a_file_of_another_shape_is_refused(first: str, second: str, words: str) -> None:
+    assert complaint(first, second).startswith(f"“b.csv”: {words}")
 
 
 @pytest.mark.parametrize(
@@ -189,6 +232,7 @@ def test_what_is_no_table_of_reports_is_refused_with_its_reason(words: str, text
 
 
 READ = {
+    'id,size\n1,5"\n2,"6"\n3,5"\n4,5"\n': [3, 1],  # inches
     # As SQLite and NumPy write them.
     "no|360\nyes|640\n": [360, 640],
     "answer|n\nno|360\nyes|640\n": [360, 640],
@@ -220,44 +264,6 @@ def test_what_only_looks_broken_is_read(text: str, counts: list[int]) -> None:
     assert reports_of(text, name="a.txt").counts.tolist() == counts
 
 
-def test_a_quotation_mark_for_inches_is_one_of_a_name() -> None:
-    inches = [Source("a.csv", b'id,size\n1,5"\n2,"6"\n3,5"\n4,5"\n')]
-    assert read_reports(inches, layout="values", category="size").counts.tolist() == [3, 1]
-
-
-def test_answers_in_one_line_without_a_header_are_named() -> None:
-    with pytest.raises(UnreadableFile, match=r"one line, of 5 cells"):
-        preview_of(b"yes,no,no,yes,no\n", has_header=False)
-
-
-@pytest.mark.parametrize(
-    "name", ["people (in 1000)", "N (thousands)", "Tsd.", "n ('000)", "in 1,000s", "Millions"]
-)
-def test_counts_in_thousands_are_refused(name: str) -> None:
-    """140 thousands were 140 reports."""
-    text = f'answer,"{name}"\nbus,140\ncar,210\n'
-    assert "by its name, and every report counts here" in complaint(text, layout="counts", category=0)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "yes - 412\nno - 588\n",
-        "412 yes\n588 no\n",
-        "yes (n=412)\nno (n=588)\n",
-        "- yes: 412\n- no: 588\n",
-        "answer\nbus 21\ncar 30\ntrain 19\n",
-        "Never 137\n2-3 times 76\nWeekly 41\n",
-        "42 18-24\n137 25-34\n7 65+\n",
-        "bus: 21 people\ntram: 34 people\nwalk: 3 people\n",
-    ],
-)
-def test_a_count_in_the_cell_of_its_name_is_named(text: str) -> None:
-    """Each line was a report."""
-    said = complaint(text)
-    assert "a table as a program" in said or "give the counts a column of their own, behind a comma" in said
-
-
 @pytest.mark.parametrize("text", DRAWN.values(), ids=DRAWN)
 def test_a_table_that_is_drawn_with_bars_is_read(text: str) -> None:
     """It was refused as a printed one; the line of a bad count is that of the file."""
@@ -265,22 +271,6 @@ def test_a_table_that_is_drawn_with_bars_is_read(text: str) -> None:
     assert as_dict(read) == {"no": 360, "yes": 640}
     line = 1 + text[: text.index("360")].count("\n")
     assert complaint(text.replace("360", "3x0")).startswith(f"Line {line}: the count “3x0” is not a number")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "yes 268\nno 332\n",
-        "x Freq\nyes 268\nno 332\n",
-        "x Freq\nno 332\nmaybe 9\nyes 268\n",
-        "Ja 12\nNein 40",
-    ],
-)
-def test_yes_and_no_with_a_number_each_are_no_answers(text: str) -> None:
-    """Two reports, of which Warner's design asked which one means yes."""
-    said = complaint(text)
-    assert "a name and a number in one cell" in said
-    assert "Freq" not in said
 
 
 @pytest.mark.parametrize(
@@ -303,20 +293,6 @@ def test_names_that_are_a_little_like_those_lines_are_names(names: list[str]) ->
         assert reports_of(text).labels.tolist() == names
 
 
-def test_files_of_different_shape() -> None:
-    for first, second, words in (
-        (
-            "category,count\na,1\n",
-            "count,category\n1,a\n",
-            "its column 1 is called “count”, and in “a.csv” “category”.",
-        ),
-        ("report\nred\nblue\n", "red\nblue\n", "its column 1 is called “red”, and in “a.csv” “report”."),
-        ("a,1\nb,2\n", "a\nb\n", "it has 1 column, and “a.csv” has 2."),
-        ("a,1\nb,2\n", "category,count\na,1\n", "Line 1: the count “count” is not a number."),
-    ):
-        assert complaint(first, second).startswith(f"“b.csv”: {words}")
-
-
 def test_an_empty_file_among_others_is_skipped() -> None:
     """As Spark writes the parts of a table without headers that have no rows: all of them were refused."""
     read = read_reports(
@@ -324,14 +300,6 @@ def test_an_empty_file_among_others_is_skipped() -> None:
     )
     assert as_dict(read) == {"red": 12, "blue": 9}
     assert "“b.csv” has no rows, and was skipped." in read.notes
-
-
-def test_columns_in_another_order_are_seen_without_a_header() -> None:
-    """The numbers of the rows of the second file were six categories."""
-    first = "".join(f"{i},{'yes' if i % 2 else 'no'}\n" for i in range(1, 7))
-    second = "".join(f"{'yes' if i % 3 else 'no'},{i}\n" for i in range(1, 7))
-    said = complaint(first, second)
-    assert "“b.csv”: its columns of numbers are not those of “a.csv”" in said
 
 
 def test_names_that_are_there_once_beside_numbers_are_refused() -> None:
