@@ -454,7 +454,7 @@ def encoding_note(text: bytes, encoding: str) -> tuple[str, ...]:
     if found is None:
         return ()
     at = found.start()
-    before = re.search(_OF_A_WORD + rb"$", text[max(at - _LONGEST_WORD, 0) : at])
+    before = re.search(_OF_A_WORD + rb"\Z", text[max(at - _LONGEST_WORD, 0) : at])
     after = re.match(_OF_A_WORD, text[at : at + _LONGEST_WORD])
     word = b"".join(part[0] for part in (before, after) if part).decode("utf-8", "ignore")
     return (

@@ -101,13 +101,13 @@ def wide() -> bytes:
 
 
 def long() -> bytes:
-    codes = pa.array(np.zeros(100_000_000, np.int8))
+    codes = pa.array(np.zeros(30_000_000, np.int8))
     category = pa.DictionaryArray.from_arrays(codes, pa.array(["x"]))
-    return parquet(pa.table({"category": category, "count": pa.array(np.ones(100_000_000, np.int8))}))
+    return parquet(pa.table({"category": category, "count": pa.array(np.ones(30_000_000, np.int8))}))
 
 
 def prefixes() -> bytes:
-    table = pa.table({"category": pa.array([b"b" * 1_000_000] * 900, pa.binary())})
+    table = pa.table({"category": pa.array([b"b" * 1_000_000] * 400, pa.binary())})
     return parquet(table, use_dictionary=False, column_encoding="DELTA_BYTE_ARRAY", write_statistics=False)
 
 
@@ -242,7 +242,7 @@ LARGE: dict[str, Callable[[], bytes]] = {
     "prefixes.parquet": prefixes,
     "endings.parquet": endings,
     "long footer.parquet.gz": lambda: gzip.compress(long_footer(), 1),
-    "bomb.csv.gz": lambda: gzip.compress(b"category,count\n" + b"a,1\n" * 50_000_000, 1),
+    "bomb.csv.gz": lambda: gzip.compress(b"category,count\n" + b"a,1\n" * 25_000_000, 1),
 }
 """Small files of very much."""
 
