@@ -10,10 +10,11 @@ import time
 import pyarrow as pa
 import pytest
 
-from rr_core.io import UnreadableFile, inspect, labels, read_distribution, reports, tables, text
+from rr_core.io import inspect, labels, read_distribution, tables, text
 from rr_core.io.columns import column_names
 from rr_core.io.text import open_text
 from tests.io.hostile_files import parquet
+from tests.io.reading import complaint
 
 
 def test_text_in_the_encoding_of_prefixes_is_read() -> None:
@@ -86,16 +87,12 @@ def test_too_many_different_names_are_refused_before_the_end(monkeypatch: pytest
     monkeypatch.setattr(tables, "MAX_CATEGORIES", 100)
     monkeypatch.setattr(tables, "_PENDING", 50)
     monkeypatch.setattr(text, "_BLOCK", 200)
-    heard: list[float] = []
-    for row in (b"name %d\n", b"name %d,1\n"):
-        data = b"".join(row % i for i in range(10_000))
-        heard.clear()
-        with pytest.raises(
-            UnreadableFile, match=r"more than 200 different values, and at most 100 categories"
-        ):
-            reports.read_reports(
-                [reports.Source("a.csv", data)], progress=lambda done: bool(heard.append(done))
-            )
+    monkeypatch.setattr("rr_core.io.parquet._PIECE_ROWS", 30)
+    files = [b"".join(row % i for i in range(10_000)) for row in (b"name %d\n", b"name %d,1\n")]
+    for data in (*files, parquet(pa.table({"user": range(10_000)}))):
+        heard: list[float] = []
+        said = complaint(data, progress=lambda done, heard=heard: bool(heard.append(done)))
+        assert "more than 200 different values, and at most 100 categories" in said
         assert max(heard) < 0.5
 
 

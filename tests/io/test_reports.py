@@ -439,24 +439,21 @@ def test_a_last_line_that_ends_a_table_needs_no_blank_line(below):
                 reports_of(text)
 
 
-@pytest.mark.parametrize("below", ["\n72 responses\n", "\nEnd of export\n", "Source: Town hall, 2024\n"])
+@pytest.mark.parametrize(
+    "below",
+    [
+        *("\n72 responses\n", "\nEnd of export\n", "Source: Town hall, 2024\n"),
+        # Without a blank line above it, it was a report.
+        *("End of export\n", "*** END OF FILE ***\n", "27 rows\n"),
+    ],
+)
 def test_a_remark_below_a_single_column_is_no_report(below: str) -> None:
     rows = "bus\ncar\nbike\n" * 9
     read = reports_of(f"answer\n{rows}{below}")
-    assert (read.labels.tolist(), read.counts.tolist()) == (["bus", "car", "bike"], [9, 9, 9])
+    assert pairs(read) == [("bus", 9), ("car", 9), ("bike", 9)]
     assert read.notes == (f"Below the table: “{below.strip()}”. That was skipped.",)
-    for kept in ("\nwalk\n", "no car\n", "\nbus\n\nno car\n"):
+    for kept in ("\nwalk\n", "no car\n", "\nbus\n\nno car\n", f"End\n{rows}"):
         assert reports_of(f"answer\n{rows}{kept}").total > 27
-
-
-@pytest.mark.parametrize("end", ["End of export", "*** END OF FILE ***", "27 rows"])
-def test_the_last_line_of_a_single_column_may_say_that_it_ends(end: str) -> None:
-    """It was a report, unless a blank line stood above it."""
-    rows = "bus\ncar\nbike\n" * 9
-    found = reports_of(f"answer\n{rows}{end}\n")
-    assert pairs(found) == [("bus", 9), ("car", 9), ("bike", 9)]
-    assert found.notes == (f"Below the table: “{end}”. That was skipped.",)
-    assert reports_of(f"answer\n{rows}End\n{rows}").total == 55
 
 
 SPSS = "mode,,,\n,,Frequency,Percent\nValid,bus,40,40\n,car,50,50\n,Total,90,90\n"
@@ -517,11 +514,6 @@ def test_counts_behind_colons_are_read() -> None:
     assert read_typed("Q1: yes, 64\nQ1: no, 36").labels.tolist() == ["Q1: yes", "Q1: no"]
 
 
-def test_times_and_names_that_come_again_are_no_counts_behind_colons() -> None:
-    assert reports_of("12:30\n12:45\n13:05\n12:30\n").layout == "values"
-    assert text._detect_separator("a: 3\na: 4\nb: 3\n") is None
-
-
 BOTH, USE = {"bus": 1120, "car": 988}, {"Never": 22, "Seldom": 14, "Often": 8}
 ROWS = "Never;22\nSeldom;14\nOften;8\n"
 READ: dict[str, dict[str, int]] = {
@@ -542,6 +534,9 @@ READ: dict[str, dict[str, int]] = {
     },
     # The separator that Excel says was the header.
     '# exported\nsep=;\nanswer;n\n"yes; once";3\nno;4\n': {"yes; once": 3, "no": 4},
+    # Times, and names that come again, are no counts behind colons.
+    "12:30\n12:45\n13:05\n12:30\n": {"12:30": 2, "12:45": 1, "13:05": 1},
+    "a: 3\na: 4\nb: 3\na: 3\n": {"a: 3": 2, "a: 4": 1, "b: 3": 1},
     # What only looks like the lines of uniq: a list with numbers; and of two columns the first.
     "  1 yes\n  2 no\n  3 perhaps\n": {"1 yes": 1, "2 no": 1, "3 perhaps": 1},
     "     42 yes,north\n      7 no,south\n      1 answer,region\n": {"yes": 42, "no": 7},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from rr_core.io import (
@@ -25,7 +24,7 @@ from tests.io.reading import as_dict, complaint, refused, reports_of
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_each_file_is_read_or_gets_its_refused(case: Hostile) -> None:
+def test_each_file_is_read_or_gets_its_sentence(case: Hostile) -> None:
     def use() -> Any:
         reports = read_reports(case.files, **case.options)
         return reports, within(reports, case.domain or AllSeen()) if len(reports.labels) > 1 else None
@@ -86,16 +85,6 @@ def test_number_of_categories(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(reports_of("".join(names)).labels) == 5
     assert "holds 6 different categories; at most 5" in complaint("".join(names) + "one more\n")
     assert "holds 6 different categories; at most 5" in complaint("".join(names), "one more\n")
-
-
-def test_a_column_of_user_numbers_is_stopped_early(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "MAX_CATEGORIES", 10)
-    monkeypatch.setattr(tables, "_PENDING", 50)
-    monkeypatch.setattr("rr_core.io.parquet._PIECE_ROWS", 30)
-    heard: list[float] = []
-    data = to_parquet(user=pa.array(range(3000)))
-    said = refused(lambda: reports_of(data, name="a.parquet", progress=lambda done: bool(heard.append(done))))
-    assert "holds more than 20 different values, and at most 10 categories can be used" in said
 
 
 def test_programming_errors() -> None:
