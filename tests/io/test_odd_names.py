@@ -95,8 +95,9 @@ def test_a_file_with_odd_names_is_put_back_to_its_true_categories():
 
 def test_what_may_be_an_answer_is_named_and_counted_unless_noise_alone_brings_more():
     for name in ("none", "?", "Nan", "Nil", "Na", "Null", "-99", "NS/NC", "Sans réponse"):
-        assert not found(rows(COUNTS | {name: 300}))[name].by_default
-        assert not found(rows(COUNTS | {name: 300}), epsilon=1.0)[name].by_default
+        many = rows(COUNTS | {name: 300})
+        assert not found(many)[name].by_default
+        assert not found(many, epsilon=1.0)[name].by_default
         assert found(rows(COUNTS | {name: 3}), epsilon=1.0)[name].by_default
 
 
@@ -244,8 +245,9 @@ SAME = [
 
 def test_what_looks_the_same_is_counted_together_under_the_more_reported_name():
     for name in ("NA", "n/a", "NaN", "nan", "NULL", "null", "-", "—", "#N/A", "\\N", "."):
+        many = rows(COUNTS | {name: 300})
         for epsilon in (None, 1.0):
-            odd = found(rows(COUNTS | {name: 300}), epsilon=epsilon)
+            odd = found(many, epsilon=epsilon)
             assert (odd[name].reason, odd[name].twin, odd[name].by_default) == ("no answer", None, True)
     for one, other, words in SAME:
         for more, less in ((one, other), (other, one)):
