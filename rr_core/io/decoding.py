@@ -35,6 +35,7 @@ _UNKNOWN_ENCODING = (
     "The encoding of the text is not known, so letters would be lost or wrong. Save the table again in the encoding "
     "UTF-8 (Excel: “CSV UTF-8”)."
 )
+_EMPTY = "The file is empty. Upload a table with one line per category, or one value per line."
 _CHUNK = 1 << 20
 _GZIP, _PARQUET, _ZIP, _EMPTY_ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04", b"PK\x05\x06"
 _ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -169,7 +170,7 @@ def unpack(data: bytes, name: str, tell: Tell = lambda _: None) -> Decoded:
         data, extension, notes = _unzip(data, tell)
         compression, kind = "zip", _kind(data, extension)
     if not data or data.isspace():
-        raise NoRows("The file is empty. Upload a table with one line per category, or one value per line.")
+        raise NoRows(_EMPTY)
     if kind is None or kind == "text":
         _refuse_foreign(data)
     if kind == "text" and extension in _PROMISED:
@@ -191,13 +192,10 @@ def gunzip(data: bytes, limit: int | None = None, tell: Tell = lambda _: None) -
                 tell(packed.tell() / len(data))
                 if unpacked.tell() > limit:
                     raise UnreadableFile(f"The file unpacks to more than {megabytes(limit)}. {COUNT_FIRST}")
-    except EOFError:
+    except (EOFError, OSError, zlib.error) as error:
+        wrong = "cut short" if isinstance(error, EOFError) else "damaged"
         raise UnreadableFile(
-            "The compressed file is cut short. Compress the table again, or upload it without compression."
-        ) from None
-    except (OSError, zlib.error):
-        raise UnreadableFile(
-            "The compressed file is damaged. Compress the table again, or upload it without compression."
+            f"The compressed file is {wrong}. Compress the table again, or upload it without compression."
         ) from None
     return unpacked.getvalue()
 
@@ -224,7 +222,7 @@ def decode(data: bytes) -> tuple[bytes, str]:
             " CSV in the encoding UTF-8."
         )
     if text.isspace() or not text:
-        raise NoRows("The file is empty. Upload a table with one line per category, or one value per line.")
+        raise NoRows(_EMPTY)
     _refuse_foreign(text)
     return text, encoding
 
@@ -456,7 +454,7 @@ def encoding_note(text: bytes, encoding: str) -> tuple[str, ...]:
     if found is None:
         return ()
     at = found.start()
-    before = re.search(_OF_A_WORD + rb"$", text[max(at - _LONGEST_WORD, 0) : at])
+    before = re.search(_OF_A_WORD + rb"\Z", text[max(at - _LONGEST_WORD, 0) : at])
     after = re.match(_OF_A_WORD, text[at : at + _LONGEST_WORD])
     word = b"".join(part[0] for part in (before, after) if part).decode("utf-8", "ignore")
     return (

@@ -440,20 +440,18 @@ def _block(arrays: Sequence[Any], names: Sequence[str], table: Table, before: in
 
 def _bits(array: Any, name: str, table: Table, before: int) -> npt.NDArray[np.uint8]:
     """The bits of a piece of a column; ``before`` rows came before it."""
-    combined = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
-    text = pc.cast(combined, pa.string())
-    text = pc.utf8_lower(pc.utf8_trim_whitespace(text))
-    ones = pc.fill_null(pc.is_in(text, pa.array(sorted(_ONES))), False)
-    known = pc.fill_null(pc.or_(ones, pc.is_in(text, pa.array(sorted(_ZEROS)))), False)
-    if not pc.all(known).as_py():
-        row = pc.index(known, False).as_py()
-        cell = text[row].as_py()
-        found = quote(pc.cast(combined, pa.string())[row].as_py()) if cell else "nothing"
+    written = pc.cast(array, pa.large_string())
+    text = pc.utf8_lower(pc.utf8_trim_whitespace(written))
+    ones = one_of(text, _ONES)
+    wrong = ~(ones | one_of(text, _ZEROS))
+    if wrong.any():
+        row = int(wrong.argmax())
+        found = quote(written[row].as_py()) if text[row].as_py() else "nothing"
         raise UnreadableFile(
             f"{table.unit.capitalize()} {table.place(before + row):,} has {found} in the column {quote(name)}, where the "
             "others have 0 or 1: mend that report, or leave it out."
         )
-    return np.asarray(ones.to_numpy(zero_copy_only=False), dtype=np.uint8)
+    return ones.astype(np.uint8)
 
 
 def _check_bits(bits: int) -> None:

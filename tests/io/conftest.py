@@ -9,7 +9,7 @@ import pytest
 from server.jobs import Pool
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def pool() -> Iterator[Pool]:
     made = Pool(2)
     yield made

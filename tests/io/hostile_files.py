@@ -8,7 +8,6 @@ from __future__ import annotations
 import gzip
 import importlib
 import inspect
-import io
 import pkgutil
 import struct
 import time
@@ -17,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 import rr_core.io
 from rr_core.io import (
@@ -31,6 +29,7 @@ from rr_core.io import (
     within,
 )
 from rr_core.io.decoding import _SAS
+from tests.io import reading
 from tests.io.workbook_files import ANSWERS, archive, excel_parts, xlsx, zipped
 
 Reader = Callable[[bytes, str], Any]
@@ -93,9 +92,7 @@ TABLE = b"category,count\nbus,3\ncar,4\n"
 
 def parquet(table: pa.Table, **options: Any) -> bytes:
     """A Parquet file compressed by zstd."""
-    sink = io.BytesIO()
-    pq.write_table(table, sink, **{"compression": "zstd", **options})
-    return sink.getvalue()
+    return reading.parquet(table, **{"compression": "zstd", **options})
 
 
 def wide() -> bytes:
@@ -104,13 +101,13 @@ def wide() -> bytes:
 
 
 def long() -> bytes:
-    codes = pa.array(np.zeros(100_000_000, np.int8))
+    codes = pa.array(np.zeros(30_000_000, np.int8))
     category = pa.DictionaryArray.from_arrays(codes, pa.array(["x"]))
-    return parquet(pa.table({"category": category, "count": pa.array(np.ones(100_000_000, np.int8))}))
+    return parquet(pa.table({"category": category, "count": pa.array(np.ones(30_000_000, np.int8))}))
 
 
 def prefixes() -> bytes:
-    table = pa.table({"category": pa.array([b"b" * 1_000_000] * 900, pa.binary())})
+    table = pa.table({"category": pa.array([b"b" * 1_000_000] * 400, pa.binary())})
     return parquet(table, use_dictionary=False, column_encoding="DELTA_BYTE_ARRAY", write_statistics=False)
 
 
@@ -245,7 +242,7 @@ LARGE: dict[str, Callable[[], bytes]] = {
     "prefixes.parquet": prefixes,
     "endings.parquet": endings,
     "long footer.parquet.gz": lambda: gzip.compress(long_footer(), 1),
-    "bomb.csv.gz": lambda: gzip.compress(b"category,count\n" + b"a,1\n" * 50_000_000, 1),
+    "bomb.csv.gz": lambda: gzip.compress(b"category,count\n" + b"a,1\n" * 25_000_000, 1),
 }
 """Small files of very much."""
 

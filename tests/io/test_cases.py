@@ -28,6 +28,7 @@ from rr_core.io import (
     within,
 )
 from rr_core.io.columns import BITS_LEAST
+from tests.io.reading import as_dict, reports_of
 
 FOLDER = Path(__file__).parents[3] / "shared" / "cases"
 PAGE = "page"  # the answer is the page's, in tests/app
@@ -45,10 +46,6 @@ def counted(*names: str, epsilon: float = 2.0, domain: Domain | None = None) -> 
     domain = domain or AllSeen()
     odd = odd_names(reports, domain, lambda k: RandomizedResponse(k, epsilon))
     return within(reports, domain, odd.default_decisions()), reports, odd
-
-
-def as_dict(found: Any) -> dict[str, int]:
-    return dict(zip(found.labels.tolist(), found.counts.tolist(), strict=True))
 
 
 def a_total(name: str, label: str) -> None:
@@ -75,13 +72,7 @@ def leading_zeros() -> None:
     found, _, odd = counted("leading_zeros.csv")
     assert {one.label for one in odd.names} == {"01", "02", "03", "04", "05"}
     assert found.k == 5
-    assert as_dict(found) == {
-        "1": 137,
-        "2": 91,
-        "3": 76,
-        "4": 55,
-        "5": 41,
-    }
+    assert as_dict(found) == {"1": 137, "2": 91, "3": 76, "4": 55, "5": 41}
 
 
 def truth_values() -> None:
@@ -116,7 +107,7 @@ def sideways() -> None:
 def excels_separator() -> None:
     assert as_dict(counted("sep_line.csv")[0]) == LARGE
     read = read_distribution(bytes(source("sep_line.csv").data), "sep_line.csv")
-    assert dict(zip(read.labels.tolist(), read.weights.tolist(), strict=True)) == LARGE
+    assert as_dict(read) == LARGE
     assert (read.category_name, read.count_name) == ("Kategorie", "Anzahl")
 
 
@@ -135,7 +126,7 @@ def remarks_and_another_table() -> None:
     assert (FOLDER / name).read_text().split("\n")[13] == "Day,Reports"
     longer = b"Event name,Event count\nscroll,20144\nclick,9310\nopen,4127\n\nNth day,Event count\n"
     longer += b"".join(b"%04d,%d\n" % (day, 1180 + day) for day in range(28))
-    assert read_reports([Source("a.csv", longer)]).labels.tolist() == ["scroll", "click", "open"]
+    assert reports_of(longer).labels.tolist() == ["scroll", "click", "open"]
 
 
 def numpys_numbers() -> None:
@@ -174,7 +165,7 @@ def bits() -> None:
 def a_workbook() -> None:
     assert as_dict(counted("reports.xlsx")[0]) == NEVER
     read = read_distribution(bytes(source("reports.xlsx").data), "reports.xlsx")
-    assert dict(zip(read.labels.tolist(), read.weights.tolist(), strict=True)) == NEVER
+    assert as_dict(read) == NEVER
     assert inspect_reports(source("reports.xlsx")).program == "Excel workbook"
 
 

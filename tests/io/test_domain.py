@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from rr_core.io import (
     AllSeen,
-    Collected,
     Domain,
     Listed,
     Reports,
@@ -20,22 +19,17 @@ from rr_core.io import (
     UnreadableFile,
     WrongDomain,
     read_list,
-    read_reports,
     within,
 )
 from rr_core.io import domain as domains
+from tests import EXAMPLES
+from tests.io.reading import pairs, reports_of
 from tests.io.test_distribution import LABELS
 
 
 def reports(counts: dict[str, int], name: str = "category") -> Reports:
     text = f"{name},count\n" + "".join(f'"{label}",{count}\n' for label, count in counts.items())
-    return read_reports(
-        [Source("a.csv", text.encode())], layout="counts", category=0, count=1, has_header=True
-    )
-
-
-def pairs(found: Collected) -> list[tuple[str, int]]:
-    return list(zip(found.labels.tolist(), found.counts.tolist(), strict=True))
+    return reports_of(text, layout="counts", category=0, count=1, has_header=True)
 
 
 def names(text: str | Source) -> list[str]:
@@ -238,7 +232,7 @@ def test_results_cannot_be_changed() -> None:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=EXAMPLES // 5)
 @given(
     st.dictionaries(LABELS, st.integers(0, 100), min_size=2, max_size=12).filter(lambda c: any(c.values())),
     st.lists(LABELS, min_size=2, max_size=12, unique=True),

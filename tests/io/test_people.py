@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from rr_core.io import AS_WRITTEN, AllSeen, Names, Source, UnreadableFile, read_reports, within
 from rr_core.io.people import People, read_people
 from rr_core.io.unary_reports import read_unary
 from rr_core.reports.survey import MOST_GROUPS
+from tests.io.reading import parquet, reports_of, source
 
 
 def people(
-    text: str | bytes, by=(), weights=None, names=AS_WRITTEN, name: str = "a.csv", **options
+    text: str | bytes, by=(), weights=None, names=AS_WRITTEN, name: str = "a.csv", inverse=False, **options
 ) -> People:
-    source = Source(name, text.encode() if isinstance(text, str) else text)
-    read = read_reports([source], **{"category": "answer", "layout": "values", **options})
+    """The people of a file of answers, or of counts where a column of counts is named."""
+    layout = "counts" if "count" in options else "values"
+    read = reports_of(text, name=name, category="answer", layout=layout, **options)
     labels = within(read, AllSeen(), names).labels.tolist()
-    return read_people(source, read, labels, names, by, weights)
+    return read_people(source(text, name), read, labels, names, by, weights, inverse=inverse)
+
+
+def as_rows(header: str, cells) -> str:
+    """A line with yes and one with no for each of the cells beside them."""
+    return f"{header}\n" + "".join(f'yes;"{cell}"\nno;"{cell}"\n' for cell in cells)
 
 
 def test_columns_of_groups_are_crossed_and_rows_without_a_value_left_out():
@@ -55,10 +60,7 @@ def test_a_word_for_no_value_is_no_group(word):
 def test_names_of_groups_that_stand_once_above_empty_cells_are_refused():
     """As a spreadsheet saves merged cells: all but the first row of each group were left out."""
     for text, options in (
-        (
-            "region,answer,n\nNorth,yes,140\n,no,260\nSouth,yes,150\n,no,250\n",
-            {"layout": "counts", "count": "n"},
-        ),
+        ("region,answer,n\nNorth,yes,140\n,no,260\nSouth,yes,150\n,no,250\n", {"count": "n"}),
         ("region,answer\nNorth,yes\n,no\n,yes\nSouth,yes\n,no\n", {}),
     ):
         with pytest.raises(
@@ -91,7 +93,7 @@ def test_names_are_decided_on_as_for_everybody():
 @pytest.mark.parametrize("text", ["1.5,0.25,,3e-1", "1.5,0.25,nan,0.3"])
 def test_weights_are_numbers_and_who_has_none_is_left_out(text):
     cells = text.split(",")
-    found = people("answer,w\n" + "".join(f"yes,{cell}\nno,{cell}\n" for cell in cells), weights="w")
+    found = people(as_rows("answer;w", cells), weights="w")
     np.testing.assert_allclose(found.tallies.weights, [[2.05, 2.05]])
     np.testing.assert_allclose(found.tallies.squares, [[1.5**2 + 0.25**2 + 0.3**2] * 2])
     assert found.tallies.counts.tolist() == [[3, 3]]
@@ -127,21 +129,17 @@ def test_points_between_thousands_of_weights_are_refused():
     ):
         people("answer;w\nyes;950\nno;1.234\nyes;2.000\nno;87\n", weights="w")
     for cells in (["1", "1.234", "2.667"], ["950", "0.234", "87"], ["950", "1.5", "87"]):
-        found = people("answer;w\n" + "".join(f"yes;{cell}\nno;{cell}\n" for cell in cells), weights="w")
+        found = people(as_rows("answer;w", cells), weights="w")
         np.testing.assert_allclose(found.tallies.weights, [[sum(map(float, cells))] * 2])
 
 
 def test_weights_of_parquet_are_read_as_they_are():
-    rng = np.random.default_rng(1)
-    weights, sink = rng.uniform(0, 3, 400), pa.BufferOutputStream()
-    answers = rng.choice(["a", "b"], 400)
-    pq.write_table(pa.table({"answer": answers, "w": weights, "g": np.arange(400) % 3}), sink)
-    found = people(sink.getvalue().to_pybytes(), ["g"], "w", name="a.parquet")
+    rng, g = np.random.default_rng(1), np.arange(400) % 3
+    weights, answers = rng.uniform(0, 3, 400), rng.choice(["a", "b"], 400)
+    found = people(parquet({"answer": answers, "w": weights, "g": g}), ["g"], "w", name="a.parquet")
     assert found.groups == ("0", "1", "2")
     names = list(dict.fromkeys(answers.tolist()))
-    wanted = [
-        [weights[(np.arange(400) % 3 == g) & (answers == name)].sum() for name in names] for g in range(3)
-    ]
+    wanted = [[weights[(g == group) & (answers == name)].sum() for name in names] for group in range(3)]
     np.testing.assert_allclose(found.tallies.weights, wanted)
 
 
@@ -156,13 +154,7 @@ def test_groups_stand_in_order_and_numbers_by_size():
         ),
         (["(1e+03,2e+03]", "(20, 100]", "(3.5, 20]"], ("(3.5, 20]", "(20, 100]", "(1e+03,2e+03]")),
     ):
-        source = Source(
-            "a.csv", ("answer,g\n" + "".join(f'yes,"{one}"\nno,"{one}"\n' for one in written)).encode()
-        )
-        found = read_people(
-            source, read_reports([source], category="answer", layout="values"), ["no", "yes"], Names(), ["g"]
-        )
-        assert found.groups == wanted
+        assert people(as_rows("answer;g", written), ["g"]).groups == wanted
 
 
 def test_the_parts_of_one_table_are_read_as_one():
@@ -178,28 +170,26 @@ def test_the_parts_of_one_table_are_read_as_one():
 
 
 def test_too_many_groups_and_none_are_refused():
-    source = Source("a.csv", ("answer,g\n" + "".join(f"yes,{i}\n" for i in range(MOST_GROUPS + 1))).encode())
-    read = read_reports([source], category="answer", layout="values")
+    many = "".join(f"yes,{i}\nno,{i}\n" for i in range(MOST_GROUPS + 1))
     with pytest.raises(UnreadableFile, match="There are 201 groups in the column “g”, and at most 200"):
-        read_people(source, read, ["yes"], Names(), ["g"])
+        people(f"answer,g\n{many}", ["g"])
     with pytest.raises(UnreadableFile, match="No report is left"):
-        read_people(source, read, ["no"], Names(), ["g"])
+        people("answer,g\nyes,\nno,\nyes,\n", ["g"])
 
 
 def test_a_column_that_numbers_people_is_no_group_and_is_told_before_all_are_held():
     """With 1,600,000 of them it was said that reading takes too much memory, and to count the values first."""
-    source = Source("a.csv", ("answer,person\n" + "".join(f"yes,{i}\n" for i in range(10_001))).encode())
-    read = read_reports([source], category="answer", layout="values")
+    rows = "".join(f"{'yes' if i else 'no'},{i}\n" for i in range(10_001))
     with pytest.raises(UnreadableFile, match="The column “person” has more than 10,000 different values"):
-        read_people(source, read, ["yes"], Names(), ["person"])
+        people(f"answer,person\n{rows}", ["person"])
 
 
 def test_counts_have_groups():
     rows = "town,answer,n\nOslo,yes,30\nOslo,no,20\nRome,yes,5\nRome,no,45\n"
-    found = people(rows, ["town"], layout="counts", count="n")
+    found = people(rows, ["town"], count="n")
     assert (found.groups, found.tallies.counts.tolist()) == (("Oslo", "Rome"), [[30, 20], [5, 45]])
     with pytest.raises(UnreadableFile, match="no weights"):
-        people("answer,n,w\nyes,3,1\nno,4,2\n", weights="w", layout="counts", count="n")
+        people("answer,n,w\nyes,3,1\nno,4,2\n", weights="w", count="n")
 
 
 @pytest.mark.parametrize(
@@ -255,10 +245,8 @@ def test_bits_have_groups_and_inclusion_probabilities(form, tmp_path):
 
 def test_inclusion_probabilities_lie_above_0_up_to_1():
     for wrong in ("0", "1.5", "-0.1"):
-        source = Source("a.csv", f"answer,pi\nyes,0.5\nno,{wrong}\n".encode())
-        read = read_reports([source], category="answer", layout="values")
         with pytest.raises(UnreadableFile, match=r"Line 3 has .*, and inclusion probabilities lie above"):
-            read_people(source, read, ["no", "yes"], Names(), weights="pi", inverse=True)
+            people(f"answer,pi\nyes,0.5\nno,{wrong}\n", weights="pi", inverse=True)
 
 
 @pytest.mark.parametrize("whole", ["Total", "All regions"])
@@ -284,21 +272,15 @@ def test_totals_of_groups_are_no_group(whole: str) -> None:
 
 def test_inclusion_probabilities_may_be_in_percent():
     """They were refused as none."""
-    found = []
-    for chances in (("50%", "12.5%"), ("0.5", "0.125")):
-        source = Source("a.csv", f"answer,pi\nyes,{chances[0]}\nno,{chances[1]}\n".encode())
-        read = read_reports([source], category="answer", layout="values")
-        people = read_people(source, read, ["no", "yes"], Names(), weights="pi", inverse=True)
-        found.append(people.tallies.weights.tolist())
-    assert found == [[[8.0, 2.0]]] * 2
+    for one, other in (("50%", "12.5%"), ("0.5", "0.125")):
+        found = people(f"answer,pi\nyes,{one}\nno,{other}\n", weights="pi", inverse=True)
+        assert found.tallies.weights.tolist() == [[2.0, 8.0]]
 
 
 def test_a_group_without_a_report_is_named():
     """It was dropped without a word."""
-    source = Source("a.csv", b"town,answer,n\nOslo,yes,5\nOslo,no,7\nRome,yes,0\nRome,no,0\n")
-    read = read_reports([source], layout="counts", category="answer", count="n")
-    found = read_people(source, read, ["no", "yes"], Names(), ["town"])
+    rows = "town,answer,n\nOslo,yes,5\nOslo,no,7\nRome,yes,0\nRome,no,{}\n"
+    found = people(rows.format(0), ["town"], count="n")
     assert found.groups == ("Oslo",)
     assert found.notes == ("Without a report, and left out of the groups: “Rome”.",)
-    whole = Source("a.csv", source.data.replace(b"Rome,no,0", b"Rome,no,1"))
-    assert read_people(whole, read, ["no", "yes"], Names(), ["town"]).notes == ()
+    assert people(rows.format(1), ["town"], count="n").notes == ()

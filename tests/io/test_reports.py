@@ -6,7 +6,6 @@ import dataclasses
 import datetime
 import gzip
 import hashlib
-import io
 import itertools
 from collections import Counter
 from typing import Any
@@ -14,7 +13,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -22,11 +20,9 @@ from hypothesis import strategies as st
 from rr_core.io import (
     Dropped,
     FileRead,
-    Reports,
     Source,
     UnreadableFile,
     decoding,
-    inspect_reports,
     parquet,
     read_distribution,
     read_reports,
@@ -36,31 +32,20 @@ from rr_core.io import (
 from rr_core.io.columns import header_rows
 from rr_core.io.labels import clean
 from rr_core.io.reports import read_typed, rivals
+from tests import EXAMPLES
+from tests.io.reading import as_dict, complaint, pairs, preview_of, reports_of
+from tests.io.reading import parquet as to_parquet
 from tests.io.test_distribution import COUNTS, LABELS, write
 from tests.io.workbook_files import archive
 
 
-def read(*files: str | bytes, name: str = "csv", **options: Any) -> Reports:
-    sources = [
-        Source(f"{stem}.{name}", file.encode() if isinstance(file, str) else file)
-        for stem, file in zip("abcdef", files, strict=False)
-    ]
-    return read_reports(sources, **options)
-
-
-def pairs(found: Reports) -> list[tuple[str, int]]:
-    return list(zip(found.labels.tolist(), found.counts.tolist(), strict=True))
-
-
-def to_parquet(values: Any, **options: Any) -> bytes:
-    sink = io.BytesIO()
-    pq.write_table(values if isinstance(values, pa.Table) else pa.table({"report": values}), sink, **options)
-    return sink.getvalue()
+def a_column(values: Any, **options: Any) -> bytes:
+    return to_parquet(values if isinstance(values, pa.Table) else {"report": values}, **options)
 
 
 def test_one_report_per_row() -> None:
     data = b"report\nred\nblue\nred\n"
-    found = read(data)
+    found = reports_of(data)
     assert pairs(found) == [("red", 2), ("blue", 1)]
     assert (found.total, found.rows, found.files) == (3, 3, (FileRead("a.csv", 3, 3),))
     assert (found.layout, found.category_name, found.count_name) == ("values", "report", None)
@@ -70,24 +55,24 @@ def test_one_report_per_row() -> None:
 
 def test_several_files() -> None:
     first, second = "category,count\na,3\n,9\nb,1\na,1\n", "category,count\n\nc,3\na,1\n"
-    found = read(first, second)
+    found = reports_of(first, second)
     assert pairs(found) == [("a", 5), ("b", 1), ("c", 3)]
     assert (found.rows, found.merged, found.total) == (5, 1, 9)
     assert found.files == (FileRead("a.csv", 3, 5), FileRead("b.csv", 2, 4))
     assert found.dropped == (Dropped("no category name", 1, 3, "a.csv"), Dropped("blank line", 1, 2, "b.csv"))
     digests = [hashlib.sha256(part.encode()).hexdigest() for part in (first, second)]
     assert found.sha256 == hashlib.sha256("".join(digests).encode()).hexdigest()
-    turned = read(second, first)
+    turned = reports_of(second, first)
     assert turned.sha256 != found.sha256
     assert dict(pairs(turned)) == dict(pairs(found))
-    assert read(first).dropped == (Dropped("no category name", 1, 3),)
+    assert reports_of(first).dropped == (Dropped("no category name", 1, 3),)
 
 
 def test_files_of_different_formats_with_the_same_columns() -> None:
     found = read_reports(
         [
             Source("a.csv", b"user,report\n1,17\n2,18\n"),
-            Source("b.parquet", to_parquet(pa.table({"user": [3, 4], "report": [17.0, 18.5]}))),
+            Source("b.parquet", a_column(pa.table({"user": [3, 4], "report": [17.0, 18.5]}))),
             Source("c.tsv.gz", gzip.compress("user\treport\n5\t17\n".encode("utf-16"))),
         ]
     )
@@ -96,7 +81,7 @@ def test_files_of_different_formats_with_the_same_columns() -> None:
 
 
 def test_the_same_bytes_twice_are_noted() -> None:
-    found = read("report\nred\nblue\nred\n", "report\nred\n", "report\nred\nblue\nred\n")
+    found = reports_of("report\nred\nblue\nred\n", "report\nred\n", "report\nred\nblue\nred\n")
     assert found.total == 7
     twice = "and both were counted: if they hold the same people, take one away."
     assert found.notes == (f"“c.csv” has the same number of each report as “a.csv”, {twice}",)
@@ -107,7 +92,7 @@ def test_the_same_people_with_other_weights_are_noted() -> None:
     rows = ["red", "blue", "red", "green"] * 25
     one, other = ("report,w\n" + "".join(f"{row},{w}\n" for row in rows) for w in ("high", "2"))
     third = other.replace("green", "blue", 1)
-    found = read(one, third, other)
+    found = reports_of(one, third, other)
     told = [note for note in found.notes if "same number" in note]
     assert found.total == 300
     assert len(told) == 1
@@ -115,30 +100,32 @@ def test_the_same_people_with_other_weights_are_noted() -> None:
 
 
 def test_a_header_is_the_same_for_all_files() -> None:
-    found = read("red\nred\n", "Report\nred\n")
+    found = reports_of("red\nred\n", "Report\nred\n")
     assert pairs(found) == [("red", 3), ("Report", 1)]
     assert "The first line of “b.csv” looks like a header" in found.notes[0]
-    assert pairs(read("town\nred\n", "town\nred\n", has_header=True)) == [("red", 2)]
-    assert pairs(read("town\nred\n", "town\nred\n", has_header=False)) == [("town", 2), ("red", 2)]
+    assert pairs(reports_of("town\nred\n", "town\nred\n", has_header=True)) == [("red", 2)]
+    assert pairs(reports_of("town\nred\n", "town\nred\n", has_header=False)) == [("town", 2), ("red", 2)]
 
 
 def test_columns_can_be_picked() -> None:
     table = "day,report,users\nmon,a,2\ntue,a,3\nmon,b,4\n"
-    assert pairs(read(table, layout="values", category="day")) == [("mon", 2), ("tue", 1)]
-    assert pairs(read(table, layout="counts", category="report", count="users")) == [("a", 5), ("b", 4)]
-    assert pairs(read(table, category=0, count=2)) == [("mon", 6), ("tue", 3)]
+    assert pairs(reports_of(table, layout="values", category="day")) == [("mon", 2), ("tue", 1)]
+    assert pairs(reports_of(table, layout="counts", category="report", count="users")) == [("a", 5), ("b", 4)]
+    assert pairs(reports_of(table, category=0, count=2)) == [("mon", 6), ("tue", 3)]
 
 
 def test_rows_left_out_are_counted_and_placed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text, "_BLOCK", 32)
     body = "".join(f"{user},{report}\n" for user, report in enumerate("aabbaabbab" * 4))
-    found = read(f"user,report\n{body}\n7,\n8, \x07\n,\n9,a\n  \n\n")
+    found = reports_of(f"user,report\n{body}\n7,\n8, \x07\n,\n9,a\n  \n\n")
     assert pairs(found) == [("a", 21), ("b", 20)]
     assert found.dropped == (Dropped("blank line", 3, 42), Dropped("no category name", 3, 43))
-    assert read("\n\nreport\nred\n\n  \nred\n").dropped == (Dropped("blank line", 4, 1),)
-    assert read("report\nred\n\n\n").dropped == (Dropped("blank line", 2, 3),)
-    assert read("report\nred\n\t\nred\n").dropped == (Dropped("blank line", 1, 3),)
-    assert read('report,x\n"red\n\nblue",1\n\n', layout="values").dropped == (Dropped("blank line", 1, 5),)
+    assert reports_of("\n\nreport\nred\n\n  \nred\n").dropped == (Dropped("blank line", 4, 1),)
+    assert reports_of("report\nred\n\n\n").dropped == (Dropped("blank line", 2, 3),)
+    assert reports_of("report\nred\n\t\nred\n").dropped == (Dropped("blank line", 1, 3),)
+    assert reports_of('report,x\n"red\n\nblue",1\n\n', layout="values").dropped == (
+        Dropped("blank line", 1, 5),
+    )
 
 
 def test_rows_without_a_name_are_those_that_cleaning_empties() -> None:
@@ -149,26 +136,26 @@ def test_rows_without_a_name_are_those_that_cleaning_empties() -> None:
 
 def test_the_count_of_a_row_without_a_name_does_not_matter() -> None:
     for cell in ("x", "-1", "0.5", str(2**53)):
-        assert pairs(read(f"category,count\n,{cell}\na,1\nb,2\n")) == [("a", 1), ("b", 2)]
+        assert pairs(reports_of(f"category,count\n,{cell}\na,1\nb,2\n")) == [("a", 1), ("b", 2)]
 
 
 def test_once_each_is_noted() -> None:
-    assert "Every report occurs exactly once" in read("a\nb\nc\n").notes[0]
-    assert read("a\nb\na\n").notes == ()
-    assert read("report\na\n").notes == ()
-    assert read("category,count\na,1\nb,1\n").notes == ()
+    assert "Every report occurs exactly once" in reports_of("a\nb\nc\n").notes[0]
+    assert reports_of("a\nb\na\n").notes == ()
+    assert reports_of("report\na\n").notes == ()
+    assert reports_of("category,count\na,1\nb,1\n").notes == ()
 
 
 @pytest.mark.parametrize("first", ["Prefer not to answer", "No answer", "I gave my answer"])
 def test_a_first_report_with_the_word_answer_in_it_is_no_title(first: str) -> None:
     """It was taken for the name of the column, and that report was lost."""
-    found = read("\n".join([first, "yes", "no", first, "yes", "no", "yes"]) + "\n")
+    found = reports_of("\n".join([first, "yes", "no", first, "yes", "no", "yes"]) + "\n")
     assert (found.has_header, found.labels.tolist(), found.counts.tolist()) == (
         False,
         [first, "yes", "no"],
         [2, 3, 2],
     )
-    found = read("\n".join([first, "bus", "car", "train", "on foot"]) + "\n")
+    found = reports_of("\n".join([first, "bus", "car", "train", "on foot"]) + "\n")
     assert (found.has_header, found.total) == (False, 5)
 
 
@@ -176,7 +163,7 @@ def test_a_word_for_reports_beside_a_number_is_a_title_where_that_is_a_year() ->
     for data in ("answer,2025\nyes,140\nno,260\n", "report,3\nred,4\nblue,4\n"):
         names, numbers = zip(*(line.split(",") for line in data.split()), strict=True)
         titled = data.startswith("answer")
-        found = read(data, layout="counts")
+        found = reports_of(data, layout="counts")
         population = read_distribution(data.encode(), "a.csv")
         assert found.labels.tolist() == population.labels.tolist() == [*names[titled:]]
         assert found.counts.tolist() == population.weights.tolist() == [*map(int, numbers[titled:])]
@@ -184,7 +171,7 @@ def test_a_word_for_reports_beside_a_number_is_a_title_where_that_is_a_year() ->
 
 @pytest.mark.parametrize("title", ["answer", "Report", "randomized response", "answer to Q1"])
 def test_a_title_that_says_answer_is_one_however_often_values_come_again(title: str) -> None:
-    found = read("\n".join([title, "bus", "car", "train", "on foot"]) + "\n")
+    found = reports_of("\n".join([title, "bus", "car", "train", "on foot"]) + "\n")
     assert (found.has_header, found.category_name, found.total) == (True, title, 4)
 
 
@@ -212,13 +199,13 @@ def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:
         assert sum(0.02 < done < 0.28 for done in heard) > 5
         heard.clear()
     monkeypatch.setattr(parquet, "_PIECE_ROWS", 10)
-    source = Source("a.parquet", to_parquet(["red", "blue"] * 50))
+    source = Source("a.parquet", a_column(["red", "blue"] * 50))
     assert read_reports([source], progress=lambda done: bool(heard.append(done))).total == 100
     assert sum(0.3 < done < 0.99 for done in heard) >= 9
 
 
 def test_results_cannot_be_changed() -> None:
-    found = read("a\nb\nb\n")
+    found = reports_of("a\nb\nb\n")
     for array in (found.labels, found.counts):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = array[1]
@@ -234,7 +221,7 @@ PIECES = st.fixed_dictionaries(
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=EXAMPLES // 4)
 @given(
     st.sampled_from([LABELS, UNQUOTED]).flatmap(
         lambda labels: st.lists(st.lists(labels, min_size=1, max_size=60), min_size=1, max_size=3)
@@ -255,20 +242,20 @@ def test_pieces_of_any_size_are_a_counter(
         patch.setattr(parquet, "_PIECE_ROWS", sizes["rows"])
         patch.setattr(tables, "_PENDING", sizes["pending"])
         if as_parquet:
-            files = [to_parquet(column, row_group_size=sizes["rows"] + 3) for column in columns]
+            files = [a_column(column, row_group_size=sizes["rows"] + 3) for column in columns]
         else:
             files = [
                 write([["who"], *([v] for v in column)], ",", "\n", int(quoted)).encode()
                 for column in columns
             ]
-        found = read(
-            *files, name="parquet" if as_parquet else "csv", layout="values", category=0, has_header=True
+        found = reports_of(
+            *files, name="a.parquet" if as_parquet else "csv", layout="values", category=0, has_header=True
         )
     assert pairs(found) == list(Counter(value for column in columns for value in column).items())
     assert [file.reports for file in found.files] == list(map(len, columns))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=EXAMPLES // 5)
 @given(COUNTS, PIECES)
 def test_tables_of_counts_are_read_as_a_distribution_is(
     counts: dict[str, int], sizes: dict[str, int]
@@ -277,7 +264,7 @@ def test_tables_of_counts_are_read_as_a_distribution_is(
     data = write([["category", "count"], *rows, *rows], ",", "\n", 1).encode()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text, "_BLOCK", sizes["block"])
-        found = read(data)
+        found = reports_of(data)
     expected = read_distribution(data, "a.csv")
     assert pairs(found) == list(zip(expected.labels.tolist(), expected.weights.tolist(), strict=True))
     assert (found.rows, found.merged, found.total) == (expected.rows, expected.merged, expected.total)
@@ -292,7 +279,7 @@ def test_suggestions() -> None:
         ("report\n17\n17\n", "values", 0, None),
         ("report\nred\n", "values", 0, None),  # one category is enough here
     ):
-        preview, found = inspect_reports(Source("a.csv", content.encode())), read(content)
+        preview, found = preview_of(content), reports_of(content)
         assert (preview.layout, preview.category, preview.count) == (layout, category, count)
         assert preview.has_header
         assert (found.layout, found.category_name) == (layout, preview.columns[category])
@@ -302,7 +289,7 @@ def test_suggestions() -> None:
         [("0110", "100", "0110"), ("0", "1", "1"), ("0110", "0120", "0110"), ("0110", "0110")], False
     )
     for reports, odd in bits.items():
-        notes = read("\n".join(["report", *reports]), layout="values").notes
+        notes = reports_of("\n".join(["report", *reports]), layout="values").notes
         assert any("unary encoding" in note for note in notes) is odd
 
 
@@ -324,28 +311,13 @@ def test_parquet_types() -> None:
         (pa.array(["y", "x"], pa.string_view()), ["y", "x"]),
     ]
     for (values, labels), group in itertools.product(types, (1, 100)):
-        found = read(to_parquet(values, row_group_size=group), name="parquet")
+        found = reports_of(a_column(values, row_group_size=group), name="a.parquet")
         assert found.labels.tolist() == labels
         assert found.rows + sum(dropped.rows for dropped in found.dropped) == len(values)
     frame = pd.DataFrame({"report": list("aba")})  # with the index that pandas adds
-    found = read(frame.to_parquet(), name="parquet", layout="values", category="report")
-    assert pairs(found) == pairs(read(frame.to_csv())) == [("a", 2), ("b", 1)]
-    assert read_reports([Source("a.csv", memoryview(bytearray(b"red\nred\nblue\n")))]).counts.tolist() == [
-        2,
-        1,
-    ]
-
-
-@pytest.mark.parametrize("text", [",0\n0,yes\n1,no\n2,yes\n", "0\nyes\nno\nyes\n"])
-def test_the_zero_that_a_program_writes_above_a_series_is_no_answer(text):
-    read = read_reports([Source("series.csv", text.encode())])
-    assert read.total == 3
-    assert "0" not in read.labels.tolist()
-
-
-def test_a_zero_among_codes_is_an_answer():
-    read = read_reports([Source("codes.csv", b"0\n1\n2\n1\n")])
-    assert read.total == 4
+    found = reports_of(frame.to_parquet(), name="a.parquet", layout="values", category="report")
+    assert pairs(found) == pairs(reports_of(frame.to_csv())) == [("a", 2), ("b", 1)]
+    assert reports_of(memoryview(bytearray(b"red\nred\nblue\n"))).counts.tolist() == [2, 1]
 
 
 QUALTRICS = (
@@ -358,19 +330,19 @@ QUALTRICS = (
 def test_what_qualtrics_and_survey_monkey_write_below_the_header_is_no_answer() -> None:
     text = f"{QUALTRICS}2026-01-01,bus,3\n2026-01-02,car,4\n2026-01-03,bus,\n\n2026-01-04,,1\n"
     for data in (text, text.encode("utf-16"), text.replace("\n", "\r\n")):
-        found = read(data, layout="values", category="QID1")
+        found = reports_of(data, layout="values", category="QID1")
         assert pairs(found) == [("bus", 2), ("car", 1)]
         skipped = "The 2 lines below the header, which were written by the survey's program, were skipped."
         assert found.notes[-1] == skipped
         assert [one.first_line for one in found.dropped] == [8, 9]
     alone = "Q1\nWhich?\n" + '"{""ImportId"":""QID1""}"\n' + "bus\ncar\nbus\n"
-    assert pairs(read(alone)) == [("bus", 2), ("car", 1)]
-    assert len(read(alone, has_header=False).labels) == 5
+    assert pairs(reports_of(alone)) == [("bus", 2), ("car", 1)]
+    assert len(reports_of(alone, has_header=False).labels) == 5
     with pytest.raises(UnreadableFile, match="nothing below it"):
-        read(QUALTRICS)
+        reports_of(QUALTRICS)
     monkey = "Respondent ID,Do you?,Why?\n,Response,Open-Ended Response\n7,yes,a\n8,no,b\n"
-    assert pairs(read(monkey, layout="values", category=1)) == [("yes", 1), ("no", 1)]
-    assert pairs(read("report,Response\nResponse,Response\nx,y\n", layout="values", category=0))[0] == (
+    assert pairs(reports_of(monkey, layout="values", category=1)) == [("yes", 1), ("no", 1)]
+    assert pairs(reports_of("report,Response\nResponse,Response\nx,y\n", layout="values", category=0))[0] == (
         "Response",
         1,
     )
@@ -379,7 +351,7 @@ def test_what_qualtrics_and_survey_monkey_write_below_the_header_is_no_answer() 
 def test_quotation_marks_behind_a_backslash_belong_to_the_text() -> None:
     """`"say \\"yes\\""` became `say \\yes\\""`."""
     data = 'id,answer\n1,"say \\"yes\\""\n2,"a \\\\ b"\n3,"say \\"yes\\""\n'
-    found = read(data, layout="values", category=1)
+    found = reports_of(data, layout="values", category=1)
     assert pairs(found) == [('say "yes"', 2), ("a \\ b", 1)]
     assert "Quotation marks behind a backslash" in found.notes[0]
     for plainly in (
@@ -387,56 +359,16 @@ def test_quotation_marks_behind_a_backslash_belong_to_the_text() -> None:
         'id,answer\n1,"{""a"": ""\\""b\\""""}"\n2,x\n',
         'a\n5\\"x\n',
     ):
-        assert read(plainly, layout="values", category=0).notes[:1] != found.notes[:1]
-    assert pairs(read('id,answer\n1,"C:\\"\n2,"C:\\"\n', layout="values", category=1)) == [("C:\\", 2)]
+        assert reports_of(plainly, layout="values", category=0).notes[:1] != found.notes[:1]
+    assert pairs(reports_of('id,answer\n1,"C:\\"\n2,"C:\\"\n', layout="values", category=1)) == [("C:\\", 2)]
 
 
 @pytest.mark.parametrize("titles", ["Table 2: aids, randomized\nScience; spring\n\n", "Use, by town\n\n"])
 def test_titles_with_commas_are_no_rows(titles: str) -> None:
     """They were the table, of two columns, and what stood below had no number."""
-    found = read(f"{titles}aid,reports\nnone,410\npills,205\n\nNote: made up, of course.\n")
+    found = reports_of(f"{titles}aid,reports\nnone,410\npills,205\n\nNote: made up, of course.\n")
     assert pairs(found) == [("none", 410), ("pills", 205)]
     assert found.notes[0].startswith(f"Above the table: “{titles.split(chr(10))[0]}”")
-
-
-def test_counts_beside_shares_are_the_counts() -> None:
-    """The shares were taken, and refused."""
-    for name in ("Nennungen", "Fälle"):
-        found = read(f"mode;Anteil;{name}\nbus;31,2 %;312\ncar;68,8 %;688\n")
-        assert (found.count_name, pairs(found)) == (name, [("bus", 312), ("car", 688)])
-
-
-def test_intervals_in_brackets_are_no_bits() -> None:
-    found = read('answer\n"[0, 1]"\n"[1, 5]"\n"[0, 1]"\n')
-    assert pairs(found) == [("[0, 1]", 2), ("[1, 5]", 1)]
-
-
-@pytest.mark.parametrize("start", ["\n", "\n\n", ";\n"])
-def test_empty_cells_above_the_only_one_are_no_titles(start: str) -> None:
-    """An IndexError where titles above a table are looked for."""
-    assert pairs(read(f"{start}0;\n"))[0][0] == "0"
-
-
-@pytest.mark.parametrize("cells", [("41.8% (1,120)", "58.2 % (988)"), ("1,120 (41.8%)", "988 (58.2 %)")])
-def test_counts_with_their_shares_in_the_same_cell_are_read(cells: tuple[str, str]) -> None:
-    """Shares before counts were words, and each row one report."""
-    for name in ("all", "n (%)", "% (n)"):
-        assert read(f'answer,{name}\nbus,"{cells[0]}"\ncar,"{cells[1]}"\n').counts.tolist() == [1120, 988]
-
-
-def test_counts_with_their_shares_behind_are_read() -> None:
-    """They were refused as shares."""
-    assert pairs(read('mode,n (%)\nbus,312 (31.2%)\ncar,"1,438 (68.8 %)"\n')) == [("bus", 312), ("car", 1438)]
-    with pytest.raises(UnreadableFile, match=r"is not a whole number\. Reports are counted people"):
-        read("mode,n (%)\nbus,31.2\ncar,68.8\n")
-    with pytest.raises(UnreadableFile, match="holds shares by its name"):
-        read("mode,respondents (%)\nbus,31\ncar,69\n")
-
-
-def test_the_separator_that_excel_says_may_stand_below_remarks() -> None:
-    """It was the header."""
-    found = read('# exported\nsep=;\nanswer;n\n"yes; once";3\nno;4\n')
-    assert pairs(found) == [("yes; once", 3), ("no", 4)]
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
@@ -451,21 +383,15 @@ def test_titles_above_a_table_are_skipped(titles: str, mark: str) -> None:
         ("id{m}answer\n1{m}yes\n2{m}no\n", [1, 1]),
     ):
         text = above + body.replace("{m}", mark)
-        read = read_reports([Source("a.csv", text.encode())])
-        assert (read.category_name, read.labels.tolist(), read.counts.tolist()) == (
+        read = reports_of(text)
+        assert (read.category_name, as_dict(read)) == (
             "answer",
-            ["yes", "no"],
-            expected,
+            dict(zip(("yes", "no"), expected, strict=True)),
         )
         assert read.notes[0].startswith("Above the table: “Survey 2024”")
         assert read.dropped == ()
     with pytest.raises(UnreadableFile, match=f"^Line {above.count(chr(10)) + 2}: the count “x”"):
-        read_reports([Source("a.csv", f"{above}answer{mark}count\nyes{mark}x\n".encode())])
-
-
-def test_no_table_ends_below_its_header() -> None:
-    with pytest.raises(UnreadableFile, match="has no count"):
-        read_reports([Source("a.csv", b"Filter,\n,\nanswer,\nyes,640\nno,360\n")])
+        reports_of(f"{above}answer{mark}count\nyes{mark}x\n")
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
@@ -473,13 +399,13 @@ def test_remarks_below_a_table_are_skipped(mark: str) -> None:
     """The note at its end was a row without a count."""
     table = "answer{m}count\nyes{m}640\nno{m}360\n".replace("{m}", mark)
     for below in ("\nSource: own survey\n", f"{mark}\nSource: own survey{mark}\n\nNote: by hand{mark}\n"):
-        read = read_reports([Source("a.csv", (table + below).encode())])
+        read = reports_of(table + below)
         assert read.counts.tolist() == [640, 360]
         assert read.notes[0].startswith("Below the table: “Source: own survey”")
     for below in (f"\nmaybe{mark}\n", f"\nno answer{mark}\nlater{mark}\n", f"Source: own survey{mark}\n"):
         with pytest.raises(UnreadableFile, match="has no count"):
-            read_reports([Source("a.csv", (table + below).encode())])
-    read = read_reports([Source("a.csv", f"{table}\nno answer{mark}9\n".encode())])
+            reports_of(table + below)
+    read = reports_of(f"{table}\nno answer{mark}9\n")
     assert read.counts.tolist() == [640, 360, 9]
 
 
@@ -490,11 +416,10 @@ def test_the_year_of_a_source_below_a_table_is_no_count(below: str, columns: str
     rows = "".join(
         f"{name},{n}{',0.5' if 'share' in columns else ''}\n" for name, n in (("bus", 21), ("car", 30))
     )
-    read = read_reports([Source("a.csv", f"mode,{columns}\n{rows}{below}".encode())], category=0, count="n")
-    assert (read.labels.tolist(), read.counts.tolist()) == (["bus", "car"], [21, 30])
+    read = reports_of(f"mode,{columns}\n{rows}{below}", category=0, count="n")
+    assert as_dict(read) == {"bus": 21, "car": 30}
     assert any(below.strip()[:6] in note for note in read.notes)
-    kept = read_reports([Source("a.csv", b"mode,n\nbus,21\nSource,2024\n")])
-    assert kept.counts.tolist() == [21, 2024]
+    assert reports_of(b"mode,n\nbus,21\nSource,2024\n").counts.tolist() == [21, 2024]
 
 
 @pytest.mark.parametrize(
@@ -502,36 +427,33 @@ def test_the_year_of_a_source_below_a_table_is_no_count(below: str, columns: str
 )
 def test_a_last_line_that_ends_a_table_needs_no_blank_line(below):
     """It was refused as a row with too few fields."""
-    read = read_reports([Source("a.csv", f"mode,n\nbus,21\ncar,30\n{below}".encode())])
-    assert dict(zip(read.labels.tolist(), read.counts.tolist(), strict=True)) == {"bus": 21, "car": 30}
+    read = reports_of(f"mode,n\nbus,21\ncar,30\n{below}")
+    assert as_dict(read) == {"bus": 21, "car": 30}
     assert read.notes[0].startswith("Below the table: “")
     for row in ("not sure\n", "Ended,3\n", "End of term,3\n"):
         text = f"mode,n\nbus,21\ncar,30\n{row}".encode()
         if "," in row:
-            assert read_reports([Source("a.csv", text)]).counts.tolist() == [21, 30, 3]
+            assert reports_of(text).counts.tolist() == [21, 30, 3]
         else:
             with pytest.raises(UnreadableFile, match="1 field"):
-                read_reports([Source("a.csv", text)])
+                reports_of(text)
 
 
-@pytest.mark.parametrize("below", ["\n72 responses\n", "\nEnd of export\n", "Source: Town hall, 2024\n"])
+@pytest.mark.parametrize(
+    "below",
+    [
+        *("\n72 responses\n", "\nEnd of export\n", "Source: Town hall, 2024\n"),
+        # Without a blank line above it, it was a report.
+        *("End of export\n", "*** END OF FILE ***\n", "27 rows\n"),
+    ],
+)
 def test_a_remark_below_a_single_column_is_no_report(below: str) -> None:
     rows = "bus\ncar\nbike\n" * 9
-    read = read_reports([Source("a.csv", f"answer\n{rows}{below}".encode())])
-    assert (read.labels.tolist(), read.counts.tolist()) == (["bus", "car", "bike"], [9, 9, 9])
+    read = reports_of(f"answer\n{rows}{below}")
+    assert pairs(read) == [("bus", 9), ("car", 9), ("bike", 9)]
     assert read.notes == (f"Below the table: “{below.strip()}”. That was skipped.",)
-    for kept in ("\nwalk\n", "no car\n", "\nbus\n\nno car\n"):
-        assert read_reports([Source("a.csv", f"answer\n{rows}{kept}".encode())]).total > 27
-
-
-@pytest.mark.parametrize("end", ["End of export", "*** END OF FILE ***", "27 rows"])
-def test_the_last_line_of_a_single_column_may_say_that_it_ends(end: str) -> None:
-    """It was a report, unless a blank line stood above it."""
-    rows = "bus\ncar\nbike\n" * 9
-    found = read_reports([Source("a.csv", f"answer\n{rows}{end}\n".encode())])
-    assert pairs(found) == [("bus", 9), ("car", 9), ("bike", 9)]
-    assert found.notes == (f"Below the table: “{end}”. That was skipped.",)
-    assert read_reports([Source("a.csv", f"answer\n{rows}End\n{rows}".encode())]).total == 55
+    for kept in ("\nwalk\n", "no car\n", "\nbus\n\nno car\n", f"End\n{rows}"):
+        assert reports_of(f"answer\n{rows}{kept}").total > 27
 
 
 SPSS = "mode,,,\n,,Frequency,Percent\nValid,bus,40,40\n,car,50,50\n,Total,90,90\n"
@@ -539,15 +461,14 @@ SPSS = "mode,,,\n,,Frequency,Percent\nValid,bus,40,40\n,car,50,50\n,Total,90,90\
 
 def test_a_table_of_frequencies_by_spss_is_read() -> None:
     """Its title was called a second header; what it calls missing was counted as a category."""
-    found = read_reports([Source("a.csv", SPSS.encode())])
+    found = reports_of(SPSS)
     assert pairs(found) == [("bus", 40), ("car", 50), ("Total", 90)]
     assert found.notes == ("Above the table: “mode”. That was skipped.",)
-    missing = f"{SPSS}Missing,99,6,6\n,System,4,4\nTotal,,100,100\n"
-    found = read_reports([Source("a.csv", missing.encode())])
+    found = reports_of(f"{SPSS}Missing,99,6,6\n,System,4,4\nTotal,,100,100\n")
     assert pairs(found) == [("bus", 40), ("car", 50), ("Total", 90)]
     assert found.notes[1] == "The rows of “Missing” hold no answers, and were left out."
-    named = "region,answer,n\nMissing,yes,3\nMissing,no,2\n"  # which nothing says of a region
-    assert read_reports([Source("a.csv", named.encode())], category="answer").total == 5
+    # Which nothing says of a region.
+    assert reports_of("region,answer,n\nMissing,yes,3\nMissing,no,2\n", category="answer").total == 5
 
 
 @pytest.mark.parametrize(
@@ -563,20 +484,12 @@ def test_counts_before_the_names_as_uniq_writes_them_are_read(
     counts = [42, 137, 7]
     lines = [f"{count:{width}} {name}\n" for name, count in zip(names, counts, strict=True)]
     lines += [f"{1:{width}} {header}\n"] if header else []
-    found = read_reports([Source("a.txt", "".join(lines).encode())])
+    found = reports_of("".join(lines), name="a.txt")
     assert (found.layout, pairs(found)) == ("counts", list(zip(names, counts, strict=True)))
     assert found.category_name == (header or "answer")
     assert found.notes[0].startswith("Each line begins with its count, as uniq -c writes it: 137 of “")
-    again = read_reports([Source("a.txt", "".join(lines).encode())], **found.reading)
+    again = reports_of("".join(lines), name="a.txt", **found.reading)
     assert pairs(again) == pairs(found)
-
-
-def test_what_only_looks_like_the_lines_of_uniq_is_not_read_so() -> None:
-    assert pairs(read("  1 yes\n  2 no\n  3 perhaps\n"))[0] == ("1 yes", 1)  # a list with numbers
-    rows = read("     42 yes,north\n      7 no,south\n      1 answer,region\n")
-    assert pairs(rows) == [("yes", 42), ("no", 7)]
-    blank = read("     42 yes\n      7 no\n      3 \n")
-    assert (pairs(blank), blank.dropped[0].reason) == ([("yes", 42), ("no", 7)], "no category name")
 
 
 @pytest.mark.parametrize("between", ["", "\n"])
@@ -585,68 +498,94 @@ def test_a_title_above_the_name_of_a_single_column_is_skipped(between: str, stat
     """The name below it was a category."""
     rows = "bus\ncar\nbike\n" * 9
     data = f"Commuting survey 2024\n{between}mode\n{rows}".encode()
-    read = read_reports([Source("a.csv", data)], has_header=stated)
+    read = reports_of(data, has_header=stated)
     assert (read.category_name, read.labels.tolist(), read.total) == ("mode", ["bus", "car", "bike"], 27)
     assert read.notes == ("Above the table: “Commuting survey 2024”. That was skipped.",)
-    assert read_reports([Source("a.csv", data)], has_header=False).total == 29
+    assert reports_of(data, has_header=False).total == 29
 
 
 def test_counts_behind_colons_are_read() -> None:
     """They were refused as lines that a program prints, where a name had a blank."""
     typed = "strongly disagree: 205\ndisagree: 310\nagree: 1200"
-    for found in (read(typed), read_typed(typed)):
+    for found in (reports_of(typed), read_typed(typed)):
         assert pairs(found) == [("strongly disagree", 205), ("disagree", 310), ("agree", 1200)]
-    assert pairs(read("yes: 412 (41%)\nno: 588 (59%)\n")) == [("yes", 412), ("no", 588)]
+    assert pairs(reports_of("yes: 412 (41%)\nno: 588 (59%)\n")) == [("yes", 412), ("no", 588)]
     assert read_typed("yes: 1,234\nno: 2,345").counts.tolist() == [1234, 2345]
     assert read_typed("Q1: yes, 64\nQ1: no, 36").labels.tolist() == ["Q1: yes", "Q1: no"]
 
 
-def test_times_and_names_that_come_again_are_no_counts_behind_colons() -> None:
-    assert read("12:30\n12:45\n13:05\n12:30\n").layout == "values"
-    assert text._detect_separator("a: 3\na: 4\nb: 3\n") is None
+BOTH, USE = {"bus": 1120, "car": 988}, {"Never": 22, "Seldom": 14, "Often": 8}
+ROWS = "Never;22\nSeldom;14\nOften;8\n"
+READ: dict[str, dict[str, int]] = {
+    # The zero that a program writes above a series is no answer, and one among codes is.
+    ",0\n0,yes\n1,no\n2,yes\n": {"yes": 2, "no": 1},
+    "0\nyes\nno\nyes\n": {"yes": 2, "no": 1},
+    "0\n1\n2\n1\n": {"0": 1, "1": 2, "2": 1},
+    'answer\n"[0, 1]"\n"[1, 5]"\n"[0, 1]"\n': {"[0, 1]": 2, "[1, 5]": 1},  # no bits
+    # Above the only cell titles were looked for: an IndexError.
+    **{f"{start}0;\n": {"0": 1} for start in ("\n", "\n\n", ";\n")},
+    # The shares were taken, and refused.
+    **{f"mode;Anteil;{name}\nbus;31,2 %;1120\ncar;68,8 %;988\n": BOTH for name in ("Nennungen", "Fälle")},
+    # Shares before counts were words, and each row one report; those behind counts were refused.
+    **{
+        f'answer,{name}\nbus,"{one}"\ncar,"{other}"\n': BOTH
+        for name in ("all", "n (%)", "% (n)")
+        for one, other in (("41.8% (1,120)", "58.2 % (988)"), ("1,120 (41.8%)", "988 (58.2 %)"))
+    },
+    # The separator that Excel says was the header.
+    '# exported\nsep=;\nanswer;n\n"yes; once";3\nno;4\n': {"yes; once": 3, "no": 4},
+    # Times, and names that come again, are no counts behind colons.
+    "12:30\n12:45\n13:05\n12:30\n": {"12:30": 2, "12:45": 1, "13:05": 1},
+    "a: 3\na: 4\nb: 3\na: 3\n": {"a: 3": 2, "a: 4": 1, "b: 3": 1},
+    # What only looks like the lines of uniq: a list with numbers; and of two columns the first.
+    "  1 yes\n  2 no\n  3 perhaps\n": {"1 yes": 1, "2 no": 1, "3 perhaps": 1},
+    "     42 yes,north\n      7 no,south\n      1 answer,region\n": {"yes": 42, "no": 7},
+    "     42 yes\n      7 no\n      3 \n": {"yes": 42, "no": 7},
+    # “Häufigkeit” is how often, and is how many: its words were said to be no numbers.
+    "id,Frequency\n1,Never\n2,Yearly\n3,Never\n": {"Never": 2, "Yearly": 1},
+    "Nr,Häufigkeit\n1,Never\n2,Yearly\n3,Never\n": {"Never": 2, "Yearly": 1},
+    **{
+        f"{header}\n{ROWS}": USE
+        for header in (
+            *("Häufigkeit;Anzahl", "Answer;Interviews", "Antwort;Antworten", "Respuesta;Respuestas"),
+            "a;Responses",
+        )
+    },
+}
 
 
-def test_of_a_cross_table_a_column_called_group_may_be_whose_answers_these_are() -> None:
-    """It was taken for the answers, without a question, in what R makes of a table."""
-    rows = [
-        f"{group},{mode},{100 + 7 * i}" for i, mode in enumerate(("bus", "car", "bike")) for group in "ab"
-    ]
-    preview = inspect_reports(Source("a.csv", "\n".join(["group,mode,Freq", *rows]).encode()))
-    assert rivals(preview) == (0, 1)
-
-
-def test_of_two_columns_called_count_the_numbers_are_meant() -> None:
-    """“Häufigkeit” is how often, and is how many: its words were said to be no numbers."""
-    for id_name, name in (("id", "Frequency"), ("Nr", "Häufigkeit")):
-        assert pairs(read(f"{id_name},{name}\n1,Never\n2,Yearly\n3,Never\n")) == [("Never", 2), ("Yearly", 1)]
-    assert pairs(read("Häufigkeit;Anzahl\nNie;22\nSelten;14\nOft;8\n")) == [
-        ("Nie", 22),
-        ("Selten", 14),
-        ("Oft", 8),
-    ]
+@pytest.mark.parametrize("text", READ)
+def test_what_was_read_otherwise_is_read(text: str) -> None:
+    assert as_dict(reports_of(text)) == READ[text]
 
 
 @pytest.mark.parametrize(
-    "header", ["Answer,Interviews", "Antwort,Antworten", "Respuesta,Respuestas", "a,Responses"]
+    ("text", "words"),
+    [
+        ("mode,n (%)\nbus,31.2\ncar,68.8\n", "is not a whole number. Reports are counted people"),
+        ("mode,respondents (%)\nbus,31\ncar,69\n", "holds shares by its name"),
+        ("Filter,\n,\nanswer,\nyes,640\nno,360\n", "has no count"),  # no table ends below its header
+    ],
 )
-def test_numbers_called_answers_beside_answers_are_counts(header: str) -> None:
-    assert pairs(read(f"{header}\nNever,911\nOnce,533\nTwice,360\n")) == [
-        ("Never", 911),
-        ("Once", 533),
-        ("Twice", 360),
-    ]
+def test_what_is_like_them_is_refused(text: str, words: str) -> None:
+    assert words in complaint(text)
 
 
-def test_words_for_an_answer_are_known_in_other_languages() -> None:
-    rows = "\n".join(
-        f"{sex};{answer};{151 + 7 * i}" for i, sex in enumerate("wm") for answer in ("ja", "nein")
-    )
-    assert rivals(inspect_reports(Source("a.csv", f"Geschlecht;Antwort;Anzahl\n{rows}\n".encode()))) == ()
+SEXES = [f"{sex};{answer};{151 + 7 * i}" for i, sex in enumerate("wm") for answer in ("ja", "nein")]
+MODES = [f"{group};{mode};{100 + 7 * i}" for i, mode in enumerate(("bus", "car", "bike")) for group in "ab"]
+PEOPLE = [f"{9000 + 13 * i};{'yn'[i % 3 == 0]};0,{1 + i % 4}5;{60 + i % 7}" for i in range(40)]
 
 
-def test_neither_chances_nor_durations_are_taken_for_answers_of_a_kind() -> None:
-    """They were asked about, beside the answers."""
-    rows = [f"{9000 + 13 * i};{'yn'[i % 3 == 0]};0,{1 + i % 4}5;{60 + i % 7}" for i in range(40)]
-    text = "\n".join(["ID;z;Pi;Duration (in seconds)", *rows])
-    preview = inspect_reports(Source("a.csv", text.encode()))
-    assert (rivals(preview), preview.columns[preview.category]) == ((), "z")
+@pytest.mark.parametrize(
+    ("rows", "column", "asked"),
+    [
+        # A group was taken for the answers, without a question, in what R makes of a table.
+        (["group;mode;Freq", *MODES], "group", (0, 1)),
+        (["Geschlecht;Antwort;Anzahl", *SEXES], "Antwort", ()),
+        # It was asked about chances and durations, beside the answers.
+        (["ID;z;Pi;Duration (in seconds)", *PEOPLE], "z", ()),
+    ],
+)
+def test_where_several_columns_may_hold_the_answers_it_is_asked(rows, column, asked) -> None:
+    preview = preview_of("\n".join(rows))
+    assert (rivals(preview), preview.columns[preview.category]) == (asked, column)

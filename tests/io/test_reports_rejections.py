@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from rr_core.io import (
     AllSeen,
     Source,
     UnreadableFile,
-    WrongDomain,
     decoding,
     inspect_reports,
     read_reports,
@@ -22,26 +20,7 @@ from rr_core.io import reports as module
 from rr_core.io.columns import header_rows
 from rr_core.io.decoding import megabytes
 from tests.app.hostile_reports import CASES, GOOD, Hostile, to_parquet
-
-
-def sentence(call: Any) -> str:
-    """What is said to the person, after checking that it is fit for one."""
-    with pytest.raises((UnreadableFile, WrongDomain)) as caught:
-        call()
-    said = str(caught.value)
-    assert said.endswith(".")
-    assert "\n" not in said
-    assert len(said) < 300
-    assert not any(word in said for word in ("Error", "Arrow", "object", "None", "dtype"))
-    return said
-
-
-def complaint(*texts: str | bytes, **options: Any) -> str:
-    files = [
-        Source(f"{name}.csv", text.encode() if isinstance(text, str) else text)
-        for name, text in zip("abc", texts, strict=False)
-    ]
-    return sentence(lambda: read_reports(files, **options))
+from tests.io.reading import as_dict, complaint, refused, reports_of
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -52,10 +31,10 @@ def test_each_file_is_read_or_gets_its_sentence(case: Hostile) -> None:
 
     assert bool(case.refused) != bool(case.counts)
     if case.refused:
-        assert case.refused in sentence(use)
+        assert case.refused in refused(use)
     else:
         reports, _ = use()
-        assert dict(zip(reports.labels.tolist(), reports.counts.tolist(), strict=True)) == case.counts
+        assert as_dict(reports) == case.counts
         assert any(case.noted in note for note in reports.notes) or not case.noted
 
 
@@ -87,14 +66,14 @@ def test_limits_hold_for_all_files_together(monkeypatch: pytest.MonkeyPatch) -> 
         assert read_reports(files).total == 120
         monkeypatch.setattr(place, name, 2 * len(GOOD) - 1)
         limit = megabytes(2 * len(GOOD) - 1)
-        assert f"The files {words} than {limit} together." in sentence(lambda: read_reports(files))
+        assert f"The files {words} than {limit} together." in refused(lambda: read_reports(files))
         monkeypatch.undo()
 
 
 def test_the_total_is_exact_or_refused() -> None:
     half = f"category,count\na,{2**52}\nb,1\n"
-    assert read_reports([Source("a.csv", half.encode())]).total == 2**52 + 1
-    assert read_reports([Source("a.csv", f"{half}c,{2**52 - 1}\n".encode())]).total == 2**53
+    assert reports_of(half).total == 2**52 + 1
+    assert reports_of(f"{half}c,{2**52 - 1}\n").total == 2**53
     assert complaint(f"{half}c,{2**52}\n").startswith("The counts add up to more than 9,007,199,254,740,992.")
     assert complaint(half, half).startswith("The counts add up to more than")
 
@@ -103,26 +82,14 @@ def test_number_of_categories(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tables.MAX_CATEGORIES == 1_500_000
     names = [f"c{i}\n" for i in range(5)]
     monkeypatch.setattr(tables, "MAX_CATEGORIES", 5)
-    assert len(read_reports([Source("a.csv", "".join(names).encode())]).labels) == 5
+    assert len(reports_of("".join(names)).labels) == 5
     assert "holds 6 different categories; at most 5" in complaint("".join(names) + "one more\n")
     assert "holds 6 different categories; at most 5" in complaint("".join(names), "one more\n")
 
 
-def test_a_column_of_user_numbers_is_stopped_early(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "MAX_CATEGORIES", 10)
-    monkeypatch.setattr(tables, "_PENDING", 50)
-    monkeypatch.setattr("rr_core.io.parquet._PIECE_ROWS", 30)
-    heard: list[float] = []
-    data = to_parquet(user=pa.array(range(3000)))
-    said = sentence(
-        lambda: read_reports([Source("a.parquet", data)], progress=lambda done: bool(heard.append(done)))
-    )
-    assert "holds more than 20 different values, and at most 10 categories can be used" in said
-
-
 def test_programming_errors() -> None:
     with pytest.raises(ValueError, match="layout must be"):
-        read_reports([Source("a.csv", GOOD.encode())], layout="wide")  # type: ignore[arg-type]
+        reports_of(GOOD, layout="wide")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="files must hold at least one"):
         read_reports([])
     assert complaint(GOOD, category="town").startswith("There is no column “town”.")
@@ -160,18 +127,14 @@ PRINTED = {
 
 REFUSED = {
     # Each line was a report.
-    "a table as a program prints it": [*PRINTED.values()],
+    "a table as a program prints it": [*PRINTED.values(), "- yes: 412\n- no: 588\n"],
     "one line in brackets": ["{'yes': 640, 'no': 360}", "Counter({'yes': 640, 'no': 360})", "[('yes', 640)]"],
     "If that is one number, write it without the comma": [
         "yes: 1,234\nno: 2,345\n",
         "Never 1,234\nOnce 2,345\nOften 3,456\n",
     ],
     # As programs save it under the name of an Excel file.
-    "a web page": [
-        "<table><tr><td>yes</td></tr></table>",
-        '<meta charset="utf-8"><table>',
-        "<tr><td>yes",
-    ],
+    "a web page": ["<table><tr><td>yes</td></tr></table>", '<meta charset="utf-8"><table>', "<tr><td>yes"],
     # The header was said to have too many fields.
     "“# inside” is a remark between the rows of the table: take it out.": [
         f"{above}answer,n\nyes,312\n# inside\nno,255\n# again\n"
@@ -200,11 +163,54 @@ REFUSED = {
         "answer,region,n\nyes,North,140\n,South,150\nno,North,260\n,South,250\n"
     ],
     "Line 4 has no count.": ["answer,n\nyes,137\nno,91\nmaybe,\n"],
+    # Each line was a report; of two with yes and no, Warner's design asked which one means yes.
+    "a name and a number in one cell, as “": [
+        *("yes - 412\nno - 588\n", "412 yes\n588 no\n", "yes (n=412)\nno (n=588)\n"),
+        *("answer\nbus 21\ncar 30\ntrain 19\n", "Never 137\n2-3 times 76\nWeekly 41\n"),
+        *("42 18-24\n137 25-34\n7 65+\n", "yes 268\nno 332\n", "Ja 12\nNein 40"),
+    ],
+    "a name and a number in one cell, as “yes 268”": ["x Freq\nyes 268\nno 332\n"],
+    "a name and a number in one cell, as “no 332”": ["x Freq\nno 332\nmaybe 9\nyes 268\n"],
+    "a name and a number in one cell, as “bus: 21 people”": [
+        "bus: 21 people\ntram: 34 people\nwalk: 3 people\n"
+    ],
+    # 140 thousands were 140 reports.
+    "by its name, and every report counts here": [
+        f'answer,"{name}"\nbus,140\ncar,210\n'
+        for name in ("people (in 1000)", "N (thousands)", "Tsd.", "n ('000)", "in 1,000s", "Millions")
+    ],
+    "“Anteil in %” holds shares": ["Antwort,Anteil in %\nyes,64\nno,36\n"],
+    "holds shares": [
+        "region,answer,share\n" + "".join(f"{'NS'[i % 2]},c{i},0.{10 + i}\n" for i in range(12))
+    ],
     # What follows was one name, cut, and the reports in it were lost.
     'A quotation mark is opened on line 3 (“2,"no 3,yes 4,no”) and never': [
         'id,answer\n1,yes\n2,"no\n3,yes\n4,no\n'
     ],
 }
+
+
+# Of a second file, in which the numbers of the rows were six categories.
+IN_ORDER = "".join(f"{i},{'yes' if i % 2 else 'no'}\n" for i in range(1, 7))
+TURNED = "".join(f"{'yes' if i % 3 else 'no'},{i}\n" for i in range(1, 7))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "words"),
+    [
+        (
+            "category,count\na,1\n",
+            "count,category\n1,a\n",
+            "its column 1 is called “count”, and in “a.csv” “category”.",
+        ),
+        ("report\nred\nblue\n", "red\nblue\n", "its column 1 is called “red”, and in “a.csv” “report”."),
+        ("a,1\nb,2\n", "a\nb\n", "it has 1 column, and “a.csv” has 2."),
+        ("a,1\nb,2\n", "category,count\na,1\n", "Line 1: the count “count” is not a number."),
+        (IN_ORDER, TURNED, "its columns of numbers are not those of “a.csv”"),
+    ],
+)
+def test_a_file_of_another_shape_is_refused(first: str, second: str, words: str) -> None:
+    assert complaint(first, second).startswith(f"“b.csv”: {words}")
 
 
 @pytest.mark.parametrize(
@@ -215,6 +221,7 @@ def test_what_is_no_table_of_reports_is_refused_with_its_reason(words: str, text
 
 
 READ = {
+    'id,size\n1,5"\n2,"6"\n3,5"\n4,5"\n': [3, 1],  # inches
     # As SQLite and NumPy write them.
     "no|360\nyes|640\n": [360, 640],
     "answer|n\nno|360\nyes|640\n": [360, 640],
@@ -243,70 +250,16 @@ READ = {
 
 @pytest.mark.parametrize(("text", "counts"), READ.items())
 def test_what_only_looks_broken_is_read(text: str, counts: list[int]) -> None:
-    assert read_reports([Source("a.txt", text.encode())]).counts.tolist() == counts
-
-
-def test_a_quotation_mark_for_inches_is_one_of_a_name() -> None:
-    inches = [Source("a.csv", b'id,size\n1,5"\n2,"6"\n3,5"\n4,5"\n')]
-    assert read_reports(inches, layout="values", category="size").counts.tolist() == [3, 1]
-
-
-def test_answers_in_one_line_without_a_header_are_named() -> None:
-    with pytest.raises(UnreadableFile, match=r"one line, of 5 cells"):
-        inspect_reports(Source("a.csv", b"yes,no,no,yes,no\n"), has_header=False)
-
-
-@pytest.mark.parametrize(
-    "name", ["people (in 1000)", "N (thousands)", "Tsd.", "n ('000)", "in 1,000s", "Millions"]
-)
-def test_counts_in_thousands_are_refused(name: str) -> None:
-    """140 thousands were 140 reports."""
-    text = f'answer,"{name}"\nbus,140\ncar,210\n'
-    assert "by its name, and every report counts here" in complaint(text, layout="counts", category=0)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "yes - 412\nno - 588\n",
-        "412 yes\n588 no\n",
-        "yes (n=412)\nno (n=588)\n",
-        "- yes: 412\n- no: 588\n",
-        "answer\nbus 21\ncar 30\ntrain 19\n",
-        "Never 137\n2-3 times 76\nWeekly 41\n",
-        "42 18-24\n137 25-34\n7 65+\n",
-        "bus: 21 people\ntram: 34 people\nwalk: 3 people\n",
-    ],
-)
-def test_a_count_in_the_cell_of_its_name_is_named(text: str) -> None:
-    """Each line was a report."""
-    said = complaint(text)
-    assert "a table as a program" in said or "give the counts a column of their own, behind a comma" in said
+    assert reports_of(text, name="a.txt").counts.tolist() == counts
 
 
 @pytest.mark.parametrize("text", DRAWN.values(), ids=DRAWN)
 def test_a_table_that_is_drawn_with_bars_is_read(text: str) -> None:
     """It was refused as a printed one; the line of a bad count is that of the file."""
-    read = read_reports([Source("a.txt", text.encode())])
-    assert dict(zip(read.labels.tolist(), read.counts.tolist(), strict=True)) == {"no": 360, "yes": 640}
+    read = reports_of(text, name="a.txt")
+    assert as_dict(read) == {"no": 360, "yes": 640}
     line = 1 + text[: text.index("360")].count("\n")
     assert complaint(text.replace("360", "3x0")).startswith(f"Line {line}: the count “3x0” is not a number")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "yes 268\nno 332\n",
-        "x Freq\nyes 268\nno 332\n",
-        "x Freq\nno 332\nmaybe 9\nyes 268\n",
-        "Ja 12\nNein 40",
-    ],
-)
-def test_yes_and_no_with_a_number_each_are_no_answers(text: str) -> None:
-    """Two reports, of which Warner's design asked which one means yes."""
-    said = complaint(text)
-    assert "a name and a number in one cell" in said
-    assert "Freq" not in said
 
 
 @pytest.mark.parametrize(
@@ -326,21 +279,7 @@ def test_yes_and_no_with_a_number_each_are_no_answers(text: str) -> None:
 def test_names_that_are_a_little_like_those_lines_are_names(names: list[str]) -> None:
     for times in (1, 3):
         text = "report\n" + "\n".join(names * times)
-        assert read_reports([Source("a.csv", text.encode())]).labels.tolist() == names
-
-
-def test_files_of_different_shape() -> None:
-    for first, second, words in (
-        (
-            "category,count\na,1\n",
-            "count,category\n1,a\n",
-            "its column 1 is called “count”, and in “a.csv” “category”.",
-        ),
-        ("report\nred\nblue\n", "red\nblue\n", "its column 1 is called “red”, and in “a.csv” “report”."),
-        ("a,1\nb,2\n", "a\nb\n", "it has 1 column, and “a.csv” has 2."),
-        ("a,1\nb,2\n", "category,count\na,1\n", "Line 1: the count “count” is not a number."),
-    ):
-        assert complaint(first, second).startswith(f"“b.csv”: {words}")
+        assert reports_of(text).labels.tolist() == names
 
 
 def test_an_empty_file_among_others_is_skipped() -> None:
@@ -348,16 +287,8 @@ def test_an_empty_file_among_others_is_skipped() -> None:
     read = read_reports(
         [Source("a.csv", b"red\nblue\n" * 9), Source("b.csv", b""), Source("c.csv", b"red\n" * 3)]
     )
-    assert dict(zip(read.labels.tolist(), read.counts.tolist(), strict=True)) == {"red": 12, "blue": 9}
+    assert as_dict(read) == {"red": 12, "blue": 9}
     assert "“b.csv” has no rows, and was skipped." in read.notes
-
-
-def test_columns_in_another_order_are_seen_without_a_header() -> None:
-    """The numbers of the rows of the second file were six categories."""
-    first = "".join(f"{i},{'yes' if i % 2 else 'no'}\n" for i in range(1, 7))
-    second = "".join(f"{'yes' if i % 3 else 'no'},{i}\n" for i in range(1, 7))
-    said = complaint(first, second)
-    assert "“b.csv”: its columns of numbers are not those of “a.csv”" in said
 
 
 def test_names_that_are_there_once_beside_numbers_are_refused() -> None:
@@ -371,7 +302,7 @@ def test_names_that_are_there_once_beside_numbers_are_refused() -> None:
         "answer,a\nyes,1\nno,0\n",
         "answer,age,n\nyes,1.5,1\nno,2.5,1\n",
     ):
-        assert read_reports([Source("a.csv", text.encode())]).total == 2
+        assert reports_of(text).total == 2
 
 
 @pytest.mark.parametrize(
@@ -411,9 +342,7 @@ def test_one_number_beside_all_shares_is_no_count() -> None:
     assert complaint(text).startswith(
         "The column “N” has the same number in each row, beside the shares in “share”"
     )
-    alike = read_reports(
-        [Source("a.csv", text.replace("share", "remark").encode())], category="answer", count="N"
-    )
+    alike = reports_of(text.replace("share", "remark"), category="answer", count="N")
     assert alike.counts.tolist() == [448, 448, 448]
 
 
@@ -427,7 +356,7 @@ def test_of_two_columns_of_one_name_it_is_told_which_was_read() -> None:
 def test_the_mean_of_scores_below_their_counts_is_left_out() -> None:
     """It was a count that is not whole."""
     text = b"score,n\n1,134\n2,256\nMean,1.66\nSD,0.48\n"
-    read = read_reports([Source("a.csv", text)])
+    read = reports_of(text)
     assert read.labels.tolist() == ["1", "2"]
     assert read.notes == ("Left out, as no numbers of people: “Mean”, “SD”.",)
     assert complaint(text.replace(b"Mean", b"mid")).startswith(
@@ -438,20 +367,18 @@ def test_the_mean_of_scores_below_their_counts_is_left_out() -> None:
 @pytest.mark.parametrize("mark", ["%", "//"])
 def test_remarks_above_a_table_may_begin_otherwise(mark: str) -> None:
     """The header was said to have too many fields."""
-    read = read_reports(
-        [Source("a.csv", f"{mark} exported\n{mark} k = 2\nanswer,n\nno,360\nyes,640\n".encode())]
-    )
+    read = reports_of(f"{mark} exported\n{mark} k = 2\nanswer,n\nno,360\nyes,640\n")
     assert (read.labels.tolist(), read.counts.tolist()) == (["no", "yes"], [360, 640])
     assert read.notes == (f"2 lines that begin with {mark} above the table were skipped.",)
     named = f"{mark} who agree,n\nno,360\nyes,640\n"
-    assert read_reports([Source("a.csv", named.encode())]).counts.tolist() == [360, 640]
+    assert reports_of(named).counts.tolist() == [360, 640]
 
 
 def test_lines_in_quotation_marks_as_a_whole_are_read() -> None:
     """Each was a report."""
     text = '"answer,n"\n"no,360"\n"""yes, sure"",640"\n'
-    read = read_reports([Source("a.csv", text.encode())])
+    read = reports_of(text)
     assert (read.labels.tolist(), read.counts.tolist()) == (["no", "yes, sure"], [360, 640])
     assert read.notes == ("Each line was in quotation marks as a whole, which were taken away.",)
     towns = '"town"\n' + '"Boston, MA"\n"Reno, NV"\n' * 3
-    assert read_reports([Source("a.csv", towns.encode())]).labels.tolist() == ["Boston, MA", "Reno, NV"]
+    assert reports_of(towns).labels.tolist() == ["Boston, MA", "Reno, NV"]

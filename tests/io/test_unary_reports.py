@@ -3,8 +3,6 @@
 import io
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -13,6 +11,7 @@ from rr_core.io import Source, UnreadableFile
 from rr_core.io import unary_reports as module
 from rr_core.io.unary_reports import UnaryReports, read_unary
 from rr_core.protocols import UnaryEncoding
+from tests.io.reading import parquet, refused, source, table
 
 BITS = UnaryEncoding(4, 1.0).randomize(np.repeat([0, 1, 2], [20, 12, 5]), 1)
 NAMES = ["bus", "car", "train", "on foot"]
@@ -28,12 +27,6 @@ def named(read: UnaryReports) -> tuple[str, ...]:
 def as_csv(bits, names=NAMES, separator=","):
     rows = [separator.join(map(str, row)) for row in bits.tolist()]
     return ("\n".join(([separator.join(names)] if names else []) + rows) + "\n").encode()
-
-
-def parquet(columns):
-    out = io.BytesIO()
-    pq.write_table(pa.table(columns), out)
-    return out.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -65,35 +58,6 @@ def test_a_column_of_other_things_is_left_out_and_told():
     assert "“person”" in read.reports.notes[0]
 
 
-def test_bit_strings_with_their_number():
-    read = read_unary(Source("counted.csv", b"report,count\n010,30\n110,12\n000,5\n"))
-    assert (read.n, read.support.tolist()) == (47, [12, 42, 0])
-    assert read.reports.notes == ("Each name is a bit string, with how many reports were so.",)
-
-
-def test_the_number_of_ones_of_each_category_has_no_number_of_reports():
-    read = read_unary(Source("ones.csv", b"category,ones\nbus,412\ncar,655\n"))
-    assert (read.labels, read.support.tolist(), read.n, read.bits) == (("bus", "car"), [412, 655], None, None)
-
-
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        ((b"bus,car\n" + b"1,0\n" * 2000 + b"1,2\n"), "Line 2,002 has “2” in the column “car”"),
-        ((b"bus,car\n" + b"1,0\n" * 2000 + b"1,\n"), "Line 2,002 has nothing in the column “car”"),
-        (b"010\n110\n01\n", "The report “01” has 2 bits, the first one 3"),
-        (b"bus\ncar\nbus\n", "does not hold bit strings like 0110"),
-        (b"category,ones\nbus,412\n", "one row only"),
-        (b"clicked\n1\n0\n1\n", "one bit is Warner's design"),
-        (b"", "empty"),
-    ],
-)
-def test_what_cannot_be_read_is_told_in_one_sentence(data, said):
-    with pytest.raises(UnreadableFile, match=said.replace("(", r"\(")) as caught:
-        read_unary(Source("reports.csv", data))
-    assert "Traceback" not in str(caught.value)
-
-
 def test_too_many_bits_are_refused(monkeypatch):
     monkeypatch.setattr(module, "MOST_BITS_HELD", 100)
     for data in (as_csv(BITS), "\n".join(f"{i:010b}" for i in range(20)).encode()):
@@ -123,27 +87,6 @@ def test_any_text_is_reports_or_one_sentence(text, separator):
         assert read.n == read.times.sum()
 
 
-@pytest.mark.parametrize(
-    ("text", "n", "k"),
-    [
-        ("0,1,2,3\n" + "1,0,0,1\n0,1,1,0\n" * 3, 6, 4),
-        (",0,1,2\n0,1,0,0\n1,0,1,1\n2,1,1,1\n", 3, 3),
-        ("1,2,3,4\n1,0,0,1\n0,1,1,0\n", 2, 4),
-        (",0,1\n0,1,0\n1,0,1\n2,1,1\n", 3, 2),
-        ("0,1\n1,0\n1,1\n", 3, 2),  # as may be a report, too
-        ("1,0,0\n0,1,1\n", 2, 3),
-    ],
-)
-def test_numbers_that_a_program_gave_to_columns_are_names(text, n, k):
-    read = read_unary(Source("bits.csv", text.encode()))
-    assert (read.n, len(read.labels)) == (n, k)
-
-
-def test_a_missing_bit_is_told_and_drops_no_category():
-    with pytest.raises(UnreadableFile, match="“NA” in the column “c”"):
-        read_unary(Source("bits.csv", b"a,b,c\n1,0,NA\n0,1,0\n1,1,1\n"))
-
-
 def test_patterns_with_how_often_each_occurred():
     read = read_unary(Source("bits.csv", b"bus,car,train,count\n1,0,1,30\n0,1,0,20\n1,1,0,9\n"))
     assert (read.n, read.support.tolist(), read.times.tolist()) == (59, [39, 29, 30], [30, 20, 9])
@@ -153,24 +96,9 @@ def test_patterns_with_how_often_each_occurred():
     assert any("Not read" in note for note in people.reports.notes)
 
 
-def test_true_and_false_are_bits():
-    for bits in (b"bus,car\nTrue,False\nFALSE,TRUE\n", b"bus,car\n1.0,0.0\n0.0,1.0\n"):
-        assert read_unary(Source("bits.csv", bits)).support.tolist() == [1, 1]
-
-
-def test_names_of_zeros_and_ones_in_a_table_of_ones_are_names():
-    read = read_unary(Source("ones.csv", b"age,ones\n10,640\n11,400\n"))
-    assert (read.labels, read.n) == (("10", "11"), None)
-
-
 RNG = np.random.default_rng(8)
 BIT = RNG.integers(0, 2, (300, 40))
 STRINGS = ["".join(map(str, row[:12])) for row in BIT]
-
-
-def table(header, *columns):
-    rows = zip(*columns, strict=True)
-    return f"{header}\n{''.join(','.join(map(str, row)) + chr(10) for row in rows)}".encode()
 
 
 @pytest.mark.parametrize(
@@ -272,30 +200,6 @@ def test_of_two_columns_of_bit_strings_one_is_read_and_that_is_said():
     assert read.reports.notes == ("Not read, though the column holds bit strings as well: “day2”.",)
 
 
-def test_the_ones_are_taken_before_the_number_of_reports():
-    read = read_unary(Source("a.csv", b"category,ones,n\nbus,412,1000\ncar,655,1000\n"))
-    assert (read.support.tolist(), read.n, named(read)) == ([412, 655], None, ("category", "ones"))
-
-
-def test_patterns_of_each_group_count_as_often_as_they_say():
-    """Rows that come again were taken for one report each."""
-    data = b"region,bus,car,count\nN,1,0,30\nN,0,1,20\nS,1,0,9\nS,0,0,0\n"
-    assert read_unary(Source("a.csv", data)).support.tolist() == [39, 20]
-
-
-@pytest.mark.parametrize("name", ["ones", "support"])
-def test_numbers_of_ones_that_look_like_bits_are_numbers(name):
-    """They were three reports."""
-    read = read_unary(Source("a.csv", f"item,{name}\nA,100\nB,110\nC,101\n".encode()))
-    assert (read.labels, read.n, read.support.tolist()) == (("A", "B", "C"), None, [100, 110, 101])
-
-
-def test_one_row_of_numbers_is_no_bit_string():
-    """100 was the bits of 1,000 reports."""
-    with pytest.raises(UnreadableFile):
-        read_unary(Source("a.csv", b"A,B,C,N\n300,200,100,1000\n"))
-
-
 @pytest.mark.parametrize("name", ["n", "ones", "count"])
 def test_the_number_of_ones_of_each_report_is_not_how_often_it_occurred(name):
     """Those of 37 reports made 13 categories of their bit strings, or 45 reports."""
@@ -310,25 +214,6 @@ def test_the_number_of_ones_of_each_report_is_not_how_often_it_occurred(name):
         assert (read.n, read.support.tolist()) == (len(BITS), BITS.sum(axis=0).tolist())
 
 
-def test_counts_that_happen_to_be_the_ones_of_a_few_rows_are_counts():
-    read = read_unary(Source("a.csv", b"bits,count\n0110,2\n1000,1\n0111,3\n"))
-    assert (read.n, read.support.tolist()) == (6, [1, 5, 5, 3])
-
-
-@pytest.mark.parametrize("data", [b"bits,count\n110,5\n1000,7\n1,3\n", b"bits\n110\n1000\n110\n1\n"])
-def test_bit_strings_without_their_first_zeros_are_refused(data):
-    """As Excel saves them; with counts each was a category."""
-    with pytest.raises(UnreadableFile, match="takes the zeros at their beginning away"):
-        read_unary(Source("a.csv", data))
-    with pytest.raises(UnreadableFile, match=r"“011” has 3 bits, the first one 4: [^.]*\.$"):
-        read_unary(Source("a.csv", b"bits\n0110\n011\n0101\n"))
-
-
-def test_categories_called_0_and_1_stay():
-    read = read_unary(Source("a.csv", b"category,count\n0,300\n1,200\n"))
-    assert (read.labels, read.support.tolist()) == (("0", "1"), [300, 200])
-
-
 def test_the_longer_bit_strings_are_the_reports():
     """Rooms 101 and 110, in a column before them, were."""
     strings = ["".join(map(str, row)) for row in BITS.tolist()]
@@ -341,11 +226,11 @@ def test_the_longer_bit_strings_are_the_reports():
 def test_how_often_a_row_occurred_is_read_as_any_other_count(written):
     """It was called something else than a whole number."""
     one, other = (float(number.strip('"').replace(",", "")) for number in written)
-    read = read_unary(Source("a.csv", f"a,b,count\n0,1,{written[0]}\n1,1,{written[1]}\n".encode()))
+    read = read_unary(source(f"a,b,count\n0,1,{written[0]}\n1,1,{written[1]}\n"))
     assert (read.n, read.support.tolist()) == (one + other, [other, one + other])
     for bad, said in (("", "Line 3 has no count"), ("2.5", "not a whole number"), ("9e15", "add up to more")):
         with pytest.raises(UnreadableFile, match=said):
-            read_unary(Source("a.csv", f"a,b,count\n0,1,9e15\n1,1,{bad}\n".encode()))
+            read_unary(source(f"a,b,count\n0,1,9e15\n1,1,{bad}\n"))
 
 
 def test_a_header_of_years_above_bits_that_is_stated_is_read() -> None:
@@ -378,15 +263,10 @@ def test_bits_as_programs_print_them_are_read(text: str) -> None:
     assert read_unary(Source("a.txt", text.encode())).support.tolist() == [1, 3, 0, 1]
 
 
-def test_blanks_between_bits_are_said_to_be_the_trouble() -> None:
-    with pytest.raises(UnreadableFile, match="have blanks between them: write them without, like 0110"):
-        read_unary(Source("a.txt", b"bits\n0 1 0 0\n1 1 0 0\n0 0 0 1\n0 1 0 0\n"))
-
-
 def test_a_total_among_the_ones_is_no_category() -> None:
     """It was one, and had a share of 158%."""
     for name in ("Total respondents", "Total", "Gesamt", "N", "Respondents"):
-        read = read_unary(Source("a.csv", f"category,ones\na,268\nb,198\nc,147\n{name},500\n".encode()))
+        read = read_unary(source(f"category,ones\na,268\nb,198\nc,147\n{name},500\n"))
         assert (read.labels, read.support.tolist()) == (("a", "b", "c"), [268, 198, 147])
         assert read.reports.notes == (f"“{name}” (500) is a total and no category: it was left out.",)
     assert read_unary(Source("a.csv", b"category,ones\nall,100\nsome,198\nnone,147\n")).support.tolist() == [
@@ -396,55 +276,99 @@ def test_a_total_among_the_ones_is_no_category() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (
-            "id,submitdate,lang,a[1],a[2],a[3]\n1,2026-03-01,en,Y,,\n2,2026-03-02,en,Y,Y,\n3,2026-03-02,en,Y,,\n",
-            "The column “a[1]” holds “Y” and empty cells, where unary encoding has 1 and 0: write 1 for “Y” and 0 in "
-            "empty cells, in every such column.",
-        ),
-        (
-            "Record ID,sex,A,B\n1,m,Off,On\n2,w,On,On\n3,w,Off,Off\n",
-            "The column “A” holds “Off” and “On”, where unary encoding has 1 and 0: write 1 for yes and 0 for "
-            "no, in every such column.",
-        ),
-        (
-            "id,Bus,Car\n1,Bus,\n2,Bus,Car\n3,,Car\n",
-            "The column “Bus” holds “Bus” and empty cells, where unary encoding has 1 and 0: write 1 for “Bus” and 0 in "
-            "empty cells, in every such column.",
-        ),
-        (
-            "a,b,c\n1,-1,1\n-1,-1,1\n1,1,-1\n",
-            "The column “a” holds “1” and “-1”, where unary encoding has 1 and 0: write 1 for yes and 0 for no, in every "
-            "such column.",
-        ),
-    ],
-)
-def test_words_in_place_of_bits_are_named_with_their_column(text: str, said: str) -> None:
-    """The column “submitdate” was named, or that it holds no bit strings."""
-    with pytest.raises(UnreadableFile) as caught:
-        read_unary(Source("a.csv", text.encode()))
-    assert str(caught.value) == said
-
-
-@pytest.mark.parametrize(
-    ("one", "zero"), [("Checked", "Unchecked"), ("Yes", "No"), ("oui", "non"), ("Selected", "Not selected")]
-)
-def test_the_words_of_a_ticked_box_are_bits(one: str, zero: str) -> None:
-    """As REDCap exports labels: they were refused, with the words to write in their place."""
-    text = f"Record ID,sex,A,B\n1,m,{zero},{one}\n2,w,{one},{one}\n3,w,{zero},{zero}\n"
-    read = read_unary(Source("a.csv", text.encode()))
-    assert (read.labels, read.support.tolist(), read.n) == (("A", "B"), [1, 2], 3)
-
-
-def test_yes_and_no_beside_columns_of_bits_are_another_question() -> None:
-    text = b"employed,bus,car\nYes,1,0\nNo,1,1\nNo,0,0\n"
-    assert read_unary(Source("a.csv", text)).labels == ("bus", "car")
-
-
 @pytest.mark.parametrize("text", ["sex,town\nm,Oslo\nw,Rome\n", "a,b\nx,\n,y\n"])
 def test_other_words_are_not_taken_for_them(text: str) -> None:
     with pytest.raises(UnreadableFile) as caught:
         read_unary(Source("a.csv", text.encode()))
     assert "in every such column" not in str(caught.value)
+
+
+ABC, BUSES, PLACES = ("A", "B", "C"), ("bus", "car"), ("1", "2", "3")
+READ = [
+    # The text, the names of its categories, its number of reports, and their ones.
+    ("report,count\n010,30\n110,12\n000,5\n", PLACES, 47, [12, 42, 0]),
+    (
+        "bits,count\n0110,2\n1000,1\n0111,3\n",
+        (*PLACES, "4"),
+        6,
+        [1, 5, 5, 3],
+    ),  # counts, though the ones of some
+    ("category,ones\nbus,412\ncar,655\n", BUSES, None, [412, 655]),
+    ("category,ones,n\nbus,412,1000\ncar,655,1000\n", BUSES, None, [412, 655]),
+    ("age,ones\n10,640\n11,400\n", ("10", "11"), None, [640, 400]),
+    ("category,count\n0,300\n1,200\n", ("0", "1"), None, [300, 200]),
+    # Ones that look like bits were three reports.
+    *((f"item,{name}\nA,100\nB,110\nC,101\n", ABC, None, [100, 110, 101]) for name in ("ones", "support")),
+    # Rows that come again were taken for one report each.
+    ("region,bus,car,count\nN,1,0,30\nN,0,1,20\nS,1,0,9\nS,0,0,0\n", BUSES, 59, [39, 20]),
+    ("bus,car\nTrue,False\nFALSE,TRUE\n", BUSES, 2, [1, 1]),
+    ("bus,car\n1.0,0.0\n0.0,1.0\n", BUSES, 2, [1, 1]),
+    # Beside columns of bits yes and no are another question.
+    ("employed,bus,car\nYes,1,0\nNo,1,1\nNo,0,0\n", BUSES, 3, [2, 1]),
+    # The words of a ticked box, as REDCap exports labels, were refused, with the words to write in their place.
+    *(
+        (f"Record ID,sex,A,B\n1,m,{zero},{one}\n2,w,{one},{one}\n3,w,{zero},{zero}\n", ABC[:2], 3, [1, 2])
+        for one, zero in (
+            *(("Checked", "Unchecked"), ("Yes", "No"), ("oui", "non"), ("Selected", "Not selected")),
+        )
+    ),
+    # Numbers that a program gave to columns are names; 0 and 1 alone may be a report as well.
+    ("0,1,2,3\n" + "1,0,0,1\n0,1,1,0\n" * 3, ("0", *PLACES), 6, [3, 3, 3, 3]),
+    (",0,1,2\n0,1,0,0\n1,0,1,1\n2,1,1,1\n", ("0", "1", "2"), 3, [2, 2, 2]),
+    ("1,2,3,4\n1,0,0,1\n0,1,1,0\n", (*PLACES, "4"), 2, [1, 1, 1, 1]),
+    (",0,1\n0,1,0\n1,0,1\n2,1,1\n", ("0", "1"), 3, [2, 2]),
+    ("0,1\n1,0\n1,1\n", ("Column 1", "Column 2"), 3, [2, 2]),
+    ("1,0,0\n0,1,1\n", ("Column 1", "Column 2", "Column 3"), 2, [1, 1, 1]),
+]
+
+
+@pytest.mark.parametrize(("text", "labels", "n", "ones"), READ)
+def test_bits_and_their_numbers_are_read(text, labels, n, ones) -> None:
+    read = read_unary(source(text))
+    assert (read.labels, read.n, read.support.tolist()) == (labels, n, ones)
+
+
+IN_WORDS = "where unary encoding has 1 and 0: write"
+REFUSED = [
+    ("bus,car\n" + "1,0\n" * 2000 + "1,2\n", "Line 2,002 has “2” in the column “car”"),
+    ("bus,car\n" + "1,0\n" * 2000 + "1,\n", "Line 2,002 has nothing in the column “car”"),
+    ("a,b,c\n1,0,NA\n0,1,0\n1,1,1\n", "“NA” in the column “c”"),
+    ("010\n110\n01\n", "The report “01” has 2 bits, the first one 3"),
+    ("bus\ncar\nbus\n", "does not hold bit strings like 0110"),
+    ("category,ones\nbus,412\n", "one row only"),
+    ("clicked\n1\n0\n1\n", "one bit is Warner's design"),
+    ("", "empty"),
+    ("bits\n0 1 0 0\n1 1 0 0\n0 0 0 1\n0 1 0 0\n", "have blanks between them: write them without, like 0110"),
+    # As Excel saves bit strings: with counts each was a category.
+    ("bits,count\n110,5\n1000,7\n1,3\n", "takes the zeros at their beginning away"),
+    ("bits\n110\n1000\n110\n1\n", "takes the zeros at their beginning away"),
+    (
+        "bits\n0110\n011\n0101\n",
+        "“011” has 3 bits, the first one 4: every report has one bit for each category.",
+    ),
+    ("A,B,C,N\n300,200,100,1000\n", ""),  # 100 was the bits of 1,000 reports
+    # Words in place of bits: the column “submitdate” was named, or that it holds no bit strings.
+    (
+        "id,submitdate,lang,a[1],a[2],a[3]\n1,2026-03-01,en,Y,,\n2,2026-03-02,en,Y,Y,\n3,2026-03-02,en,Y,,\n",
+        f"The column “a[1]” holds “Y” and empty cells, {IN_WORDS} 1 for “Y” and 0 in empty cells, in every such column.",
+    ),
+    (
+        "Record ID,sex,A,B\n1,m,Off,On\n2,w,On,On\n3,w,Off,Off\n",
+        f"The column “A” holds “Off” and “On”, {IN_WORDS} 1 for yes and 0 for no, in every such column.",
+    ),
+    (
+        "id,Bus,Car\n1,Bus,\n2,Bus,Car\n3,,Car\n",
+        f"The column “Bus” holds “Bus” and empty cells, {IN_WORDS} 1 for “Bus” and 0 in empty cells, in every such",
+    ),
+    (
+        "a,b,c\n1,-1,1\n-1,-1,1\n1,1,-1\n",
+        f"The column “a” holds “1” and “-1”, {IN_WORDS} 1 for yes and 0 for no, in every such column.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), REFUSED)
+def test_what_cannot_be_read_is_told_in_one_sentence(text: str, said: str) -> None:
+    told = refused(lambda: read_unary(source(text)))
+    assert said in told
+    assert "takes the zeros" not in told or "takes the zeros" in said

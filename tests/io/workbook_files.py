@@ -6,7 +6,6 @@ import io
 import struct
 import zipfile
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 Cell = str | float | bool | None
 Rows = Sequence[Sequence[Cell]]
@@ -188,7 +187,3 @@ def archive(members: Mapping[str, bytes], *, password: bool = False, method: int
             data[at + flags] |= 1
             at = data.find(signature, at + 1)
     return bytes(data)
-
-
-def as_dict(reports: Any) -> dict[str, int]:
-    return dict(zip(reports.labels.tolist(), reports.counts.tolist(), strict=True))
