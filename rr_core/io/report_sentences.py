@@ -465,8 +465,8 @@ def outside(analyses: Sequence[Analysis], names: Sequence[str], *, simultaneous:
     below, above = high <= 0, low >= 1  # which are not cut
     cut = int((((shares < -close) | (shares > 1 + close)) & ~below & ~above).sum())
     missed = int((moved & ((shares < low - close) | (shares > high + close)) & ~below & ~above).sum())
-    whole = int(below.sum() + above.sum())
-    if whole:
+    apart = int(below.sum() + above.sum())
+    if apart:
         told.append(
             f"Intervals of Inv that end at 0% or below, where no share can be: {below.sum():,} of {k:,}; that begin at "
             f"100% or above: {above.sum():,}. The table shows these as they are, and all others cut."
@@ -474,7 +474,7 @@ def outside(analyses: Sequence[Analysis], names: Sequence[str], *, simultaneous:
     if missed:
         by = f" by {LABELS[names[0]]}" if len({*names}) == 1 else ""
         told.append(
-            f"{missed:,} of {'the other ' if whole else ''}{k - whole:,} shares{by} lie outside the interval of Inv: the "
+            f"{missed:,} of {'the other ' if apart else ''}{k - apart:,} shares{by} lie outside the interval of Inv: the "
             "repair moved them that far. Where it matters and Inv is above zero, use Inv there."
         )
     if cut:
