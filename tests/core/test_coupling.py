@@ -89,7 +89,7 @@ def test_users_and_reports_have_their_exact_laws(weights, epsilon, n):
 def test_the_reports_of_fixed_users_have_their_exact_law(truth, epsilon):
     people = Population.from_weights(list(truth))
     scenario = Scenario("upload", k=len(truth), epsilon=epsilon, n=sum(truth))
-    draws = [replace(scenario, seed=seed).draw(people) for seed in range(2500)]
+    draws = [replace(scenario, seed=seed).draw(people) for seed in range(1000)]
     assert all(draw.true_counts.tolist() == list(truth) for draw in draws)
     reports = np.stack([draw.counts for draw in draws])
     for category, own in enumerate(truth):

@@ -57,8 +57,8 @@ def test_the_maximum_of_the_likelihood_is_reached(monkeypatch, protocol, k, epsi
         return found[-1]
 
     monkeypatch.setattr(protocols, "mle", watched)
-    measure(Setting(protocol, JEFFREYS, k, epsilon, n), 5)
-    assert [one.gap <= 1e-8 for one in found] == [True] * 5
+    measure(Setting(protocol, JEFFREYS, k, epsilon, n), 2)
+    assert [one.gap <= 1e-8 for one in found] == [True] * 2
 
 
 def test_k_rr_errs_as_in_the_engine_of_sweeps():
@@ -164,8 +164,8 @@ def test_measured_again(row):
         assert abs(again.mean[name] - row.mean[name]) < 5 * error
 
 
-@pytest.mark.parametrize("setting", [FIGURES["3"][0], FIGURES["3"][29]], ids=str)
-def test_the_same_seeds_give_the_stored_numbers(setting):
+def test_the_same_seeds_give_the_stored_numbers():
+    setting = FIGURES["3"][29]
     found = measure(setting, collections_of(setting))
     written = [row for row in ROWS if row.setting == setting]
     for row, one in zip(found, written, strict=True):

@@ -338,7 +338,7 @@ def test_fresh_noise_gives_everybody_away_and_a_remembered_answer_does_not():
 
 @pytest.mark.parametrize("key", SCHEMES)
 def test_the_reports_of_one_person_have_the_law_of_the_enumeration(key):
-    scheme, t, people = made(key, 2, 1.5, 0.6, 2), 2, 4000
+    scheme, t, people = made(key, 2, 1.5, 0.6, 2), 2, 1500
     seen = [tuple(reports_of(scheme, 1, t, i).tolist()) for i in range(people)]
     expected = {}
     for hashes in itertools.product(range(2), repeat=2) if key == "loloha" else [None]:
