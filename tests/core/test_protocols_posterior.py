@@ -306,7 +306,7 @@ def test_without_an_epsilon_nothing_follows_from_it():
 )
 @pytest.mark.slow
 def test_the_posterior_mean_reaches_the_limit_and_inv_its_own():
-    mechanism, n, rounds, rng = RandomizedResponse(3, 2.0), 2000, 1500, np.random.default_rng(3)
+    mechanism, n, rounds, rng = RandomizedResponse(3, 2.0), 2000, 400, np.random.default_rng(3)
     bounds = information_bounds(Channel.k_rr(mechanism), 0.5, draws=20_000, rng=1)
     errors = []
     for _ in range(rounds):

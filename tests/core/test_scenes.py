@@ -3,13 +3,13 @@ random draws and predictions. A scene without a check here fails."""
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import math
 import random
 import re
 from decimal import Decimal
-from functools import partial
 
 import numpy as np
 import pytest
@@ -45,7 +45,9 @@ def exactly(name, counts, epsilon):
     return np.array(exact.ESTIMATORS[name](counts, channel), dtype=float)
 
 
-inv, inv_n, inv_p, best_shares = (partial(exactly, name) for name in ("inv", "inv_n", "inv_p", "mle_star"))
+inv, inv_n, inv_p, best_shares = (
+    functools.partial(exactly, name) for name in ("inv", "inv_n", "inv_p", "mle_star")
+)
 
 
 def log_likelihood(counts, shares, epsilon):
@@ -545,6 +547,7 @@ def test_patience(many):
             assert frame.caption.endswith(f"near after {marks[0]} steps, may stop after {marks[1]}.")
 
 
+@functools.cache
 def ibu_by_hand(counts, epsilon):
     """From which step on every share is within half a point of the best, and when the certificate is 1e-6."""
     p, q = p_and_q(epsilon)
