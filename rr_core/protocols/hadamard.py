@@ -120,7 +120,7 @@ class HadamardResponse:
         [0.00584, 0.00444, 0.00644, 0.00444]
         """
         check_users(users)
-        shares = laws.checked_shares("theta", _validate.vector("theta", theta, self.k))
+        shares = laws.checked_theta(_validate.vector("theta", theta, self.k))
         blocks = np.arange(self.k) % self.n_blocks
         # Dealt out in turn: with zeros behind the last one, the categories of a block are a column.
         dealt = np.zeros((*shares.shape[:-1], -(-self.k // self.n_blocks) * self.n_blocks))

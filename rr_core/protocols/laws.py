@@ -86,7 +86,7 @@ class Support:
         out the categories.
         """
         check_users(users)
-        theta, n = checked_shares("theta", theta), checked_users(n)
+        theta, n = checked_theta(theta), checked_users(n)
         _validate.check_broadcast(theta=theta, n=n)
         noise = self.noise + theta * self.slope
         variance: Array = (noise + (theta * (1 - theta) if users == "sampled" else 0.0)) / n
@@ -317,9 +317,9 @@ def checked_users(n: ArrayLike) -> Array:
     return numbers
 
 
-def checked_shares(name: str, values: ArrayLike) -> Array:
-    """``values`` as float64 from 0 to 1, or ValueError naming ``name``."""
-    shares = _validate.numbers(name, values).astype(np.float64)
+def checked_theta(theta: ArrayLike) -> Array:
+    """``theta`` as float64, or ValueError unless all are shares."""
+    shares = _validate.numbers("theta", theta).astype(np.float64)
     if not ((shares >= 0) & (shares <= 1)).all():
-        raise ValueError(f"{name} must be shares from 0 to 1, got {shares.min():.9g} to {shares.max():.9g}")
+        raise ValueError(f"theta must be shares from 0 to 1, got {shares.min():.9g} to {shares.max():.9g}")
     return shares

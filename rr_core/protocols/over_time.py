@@ -41,7 +41,7 @@ from numpy.typing import ArrayLike, NDArray
 from rr_core import _validate, sampling
 from rr_core._validate import Array
 from rr_core.limits import EPSILON_MIN
-from rr_core.protocols.laws import K_MAX, Support, checked_shares, checked_users, hash_range, local_hashing
+from rr_core.protocols.laws import K_MAX, Support, checked_theta, checked_users, hash_range, local_hashing
 from rr_core.protocols.laws import support as support_of
 from rr_core.sampling import Counts
 
@@ -349,7 +349,7 @@ class Longitudinal:
         >>> Longitudinal("memoised", 4, 1.0).variance(0.25, 1000, [1, 100]).round(6).tolist()
         [0.001889, 0.001889]
         """
-        shares, users, days = checked_shares("theta", theta), checked_users(n), _days(t, least=1)
+        shares, users, days = checked_theta(theta), checked_users(n), _days(t, least=1)
         _validate.check_broadcast(theta=shares, n=users, t=days)
         if self.scheme == "fresh":
             return np.asarray(self.daily.variance(shares, users) / days)

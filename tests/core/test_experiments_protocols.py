@@ -198,30 +198,23 @@ def verdicts(rows):
     return {one.key: one.verdict for one in sentences(rows)}
 
 
-def test_where_maximum_likelihood_is_far_better_everywhere():
-    found = verdicts(table(1.0, 0.9, 0.8, 0.4))
-    assert {key for key, verdict in found.items() if verdict == "does not hold"} == {
-        "rr_many",
-        "ue_few",
-        "rr_real",
+@pytest.mark.parametrize(
+    ("means", "false"),
+    [
+        # Maximum likelihood far better than InvP, a little worse, and both worse than Inv.
+        ((1.0, 0.9, 0.8, 0.4), {"rr_many", "ue_few", "rr_real"}),
+        ((1.0, 0.9, 0.80, 0.82), {"rr_few", "ue_many", "ue_real"}),
+        ((1.0, 0.9, 1.2, 1.2), {"both_better", "both_better_real", "ue_real"}),
+    ],
+)
+def test_verdicts_where_all_settings_are_alike(means, false):
+    found = verdicts(table(*means))
+    assert {key for key, verdict in found.items() if verdict == "does not hold"} == false
+    assert {verdict for key, verdict in found.items() if key not in false} <= {
+        "holds",
+        "not tested",
+        "not settled",
     }
-    assert {verdict for key, verdict in found.items() if key not in ("rr_many", "ue_few", "rr_real")} == {
-        "holds"
-    }
-
-
-def test_where_it_is_a_little_worse_everywhere():
-    found = verdicts(table(1.0, 0.9, 0.80, 0.82))
-    assert {key for key, verdict in found.items() if verdict == "does not hold"} == {
-        "rr_few",
-        "ue_many",
-        "ue_real",
-    }
-
-
-def test_where_both_are_worse_than_inv():
-    found = verdicts(table(1.0, 0.9, 1.2, 1.2))
-    assert found["both_better"] == found["both_better_real"] == "does not hold"
 
 
 def test_where_nothing_is_settled():

@@ -49,23 +49,6 @@ def test_the_rarest_categories_are_merged():
     assert (counts.tolist(), names) == ([5, 9], None)
 
 
-@pytest.mark.parametrize(("forced", "first"), [(0.0, 0.3), (0.4, 0.0), (0.4, 1.0), (1.0, 0.5)])
-def test_forced_answers_go_where_they_are_sent(forced, first):
-    channel = Channel.forced_with_first(3, forced, first)
-    np.testing.assert_allclose(channel.matrix[1, 0], forced * first, atol=1e-15)
-    np.testing.assert_allclose(channel.matrix[0, 1:], forced * (1 - first) / 2, atol=1e-15)
-    assert channel.identified == (forced < 1)
-
-
-def test_mistakes_are_made_between_neighbours_only():
-    channel = Channel.misclassification(5, 0.2)
-    steps = np.abs(np.subtract.outer(np.arange(5), np.arange(5)))
-    assert (channel.matrix[steps > 1] == 0).all()
-    np.testing.assert_allclose(np.diag(channel.matrix), 0.8)
-    assert channel.epsilon == np.inf
-    assert Channel.misclassification(2, 0.25).epsilon == pytest.approx(np.log(3))
-
-
 @holds("The most by which solving the equations of a channel can enlarge a relative error.")
 @given(st.integers(0, 10_000))
 def test_inv_enlarges_a_relative_error_at_most_by_the_condition_number(seed):
