@@ -160,7 +160,7 @@ CHEAP = [
 )
 def test_measured_again(row):
     """Other collections, fewer: within five standard errors."""
-    again = measure(row.setting, 40, 77)[0]
+    again = measure(row.setting, 20, 77)[0]
     for name in ESTIMATES:
         error = math.hypot(again.standard_error[name], row.standard_error[name])
         assert abs(again.mean[name] - row.mean[name]) < 5 * error

@@ -313,7 +313,7 @@ def test_update_factors_are_those_of_exact_arithmetic(rows, data):
 @holds(
     "The estimates work for any: **Inv** solves the equations, **MLE** takes the shares under which the reports are most likely."  # noqa: E501
 )
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(channels_with_reports(), st.integers(0, 2**32 - 1), st.sampled_from([0.05, 0.3, 1.0, 30.0]))
 def test_nothing_is_likelier_than_the_maximum_or_any_distribution_by_more_than_its_gap(case, seed, spread):
     made, reports = case
@@ -328,7 +328,7 @@ def test_nothing_is_likelier_than_the_maximum_or_any_distribution_by_more_than_i
     assert log_likelihood(reports, found.theta, made) >= best - found.gap - 1e-12
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(counts(), everyday_epsilons)
 def test_the_maximum_of_k_rr_is_mle_star(histogram, epsilon):
     mechanism = RandomizedResponse(len(histogram), epsilon)
