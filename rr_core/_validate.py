@@ -52,12 +52,25 @@ def real(name: str, value: Any, allowed: str) -> float:
     return number
 
 
-def epsilon(value: Any, name: str = "epsilon", low: float = EPSILON_MIN, high: float = EPSILON_MAX) -> float:
-    """A privacy budget that a caller states, as a float from ``low`` to ``high``, or ValueError."""
+def epsilon(value: Any, name: str = "epsilon", high: float = EPSILON_MAX) -> float:
+    """A privacy budget that a caller states, as a float from 1e-6 to ``high``, or ValueError."""
+    return within(name, value, EPSILON_MIN, high)
+
+
+def within(name: str, value: Any, low: float, high: float) -> float:
+    """``value`` as a float from ``low`` to ``high``, or ValueError."""
     allowed = f"a number from {low:g} to {high:g}"
     number = real(name, value, allowed)
     if not low <= number <= high:
         raise ValueError(f"{name} must be {allowed}, got {short(value)}")
+    return number
+
+
+def positive(name: str, value: Any) -> float:
+    """``value`` as a float above 0, or ValueError."""
+    number = real(name, value, "a number > 0")
+    if number <= 0:
+        raise ValueError(f"{name} must be a number > 0, got {short(value)}")
     return number
 
 

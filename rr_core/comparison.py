@@ -20,12 +20,7 @@ from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.law import most_negative, negative_chances, report_band
 from rr_core.mechanism import RandomizedResponse
-from rr_core.metrics import (
-    max_error,
-    report_loss,
-    squared_error,
-    total_variation,
-)
+from rr_core.metrics import max_error, report_loss, squared_error, total_variation
 from rr_core.optimality import level_gap, loss_above
 from rr_core.profile import profile, table_size
 from rr_core.registry import RULES, VALID
@@ -294,8 +289,7 @@ class EmptyShare:
         ``chance``. The counts of one collection sum to N, so its observations are negatively associated and
         their mean varies less than that of independent ones. (With the observed share in place of ``chance``
         the error of one observation would be 0.)"""
-        if not 0 <= (chance := _validate.real("chance", chance, "a number from 0 to 1")) <= 1:
-            raise ValueError(f"chance must be a number from 0 to 1, got {chance!r}")
+        chance = _validate.within("chance", chance, 0, 1)
         return math.sqrt(chance * (1 - chance) / self.looks)
 
 

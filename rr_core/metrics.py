@@ -127,10 +127,7 @@ def inv_variance(
     [0.00225, 0.00125, 0.00125, 0.00125]
     """
     shares = _validate.vector("theta", theta, mechanism.k)
-    n = _validate.real("n", n, "a number > 0")
-    if n <= 0:
-        raise ValueError(f"n must be a number > 0, got {n!r}")
-    return variance_at(shares, n, mechanism, users)
+    return variance_at(shares, _validate.positive("n", n), mechanism, users)
 
 
 def variance_at(shares: Array, n: float, mechanism: RandomizedResponse, users: Users = "fixed") -> Array:

@@ -103,11 +103,7 @@ class Number:
         """
         if self.whole:
             return _validate.integer(self.name, value, int(self.low), int(self.high))
-        allowed = f"a number from {self.low:g} to {self.high:g}"
-        number = _validate.real(self.name, value, allowed)
-        if not self.low <= number <= self.high:
-            raise ValueError(f"{self.name} must be {allowed}, got {number!r}")
-        return number
+        return _validate.within(self.name, value, self.low, self.high)
 
     def parse(self, text: str, default: float) -> tuple[float, str]:
         try:

@@ -21,9 +21,8 @@ from rr_core.simulate import Block, rows_per_step, simulate
 # Chance of calling the order of two estimators wrongly, and the fewest collections from which it is called at all.
 _LEVEL, FEWEST = 0.001, 10
 _OF_VALID = [list(ESTIMATORS).index(name) for name in VALID]
-_ROUNDING = (
-    1e-13  # of a mean square: what is left of it without its mean, where all collections were the same
-)
+# Of a mean square: what is left of it without its mean, where all collections were the same.
+_ROUNDING = 1e-13
 
 
 @dataclass(eq=False)

@@ -120,9 +120,7 @@ def iterations_needed(
     """Iterations of IBU from the uniform start to a certificate of at most ``tolerance``; given up after about
     ``seconds`` or a million iterations."""
     counts = _validate.one_row("histogram", _validate.histogram(histogram, mechanism.k))
-    tolerance = _validate.real("tolerance", tolerance, "a number > 0")
-    if tolerance <= 0:
-        raise ValueError(f"tolerance must be a number > 0, got {tolerance!r}")
+    tolerance = _validate.positive("tolerance", tolerance)
     begin, length, reached = time.perf_counter(), 1000, 0
     while True:
         path = ibu_path(

@@ -108,9 +108,5 @@ def measurement(s: float, n: int, epsilon: float, squared_distance: float) -> Me
     >>> measurement(1.3, 10_000, 1.0, 1e-3).median
     7328.0
     """
-    return _by_scenario()[s, n, epsilon, squared_distance]
-
-
-@cache
-def _by_scenario() -> dict[tuple[float, int, float, float], Measurement]:
-    return {(row.s, row.n, row.epsilon, row.squared_distance): row for row in measurements()}
+    by_setting = {(row.s, row.n, row.epsilon, row.squared_distance): row for row in measurements()}
+    return by_setting[s, n, epsilon, squared_distance]

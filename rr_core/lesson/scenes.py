@@ -129,9 +129,8 @@ def coin(seed: int) -> Posed:
         mechanism = RandomizedResponse(5, epsilon)
         heads = landed < mechanism.keep
         chances = [mechanism.keep, mechanism.q, 1 - mechanism.p]
-        each = np.sort(
-            np.where(heads, 0, np.where(by_accident, 1, 2))
-        ).tolist()  # like with like, to be counted
+        # Like with like, to be counted.
+        each = np.sort(np.where(heads, 0, np.where(by_accident, 1, 2))).tolist()
         return {"kind": "people", "chances": chances, "each": each}, int(heads.sum()), each.count(1)
 
     epsilons = sorted((*EPSILONS, fair))
@@ -167,8 +166,7 @@ def coin(seed: int) -> Posed:
 
     return Posed(
         "Everybody tosses a coin in private. Heads: report the truth. Tails: report one of five answers, drawn at "
-        "random. A "
-        "hundred people do so.",
+        "random. A hundred people do so.",
         NumberQuestion("How many of their reports are true?", 0, 100),
         {**picture, "each": [3] * 100},
         (heads + accidents,),
@@ -228,9 +226,8 @@ def crowd(seed: int) -> Posed:
         )
 
     return Posed(
-        "Now 2,000 people. Grey: their true answers, hidden in a real survey. The coin is bent: only "
-        "one in four "
-        "is told to say the truth.",
+        "Now 2,000 people. Grey: their true answers, hidden in a real survey. The coin is bent: only one in four is "
+        "told to say the truth.",
         BarsQuestion("Draw the bars of their reports.", _NAMES),
         _bars(_NAMES, ("truth", "Truth", truth)),
         tuple(whole_users(np.array(reports), 100).tolist()),
@@ -290,8 +287,7 @@ def subtract(seed: int) -> Posed:
             _at(one.epsilon),
             _bars(_NAMES, ("inv", "Inv", one.inv), truth=truth),
             f"At ε = {_at(one.epsilon)}: by chance {_per_cent(one.p - one.keep)}, stretched {1 / one.keep:.3g} times. "
-            "Of 100 "
-            f"people, Inv puts {_wrong(one.inv, truth)} in a wrong bar.",
+            f"Of 100 people, Inv puts {_wrong(one.inv, truth)} in a wrong bar.",
         )
         for one in steps
     ]
@@ -357,8 +353,7 @@ def below(seed: int) -> Posed:
             f"{n:,}",
             picture(n),
             f"{n:,} people a survey: below zero in {negatives(n)[0]} of 100 where nobody has the answer, in "
-            f"{negatives(n)[1]} "
-            "where 2% have it.",
+            f"{negatives(n)[1]} where 2% have it.",
         )
         for n in _SIZES
     ]
@@ -375,9 +370,8 @@ def below(seed: int) -> Posed:
         )
 
     return Posed(
-        f"An answer that nobody has, asked in 100 surveys of {few:,} people (ε = 1). Each dot is what Inv says of "
-        "one survey. "
-        f"In {negatives(few)[0]} it is below zero. Now a hundred times as many people: {many:,} in each.",
+        f"An answer that nobody has, asked in 100 surveys of {few:,} people (ε = 1). Each dot is what Inv says of one "
+        f"survey. In {negatives(few)[0]} it is below zero. Now a hundred times as many people: {many:,} in each.",
         NumberQuestion("In how many of the 100 surveys is it below zero then?", 0, 100),
         picture(few, of=1),
         (answer,),
@@ -435,9 +429,8 @@ def repairs(seed: int) -> Posed:
     e_epsilon = math.exp(step.epsilon)
     parts = e_epsilon + 4 - len(struck)
     most = max(step.counts[i] for i in struck)
-    digits = next(
-        digits for digits in range(16) if round(rest / parts, digits) > most
-    )  # it is more, and looks so
+    # It is more, and looks so.
+    digits = next(digits for digits in range(16) if round(rest / parts, digits) > most)
     chance = f"{rest / parts:.{digits}f}"
 
     def after(said: Prediction) -> str:
@@ -559,9 +552,8 @@ def closest(seed: int) -> Posed:
     )
 
 
-_BEYOND = (
-    1.5  # so far beyond MLE* the hill goes down at least: on the way from the truth, at 0, to MLE*, at 1
-)
+# So far beyond MLE* the hill goes down at least: on the way from the truth, at 0, to MLE*, at 1.
+_BEYOND = 1.5
 
 
 @scene(
@@ -627,17 +619,16 @@ def likeliest(seed: int) -> Posed:
         verdict = "Right" if said[0] == 2 else "Many more"
         return (
             f"{verdict}: {ratio(10)} times, {ratio(1)} multiplied by itself ten times, as chances of reports multiply. "
-            "(Real people would come nearer the truth.) MLE*, the maximum likelihood estimate, is the summit. "
-            "Inv fits the reports exactly: nothing is higher. Where a share of Inv is below "
-            "zero, MLE* sets answers to zero and fits the others exactly; else MLE* is Inv."
+            "(Real people would come nearer the truth.) MLE*, the maximum likelihood estimate, is the summit. Inv fits "
+            "the reports exactly: nothing is higher. Where a share of Inv is below zero, MLE* sets answers to zero and "
+            "fits the others exactly; else MLE* is Inv."
         )
 
     frames = [
         Frame(
             f"{2000 * n:,.0f}",
             picture(n),
-            f"{2000 * n:,.0f} people: under the truth these reports are {ratio(n)} times less likely than under "
-            "MLE*.",
+            f"{2000 * n:,.0f} people: under the truth these reports are {ratio(n)} times less likely than under MLE*.",
         )
         for n in times
     ]
@@ -739,9 +730,8 @@ def line(seed: int) -> Posed:
         return (
             f"{_compared(said[0], answer, '', 'too little', 'too much', 5)} {outside}InvN makes A and B × {scale:.2f} "
             f"and lowers nothing, InvP × 1 and {_points(lower)} lower. MLE*, Inv again without C, × {less:.2f} and "
-            f"{_points(then)} lower: between. While all keep the same answers, it is never farther from the "
-            "truth than the farther of the two. "
-            "Of 100 people in a wrong bar: "
+            f"{_points(then)} lower: between. While all keep the same answers, it is never farther from the truth "
+            "than the farther of the two. Of 100 people in a wrong bar: "
             f"{', '.join(f'{_REPAIRS[key]} {_wrong(getattr(step, key), truth)}' for key in on_the_line)}."
         )
 
@@ -819,7 +809,6 @@ def patience(seed: int) -> Posed:
         paths[step.epsilon] = path
     first = _PATIENT.index(0.5)
     answer, stop, _ = found[0.5]
-
     way = paths[0.5]
 
     def bars(i: int) -> Picture:
@@ -968,8 +957,8 @@ def price(seed: int) -> Posed:
     ]
     return Posed(
         f"In our first survey, at ε = 1, MLE* makes “{_NAMES[tallest]}” {_per_cent(theta[tallest], 0)}. So that the "
-        "coins put it off by at most 5 percentage points, in 95 of 100 surveys, it "
-        f"takes {people[1.0]:,} people. You want to halve ε.",
+        f"coins put it off by at most 5 percentage points, in 95 of 100 surveys, it takes {people[1.0]:,} people. You "
+        "want to halve ε.",
         NumberQuestion("How many times as many people does that take?", 1, 20, " times"),
         picture(1.0, curve=()),
         (round(ratio),),

@@ -151,41 +151,27 @@ def table(k: int, epsilon: ArrayLike, n: ArrayLike, users: Users = "fixed") -> t
     [('theorem', 'lower bound'), ('equal', 'lower bound'), ('limit', 'lower bound'), ('attainable', 'attainable')]
     """
     k, budgets, reports = _arguments(k, epsilon, n)
-    rows = [*_lower(k, budgets, reports, users), *_for_small_epsilon(k, budgets, reports, users)]
-    if _sampled(users):
-        rows.append(_known(k, budgets, reports))
+    # A constant answer of 1/k is never further off than this, so what is above does not bound every estimator.
+    most, sampled = 1 - 1 / k, _sampled(users)
+    paper, hardest = theorem(k, budgets, reports, users), equal_shares(k, budgets, reports, users)
+    # The two forms of Table 1, each where the protocols here do not contradict it: subset selection reaches ``least``.
+    small, reach = limit(k, budgets, reports), attainable(k, budgets, reports)
+    least = equal_shares(k, budgets, reports, "fixed")
+    reached = least + (most / reports if sampled else 0.0)
+    rows = [
+        Bound("theorem", "lower bound", paper, paper <= most),
+        Bound("equal", "lower bound", hardest, hardest <= most),
+        Bound("limit", "lower bound", small, (small <= most) & (small <= least)),
+        Bound("attainable", "attainable", reach, reached <= reach),
+    ]
+    if sampled:
+        # Their bound is the least of 1, 1/sqrt(N eps^2) and K/(N eps^2), each with a constant.
+        fine = (budgets <= 1) & (reports >= (k / budgets) ** 2)
+        rows.append(Bound("known", "lower bound", known(k, budgets, reports), fine))
     if k == 2:
         exact = binary(budgets, reports, users)
         rows.append(Bound("binary", "exact", exact, np.ones(exact.shape, dtype=bool)))
     return tuple(rows)
-
-
-def _lower(k: int, budgets: Array, reports: Array, users: Users) -> tuple[Bound, Bound]:
-    """The bounds that hold at every epsilon. A constant answer of 1/k is never further off than 1 - 1/k, so what
-    is above that does not bound every estimator."""
-    paper, hardest = theorem(k, budgets, reports, users), equal_shares(k, budgets, reports, users)
-    return (
-        Bound("theorem", "lower bound", paper, paper <= 1 - 1 / k),
-        Bound("equal", "lower bound", hardest, hardest <= 1 - 1 / k),
-    )
-
-
-def _for_small_epsilon(k: int, budgets: Array, reports: Array, users: Users) -> tuple[Bound, Bound]:
-    """The two forms of Table 1, each where the protocols here do not contradict it."""
-    small, reach = limit(k, budgets, reports), attainable(k, budgets, reports)
-    least = equal_shares(k, budgets, reports, "fixed")  # which subset selection reaches
-    reached = least + ((1 - 1 / k) / reports if _sampled(users) else 0.0)
-    return (
-        Bound("limit", "lower bound", small, (small <= 1 - 1 / k) & (small <= least)),
-        Bound("attainable", "attainable", reach, reached <= reach),
-    )
-
-
-def _known(k: int, budgets: Array, reports: Array) -> Bound:
-    before = known(k, budgets, reports)
-    # Their bound is the least of 1, 1/sqrt(N eps^2) and K/(N eps^2), each with a constant.
-    fine = (budgets <= 1) & (reports >= (k / budgets) ** 2)
-    return Bound("known", "lower bound", before, fine)
 
 
 @dataclass(frozen=True)

@@ -58,10 +58,7 @@ class Goal:
     def __post_init__(self) -> None:
         _validate.one_of("kind", self.kind, ("half_width", "power", "difference"))
         _validate.fraction("value", self.value)
-        allowed = f"a number from {CONFIDENCE_MIN:g} to {CONFIDENCE_MAX:g}"
-        power = _validate.real("power", self.power, allowed)
-        if not CONFIDENCE_MIN <= power <= CONFIDENCE_MAX:
-            raise ValueError(f"power must be {allowed}, got {power!r}")
+        _validate.within("power", self.power, CONFIDENCE_MIN, CONFIDENCE_MAX)
 
     @property
     def largest_share(self) -> float:

@@ -11,16 +11,7 @@ from numpy.typing import ArrayLike
 from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.metrics import Users
-from rr_core.protocols.laws import (
-    K_MAX,
-    KEYS,
-    UNIT,
-    Key,
-    Support,
-    checked_n,
-    checked_share,
-    support,
-)
+from rr_core.protocols.laws import K_MAX, KEYS, UNIT, Key, Support, checked_n, support
 
 
 @dataclass(frozen=True)
@@ -65,7 +56,7 @@ def compare(
     >>> {one.key: round(one.variance, 6) for one in compare(10, 1.0, 10_000)}
     {'rr': 0.000363, 'subset': 0.000284, 'sue': 0.000392, 'oue': 0.000368, 'olh': 0.000369, 'hr': 0.000535}
     """
-    k, n, theta = _validate.integer("k", k, 2, K_MAX), checked_n(n), checked_share("theta_share", theta_share)
+    k, n, theta = _validate.integer("k", k, 2, K_MAX), checked_n(n), _share(theta_share)
     supports = [support(key, k, epsilon) for key in KEYS]
     # Of one user, for that of very many rounds to zero.
     of_one = [float(made.variance(theta, 1.0, users)) for made in supports]
@@ -108,7 +99,7 @@ def flip_k(epsilon: float, theta_share: float = 0.0) -> float:
     >>> round(flip_k(1.0), 3), round(3 * math.exp(1.0) + 2, 3)
     (10.155, 10.155)
     """
-    theta, odds = checked_share("theta_share", theta_share), math.expm1(_validate.epsilon(epsilon))
+    theta, odds = _share(theta_share), math.expm1(_validate.epsilon(epsilon))
     # In units of 1/(N (e^eps - 1)^2), k-RR has variance e^eps + k - 2 + theta (k - 2)(e^eps - 1).
     other = float(support("oue", 2, epsilon).variance(theta, 1)) * odds * odds
     return 2 + (other - odds - 1) / (1 + theta * odds)
@@ -129,7 +120,7 @@ def flip_k_of_mean(epsilon: float) -> float:
 def flip_epsilon(k: int, theta_share: float = 0.0) -> float:
     """k-RR has a smaller variance than OUE exactly for epsilon above this number; 0 when that is at every epsilon. At
     share zero it is ln((k - 2)/3), and 0 for k <= 5."""
-    k, theta = _validate.integer("k", k, 2, K_MAX), checked_share("theta_share", theta_share)
+    k, theta = _validate.integer("k", k, 2, K_MAX), _share(theta_share)
     # The larger root x = e^eps of theta x^2 + (3 - theta k) x + theta (k - 1) - (k - 2) = 0, where the variances are the
     # same, in the form without cancellation, which is also right at theta = 0.
     middle, last = 3 - theta * k, theta * (k - 1) - (k - 2)
@@ -175,6 +166,10 @@ def against_epsilon(
     rows = [compare(k, one, n, 1 / k, users) for one in values.tolist()]
     now = compare(k, epsilon, n, 1 / k, users)
     return _curves(values, rows, epsilon, now, (single_epsilon(k), flip_epsilon(k, 1 / k)), n, users)
+
+
+def _share(theta_share: float) -> float:
+    return _validate.within("theta_share", theta_share, 0, 1)
 
 
 def _row(name: str, values: ArrayLike) -> list[float]:

@@ -70,7 +70,9 @@ def central_epsilon(epsilon0: float, n: ArrayLike, delta: float) -> Array:
     if users.size and users.min() < 0:
         raise ValueError(f"n must be numbers of users >= 0, got {users.min():g}")
     with np.errstate(divide="ignore", over="ignore"):
-        bound = _bound(epsilon0, users, delta)
+        clones = math.exp(epsilon0) / users
+        spread = 8 * np.sqrt(clones * _log_of_ratio(4, delta)) + 8 * clones
+        bound = np.log1p(math.tanh(epsilon0 / 2) * spread)
     holds = users >= users_needed(epsilon0, delta)
     central: Array = np.where(holds, np.minimum(bound, epsilon0), epsilon0)
     return central
@@ -78,9 +80,8 @@ def central_epsilon(epsilon0: float, n: ArrayLike, delta: float) -> Array:
 
 def users_needed(epsilon0: float, delta: float) -> int:
     """Smallest n for which the theorem's condition n >= 16 ln(2/delta) e^eps0 holds."""
-    return math.ceil(
-        _scale(_validate.fraction("delta", delta)) * math.exp(_validate.epsilon(epsilon0, "epsilon0"))
-    )
+    epsilon0, delta = _validate.epsilon(epsilon0, "epsilon0"), _validate.fraction("delta", delta)
+    return math.ceil(16 * _log_of_ratio(2, delta) * math.exp(epsilon0))
 
 
 @dataclass(frozen=True)
@@ -99,17 +100,6 @@ def against_users(users: ArrayLike, epsilon0: float, n: int, delta: float) -> Sh
     values = _validate.numbers("users", users).astype(np.float64)
     now = shuffled(epsilon0, n, delta)
     return ShuffleCurve(epsilon0, n, values, central_epsilon(epsilon0, values, delta), now)
-
-
-def _bound(epsilon0: float, users: Array, delta: float) -> Array:
-    clones = math.exp(epsilon0) / users
-    spread = 8 * np.sqrt(clones * _log_of_ratio(4, delta)) + 8 * clones
-    bound: Array = np.log1p(math.tanh(epsilon0 / 2) * spread)
-    return bound
-
-
-def _scale(delta: float) -> float:
-    return 16 * _log_of_ratio(2, delta)
 
 
 def _log_of_ratio(above: int, delta: float) -> float:

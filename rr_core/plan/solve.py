@@ -217,7 +217,7 @@ def _check_target(target: Target) -> None:
 
 def checked_epsilon(epsilon: float) -> float:
     """``epsilon`` within the range of a plan, or ValueError."""
-    return _validate.epsilon(epsilon, low=EPSILON_APP_MIN, high=EPSILON_APP_MAX)
+    return _validate.within("epsilon", epsilon, EPSILON_APP_MIN, EPSILON_APP_MAX)
 
 
 def checked_n(n: float) -> float:

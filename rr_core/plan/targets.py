@@ -92,9 +92,9 @@ class Target:
         kind = self.about
         if kind.whole:
             _validate.integer("value", self.value, int(kind.low), int(kind.high))
-        _inside("value", self.value, kind.low, kind.high)
-        _inside("confidence", self.confidence, CONFIDENCE_MIN, CONFIDENCE_MAX)
-        _inside("share", self.share, 0.0, 1.0)
+        _validate.within("value", self.value, kind.low, kind.high)
+        _validate.within("confidence", self.confidence, CONFIDENCE_MIN, CONFIDENCE_MAX)
+        _validate.within("share", self.share, 0.0, 1.0)
 
     @property
     def about(self) -> Kind:
@@ -108,12 +108,6 @@ class Target:
     def met_by(self, achieved: float) -> bool:
         """Whether an achieved value is as good as what is asked for."""
         return achieved <= self.goal if self.about.better == "smaller" else achieved >= self.goal
-
-
-def _inside(name: str, value: float, low: float, high: float) -> None:
-    allowed = f"a number from {low:g} to {high:g}"
-    if not low <= _validate.real(name, value, allowed) <= high:
-        raise ValueError(f"{name} must be {allowed}, got {_validate.short(value)}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,7 +52,7 @@ class Channel:
         >>> Channel.warner(1 / 6).matrix.round(4).tolist()
         [[0.1667, 0.8333], [0.8333, 0.1667]]
         """
-        p = _probability("p", p)
+        p = _validate.within("p", p, 0, 1)
         return cls(np.array([[p, 1 - p], [1 - p, p]]))
 
     @classmethod
@@ -92,7 +92,7 @@ class Channel:
         [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.2, 0.1, 0.7]]
         """
         k = _validate.integer("k", k, 2)
-        forced, first = _probability("forced", forced), _probability("first", first)
+        forced, first = _validate.within("forced", forced, 0, 1), _validate.within("first", first, 0, 1)
         chances = np.full(k, forced * (1 - first) / (k - 1))
         chances[0] = forced * first
         return cls.forced_response(chances)
@@ -135,7 +135,7 @@ class Channel:
         >>> Channel.misclassification(3, 0.2).matrix.round(6).tolist()
         [[0.8, 0.2, 0.0], [0.1, 0.8, 0.1], [0.0, 0.2, 0.8]]
         """
-        k, error = _validate.integer("k", k, 2), _probability("error", error)
+        k, error = _validate.integer("k", k, 2), _validate.within("error", error, 0, 1)
         matrix = np.diag(np.full(k, 1 - error))
         inner = np.arange(1, k - 1)
         matrix[inner, inner - 1] = matrix[inner, inner + 1] = error / 2
@@ -258,13 +258,6 @@ class Channel:
         for row, out in zip(rows, reports, strict=True):
             out[:] = sampling.sum_of_multinomials(row, self.matrix, rng)
         return reports.reshape(*true_counts.shape[:-1], self.m)
-
-
-def _probability(name: str, value: float) -> float:
-    number = _validate.real(name, value, "a number from 0 to 1")
-    if not 0 <= number <= 1:
-        raise ValueError(f"{name} must be a number from 0 to 1, got {number!r}")
-    return number
 
 
 def _log_ratio(largest: Array, smallest: Array) -> float:

@@ -109,10 +109,9 @@ def inv_covariance_channel(theta: ArrayLike, n: float, channel: Channel, *, user
     shares = _validate.one_row("theta", _validate.vector("theta", theta, channel.k))
     if np.abs(shares.astype(np.float64)).max() > _LARGEST_SHARE:
         raise ValueError(f"theta must be shares, or an estimate of them, got {_validate.short(theta)}")
-    n = _validate.real("n", n, "a number > 0")
+    n = _validate.positive("n", n)
     if n < _LEAST_N:
-        allowed = "a number > 0" if n <= 0 else f"a number >= {_LEAST_N:g}"
-        raise ValueError(f"n must be {allowed}, got {n!r}")
+        raise ValueError(f"n must be a number >= {_LEAST_N:g}, got {n!r}")
     seen = shares @ channel.matrix
     if users == "fixed":
         known = (channel.matrix.T * shares) @ channel.matrix
@@ -232,7 +231,7 @@ def mle_channel(histogram: ArrayLike, channel: Channel, tolerance: float = 1e-9)
     >>> found.theta.round(6).tolist(), found.gap <= 1e-9
     ([0.7891, 0.2109, 0.0], True)
     """
-    tolerance = checked_tolerance(tolerance)
+    tolerance = _validate.positive("tolerance", tolerance)
     counts = _validate.one_row("histogram", _reports(histogram, channel), "m")
     phi = _validate.shares(counts)
     seen = phi > 0
@@ -255,14 +254,6 @@ def maximise(columns: Array, phi: Array, tolerance: float) -> MaximumLikelihood:
     theta, slack = _interior_point(problem, best, tolerance)
     _polish(problem, best, theta, theta > slack)
     return MaximumLikelihood(best.theta, best.gap, best.steps)
-
-
-def checked_tolerance(tolerance: float) -> float:
-    """``tolerance`` as a float, or ValueError unless it is a number > 0."""
-    number = _validate.real("tolerance", tolerance, "a number > 0")
-    if number <= 0:
-        raise ValueError(f"tolerance must be a number > 0, got {tolerance!r}")
-    return number
 
 
 def _reports(histogram: ArrayLike, channel: Channel) -> NDArray:

@@ -9,12 +9,7 @@ from rr_core import _validate, estimators, optimality
 from rr_core._validate import Array
 from rr_core.mechanism import RandomizedResponse
 from rr_core.protocols.channel import Channel
-from rr_core.protocols.channel_estimation import (
-    MaximumLikelihood,
-    checked_tolerance,
-    inv_channel,
-    mle_channel,
-)
+from rr_core.protocols.channel_estimation import MaximumLikelihood, inv_channel, mle_channel
 from rr_core.protocols.hadamard import HadamardResponse, inv_hadamard, mle_hadamard
 from rr_core.protocols.subset import SubsetSelection, inv_subset
 from rr_core.protocols.unary import UnaryEncoding, inv_unary
@@ -77,7 +72,7 @@ def mle(observed: ArrayLike, protocol: Protocol, tolerance: float = 1e-9) -> Max
     if isinstance(protocol, HadamardResponse):
         return mle_hadamard(observed, protocol, tolerance)
     mechanism = _mechanism(protocol)
-    checked_tolerance(tolerance)
+    _validate.positive("tolerance", tolerance)
     counts = _validate.one_row("histogram", _validate.histogram(observed, mechanism.k))
     theta = estimators.mle_star(counts, mechanism)
     gap = np.maximum(optimality.optimality_gap(counts, theta, mechanism), 0.0)

@@ -22,7 +22,6 @@ from rr_core.metrics import Users, check_users
 from rr_core.protocols import laws
 from rr_core.protocols.channel import Channel
 from rr_core.protocols.channel_estimation import MaximumLikelihood, mle_channel
-from rr_core.protocols.subset import checked_shares
 from rr_core.sampling import Counts
 
 # Reports, or entries, that are drawn at once; users per member of a set from which a multinomial is quicker.
@@ -121,7 +120,7 @@ class HadamardResponse:
         [0.00584, 0.00444, 0.00644, 0.00444]
         """
         check_users(users)
-        shares = checked_shares("theta", _validate.vector("theta", theta, self.k))
+        shares = laws.checked_theta(_validate.vector("theta", theta, self.k))
         blocks = np.arange(self.k) % self.n_blocks
         # Dealt out in turn: with zeros behind the last one, the categories of a block are a column.
         dealt = np.zeros((*shares.shape[:-1], -(-self.k // self.n_blocks) * self.n_blocks))

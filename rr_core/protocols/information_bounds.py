@@ -83,9 +83,7 @@ def information_bounds(
     >>> round(bounds.inv, 9), round(bounds.exact, 2), round(bounds.epsilon, 3)
     (1.75, 1.75, 0.5)
     """
-    alpha = _validate.real("prior", prior, f"a number from {PRIOR_MIN:g} to {PRIOR_MAX:g}")
-    if not PRIOR_MIN <= alpha <= PRIOR_MAX:
-        raise ValueError(f"prior must be a number from {PRIOR_MIN:g} to {PRIOR_MAX:g}, got {prior!r}")
+    alpha = _validate.within("prior", prior, PRIOR_MIN, PRIOR_MAX)
     draws = _validate.integer("draws", draws, 2)
     if not channel.identified:
         raise ValueError(

@@ -86,12 +86,8 @@ class Support:
         out the categories.
         """
         check_users(users)
-        theta, n = (_validate.numbers(*one).astype(np.float64) for one in (("theta", theta), ("n", n)))
+        theta, n = checked_theta(theta), checked_users(n)
         _validate.check_broadcast(theta=theta, n=n)
-        if not (n >= N_MIN).all():
-            raise ValueError(f"n must be a number >= {N_MIN:g}, got {n.min():g}")
-        if not ((theta >= 0) & (theta <= 1)).all():
-            raise ValueError(f"theta must be from 0 to 1, got {theta.min():g} to {theta.max():g}")
         noise = self.noise + theta * self.slope
         variance: Array = (noise + (theta * (1 - theta) if users == "sampled" else 0.0)) / n
         return variance
@@ -313,9 +309,17 @@ def checked_n(n: float) -> float:
     return number
 
 
-def checked_share(name: str, value: float) -> float:
-    """``value`` as a float from 0 to 1, or ValueError."""
-    number = _validate.real(name, value, "a number from 0 to 1")
-    if not 0 <= number <= 1:
-        raise ValueError(f"{name} must be a number from 0 to 1, got {value!r}")
-    return number
+def checked_users(n: ArrayLike) -> Array:
+    """``n`` as float64, or ValueError unless all are numbers of users."""
+    numbers = _validate.numbers("n", n).astype(np.float64)
+    if not (numbers >= N_MIN).all():
+        raise ValueError(f"n must be a number >= {N_MIN:g}, got {numbers.min():.9g}")
+    return numbers
+
+
+def checked_theta(theta: ArrayLike) -> Array:
+    """``theta`` as float64, or ValueError unless all are shares."""
+    shares = _validate.numbers("theta", theta).astype(np.float64)
+    if not ((shares >= 0) & (shares <= 1)).all():
+        raise ValueError(f"theta must be shares from 0 to 1, got {shares.min():.9g} to {shares.max():.9g}")
+    return shares

@@ -41,7 +41,7 @@ from numpy.typing import ArrayLike, NDArray
 from rr_core import _validate, sampling
 from rr_core._validate import Array
 from rr_core.limits import EPSILON_MIN
-from rr_core.protocols.laws import K_MAX, Support, hash_range, local_hashing
+from rr_core.protocols.laws import K_MAX, Support, checked_theta, checked_users, hash_range, local_hashing
 from rr_core.protocols.laws import support as support_of
 from rr_core.sampling import Counts
 
@@ -349,18 +349,10 @@ class Longitudinal:
         >>> Longitudinal("memoised", 4, 1.0).variance(0.25, 1000, [1, 100]).round(6).tolist()
         [0.001889, 0.001889]
         """
-        shares, users = _validate.numbers("theta", theta), _validate.numbers("n", n)
-        if shares.size and (shares.min() < 0 or shares.max() > 1):
-            raise ValueError(
-                f"theta must be shares from 0 to 1, got {shares.min():.9g} to {shares.max():.9g}"
-            )
-        if users.size and users.min() < 1e-60:
-            raise ValueError(f"n must be a number >= 1e-60, got {users.min():.9g}")
-        days = _days(t, least=1)
+        shares, users, days = checked_theta(theta), checked_users(n), _days(t, least=1)
         _validate.check_broadcast(theta=shares, n=users, t=days)
-        shares = shares.astype(np.float64)
         if self.scheme == "fresh":
-            return np.asarray(self.daily.variance(shares, users.astype(np.float64)) / days)
+            return np.asarray(self.daily.variance(shares, users) / days)
         law, (p2, other, q2, keep2) = self.permanent, self.second
         noise = shares * 0.0
         for share, chance, complement in (

@@ -83,8 +83,7 @@ class SubsetSelection:
         >>> float(SubsetSelection(10, 1.0).variance(0.1, 10_000).round(6))
         0.000291
         """
-        shares = checked_shares("theta", _validate.numbers("theta", theta))
-        return self.chances.variance(shares, laws.checked_n(n), users)
+        return self.chances.variance(theta, laws.checked_n(n), users)
 
     def randomize(self, values: ArrayLike, rng: np.random.Generator | int | None = None) -> NDArray[np.uint8]:
         """One report per user, O(k) time each.
@@ -215,14 +214,6 @@ def inv_subset(support: ArrayLike, protocol: SubsetSelection, n: float | None) -
     noise = (k - 1) * ((k * held - d * users) / users) / (d * (k - d)) / odds
     inverse: Array = noise + ((k - 1) * held - (d - 1) * users) / users / (k - d)
     return inverse
-
-
-def checked_shares(name: str, values: NDArray) -> Array:
-    """``values`` as float64 from 0 to 1, or ValueError naming ``name``."""
-    if values.size and not (values.min() >= 0 and values.max() <= 1):
-        raise ValueError(f"{name} must be from 0 to 1 in every entry, got {values.min()} to {values.max()}")
-    shares: Array = values.astype(np.float64)
-    return shares
 
 
 def _support_of_sets(kept: Counts, others: int, d: int, rng: np.random.Generator) -> Counts:

@@ -35,7 +35,7 @@ from scipy import linalg
 from rr_core import _validate
 from rr_core._validate import Array
 from rr_core.data import read_csv
-from rr_core.protocols.channel_estimation import MaximumLikelihood, checked_tolerance, maximise
+from rr_core.protocols.channel_estimation import MaximumLikelihood, maximise
 from rr_core.protocols.subset import SubsetSelection, inv_subset
 from rr_core.protocols.unary import Bits, UnaryEncoding, as_support, checked_bits, inv_p_unary, row_blocks
 
@@ -90,7 +90,7 @@ def mle_unary(
     >>> mle_unary([[1, 0], [0, 1], [1, 1]], UnaryEncoding(2, 2.0), counts=[600, 300, 100]).theta.round(4).tolist()
     [0.7188, 0.2812]
     """
-    tolerance = checked_tolerance(tolerance)
+    tolerance = _validate.positive("tolerance", tolerance)
     bits = checked_bits("reports", reports, protocol.k)
     if isinstance(protocol, SubsetSelection):
         protocol.support(bits)  # checks that every report has as many ones

@@ -1,7 +1,7 @@
 """Coupled collections: the exact law at every setting, and as few changes between settings as there can be.
 
 Seeds are fixed; thresholds come from the law itself: |z| < 6 for moments, p > 1e-6 for chi-square. With about 120 of
-either, a right sampler fails these tests for about one seed in 8,000.
+either, a right sampler fails these tests for about one set of seeds in 8,000.
 """
 
 from __future__ import annotations
@@ -56,16 +56,13 @@ def noise_of(seed, k):
 
 # --- the law at one setting -----------------------------------------------------------------------------
 
+SEEDS = range(1200)
 SMALL = [
     # weights, epsilon, n
-    ((1, 1), 0.5, 1),
-    ((1, 1), 3.0, 6),
     ((9, 1), 0.01, 8),
     ((5, 3, 2), 1.0, 1),
     ((5, 3, 2), 1.0, 5),
-    ((5, 3, 2), 0.1, 9),
-    ((1, 0, 1e-3), 6.0, 4),
-    ((1, 1, 1, 1), 2.0, 4),
+    ((1, 0, 5e-3), 6.0, 4),
     ((8, 4, 2, 1), 4.0, 5),
     ((1, 1, 1, 1, 1), 1.5, 3),
 ]
@@ -78,7 +75,7 @@ def test_users_and_reports_have_their_exact_laws(weights, epsilon, n):
     shares = np.array(weights) / sum(weights)
     population = Population.from_weights(shares)
     scenario = Scenario("upload", k=len(weights), epsilon=epsilon, n=n)
-    draws = [replace(scenario, seed=seed).draw(population) for seed in range(2500)]
+    draws = [replace(scenario, seed=seed).draw(population) for seed in SEEDS]
     check_law([draw.true_counts for draw in draws], multinomial_law(n, shares))
     check_law([draw.counts for draw in draws], multinomial_law(n, scenario.mechanism.expected(shares)))
 
@@ -89,7 +86,7 @@ def test_users_and_reports_have_their_exact_laws(weights, epsilon, n):
 def test_the_reports_of_fixed_users_have_their_exact_law(truth, epsilon):
     people = Population.from_weights(list(truth))
     scenario = Scenario("upload", k=len(truth), epsilon=epsilon, n=sum(truth))
-    draws = [replace(scenario, seed=seed).draw(people) for seed in range(2500)]
+    draws = [replace(scenario, seed=seed).draw(people) for seed in SEEDS]
     assert all(draw.true_counts.tolist() == list(truth) for draw in draws)
     reports = np.stack([draw.counts for draw in draws])
     for category, own in enumerate(truth):
@@ -103,7 +100,7 @@ def test_the_noise_is_independent_of_who_the_users_are():
     n, share = 4, 0.6
     population = Population.from_weights([share, 1 - share])
     draws = []
-    for seed in range(2500):
+    for seed in SEEDS:
         users = Scenario("upload", k=2, epsilon=0.7, n=n, seed=seed).users(population)
         draw = Scenario("upload", k=2, epsilon=1.2, n=n, seed=seed).collect(users)
         draws.append((int(draw.true_counts[0]), int(draw.counts[0])))
@@ -167,13 +164,13 @@ def test_thousands_of_categories_are_nested_too():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("weights", "n"), [((5, 3, 2), 4), ((1, 1), 7), ((6, 1, 1, 2), 3)])
+@pytest.mark.parametrize(("weights", "n"), [((5, 3, 2), 4), ((6, 1, 1, 2), 3)])
 def test_the_next_person_is_drawn_from_the_population_whoever_is_there(weights, n):
     """The joint law of the users and of the category of person n + 1: independent, multinomial and the shares."""
     shares = np.array(weights) / sum(weights)
     k = len(weights)
     pairs = []
-    for seed in range(2500):
+    for seed in SEEDS:
         uniforms = uniforms_of(seed, k)
         now, then = (coupling.multinomial(size, shares, uniforms) for size in (n, n + 1))
         pairs.append((*now, int((then - now).argmax())))

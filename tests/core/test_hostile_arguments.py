@@ -601,7 +601,7 @@ PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
 
 def all_answer(data: st.DataObject) -> None:
     """Every function is called, with arguments from one pool, for drawing them takes longer than most calls. As each
-    example is hundreds of calls, a fifth as many examples are tried as of other properties."""
+    example is hundreds of calls, a tenth as many examples are tried as of other properties."""
     pool = {kind: [data.draw(kind) for _ in range(4)] for kind in KINDS}
     dice = random.Random(data.draw(st.integers(0, 2**32)))
 
@@ -651,7 +651,7 @@ def answered(name: str, call: Callable[..., Any], arguments: list[Any]) -> None:
     assert time.process_time() - began < SECONDS
 
 
-@settings(max_examples=EXAMPLES // 5, phases=PHASES, deadline=None, derandomize=SAME_EXAMPLES)
+@settings(max_examples=EXAMPLES // 10, phases=PHASES, deadline=None, derandomize=SAME_EXAMPLES)
 @given(data=st.data())
 def test_an_answer_or_a_sentence(data: st.DataObject) -> None:
     all_answer(data)
@@ -721,27 +721,11 @@ def large(array: np.ndarray) -> list[int] | None:
     return [int(one) << 63 for one in array] if array.ndim == 1 and array.max() > 5 else None
 
 
-# Ways in which the same numbers may be stored.
+# Ways in which the same numbers may be stored: of each kind the narrowest, the widest, and one in the other byte order.
 STORED: dict[str, Callable[[np.ndarray], Any]] = {
     **{
         kind: lambda array, kind=kind: array.astype(kind)
-        for kind in [
-            "i1",
-            "u1",
-            "i2",
-            "u2",
-            "i4",
-            "u4",
-            "u8",
-            ">i8",
-            ">u2",
-            "?",
-            "f2",
-            "f4",
-            ">f4",
-            ">f8",
-            "g",
-        ]
+        for kind in ["i1", "u1", "u8", ">i8", "?", "f2", ">f4", "g"]
     },
     "float64": lambda array: array.astype(np.float64),
     "list": lambda array: array.tolist(),
@@ -772,6 +756,17 @@ def outcome(call: Callable[..., Any], arguments: list[Any]) -> list[np.ndarray] 
         return None
 
 
+PLAIN: dict[Any, list[np.ndarray] | None] = {}  # outcomes, which most ways of storing have in common
+
+
+def plain_outcome(name: str, arguments: list[Any]) -> list[np.ndarray] | None:
+    arrays = [one for one in arguments if isinstance(one, np.ndarray)]  # the others are the same for all ways
+    key = name, *((one.dtype.char, one.shape, one.tobytes()) for one in arrays)
+    if key not in PLAIN:
+        PLAIN[key] = outcome(CALLS[name][0], arguments)
+    return PLAIN[key]
+
+
 def plainly(array: np.ndarray) -> np.ndarray:
     """The same numbers as int64 or float64, as they are usually stored."""
     return array.astype(np.float64 if array.dtype.kind in "fO" else np.int64)
@@ -794,7 +789,7 @@ def test_numbers_mean_the_same_however_they_are_stored(store: Callable[[np.ndarr
                 differ = True
         if not differ or name in OF_ITS_TYPE:
             continue
-        expected, found_ = outcome(call, plain), outcome(call, stored)
+        expected, found_ = plain_outcome(name, plain), outcome(call, stored)
         assert (expected is None) == (found_ is None), f"{name} of {stored}: only one of the two is refused"
         for one, other in zip(expected or [], found_ or [], strict=True):
             np.testing.assert_allclose(other, one, rtol=2e-12, atol=1e-300, err_msg=f"{name} of {stored}")

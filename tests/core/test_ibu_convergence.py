@@ -312,10 +312,7 @@ def test_one_batch_is_the_twelve_runs():
     ("s", "n", "epsilon", "distances"),
     [
         (0.01, 10_000, 2.0, DISTANCES),
-        (1.3, 10_000, 2.0, DISTANCES),
-        (0.01, 10_000, 1.0, DISTANCES[:2]),
         (1.3, 10_000, 1.0, DISTANCES[:2]),
-        (0.01, 500_000, 2.0, DISTANCES[:3]),
         (1.3, 500_000, 2.0, DISTANCES[:3]),
     ],
 )

@@ -49,29 +49,21 @@ def test_a_long_run_is_extrapolated_from_a_short_one(setup, pace):
     assert 0.05 <= max(machine.runs) * pace < max(0.15, 2 * pace)
 
 
-def test_a_short_run_is_measured_in_full():
-    machine = Machine(0.01, 1e-4)
-    found = time_iterations(machine.run, 200, 0.15, clock=machine.clock)
-    assert not found.extrapolated
-    assert found.total == pytest.approx(0.03)
-    assert found.per_iteration == pytest.approx(1e-4)
-    assert max(machine.runs) == 200
-
-
-def test_no_iteration_costs_the_setup():
-    machine = Machine(0.01, 1e-4)
-    found = time_iterations(machine.run, 0, 0.15, clock=machine.clock)
-    assert not found.extrapolated
-    assert found.total == pytest.approx(0.01)
-    assert found.per_iteration is None  # the setup is not the time of an iteration
-
-
-def test_no_more_iterations_are_run_than_allowed():
-    machine = Machine(0.01, 1e-6)
-    found = time_iterations(machine.run, 5000, 0.15, max_iterations=300, clock=machine.clock)
-    assert max(machine.runs) == 300
-    assert found.extrapolated
-    assert found.total == pytest.approx(0.015)
+@pytest.mark.parametrize(
+    ("pace", "iterations", "allowed", "total", "run"),
+    [
+        (1e-4, 200, None, 0.03, 200),  # a short run is measured in full
+        (1e-4, 0, None, 0.01, 0),  # no iteration costs the setup, which is not the time of an iteration
+        (1e-6, 5000, 300, 0.015, 300),  # no more are run than allowed
+    ],
+)
+def test_what_is_run_and_what_it_adds_up_to(pace, iterations, allowed, total, run):
+    machine = Machine(0.01, pace)
+    found = time_iterations(machine.run, iterations, 0.15, allowed, clock=machine.clock)
+    assert found.extrapolated == (run < iterations)
+    assert found.total == pytest.approx(total)
+    assert found.per_iteration == (pytest.approx(pace) if iterations else None)
+    assert max(machine.runs) == run
 
 
 def test_a_slow_moment_of_the_machine_does_not_count():

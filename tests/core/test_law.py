@@ -144,7 +144,7 @@ def test_a_band_stays_between_none_and_all(epsilon):
 @pytest.mark.parametrize("k", [2, 3, 10, 1000])
 def test_the_chance_of_a_negative_is_the_exact_sum(k, epsilon):
     mechanism, channel = RandomizedResponse(k, epsilon), exact.channel_from_epsilon(k, epsilon)
-    users = [n for n in range(1, 41) if abs(n * channel.q - round(n * channel.q)) > 1e-12]
+    users = [n for n in (1, 2, 3, 5, 8, 13, 27, 40) if abs(n * channel.q - round(n * channel.q)) > 1e-12]
     expected = [
         float(sum(chance for c, chance in enumerate(exact.binomial(n, channel.q)) if c < n * channel.q))
         for n in users
@@ -195,7 +195,7 @@ def test_the_chance_of_a_negative_at_extreme_epsilon():
 )
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("k", "epsilon", "n"), [(2, 0.5, 30), (3, 1.0, 13), (12, 1.0, 40), (5, 4.0, 25), (40, 9.0, 60)]
+    ("k", "epsilon", "n"), [(2, 0.5, 30), (3, 1.0, 13), (12, 1.0, 24), (5, 4.0, 25), (40, 9.0, 24)]
 )
 def test_the_chance_that_a_held_category_goes_negative_is_exact(k, epsilon, n):
     mechanism, channel = RandomizedResponse(k, epsilon), exact.channel_from_epsilon(k, epsilon)

@@ -56,7 +56,7 @@ def test_neighbouring_epsilon_share_their_dice():
 @pytest.mark.parametrize("epsilon", [EPSILONS[0], EPSILONS[-1]])
 def test_reports_of_many_seeds_follow_the_law(epsilon):
     mechanism = RandomizedResponse(5, epsilon)
-    counts = np.array([lesson((epsilon,), seed).steps[0].counts for seed in range(400)])
+    counts = np.array([lesson((epsilon,), seed).steps[0].counts for seed in range(200)])
     for answer, people in enumerate(SURVEY.true_counts):
         own = stats.binom.pmf(np.arange(people + 1), people, mechanism.p)
         others = stats.binom.pmf(np.arange(2001 - people), 2000 - people, mechanism.q)
@@ -65,7 +65,7 @@ def test_reports_of_many_seeds_follow_the_law(epsilon):
         edges = np.searchsorted(upto, np.linspace(0.1, 0.9, 9))
         chance = np.diff(upto[edges], prepend=0, append=1)
         found = np.bincount(np.searchsorted(edges, counts[:, answer]), minlength=10)
-        assert stats.chisquare(found, chance * 400 / chance.sum()).pvalue > 1e-6
+        assert stats.chisquare(found, chance * 200 / chance.sum()).pvalue > 1e-6
 
 
 def test_the_survey_is_a_typical_one():

@@ -122,7 +122,7 @@ def test_redraw_chances_beyond_the_range_of_epsilon_are_refused(r):
         RandomizedResponse.from_redraw(4, r)
 
 
-RUNS = 30_000
+RUNS = 10_000
 
 
 @pytest.mark.slow

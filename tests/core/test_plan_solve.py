@@ -71,8 +71,10 @@ def test_the_largest_error_keeps_the_exact_union_bound_and_is_hardly_larger_than
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("users", ["fixed", "sampled"])
-@pytest.mark.parametrize(("epsilon", "n"), [(0.5, 30), (2.0, 100), (6.0, 1000), (2.0, 10**6)])
+@pytest.mark.parametrize(
+    ("epsilon", "n", "users"),
+    [(0.5, 30, "fixed"), (2.0, 100, "sampled"), (6.0, 1000, "fixed"), (2.0, 10**6, "sampled")],
+)
 def test_the_worst_population_at_k_3_by_brute_force(epsilon, n, users):
     """Every population on a grid of 1/30; the two-point search is above them all, and not by much."""
     target = Target("max", 0.1)

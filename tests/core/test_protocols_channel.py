@@ -147,10 +147,10 @@ def test_truncated_geometric_noise(k, step):
 
 
 @pytest.mark.slow
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(rational_rows(), st.data())
 def test_randomize_histogram_has_its_exact_law(rows, data):
-    """Every histogram of at most six reports, enumerated; p-values of 12 tests, all above 1e-4/12."""
+    """Every histogram of at most six reports, enumerated; p-values of 6 tests, all above 1e-4/6."""
     k = len(rows)
     people = data.draw(
         st.lists(st.integers(0, 6 // k + 1), min_size=k, max_size=k).filter(lambda c: 0 < sum(c) <= 6)
@@ -162,7 +162,7 @@ def test_randomize_histogram_has_its_exact_law(rows, data):
     outcomes = {counts: number for number, counts in enumerate(law)}
     samples = np.array([outcomes[tuple(counts)] for counts in drawn.tolist()])
     if len(law) > 1:
-        assert chi_square_p(samples, np.array([float(chance) for chance in law.values()])) > 1e-4 / 12
+        assert chi_square_p(samples, np.array([float(chance) for chance in law.values()])) > 1e-4 / 6
 
 
 @pytest.mark.parametrize("shape", [(0,), (5,), (2, 3)])
@@ -292,15 +292,6 @@ def test_a_share_of_zero_is_no_rounding(p):
     assert inv([1e6 * p + 1, 1e6 * (1 - p) - 1], Channel.warner(p))[1] != 0
 
 
-@settings(max_examples=30)
-@given(channels_with_reports(), st.integers(0, 2**32 - 1), st.sampled_from([0.05, 0.3, 1.0, 30.0]))
-def test_the_certificate_is_at_least_the_true_gap(case, seed, spread):
-    made, reports = case
-    theta = np.random.default_rng(seed).dirichlet(np.full(made.k, spread))
-    gap = maximum(reports, made) - log_likelihood(reports, theta, made)
-    assert optimality_gap_channel(reports, theta, made) >= gap - 1e-12
-
-
 @given(rational_rows(), st.data())
 def test_update_factors_are_those_of_exact_arithmetic(rows, data):
     made = channel(rows)
@@ -322,19 +313,22 @@ def test_update_factors_are_those_of_exact_arithmetic(rows, data):
 @holds(
     "The estimates work for any: **Inv** solves the equations, **MLE** takes the shares under which the reports are most likely."  # noqa: E501
 )
-@settings(max_examples=40)
-@given(channels_with_reports())
-def test_nothing_is_likelier_than_the_maximum_by_more_than_its_gap(case):
+@settings(max_examples=25)
+@given(channels_with_reports(), st.integers(0, 2**32 - 1), st.sampled_from([0.05, 0.3, 1.0, 30.0]))
+def test_nothing_is_likelier_than_the_maximum_or_any_distribution_by_more_than_its_gap(case, seed, spread):
     made, reports = case
+    best = maximum(reports, made)
+    theta = np.random.default_rng(seed).dirichlet(np.full(made.k, spread))
+    assert optimality_gap_channel(reports, theta, made) >= best - log_likelihood(reports, theta, made) - 1e-12
     found = mle(reports, made)
     assert 0 <= found.gap <= 1e-9
     assert found.theta.min() >= 0
     assert found.theta.sum() == pytest.approx(1, abs=1e-12)
     assert found.gap == pytest.approx(max(optimality_gap_channel(reports, found.theta, made), 0), abs=1e-13)
-    assert log_likelihood(reports, found.theta, made) >= maximum(reports, made) - found.gap - 1e-12
+    assert log_likelihood(reports, found.theta, made) >= best - found.gap - 1e-12
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(counts(), everyday_epsilons)
 def test_the_maximum_of_k_rr_is_mle_star(histogram, epsilon):
     mechanism = RandomizedResponse(len(histogram), epsilon)

@@ -30,7 +30,8 @@ def test_a_channel_that_tells_nothing_has_no_unbiased_estimate_and_still_a_most_
     assert found.mle.gap < 1e-9
 
 
-@given(st.integers(0, 3), st.integers(0, 200))
+@pytest.mark.parametrize("iterations", [0, 1, 2, 7, 200])
+@pytest.mark.parametrize("seed", range(3))
 def test_the_path_of_ibu_is_its_iterates(seed, iterations):
     rng = np.random.default_rng(seed)
     channel = Channel(rng.dirichlet(np.ones(4), size=3))
@@ -46,23 +47,6 @@ def test_the_rarest_categories_are_merged():
     assert (counts.tolist(), names) == ([2, 9, 4], ("b", "c", "all others"))
     counts, names = merge_rarest([5, 9], None, 2, [0.5, 0.5])
     assert (counts.tolist(), names) == ([5, 9], None)
-
-
-@pytest.mark.parametrize(("forced", "first"), [(0.0, 0.3), (0.4, 0.0), (0.4, 1.0), (1.0, 0.5)])
-def test_forced_answers_go_where_they_are_sent(forced, first):
-    channel = Channel.forced_with_first(3, forced, first)
-    np.testing.assert_allclose(channel.matrix[1, 0], forced * first, atol=1e-15)
-    np.testing.assert_allclose(channel.matrix[0, 1:], forced * (1 - first) / 2, atol=1e-15)
-    assert channel.identified == (forced < 1)
-
-
-def test_mistakes_are_made_between_neighbours_only():
-    channel = Channel.misclassification(5, 0.2)
-    steps = np.abs(np.subtract.outer(np.arange(5), np.arange(5)))
-    assert (channel.matrix[steps > 1] == 0).all()
-    np.testing.assert_allclose(np.diag(channel.matrix), 0.8)
-    assert channel.epsilon == np.inf
-    assert Channel.misclassification(2, 0.25).epsilon == pytest.approx(np.log(3))
 
 
 @holds("The most by which solving the equations of a channel can enlarge a relative error.")
@@ -109,20 +93,20 @@ def test_debiasing_every_report_and_adding_is_adding_and_debiasing_once(k, epsil
     rng = np.random.default_rng(seed)
     values = rng.integers(0, k, 40)
     reports, bits = mechanism.randomize(values, rng), protocol.randomize(values, rng)
-    one_by_one = sum(inv(np.eye(k)[report], mechanism) for report in reports) / 40
+    one_by_one = inv(np.eye(k)[reports], mechanism).sum(axis=0) / 40
     counts = np.bincount(reports, minlength=k)
     np.testing.assert_allclose(one_by_one, inv(counts, mechanism), atol=1e-9)
     # The blog's form, with r the chance of a uniform redraw.
     r = k * mechanism.q
     np.testing.assert_allclose((counts - 40 * r / k) / (1 - r), 40 * one_by_one, rtol=1e-7, atol=1e-7)
-    each = sum(inv_unary(report, protocol, 1) for report in bits) / 40
+    each = inv_unary(bits, protocol, 1).sum(axis=0) / 40
     np.testing.assert_allclose(each, inv_unary(bits.sum(axis=0), protocol, 40), atol=1e-9)
 
 
 @holds("Its sum is 1, and over many tosses of the coin it is right on average.")
 def test_one_debiased_report_sums_to_one_and_is_right_on_average():
     mechanism, protocol = RandomizedResponse(4, 1.0), UnaryEncoding(4, 1.0)
-    people = [one_person([0, 0, 7, 0], mechanism, protocol, seed) for seed in range(4000)]
+    people = [one_person([0, 0, 7, 0], mechanism, protocol, seed) for seed in range(1000)]
     assert {person.truth for person in people} == {2}
     debiased = np.array([person.debiased for person in people])
     np.testing.assert_allclose(debiased.sum(axis=1), 1, atol=1e-12)

@@ -3,6 +3,7 @@ both samplers against that law."""
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from fractions import Fraction
@@ -40,6 +41,7 @@ def in_set(category, report, count, size):
     return block == category % count and (row & number).bit_count() % 2 == 0
 
 
+@functools.cache
 def rows(k, power):
     """The channel in fractions, from the sets."""
     count, size = shape(k, power)

@@ -21,8 +21,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 def package(name: str) -> ModuleType:
     """The module; what it warns of on import is its own."""
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
             warnings.simplefilter("ignore")
+            patch.setenv("NUMBA_DISABLE_JIT", "1")  # to compile them takes longer than to run them
             return importlib.import_module(name)
     except ModuleNotFoundError as absent:
         missing(f"{absent.name} is not installed")

@@ -62,7 +62,7 @@ def exact_means(counts, p: Fraction, alpha: list[Fraction]) -> tuple[list[Fracti
 @given(st.data())
 def test_the_exact_mean_is_that_over_all_truths(data):
     k = data.draw(st.integers(2, 4))
-    counts = data.draw(st.lists(st.integers(0, 3), min_size=k, max_size=k).filter(lambda c: 0 < sum(c) <= 6))
+    counts = data.draw(st.lists(st.integers(0, 3), min_size=k, max_size=k).filter(lambda c: 0 < sum(c) <= 5))
     p = Fraction(data.draw(st.integers(1, 15)), 16)
     p = (1 + p * (k - 1)) / k  # above 1/k
     alpha = [Fraction(data.draw(st.sampled_from([1, 5, 10, 37])), 10) for _ in range(k)]
@@ -111,12 +111,13 @@ def test_the_mean_of_draws_is_the_exact_mean(counts, epsilon, prior, users):
     assert (np.abs(drawn.mean(axis=0) - exact) <= FAR * error + 1e-12).all()
 
 
-def gibbs(counts, mechanism, prior, rng, chains=2000, sweeps=300):
+def gibbs(counts, mechanism, prior, rng, chains=2000):
     """Last states of independent Gibbs samplers, (chains, k): z given theta is binomial, theta given z Dirichlet. A
-    category forgets its start over about as many sweeps as it has reports for each kept truth, 70 at most in `CASES`."""
+    category forgets its start over about as many sweeps as it has reports for each kept truth, a dozen in most `CASES`
+    and 70 at epsilon = 0.044; after five times as many, e^-10 of a variance is missing."""
     prior = np.broadcast_to(prior, (len(counts),))
     theta = np.tile(posterior_mean(counts, mechanism, prior), (chains, 1))
-    for _ in range(sweeps):
+    for _ in range(350 if mechanism.epsilon == 0.044 else 60):
         odds = mechanism.truth * theta
         kept = rng.binomial(counts, odds / (odds + mechanism.blur))
         gammas = np.maximum(rng.standard_gamma(prior + kept), np.finfo(float).tiny)
@@ -209,12 +210,12 @@ MECHANISM = RandomizedResponse(5, 1.0)
 @holds("Their 95% is meant on average over truths drawn from the prior, not for the one truth that there is.")
 def test_on_average_over_the_prior_intervals_keep_their_word():
     rng, holding = np.random.default_rng(1), []
-    for _ in range(300):
+    for _ in range(200):
         theta = rng.dirichlet(np.full(5, 0.5))
         counts = MECHANISM.randomize_histogram(rng.multinomial(500, theta), rng)
-        found = summarise_posterior(counts, MECHANISM, 0.5, 1000, rng)
+        found = summarise_posterior(counts, MECHANISM, 0.5, 500, rng)
         holding.append(((found.low <= theta) & (theta <= found.high)).mean())
-    assert abs(np.mean(holding) - 0.95) < 4 * np.std(holding) / np.sqrt(300) + 0.005
+    assert abs(np.mean(holding) - 0.95) < 4 * np.std(holding) / np.sqrt(200) + 0.005
 
 
 @pytest.mark.parametrize("users", ["fixed", "sampled"])
@@ -305,7 +306,7 @@ def test_without_an_epsilon_nothing_follows_from_it():
 )
 @pytest.mark.slow
 def test_the_posterior_mean_reaches_the_limit_and_inv_its_own():
-    mechanism, n, rounds, rng = RandomizedResponse(3, 2.0), 2000, 1500, np.random.default_rng(3)
+    mechanism, n, rounds, rng = RandomizedResponse(3, 2.0), 2000, 400, np.random.default_rng(3)
     bounds = information_bounds(Channel.k_rr(mechanism), 0.5, draws=20_000, rng=1)
     errors = []
     for _ in range(rounds):

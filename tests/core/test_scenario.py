@@ -232,7 +232,7 @@ KS = (2, 3, 5, 9, 10, 12, 1000, 1_500_000)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("s", [0, 1, 2, 5])
-@pytest.mark.parametrize("k", [2, 3, 50, 400])
+@pytest.mark.parametrize("k", [2, 3, 50])
 def test_zipf_is_rank_to_the_minus_s(k, s):
     weights = [Fraction(1, rank**s) for rank in range(1, k + 1)]
     np.testing.assert_allclose(zipf(k, s), [float(w / sum(weights)) for w in weights], rtol=2e-14)
