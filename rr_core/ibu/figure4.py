@@ -53,7 +53,7 @@ class Measurement:
 
 
 @dataclass(frozen=True)
-class PaperClaim:
+class IterationsClaim:
     """How many iterations section 6.4 says IBU requires "to approach the exact value", for one n and epsilon. It does
     not say at which s, and the figure shows two.
 
@@ -72,10 +72,10 @@ class PaperClaim:
 
 
 PAPER_CLAIMS = (
-    PaperClaim(10_000, 1.0, "about 7000", 7_000),
-    PaperClaim(10_000, 0.5, "around 25000", 25_000),
-    PaperClaim(500_000, 1.0, "about 20000", 20_000),
-    PaperClaim(500_000, 0.5, "even 40000 iterations are not enough", 40_000, True),
+    IterationsClaim(10_000, 1.0, "about 7000", 7_000),
+    IterationsClaim(10_000, 0.5, "around 25000", 25_000),
+    IterationsClaim(500_000, 1.0, "about 20000", 20_000),
+    IterationsClaim(500_000, 0.5, "even 40000 iterations are not enough", 40_000, True),
 )
 
 
