@@ -594,7 +594,7 @@ def test_a_new_draw_is_said_to_bring_other_users_where_it_does():
     for dist, n in (("exam", 2000), ("exam", 500), ("zipf", 2000)):
         draw, new = (Scenario(dist, 12, 1.3, 1.0, n, seed).draw() for seed in (1, 2))
         assert (draw.counts != new.counts).any()
-        for hidden in (False, True):
+        for hidden in (False, True) if dist == "zipf" else (False,):
             link = f"dist={dist}&k=12&s=1.3&eps=1&n={n}&seed=1" + "&truth=hidden" * hidden
             page = opened("noisy_histogram", link)
             (text,) = [one.value for one in page.markdown if "**New draw** for" in one.value]

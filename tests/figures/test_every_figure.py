@@ -278,18 +278,18 @@ def test_hover_holds_escaped_names(name):
 def test_find_goes_through_very_many_names_once_however_much_is_typed():
     """One pass for all words, and of a text without end no more than a person types: 200 words took 200 times as long
     as one."""
-    names = np.array([f"category number {i}" for i in range(300_000)], object)
+    names = np.array([f"category number {i}" for i in range(60_000)], object)
 
     def seconds(text: str, found: int) -> float:
         begin = time.thread_time()
         assert find(text, names, len(names)).size == found
         return time.thread_time() - begin
 
-    one = seconds("number 77777", 1)
+    one = seconds("number 55555", 1)
     for text, found in (
-        (",".join(map(str, range(1000, 300_000))), MOST_BARS),
-        ("category, " * 100_000, MOST_BARS),
-        ("a" * 10_000_000, 0),
+        (",".join(map(str, range(1000, 60_000))), MOST_BARS),
+        ("category, " * 20_000, MOST_BARS),
+        ("a" * 2_000_000, 0),
     ):
         assert seconds(text, found) < 30 * one
 

@@ -69,8 +69,6 @@ from tests.sentences.spoken import numbers, random_scenarios, reads, tells
 NAMES = ("bus", "R&amp;D", "x" * 16)
 SOME = (2, 3, 12, 10_000)
 THETA = np.array([0.7, 0.2, 0.1])
-REPORTS = [((62, 33, 5), 1.0), ((85, 10, 5), 1.0), ((40, 35, 25), 1.0), ((1, 0, 0), 0.01), ((1, 1, 1), 20.0)]
-EVERY = pytest.mark.parametrize(("reports", "epsilon"), REPORTS)
 LEVEL = pytest.mark.parametrize("level", [False, True])
 
 
@@ -86,11 +84,19 @@ def built(reports, epsilon, zeros_of="mle_star"):
     return found, shown, layers
 
 
-@EVERY
-def test_triangle_is_valid_with_and_without_its_layers(reports, epsilon):
-    for zeros_of in ("inv_n", "inv_p", "mle_star"):
-        found, shown, layers = built(reports, epsilon, zeros_of)
-        check(triangle(found, THETA, NAMES, shown, layers))
+@pytest.mark.parametrize(
+    ("reports", "epsilon", "zeros_of"),
+    [
+        ((62, 33, 5), 1.0, "inv_n"),
+        ((85, 10, 5), 1.0, "inv_p"),
+        ((40, 35, 25), 1.0, "mle_star"),
+        ((1, 0, 0), 0.01, "mle_star"),
+        ((1, 1, 1), 20.0, "inv_p"),
+    ],
+)
+def test_triangle_is_valid_with_and_without_its_layers(reports, epsilon, zeros_of):
+    found, shown, layers = built(reports, epsilon, zeros_of)
+    check(triangle(found, THETA, NAMES, shown, layers))
     check(triangle(found, THETA, NAMES, shown, Layers()))
 
 
@@ -207,7 +213,7 @@ def test_pushed_down_is_valid_at_every_end(k, level):
     draw = drawn(k)
     category = int(push_down_candidates(draw.counts, draw.mechanism)[0])
     found = push_down(draw.counts, category, draw.mechanism, equalize=level)
-    for now in (0, len(found.counts) // 2, len(found.counts) - 1):
+    for now in (0, len(found.counts) - 1):
         check(push_down_curves(found, now))
         check(repairs_plane(found.collinearity_at(now)))
 
