@@ -121,15 +121,14 @@ def test_channel_matrix(k):
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
-def test_numbers_have_no_letters_of_units(path):
+def test_no_module_writes_units_fixed_decimals_or_the_colour_of_a_quantity(path):
+    text = path.read_text("utf-8")
     # d3's "s": 10k, 1G, and 500m for a half.
-    assert not re.search(r"[.~\d]s[\"}]", path.read_text("utf-8"))
-
-
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
-def test_shares_have_significant_digits_and_no_fixed_decimals(path):
+    assert not re.search(r"[.~\d]s[\"}]", text)
     # With d3's "%" a share of 0.000001% reads 0%, and ticks of small shares repeat.
-    assert not re.search(r"~%|%\{[xyz]:[^}]*%\}|tickformat=\"[^\"]*%\"", path.read_text("utf-8"))
+    assert not re.search(r"~%|%\{[xyz]:[^}]*%\}|tickformat=\"[^\"]*%\"", text)
+    colours = set(re.findall(r"#[0-9A-F]{6}", text.upper()))
+    assert not colours & {quantity.colour.upper() for quantity in QUANTITIES.values()}
 
 
 @pytest.mark.parametrize("k", [12, 10_000])
@@ -140,12 +139,6 @@ def test_the_grey_bands_have_one_entry_in_the_legend(k):
         if trace.showlegend is not False and "truth" in trace.name
     ]
     assert shown == ["truth ± 1 and ± 2 standard errors"]
-
-
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
-def test_colours_of_quantities_stand_in_one_place(path):
-    colours = set(re.findall(r"#[0-9A-F]{6}", path.read_text("utf-8").upper()))
-    assert not colours & {quantity.colour.upper() for quantity in QUANTITIES.values()}
 
 
 def test_quantities_differ_in_colour_marker_and_dash():

@@ -16,18 +16,16 @@ from rr_core.figures.protocols import (
     report_table,
     side_by_side,
     towards_mle,
-    wrong_priors,
 )
 from rr_core.figures.style import reading
-from rr_core.figures.unary import gain_map, one_report, unary_estimates
+from rr_core.figures.unary import one_report, unary_estimates
 from rr_core.figures.view import bars, natural_order
 from rr_core.protocols import HadamardResponse, posterior, summarise_posterior
 from rr_core.protocols.collection import collect_unary, inv_by_each, one_person
 from rr_core.protocols.hadamard import inv_hadamard
 from rr_core.protocols.laws import KEYS
-from rr_core.protocols.posterior import DRAWS, distance_to_mle, prior_errors
+from rr_core.protocols.posterior import DRAWS, distance_to_mle
 from rr_core.protocols.unary import UnaryEncoding
-from rr_core.protocols.unary_estimation import mle_gains
 from rr_core.rounding import percent
 from rr_core.words.plan import PROTOCOL_WORDS
 from tests.figures.test_every_figure import check
@@ -144,14 +142,6 @@ def test_a_prior_outweighs_every_report():
     assert np.mean(means) < 0.002
 
 
-@pytest.mark.parametrize("prior", [0.5, 1.0])
-def test_errors_under_wrong_priors_are_drawn(prior):
-    rows = sorted((row for row in prior_errors() if row.prior == prior), key=lambda row: row.truth)
-    figure = wrong_priors(rows)
-    check(figure)
-    np.testing.assert_allclose(figure.data[0].y, [row.errors["posterior"] for row in rows])
-
-
 NAMES = {"inv_n": "InvN", "inv_p": "InvP", "mle": "MLE"}
 
 
@@ -181,18 +171,3 @@ def test_one_report_of_the_blog():
         figure
     )
     assert sorted(figure.data[0].y.round(9)) == [-0.5] * 9 + [5.5]
-
-
-@pytest.mark.parametrize("encoding", ["sue", "oue"])
-@pytest.mark.parametrize("k", [10, 50])
-def test_the_map_of_gains_is_what_was_measured(encoding, k):
-    gains = [gain for gain in mle_gains() if gain.encoding == encoding]
-    figure = gain_map(gains, k)
-    check(figure)
-    of_k = [gain for gain in gains if gain.k == k]
-    best = min(of_k, key=lambda gain: gain.ratio)
-    row, column = (
-        list(figure.data[0].y).index(f"{best.n // k:,}"),
-        list(figure.data[0].x).index(f"{best.epsilon:g}"),
-    )
-    assert figure.data[0].z[row][column] == pytest.approx(1 - best.ratio, abs=1e-6)
