@@ -44,11 +44,10 @@ FOLDER = Path(rr_core.figures.__file__).parent
 MODULES = sorted(path for path in FOLDER.glob("*.py") if path.name != "style.py")
 
 
-def check(figure: go.Figure) -> None:
-    # Figures are not validated when they are built; Plotly does it here, property by property.
-    validated = go.Figure(figure.to_plotly_json())
-    assert validated.to_plotly_json().keys() == figure.to_plotly_json().keys()
-    sent = spec(figure)
+def check(figure: go.Figure) -> go.Figure:
+    """The figure, validated: that is not done when it is built; Plotly does it here, property by property."""
+    validated, sent = go.Figure(figure.to_plotly_json()), spec(figure)
+    assert ("frames" in sent) == bool(validated.frames)
     assert len(json.dumps(sent)) < MOST_BYTES
     points = sum(
         len(trace.y) if trace.y is not None else 0 for trace in validated.data if trace.type != "box"
@@ -63,10 +62,13 @@ def check(figure: go.Figure) -> None:
         assert len(sent["layout"][axis]["title"]["text"]) > 3
     assert "$" not in json.dumps(sent["layout"])  # MathJax would have to be loaded
     assert min(font_sizes(sent)) >= 14  # to be read from the back of the room
+    return validated
 
 
 def font_sizes(part: Any) -> Iterator[float]:
     """Every size of text in a figure's spec. What has none of its own takes the layout's."""
+    if isinstance(part, list) and not any(isinstance(inner, dict | list) for inner in part[:1]):
+        return  # numbers or words
     for name, inner in part.items() if isinstance(part, dict) else enumerate(part):
         if isinstance(name, str) and name.endswith("font") and "size" in inner:
             yield inner["size"]

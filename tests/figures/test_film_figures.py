@@ -77,7 +77,8 @@ def films(scenario):
 
 
 def moves(frames):
-    return [[[*one.y] for one in frame.data if one.y is not None] for frame in frames]
+    """What the frames draw, byte by byte: as it is sent, an array of single precision is a text."""
+    return [[one.y for one in frame.data if one.y is not None] for frame in frames]
 
 
 def last_frames_fit(reports, seen, first, second):
@@ -86,10 +87,11 @@ def last_frames_fit(reports, seen, first, second):
     assert max(seen.estimates[name][-1].max() for name in VALID) <= second.layout.yaxis.range[1]
 
 
-def must_be_fine(figure):
-    check(figure)
+def frames_of(figure):
+    """The frames of a film, which is checked."""
     low, high = figure.layout.yaxis.range
     assert low <= 0 < high <= 1.05
+    return check(figure).frames
 
 
 @pytest.mark.slow
@@ -101,8 +103,7 @@ def test_films_are_valid_small_and_say_themselves_at_the_ends_of_every_control(s
     last_frames_fit(reports, seen, first, second)
     shown = []
     for figure in films_of:
-        must_be_fine(figure)
-        frames = figure.frames  # Plotly makes and validates them each time
+        frames = frames_of(figure)
         assert figure.layout.xaxis.range is not None
         assert len({frame.name for frame in frames}) == len(frames) == len(seen.n)
         assert all(frame.layout.xaxis.range is frame.layout.yaxis.range is None for frame in frames)
@@ -114,8 +115,7 @@ def test_films_are_valid_small_and_say_themselves_at_the_ends_of_every_control(s
     assert f"Inv {number(errors['inv'])}, MLE* {number(errors['mle_star'])} after {end}" in reading(second)
     hidden = arriving_reports(reports, None, draw.mechanism, view), arriving_estimates(seen, None, view)
     for figure, with_truth in zip(hidden, shown, strict=True):
-        must_be_fine(figure)
-        frames = figure.frames
+        frames = frames_of(figure)
         assert moves(frames) == with_truth
         assert {trace.name for trace in figure.data}.isdisjoint({"Truth", "Expected"})
         notes = {frame.layout.annotations[0].text for frame in frames}
@@ -220,8 +220,7 @@ def test_the_film_of_the_search_ends_where_none_is_below_chance_and_no_factor_is
     mechanism, estimate = draw.mechanism, mle_star(draw.counts, draw.mechanism)
     found = mle_search(draw.counts, mechanism)
     figure = search_film(found, draw.population.labels)
-    check(figure)
-    frames = figure.frames
+    frames = check(figure).frames
     assert len(frames) == found.n_zero + 1
     names = [trace.name for trace in figure.data]
     assert all(trace.showlegend is not False for trace in figure.data)

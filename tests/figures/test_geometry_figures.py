@@ -493,9 +493,7 @@ def said_of(found):
 def test_no_bias_and_no_order_is_told_that_the_exact_law_does_not_have():
     """Half and half the three biases are the same, by symmetry."""
     told = {"farthest": 0, "cannot tell": 0, "all three": 0, "told from chance": 0}
-    for (n, epsilon), where in itertools.product(
-        itertools.product((1, 2, 5, 13, 30), EPSILONS), TRUTH_PLACES
-    ):
+    for (n, epsilon), where in itertools.product(itertools.product((1, 5, 30), EPSILONS), TRUTH_PLACES):
         draw = Scenario("zipf", 3, 0.7, epsilon, n, 11).draw()
         found = simulate_clouds(draw, where)
         true = exact_bias(tuple(cloud_true_counts(draw, where).tolist()), epsilon)

@@ -33,7 +33,7 @@ from contextlib import contextmanager
 from types import CodeType, FrameType
 from typing import Any, TypeVar
 
-from tests.sentences.source import ROOT, Generated, generated
+from tests.sentences.source import ROOT, Generated, generated_in
 
 Test = TypeVar("Test", bound=Callable[..., None])
 HELD: dict[str, list[str]] = {}  # sentence: tests
@@ -69,7 +69,9 @@ def recomputes(*functions: Callable[..., Any] | str, of: str = "") -> Callable[[
 
         @functools.wraps(test)
         def run(*arguments: Any, **named: Any) -> None:
-            awaited = [one for one in generated() if one.place in places and pattern.search(one.says)]
+            files = dict.fromkeys(place.partition("::")[0] for place in places)
+            several = (one for file in files for one in generated_in(file))
+            awaited = [one for one in several if one.place in places and pattern.search(one.says)]
             assert {one.place for one in awaited} == set(places), f"no generated sentence in one of {places}"
             with _unmade(awaited) as unmade:
                 test(*arguments, **named)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import html
+import itertools
 import re
 import tomllib
 from collections.abc import Iterator
@@ -90,15 +91,19 @@ class Generated:
 @cache
 def generated() -> tuple[Generated, ...]:
     """Every generated sentence of the app, in the order of the files."""
-    found: list[Generated] = []
-    for path in _sources():
-        file = path.relative_to(ROOT).as_posix()
-        if path.suffix != ".py" or (file.startswith(_OF_INPUT) and file != _OF_ANALYSES):
-            continue
-        for one in strings_of(path):
-            filled = filter(_is_generated, sentences(one.text))
-            found += [Generated(says, file, one.function, one.line, one.end) for says in filled]
-    return tuple(found)
+    files = [path.relative_to(ROOT).as_posix() for path in _sources() if path.suffix == ".py"]
+    read = [file for file in files if not file.startswith(_OF_INPUT) or file == _OF_ANALYSES]
+    return tuple(itertools.chain.from_iterable(map(generated_in, read)))
+
+
+@cache
+def generated_in(file: str) -> tuple[Generated, ...]:
+    """Those of one file."""
+    return tuple(
+        Generated(says, file, one.function, one.line, one.end)
+        for one in strings_of(ROOT / file)
+        for says in filter(_is_generated, sentences(one.text))
+    )
 
 
 def _sources() -> list[Path]:

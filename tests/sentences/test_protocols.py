@@ -191,19 +191,21 @@ def test_how_long_ibu_takes(many):
     for found in collections(max(many, 90))[:: 6 if many <= 100 else 20]:
         text = reading(channel.channel_convergence(found.ibu, found.mle, 1e-9))
         marks = found.ibu.iterations.tolist()
-        last, gap = ibu(found, {marks[-1]})[marks[-1]]
+        told = re.search(r"After ([\d,]+) iterations? (?:or fewer )?no factor", text)
+        reached = int(value(told[1])) if told else marks[-1]
+        before = marks[marks.index(reached) - 1]
+        gaps = ibu(found, {before, reached, marks[-1]})
+        last, gap = gaps[marks[-1]]
         step = [upwards(found.mle.gap), found.mle.iterations]
-        if "no factor" in text:
-            reached = int(value(re.search(r"After ([\d,]+)", text)[1]))
-            before = marks[marks.index(reached) - 1]
-            gaps = ibu(found, {before, reached})
+        if told:
             assert gaps[reached][1] <= 1e-9 * (1 + 1e-3)
             assert before == 0 or gaps[before][1] > 1e-9 * (1 - 1e-3)
             tells(text, reached, 1, 1e-9, *step)
         else:
             tells(text, marks[-1], 1, upwards(gap), *step)
             assert gap > 1e-9 * (1 - 1e-3)
-        said.add("no factor" in text)
+        assert ("no factor" in text) == bool(told)
+        said.add(bool(told))
         film = reading(channel.channel_film(found, None))
         apart = distance(last, found.mle.theta)
         tells(film, marks[-1], apart if apart > 1e-9 else near(apart, 1e-10))
@@ -214,7 +216,7 @@ def test_how_long_ibu_takes(many):
 def test_where_ibu_ends_in_the_triangle(many):
     said = set()
     equal = [collect(Channel([[0.2, 0.3, 0.5]] * 3), [5, 5, 90], 1)]
-    for found in equal + [one for one in collections(max(many, 90)) if one.channel.k == 3][:8]:
+    for found in equal + [one for one in collections(max(many, 90)) if one.channel.k == 3][:5]:
         text = reading(channel.channel_triangle(found, None, LETTERS[:3]))
         last = found.ibu.iterations.tolist()[-1]
         thetas = ibu(found, {0, last})
@@ -567,7 +569,9 @@ def test_which_protocol_has_the_smallest_error(many):
 
 @pytest.mark.slow
 @recomputes(posterior_page._too_many)
-def test_what_is_too_many_for_the_posterior():
+def test_what_is_too_many_for_the_posterior(monkeypatch):
+    flat = PosteriorSummary(*np.full((3, 2000), 1 / 2000), 0.95)
+    monkeypatch.setattr(posterior_page, "summarise_posterior", lambda *_: flat)
     assert "lower **Categories K**." in posterior_page._too_many(k=True, n=False)
     assert "lower **Users N**." in posterior_page._too_many(k=False, n=True)
     assert "lower **Categories K** and **Users N**." in posterior_page._too_many(k=True, n=True)
