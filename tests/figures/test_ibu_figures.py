@@ -194,8 +194,9 @@ def test_several_draws_every_run_in_its_own_look():
 
 def test_way_through_the_triangle():
     draw, path = drawn(3), run(3)
-    figure = triangle_path(path, estimate_three(draw.counts, draw.mechanism), ["a", "b", "c"])
+    figure = triangle_path(path, estimate_three(draw.counts, draw.mechanism), ["a", "b%{x}", "c"])
     check(figure)
+    assert all("%{x}" not in (trace.hovertemplate or "") for trace in figure.data)  # a name, not a number
     line = named(figure, "IBU, dots at recorded iterations")
     x, y = values(line, "x"), values(line)
     side, height = np.sqrt(2), np.sqrt(1.5)
