@@ -14,7 +14,7 @@ from rr_core._validate import Array
 from rr_core.figures import style
 from rr_core.figures.estimators import GROUPED, GROUPED_UP_TO, TRUTH, hatched, hover, without_towers
 from rr_core.figures.film import Frame, film
-from rr_core.figures.geometry_triangle import TRIANGLE_LAYOUT, corner_labels, triangle_axes, triangle_outline
+from rr_core.figures.geometry_triangle import names_in_hover, triangle_figure, triangle_outline
 from rr_core.figures.view import Bars, bars, natural_order
 from rr_core.geometry.simplex import CORNERS, FRAME, from_plane
 from rr_core.geometry.simplex import to_plane as triangle_plane
@@ -24,11 +24,7 @@ from rr_core.protocols.collection import IBURecord
 from rr_core.rounding import counted, factor, number, odds, percent, round_down, round_up
 from rr_core.words.phrases import certificate, off_by
 
-_INV, _MLE, _IBU = (
-    style.QUANTITIES["inv"],
-    replace(style.QUANTITIES["mle_star"], name="MLE"),
-    style.QUANTITIES["ibu"],
-)
+_INV, _MLE, _IBU = style.QUANTITIES["inv"], style.MLE, style.QUANTITIES["ibu"]
 _LONGEST_NAME = 14
 _FLOOR = 1e-16  # lowest value on a logarithmic axis
 _ROUNDING = 1e-12  # of an epsilon, of a condition number, and of Inv relative to its largest entry
@@ -289,7 +285,7 @@ def channel_film(collected: ChannelCollection, labels: Sequence[str] | None) -> 
 
 def channel_triangle(collected: ChannelCollection, truth: Array | None, names: Sequence[str]) -> go.Figure:
     """Three categories: IBU's way across the curves of equal likelihood, with Inv, MLE and the truth."""
-    names = [name.replace("%{", "%\u2060{") for name in names]
+    names = names_in_hover(names)
     record, inv = collected.ibu, collected.inv
     path = triangle_plane(record.thetas)
     points = [(_MLE, collected.mle.theta)]
@@ -328,10 +324,7 @@ def channel_triangle(collected: ChannelCollection, truth: Array | None, names: S
         "away from MLE."
     )
     reading = f"IBU starts in the middle and {way}{' Inv lies outside the picture.' if outside else ''}"
-    horizontal, vertical = triangle_axes(names, FRAME)
-    return style.figure(
-        traces, horizontal, vertical, reading, annotations=corner_labels(names), **TRIANGLE_LAYOUT
-    )
+    return triangle_figure(traces, names, FRAME, reading)
 
 
 def _likelihood(collected: ChannelCollection) -> dict[str, Any]:

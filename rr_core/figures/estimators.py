@@ -303,22 +303,20 @@ def bias_and_variance(result: Repeats) -> go.Figure:
     known = result.done > 1
     bias = [max(result.bias2(name), 0.0) if known else np.nan for name in ESTIMATORS]
     variance = [result.variance(name) for name in ESTIMATORS]
-    common = {"type": "bar", "orientation": "h", "y": names, "marker": {"color": colours}}
-    plain = {"color": colours, "pattern": {"shape": "x", "size": 6, "solidity": 0.5}}
+    hatching = {"pattern": {"shape": "x", "size": 6, "solidity": 0.5}}
     traces = [
-        {
-            **common,
-            "name": "squared bias (cross-hatched)",
-            "x": bias,
-            "marker": plain,
-            "hovertemplate": "%{y}<br>squared bias: %{x:.4~g}<extra></extra>",
-        },
-        {
-            **common,
-            "name": "variance (plain)",
-            "x": variance,
-            "hovertemplate": "%{y}<br>variance: %{x:.4~g}<extra></extra>",
-        },
+        bar_trace(
+            f"{part} ({look})",
+            values,
+            names,
+            f"%{{y}}<br>{part}: %{{x:.4~g}}",
+            orientation="h",
+            marker={"color": colours, **pattern},
+        )
+        for part, look, values, pattern in (
+            ("squared bias", "cross-hatched", bias, hatching),
+            ("variance", "plain", variance, {}),
+        )
     ]
     reading = _split_reading(result, variance)
     x = axis("Squared bias + variance", exponentformat="power", nticks=5)

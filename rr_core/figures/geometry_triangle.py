@@ -49,8 +49,7 @@ def triangle(
     """The triangle with every estimate and the truth (3,) in it; Inv is marked by an arrow when it lies outside
     ``view``. A fine lattice of points makes it clickable everywhere. ``example`` says, in a sentence,
     that the reports are not the scenario's."""
-    # Plotly fills in a number where a hover text has "%{": an invisible joiner keeps such a name as it is.
-    names = [name.replace("%{", "%\u2060{") for name in names]
+    names = names_in_hover(names)
     raw = simplex.to_plane(reports.estimates["inv"])
     far = not view.contains(raw)
     points = {"observed": reports.phi, **reports.estimates}
@@ -75,23 +74,34 @@ def triangle(
             if name in points
         ),
     ]
-    notes = [*corner_labels(names), *names_of_regions]
-    if far:
-        notes.append(_arrow(view, raw))
-    x, y = triangle_axes(names, view)
+    notes = [*names_of_regions, *([_arrow(view, raw)] if far else [])]
+    return triangle_figure(traces, names, view, f"{example} {_triangle_reading(reports)}".lstrip(), notes)
+
+
+def names_in_hover(names: Sequence[str]) -> list[str]:
+    """The names as a hover text shows them: where one has "%{", for which Plotly would fill in a number, an invisible
+    joiner keeps it as it is."""
+    return [name.replace("%{", "%\u2060{") for name in names]
+
+
+def triangle_figure(
+    traces: list[dict[str, Any]],
+    names: Sequence[str],
+    view: simplex.Frame,
+    reading: str,
+    notes: Sequence[dict[str, Any]] = (),
+) -> go.Figure:
+    """A triangle of three categories with these names at its corners, seen in a frame; ``notes`` are more annotations."""
     return style.figure(
-        traces, x, y, f"{example} {_triangle_reading(reports)}".lstrip(), annotations=notes, **TRIANGLE_LAYOUT
+        traces,
+        *_axes(names, view),
+        reading,
+        annotations=[*_corner_labels(names), *notes],
+        height=460,
+        margin={"l": 34, "r": 8, "t": 60, "b": 40, "pad": 0},
+        legend=style.LEGEND | {"y": 1},  # above the picture, whose lines would cross it
+        hoverdistance=-1,  # a click anywhere, outside the triangle too, takes the point nearest to it
     )
-
-
-TRIANGLE_LAYOUT: dict[str, Any] = {
-    "height": 460,
-    "margin": {"l": 34, "r": 8, "t": 60, "b": 40, "pad": 0},
-    # Above the picture, whose lines would cross it.
-    "legend": style.LEGEND | {"y": 1},
-    # A click anywhere, outside the triangle too, takes the point nearest to it.
-    "hoverdistance": -1,
-}
 
 
 def way_along(position: float, behind: str = "") -> str:
@@ -117,7 +127,7 @@ def _triangle_reading(reports: simplex.ThreeEstimates) -> str:
     )
 
 
-def triangle_axes(names: Sequence[str], view: simplex.Frame) -> tuple[dict[str, Any], dict[str, Any]]:
+def _axes(names: Sequence[str], view: simplex.Frame) -> tuple[dict[str, Any], dict[str, Any]]:
     """The two axes of a triangle at equal aspect: no numbers, the titles say what grows in which direction. Plotly is
     told to shrink their domain: widened ranges would stay when the window changes its size."""
     shared = {
@@ -230,7 +240,7 @@ def _regions(layers: Layers) -> tuple[list[dict[str, Any]], list[dict[str, Any]]
     return traces, names
 
 
-def corner_labels(names: Sequence[str]) -> list[dict[str, Any]]:
+def _corner_labels(names: Sequence[str]) -> list[dict[str, Any]]:
     """Annotations that say what each corner stands for."""
     # The lower two run inwards below the edge, so that a narrow screen cuts off neither,
     # and on two lines, so that they do not meet.

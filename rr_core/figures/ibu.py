@@ -19,7 +19,7 @@ from rr_core.figures.view import Bars, View
 from rr_core.geometry.simplex import FRAME, ThreeEstimates, likelihood_curves, to_plane
 from rr_core.ibu.convergence import TOLERANCES, RunComparison, SettlingTimes
 from rr_core.ibu.path import IBUPath
-from rr_core.rounding import number, percent
+from rr_core.rounding import counted, number, percent
 
 IBU, MLE, OBSERVED = style.QUANTITIES["ibu"], style.QUANTITIES["mle_star"], style.QUANTITIES["observed"]
 # Below this a squared distance or a gap is rounding, and a logarithmic axis would show little else.
@@ -218,17 +218,14 @@ def _with_reports(counts: Array, which: NDArray[np.bool_]) -> str:
     differ where their starts do."""
     chosen = np.unique(counts[which])
     low, high = chosen[0], chosen[-1]
+    most = counted(round(high), "report")
     if chosen.size <= 3:
         named = np.isin(counts, chosen)
         firsts = ", ".join(f"{count:,.0f}" for count in chosen[:-1])
-        listed = f"{firsts} and {_reports(high)}" if firsts else _reports(high)
+        listed = f"{firsts} and {most}" if firsts else most
     else:
-        named, listed = (counts >= low) & (counts <= high), f"{low:,.0f} to {_reports(high)}"
+        named, listed = (counts >= low) & (counts <= high), f"{low:,.0f} to {most}"
     return f"{'all' if which[named].all() else 'some of those'} with {listed}"
-
-
-def _reports(count: float) -> str:
-    return "1 report" if count == 1 else f"{count:,.0f} reports"
 
 
 def _support_border(path: IBUPath) -> tuple[list[dict[str, Any]], str]:
@@ -241,7 +238,8 @@ def _support_border(path: IBUPath) -> tuple[list[dict[str, Any]], str]:
     dropped, smallest = float(path.counts[~positive].max()), float(path.counts[positive].min())
     band = style.upright(dropped, width=1, color=MLE.faded(0.8))
     band |= {"type": "rect", "x1": smallest, "fillcolor": MLE.faded(0.2), "layer": "below"}
-    return [band], f"MLE* keeps categories from {_reports(smallest)} on (green band: that border)."
+    kept = counted(round(smallest), "report")
+    return [band], f"MLE* keeps categories from {kept} on (green band: that border)."
 
 
 _NOTHING = 1e-24  # a squared distance that rounding alone makes
@@ -297,6 +295,7 @@ def animation(path: IBUPath, view: View, answer: str = "") -> go.Figure:
 
 def triangle_path(path: IBUPath, reports: ThreeEstimates, names: Sequence[str]) -> go.Figure:
     """Where IBU was at each recorded iteration, on the curves of equal likelihood that it climbs (k = 3)."""
+    names = triangle.names_in_hover(names)
     shares = path.thetas[:, path.level_of]
     points = to_plane(shares)
     traces = [
@@ -312,9 +311,7 @@ def triangle_path(path: IBUPath, reports: ThreeEstimates, names: Sequence[str]) 
         f"IBU's way from its start, across the curves of equal likelihood: after {path.iterations[-1]:,} iterations it "
         f"is {number(float(path.squared_distance[-1] ** 0.5))} away from MLE*."
     )
-    x, y = triangle.triangle_axes(names, FRAME)
-    notes = triangle.corner_labels(names)
-    return style.figure(traces, x, y, reading, annotations=notes, **triangle.TRIANGLE_LAYOUT)
+    return triangle.triangle_figure(traces, names, FRAME, reading)
 
 
 def _triangle_trace(path: IBUPath, points: Array, shares: Array, names: Sequence[str]) -> dict[str, Any]:

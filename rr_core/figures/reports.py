@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,16 +15,13 @@ from rr_core.figures import style
 from rr_core.figures.estimators import hover
 from rr_core.figures.view import Bars
 from rr_core.plain_text import plain
-from rr_core.registry import ESTIMATORS, LABELS
+from rr_core.registry import ESTIMATORS
 from rr_core.reports.intervals import Interval
 from rr_core.reports.low_counts import Floor
 from rr_core.reports.survey import Survey
 from rr_core.rounding import between, counted, number, percent, whole
 
-ESTIMATES = {
-    **{name: style.QUANTITIES[name] for name in ESTIMATORS},
-    "mle": replace(style.QUANTITIES["mle_star"], name=LABELS["mle"]),
-}
+ESTIMATES = {**{name: style.QUANTITIES[name] for name in ESTIMATORS}, "mle": style.MLE}
 _INV, _INTERVAL = style.QUANTITIES["inv"], "interval of Inv"
 _BESIDE = 0.18  # between two estimates of a category
 

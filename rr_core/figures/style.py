@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from base64 import b64encode
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from rr_core._validate import Array
-from rr_core.registry import REGISTRY
+from rr_core.registry import LABELS, REGISTRY
 
 Trace = dict[str, Any]
 GRID = "rgba(128,128,128,0.22)"
@@ -64,6 +64,8 @@ QUANTITIES = {
     "ibu": Quantity("IBU", "#CC79A7", "x", "dashdot"),
     "posterior": Quantity("Posterior mean", "#C2185B", "hexagon", "longdashdot"),
 }
+# What has no closed form, by any other channel or protocol, has no star.
+MLE = replace(QUANTITIES["mle_star"], name=LABELS["mle"])
 # Ranks have colours of their own: the green of MLE* must not say "best".
 RANKS = {
     "best": ("#6A51A3", ""),

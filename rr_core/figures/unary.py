@@ -14,10 +14,10 @@ from rr_core.figures.style import QUANTITIES, SERIES, SHARE, ZERO, across, axis,
 from rr_core.figures.view import Bars
 from rr_core.metrics import total_variation
 from rr_core.protocols.unary_estimation import Gain
+from rr_core.registry import LABELS
 from rr_core.rounding import number, percent
 from rr_core.words.phrases import people
 
-_NAMES = {"inv": "Inv", "inv_n": "InvN", "inv_p": "InvP", "mle": "MLE"}
 _LARGEST_GAIN, _A_TENTH = 0.6, 0.001
 _SURE = 4.0  # standard errors of a measured ratio from one: a difference that chance does not make
 
@@ -45,7 +45,7 @@ def _reading(estimates: Mapping[str, Array], ones: Array, truth: Array | None) -
             f"Of {ones.size:,} categories Inv puts {int((estimates['inv'] < 0).sum()):,} below zero. {bits}"
         )
     off = {
-        _NAMES[name]: total_variation(estimate, truth)
+        LABELS[name]: total_variation(estimate, truth)
         for name, estimate in estimates.items()
         if name != "inv"
     }

@@ -73,10 +73,6 @@ def evidence(claim: claims.PaperClaim) -> str:
     return "No cells of this sweep, or too few, bear on it."
 
 
-def _name(estimator: str) -> str:
-    return LABELS[estimator]
-
-
 def _of_collections(found: claims.Collections, count: ranking.Count | None) -> str:
     """In how many collections MLE* is the worst, and cells (``count``); without, where another fits better."""
     if count is not None:
@@ -92,7 +88,7 @@ def _of_collections(found: claims.Collections, count: ranking.Count | None) -> s
 
 
 def _of_shape(found: claims.BestOfShape, count: ranking.Count) -> str:
-    name, rival = _name(found.estimator), _name(found.rival)
+    name, rival = LABELS[found.estimator], LABELS[found.rival]
     text = (
         f"{_answers(count, f'{name} is surely best', 'surely another')} Against {rival} alone: surely better in "
         f"{found.against_rival.yes}, surely worse in {found.against_rival.no}."
@@ -132,7 +128,7 @@ def _slopes(found: tuple[claims.Slopes, ...]) -> str:
     for one in found:
         low, middle, high = (minus(f"{slope:.2f}") for slope in np.quantile(one.last, (0, 0.5, 1)))
         spread = f" (from {low} to {high})" if len(one.groups) > 1 else ""
-        parts.append(f"{_name(one.estimator)} {middle}{spread}")
+        parts.append(f"{LABELS[one.estimator]} {middle}{spread}")
     return ", ".join(parts)
 
 
@@ -196,7 +192,7 @@ def _wins(stand: ranking.Standing) -> str:
     """In how many cells each estimator has significantly the smallest mean."""
     if not stand.n_different:
         return _EQUAL
-    each = ", ".join(f"{_name(name)} in {wins}" for name, wins in stand.n_best.items())
+    each = ", ".join(f"{LABELS[name]} in {wins}" for name, wins in stand.n_best.items())
     rest = [f"two share it in {stand.n_shared}"] if stand.n_shared else []
     rest += [f"too close to call in {stand.n_unsettled}"] if stand.n_unsettled else []
     equal = f" (in {stand.n_equal} more they are equal)" if stand.n_equal else ""
@@ -249,7 +245,7 @@ def where_settled(stand: ranking.Standing) -> str:
 
 
 def _of_fit(found: claims.HigherNll) -> str:
-    sentence = f"{_name(found.estimator)}'s is surely higher in {found.n_higher} of {found.n_cells}"
+    sentence = f"{LABELS[found.estimator]}'s is surely higher in {found.n_higher} of {found.n_cells}"
     if found.cell is not None:
         sentence += f", by up to about {found.largest:.2g} nats per report (for {cell_name(found.cell)})"
     return f"{sentence}."
@@ -317,7 +313,7 @@ def _ranges(result: SweepResult, axis: ranking.SweepAxis) -> str:
     leads = [names for names in found if 0 < len(names) < len(VALID)]
     has = f" {'has' if len(leads[0]) == 1 else 'share'} the smallest squared error"
     best = ", ".join(
-        f"{' and '.join(map(_name, names))}{has if names == leads[0] else ''} at {listed(found[names])}"
+        f"{' and '.join(LABELS[name] for name in names)}{has if names == leads[0] else ''} at {listed(found[names])}"
         for names in leads
     )
     rest = [f"too close to call at {listed(found[()])}"] if () in found else []
@@ -339,12 +335,12 @@ def _range(axis: ranking.SweepAxis, interval: ranking.LeaderInterval) -> str:
 def _counts(stand: ranking.Standing) -> str:
     wins = sorted(stand.n_best.items(), key=lambda pair: -pair[1])
     if stand.n_completed == 1 and not stand.n_shared:
-        return f"on average **{_name(wins[0][0])} has the smallest squared error**."
-    each = [f"{_name(name)} in {count:,}" for name, count in wins if count]
+        return f"on average **{LABELS[wins[0][0]]} has the smallest squared error**."
+    each = [f"{LABELS[name]} in {count:,}" for name, count in wins if count]
     if each:
-        each[0] = f"{_name(wins[0][0])} has the smallest squared error in {counted(wins[0][1], 'setting')}"
+        each[0] = f"{LABELS[wins[0][0]]} has the smallest squared error in {counted(wins[0][1], 'setting')}"
     if never := [name for name, count in wins if not count]:
-        each.append(f"{listed([_name(name) for name in never])} in none")
+        each.append(f"{listed([LABELS[name] for name in never])} in none")
     rest = []
     if stand.n_shared:
         rest.append(f"in {stand.n_shared:,} two share it")

@@ -45,12 +45,12 @@ def errors_in_words(row: Errors) -> str:
     )
 
 
-def paper_says(sentence: Sentence) -> str:
+def lopuhaa_says(sentence: Sentence) -> str:
     """The sentence, in the words of the paper as far as they are short."""
     return str(_LOPUHAA["says"][sentence.key])
 
 
-def evidence(sentence: Sentence) -> str:
+def lopuhaa_evidence(sentence: Sentence) -> str:
     """The numbers behind a verdict."""
     found = sentence.count
     parts = ((found.yes, "surely so"), (found.no, "surely not"), (found.undecided, "not settled"))

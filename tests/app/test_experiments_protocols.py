@@ -11,7 +11,7 @@ from pages._ui.experiments import protocols
 from pages._ui.experiments.protocols import SETTINGS, ProtocolSettings
 from rr_core.experiments.protocols import columns, sentences, stored
 from rr_core.figures.style import reading
-from rr_core.words.experiments_protocols import FIGURE_NAMES, evidence, paper_says
+from rr_core.words.experiments_protocols import FIGURE_NAMES, lopuhaa_evidence, lopuhaa_says
 from tests.app.experiments import words
 from tests.app.opening import charts, checked, open_part, opened, widget
 from tests.figures.test_experiments_protocols import curves_of
@@ -56,8 +56,8 @@ def test_the_tab_opens_and_every_sentence_has_its_verdict_and_numbers():
     page = open_part(opened("experiments"), "experiments", "protocols")
     said = words(page)
     for one in sentences(stored()):
-        assert f"| {paper_says(one)} | {protocols.with_symbol(one.verdict)} |" in said
-        assert evidence(one) in said
+        assert f"| {lopuhaa_says(one)} | {protocols.with_symbol(one.verdict)} |" in said
+        assert lopuhaa_evidence(one) in said
 
 
 def test_the_ratio_is_drawn_instead():

@@ -146,7 +146,7 @@ def plans(many):
         if i % 6 == 0:
             epsilon, n = (0.01, 20.0)[i % 4 // 2], (1, 10**9)[i % 12 // 6]
         value = float(f"{10 ** rng.uniform(-3, 1.5):.3g}")
-        scenario = Scenario("zipf", int(np.exp(rng.uniform(np.log(2), np.log(2000)))), 1.5, epsilon, n, i)
+        scenario = Scenario("zipf", int(np.exp(rng.uniform(np.log(2), np.log(200)))), 1.5, epsilon, n, i)
         asked = PlanSettings(kind, value, 95.0, ("n", "eps", "value")[i % 3], "worst", "fixed", 20.0)
         yield scenario, make_plan(asked, scenario.k, epsilon, n, Guess.of(scenario.k, None))
 

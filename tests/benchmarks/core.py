@@ -1,8 +1,9 @@
 """Speed of rr_core as ratios in one run: ``python -m tests.benchmarks.core``.
 
-At K = 1,423,000, N = 1,664,500, eps = 8, Zipf 1.3. The two sides of a ratio are timed in turns, so that a
-slow minute of the machine hits both, and the medians over the rounds are compared. Exit status 1 when a
-demanded ratio is not met. Peers: ``pip install -r tests/benchmarks/requirements.txt``.
+At K = 1,423,000, N = 1,664,500, eps = 8, Zipf 1.3, and where a row says so at the sizes of the paper's Figure 4, of a
+cell of its main grid, and of unary encoding. The two sides of a ratio are timed in turns, so that a slow minute of the
+machine hits both, and the medians over the rounds are compared. Exit status 1 when a demanded ratio is not met. Peers:
+``pip install -r tests/benchmarks/requirements.txt``.
 """
 
 from __future__ import annotations
@@ -10,21 +11,30 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import random
 import statistics
 import sys
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
 
-from rr_core import RandomizedResponse, Scenario, ibu, inv_p, mle_star
+from rr_core import RandomizedResponse, Scenario, ibu, ibu_channel, ibu_path, inv_p, mle_star
+from rr_core.experiments.cell import cell_collector
+from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, Sweep
+from rr_core.experiments.run import run
+from rr_core.ibu import figure4
+from rr_core.ibu.engine import ibu_paths
+from rr_core.ibu.path import log_spaced
+from rr_core.protocols import Channel, UnaryEncoding, mle, mle_unary, unary_estimation
 from tests.benchmarks import peers
 from tests.core import listing
 
 ITERATIONS = 20_000
 INDUSTRIAL = Scenario("zipf", 1_423_000, 1.3, 8.0, 1_664_500, 1)
+TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -99,6 +109,88 @@ def demanded(counts: np.ndarray, mechanism: RandomizedResponse) -> list[Ratio]:
     ]
 
 
+def of_figure4(counts: np.ndarray, mechanism: RandomizedResponse) -> list[Ratio]:
+    """IBU along its way, in one batch and at a large K; and maximum likelihood for any channel, to the certificate for
+    which plain IBU of eq. (4) takes so many iterations."""
+    draws = [scenario.draw() for scenario in figure4.scenarios()]
+    histograms, mechanisms = np.stack([draw.counts for draw in draws]), [draw.mechanism for draw in draws]
+    small = replace(INDUSTRIAL, k=1000).draw()
+    marks, curve = log_spaced(figure4.ITERATIONS), log_spaced(10_000)
+    first = draws[0]
+    channel, least = Channel.k_rr(first.mechanism), 1000
+    path = ibu_path(first.counts, first.mechanism, log_spaced(1_000_000))  # the same estimates, in O(K)
+    needed = int(path.iterations[np.flatnonzero(path.certificate > TOLERANCE)[-1]])
+    return [
+        Ratio(
+            f"Figure 4, {len(draws)} curves × {figure4.ITERATIONS:,}: the listing / one batch",
+            lambda: [
+                listing.ibu(draw.counts / draw.counts.sum(), draw.mechanism.p, figure4.ITERATIONS)
+                for draw in draws
+            ],
+            lambda: ibu_paths(histograms, mechanisms, marks),
+            5,
+            True,
+        ),
+        Ratio(
+            "a curve of IBU × 10,000: K = 1,423,000 / K = 1,000",
+            lambda: ibu_path(counts, mechanism, curve),
+            lambda: ibu_path(small.counts, small.mechanism, curve),
+            2,
+            False,
+        ),
+        Ratio(
+            f"Figure 4, a 500 × 500 channel: {needed:,} iterations of IBU or more / mle",
+            lambda: ibu_channel(first.counts, channel.matrix, least),
+            lambda: mle(first.counts, channel, TOLERANCE),
+            20,
+            True,
+            least / needed,
+        ),
+    ]
+
+
+def of_simulations() -> list[Ratio]:
+    """Maximum likelihood from the bits of unary encoding, and a cell of the paper's main grid."""
+    protocol, rng = UnaryEncoding(200, 1.0), np.random.default_rng(1)
+    weights, passes = np.exp(-6 * np.arange(200) / 200), 1000
+    bits = protocol.randomize(rng.choice(200, 20_000, p=weights / weights.sum()), rng)
+
+    def em() -> None:
+        """Too few passes for the certificate that the other side reaches."""
+        likelihood, theta = unary_estimation._Likelihood.of(bits, protocol), np.full(200, 1 / 200)
+        for _ in range(passes):
+            factors = likelihood.evaluate(theta)[1]
+            theta = theta * factors
+        assert factors.max() - 1 > 1e-6
+
+    cell = next(one for one in MAIN_GRID if (one.k, one.n) == (1000, 1_000_000))
+    users = np.repeat(np.arange(cell.k), cell_collector(cell, MAIN_SETTINGS, {}).true_counts).tolist()
+
+    def one_by_one() -> None:
+        """One collection of a cell: a loop over the users, and the listing."""
+        keep, uniform = cell.mechanism.keep, random.random
+        reports = [user if uniform() < keep else int(uniform() * cell.k) for user in users]
+        listing.mle(np.bincount(reports, minlength=cell.k) / cell.n, cell.mechanism.p)
+
+    return [
+        Ratio(
+            f"bits of 20,000 users, K = 200: {passes:,} passes of EM or more / mle_unary",
+            em,
+            lambda: mle_unary(bits, protocol, 1e-6),
+            10,
+            True,
+        ),
+        Ratio(
+            "a collection of K = 1,000, N = 1,000,000: users one by one and the listing / in a sweep",
+            one_by_one,
+            lambda: run(Sweep((cell,), MAIN_SETTINGS)),
+            100,
+            True,
+            1 / MAIN_SETTINGS.seeds,
+        ),
+    ]
+
+
 def milliseconds(value: float) -> str:
     return f"{value * 1e3:,.4f}" if value < 1e-4 else f"{value * 1e3:,.2f}"
 
@@ -153,7 +245,8 @@ def main(rounds: int) -> int:
         f"K = {mechanism.k:,}, N = {counts.sum():,}, eps = {mechanism.epsilon:g}, Zipf {INDUSTRIAL.s:g}: "
         f"{np.unique(counts).size} distinct counts.\n"
     )
-    failed = judge(demanded(counts, mechanism), rounds)
+    every = [*demanded(counts, mechanism), *of_figure4(counts, mechanism), *of_simulations()]
+    failed = judge(every, rounds)
 
     rows, missing = [], []
     for peer in peers.available(counts, mechanism):

@@ -23,6 +23,7 @@ from rr_core.reports.measured import CATEGORIES, COVERAGE
 from tests.core.test_reports_intervals import category_kinds, falling_shares
 
 PRIORS, DRAWS, SEED = (0.5, 1.0), 500, 1
+COLUMNS = "population,k,n,epsilon,users,prior,categories,percent,se,lowest,collections"
 FILE = Path(__file__).parents[2] / "rr_core" / "data" / "reports_credible_coverage.csv"
 Setting = tuple[str, int, int, float, Users]
 
@@ -73,21 +74,7 @@ def held(setting: Setting, prior: float, collections: int, seed: int) -> np.ndar
 def main() -> None:
     with FILE.open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(
-            [
-                "population",
-                "k",
-                "n",
-                "epsilon",
-                "users",
-                "prior",
-                "categories",
-                "percent",
-                "se",
-                "lowest",
-                "collections",
-            ]
-        )
+        rows.writerow(COLUMNS.split(","))
         for setting in settings():
             _, k, n, epsilon, _ = setting
             kinds = category_kinds(shares_of(setting), n, RandomizedResponse(k, epsilon))

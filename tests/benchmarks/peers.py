@@ -128,24 +128,24 @@ def reports_by_multi_freq_ldpy(counts: np.ndarray, mechanism: RandomizedResponse
     )
 
 
-PEERS: dict[str, tuple[str, Maker]] = {
-    "Inv (pure-ldp)": ("pure-ldp", inv_by_pure_ldp),
-    "InvN (multi-freq-ldpy)": ("multi-freq-ldpy", inv_n_by_multi_freq_ldpy),
-    "InvP (pure-ldp)": ("pure-ldp", inv_p_by_pure_ldp),
-    "InvP (pyproximal)": ("pyproximal", inv_p_by_pyproximal),
-    "IBU (multi-freq-ldpy)": ("multi-freq-ldpy", ibu_by_multi_freq_ldpy),
-    "reports (pure-ldp)": ("pure-ldp", reports_by_pure_ldp),
-    "reports (multi-freq-ldpy)": ("multi-freq-ldpy", reports_by_multi_freq_ldpy),
-}
+MAKERS: tuple[Maker, ...] = (
+    inv_by_pure_ldp,
+    inv_n_by_multi_freq_ldpy,
+    inv_p_by_pure_ldp,
+    inv_p_by_pyproximal,
+    ibu_by_multi_freq_ldpy,
+    reports_by_pure_ldp,
+    reports_by_multi_freq_ldpy,
+)
 
 
 def available(counts: np.ndarray, mechanism: RandomizedResponse) -> Iterator[Peer | str]:
     """Each peer, or one line that says why it cannot be timed."""
-    for name, (package, make) in PEERS.items():
+    for make in MAKERS:
         try:
             yield make(counts, mechanism)
         except ImportError as error:
-            yield f"{name}: {package} is not usable here ({error}); see tests/benchmarks/requirements.txt"
+            yield f"{make.__name__}: not usable here ({error}); see tests/benchmarks/requirements.txt"
 
 
 def disagreement(peer: Peer) -> float | None:

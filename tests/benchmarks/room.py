@@ -37,7 +37,6 @@ from tests.benchmarks.soak import Memory
 from tests.browser.server import ROOT, started
 
 POLL = 4.0  # seconds that the last phones stay; between two polls of one at least
-MOST_MILLISECONDS, MOST_TIMES_WITHOUT, MOST_MEMORY = 250.0, 1.5, 1.1
 AFTER = 30.0  # seconds until memory is looked at
 ANSWERS = ("Yes", "No")
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rr_core import RandomizedResponse
@@ -35,8 +37,9 @@ CHANNELS = {
 NAMES = ["<b>a</b>", "b", "c", "d", "e"]
 
 
-def collected(name, seed=1):
-    return collect(CHANNELS[name], [500, 300, 150, 40, 10], seed)
+@cache
+def collected(name):
+    return collect(CHANNELS[name], [500, 300, 150, 40, 10], 1)
 
 
 @pytest.mark.parametrize("name", CHANNELS)
@@ -78,6 +81,7 @@ def test_bounds_are_drawn_and_told(name):
 
 
 @holds("This table has as many possible reports as truths: with more and more users no estimate has less.")
+@settings(max_examples=50)
 @given(st.integers(0, 10_000))
 def test_of_a_square_table_nothing_is_simulated_and_no_bound_is_above_inv(seed):
     rng = np.random.default_rng(seed)
@@ -144,13 +148,14 @@ def test_a_report_that_cannot_occur_is_none_of_the_reports_of_a_square_table():
     assert "as many possible reports as truths" in reading(bounds_bars(found.bounds, 100))
 
 
-@pytest.mark.parametrize("name", CHANNELS)
+@pytest.mark.parametrize("name", ["geometric", "nothing", "wide"])
 def test_the_film_ends_near_mle(name):
     found = collected(name)
     figure = channel_film(found, NAMES)
     check(figure)
-    assert len(figure.frames) == len(found.ibu.iterations)
-    np.testing.assert_allclose(figure.frames[-1].data[0].y, found.ibu.thetas[-1], atol=1e-6)
+    frames = figure.frames
+    assert len(frames) == len(found.ibu.iterations)
+    np.testing.assert_allclose(frames[-1].data[0].y, found.ibu.thetas[-1], atol=1e-6)
     assert f"they differ by {off_by(found.ibu.thetas[-1], found.mle.theta)}." in reading(figure)
 
 

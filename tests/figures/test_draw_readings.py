@@ -1,5 +1,5 @@
 """What the lab's pages say of a scenario, read back and held against plain computations: over the corners of all
-controls and 600 random scenarios."""
+controls and random scenarios."""
 
 from __future__ import annotations
 
@@ -71,11 +71,6 @@ def over_settings(many):
     return [(draw, compare(draw)) for draw in map(Scenario.draw, [*corners(), *random_scenarios(many)])]
 
 
-@pytest.fixture(scope="module")
-def draws():
-    return over_settings(600)
-
-
 def shown(k):
     return bars(natural_order(k), None, "Category")
 
@@ -95,26 +90,25 @@ def holds_as_share(shown, true):
     assert 1 - true > 1e-3 or 1 - true < 1e-11 or 0.4 < (1 - shown) / (1 - true) < 2.5, (shown, true)
 
 
-@recomputes(likelier_truth)
-def test_how_many_times_as_likely_the_truth_is_to_be_reported(many):
+@recomputes(likelier_truth, two_ways, channel)
+def test_the_chances_of_the_truth_and_of_another_are_told(many):
     for scenario in [*corners(), *random_scenarios(many)]:
-        (p, q), text = p_and_q(scenario), likelier_truth(scenario.mechanism)
-        assert text.startswith("The truth is ")
-        times, (first, second) = numbers(text)[0], percents(text)
+        (p, q), k, mechanism = p_and_q(scenario), scenario.k, scenario.mechanism
+        text = likelier_truth(mechanism)
+        times = numbers(text)[0]
         assert p / q <= times * (1 + 1e-12)  # rounded up
         assert times <= 1.011 * p / q
         assert times - 1 <= 1.12 * (p / q - 1)
-        holds_as_share(first, p)
-        assert reads(second, q) or q > 0.99 or abs(second - q) < 1e-14
-
-
-@recomputes(two_ways)
-def test_the_two_ways_in_which_a_report_is_true(many):
-    for scenario in [*corners(), *random_scenarios(many)]:
-        (p, q), text = p_and_q(scenario), two_ways(scenario.mechanism)
+        pairs = [percents(text)]
+        if k <= noise_page.LARGEST_MATRIX:
+            pairs.append(percents(reading(channel(mechanism, [str(i) for i in range(k)]))))
+        for first, second in pairs:
+            holds_as_share(first, p)
+            assert reads(second, q) or q > 0.99 or abs(second - q) < 1e-14
+        text = two_ways(mechanism)
         shown, (_, parts, same, others) = percents(text), numbers(text)[:4]
         assert parts == same
-        assert others == scenario.k - 1
+        assert others == k - 1
         assert parts / (parts + others) == pytest.approx(p, rel=0.011)
         holds_as_share(shown[0], p)
         for one, true in zip(shown, (p, p - q, q), strict=True):
@@ -122,8 +116,8 @@ def test_the_two_ways_in_which_a_report_is_true(many):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("epsilon", [0.01, 1.0, 10.0, 20.0])
-@pytest.mark.parametrize("k", [2, 12, 201, 1000, 100_000])
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 20.0])
+@pytest.mark.parametrize("k", [2, 12, 100_000])
 def test_no_share_under_the_mouse_is_rounded_to_nothing_or_to_all(k, epsilon):
     seen = 0
     for s, n in ((5.0, 10**9), (1.3, 10**6), (0.0, 1)):
@@ -173,16 +167,6 @@ def test_what_was_seen_is_a_ring_about_the_exact_chance():
         assert at == int(number.replace(",", "")) * {"": 1, "million": 10**6, "billion": 10**9}[unit]
     assert seen.marker.symbol.endswith("-open")
     assert seen.marker.size > 2 * exact.marker.size
-
-
-@recomputes(channel)
-def test_the_matrix_says_the_chance_of_the_truth_and_of_another(many):
-    for scenario in [*corners(), *random_scenarios(many)]:
-        text = reading(channel(scenario.mechanism, [str(i) for i in range(scenario.k)]))
-        p, q = p_and_q(scenario)
-        first, second = percents(text)
-        holds_as_share(first, p)
-        assert reads(second, q) or q > 0.99 or abs(second - q) < 1e-14
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 20.0])
@@ -237,7 +221,7 @@ def test_the_histogram_says_the_even_share_and_how_many_bars_are_in_their_band(m
                 upto = np.cumsum(law)
                 within += (upto[c] >= 0.025 - 1e-12) and ((upto[c - 1] if c else 0) < 0.975 + 1e-12)
             assert inside == within
-    assert checked > 80
+    assert checked > 30
 
 
 @recomputes(chance_in_words)
@@ -253,12 +237,11 @@ def test_the_chance_that_an_empty_category_goes_negative(many):
             assert text == reading(chance_against_users(scenario.n, mechanism, 0.5))
 
 
-@pytest.mark.slow
-def test_negatives_to_expect_of_held_and_of_empty_categories(draws):
+def test_negatives_to_expect_of_held_and_of_empty_categories(many):
     """Each number of the table, against sums over the binomials of every category, or where they have more than 300
     terms (so a variance above 120) against the plain normal law."""
-    for i, (draw, _) in enumerate(draws[::2]):
-        scenario, factors = draw.scenario, (1, 10) if i % 20 == 0 else (1,)
+    for i, draw in enumerate(map(Scenario.draw, [*corners(), *random_scenarios(many)][::2])):
+        scenario, factors = draw.scenario, (1, 10) if i % 10 == 0 else (1,)
         held, empty = (draw.true_counts > 0).sum(), (draw.true_counts == 0).sum()
         rows = more_users([expected_negatives(draw, times) for times in factors]).splitlines()
         assert rows[0].strip("| ").split(" | ")[1:] == [f"N = {times * scenario.n:,}" for times in factors]
@@ -585,7 +568,7 @@ def test_every_number_of_the_error_table(many, monkeypatch):
                     float(numbers(c.replace("*", ""))[0]) if "≈" not in c else 0.0 for c in cells if "**" in c
                 ]
                 assert max(bold) <= min(errors) * (1 + 1e-6) + 1e-12
-    assert checked > 1000
+    assert checked > 600
 
 
 @recomputes("pages/noisy_histogram.py::<module>")
@@ -594,7 +577,7 @@ def test_a_new_draw_is_said_to_bring_other_users_where_it_does():
     for dist, n in (("exam", 2000), ("exam", 500), ("zipf", 2000)):
         draw, new = (Scenario(dist, 12, 1.3, 1.0, n, seed).draw() for seed in (1, 2))
         assert (draw.counts != new.counts).any()
-        for hidden in (False, True):
+        for hidden in (False, True) if dist == "zipf" else (False,):
             link = f"dist={dist}&k=12&s=1.3&eps=1&n={n}&seed=1" + "&truth=hidden" * hidden
             page = opened("noisy_histogram", link)
             (text,) = [one.value for one in page.markdown if "**New draw** for" in one.value]

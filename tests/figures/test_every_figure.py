@@ -44,11 +44,10 @@ FOLDER = Path(rr_core.figures.__file__).parent
 MODULES = sorted(path for path in FOLDER.glob("*.py") if path.name != "style.py")
 
 
-def check(figure: go.Figure) -> None:
-    # Figures are not validated when they are built; Plotly does it here, property by property.
-    validated = go.Figure(figure.to_plotly_json())
-    assert validated.to_plotly_json().keys() == figure.to_plotly_json().keys()
-    sent = spec(figure)
+def check(figure: go.Figure) -> go.Figure:
+    """The figure, validated: that is not done when it is built; Plotly does it here, property by property."""
+    validated, sent = go.Figure(figure.to_plotly_json()), spec(figure)
+    assert ("frames" in sent) == bool(validated.frames)
     assert len(json.dumps(sent)) < MOST_BYTES
     points = sum(
         len(trace.y) if trace.y is not None else 0 for trace in validated.data if trace.type != "box"
@@ -63,10 +62,13 @@ def check(figure: go.Figure) -> None:
         assert len(sent["layout"][axis]["title"]["text"]) > 3
     assert "$" not in json.dumps(sent["layout"])  # MathJax would have to be loaded
     assert min(font_sizes(sent)) >= 14  # to be read from the back of the room
+    return validated
 
 
 def font_sizes(part: Any) -> Iterator[float]:
     """Every size of text in a figure's spec. What has none of its own takes the layout's."""
+    if isinstance(part, list) and not any(isinstance(inner, dict | list) for inner in part[:1]):
+        return  # numbers or words
     for name, inner in part.items() if isinstance(part, dict) else enumerate(part):
         if isinstance(name, str) and name.endswith("font") and "size" in inner:
             yield inner["size"]
@@ -121,15 +123,14 @@ def test_channel_matrix(k):
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
-def test_numbers_have_no_letters_of_units(path):
+def test_no_module_writes_units_fixed_decimals_or_the_colour_of_a_quantity(path):
+    text = path.read_text("utf-8")
     # d3's "s": 10k, 1G, and 500m for a half.
-    assert not re.search(r"[.~\d]s[\"}]", path.read_text("utf-8"))
-
-
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
-def test_shares_have_significant_digits_and_no_fixed_decimals(path):
+    assert not re.search(r"[.~\d]s[\"}]", text)
     # With d3's "%" a share of 0.000001% reads 0%, and ticks of small shares repeat.
-    assert not re.search(r"~%|%\{[xyz]:[^}]*%\}|tickformat=\"[^\"]*%\"", path.read_text("utf-8"))
+    assert not re.search(r"~%|%\{[xyz]:[^}]*%\}|tickformat=\"[^\"]*%\"", text)
+    colours = set(re.findall(r"#[0-9A-F]{6}", text.upper()))
+    assert not colours & {quantity.colour.upper() for quantity in QUANTITIES.values()}
 
 
 @pytest.mark.parametrize("k", [12, 10_000])
@@ -140,12 +141,6 @@ def test_the_grey_bands_have_one_entry_in_the_legend(k):
         if trace.showlegend is not False and "truth" in trace.name
     ]
     assert shown == ["truth ± 1 and ± 2 standard errors"]
-
-
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
-def test_colours_of_quantities_stand_in_one_place(path):
-    colours = set(re.findall(r"#[0-9A-F]{6}", path.read_text("utf-8").upper()))
-    assert not colours & {quantity.colour.upper() for quantity in QUANTITIES.values()}
 
 
 def test_quantities_differ_in_colour_marker_and_dash():
@@ -278,18 +273,18 @@ def test_hover_holds_escaped_names(name):
 def test_find_goes_through_very_many_names_once_however_much_is_typed():
     """One pass for all words, and of a text without end no more than a person types: 200 words took 200 times as long
     as one."""
-    names = np.array([f"category number {i}" for i in range(300_000)], object)
+    names = np.array([f"category number {i}" for i in range(60_000)], object)
 
     def seconds(text: str, found: int) -> float:
         begin = time.thread_time()
         assert find(text, names, len(names)).size == found
         return time.thread_time() - begin
 
-    one = seconds("number 77777", 1)
+    one = seconds("number 55555", 1)
     for text, found in (
-        (",".join(map(str, range(1000, 300_000))), MOST_BARS),
-        ("category, " * 100_000, MOST_BARS),
-        ("a" * 10_000_000, 0),
+        (",".join(map(str, range(1000, 60_000))), MOST_BARS),
+        ("category, " * 20_000, MOST_BARS),
+        ("a" * 2_000_000, 0),
     ):
         assert seconds(text, found) < 30 * one
 

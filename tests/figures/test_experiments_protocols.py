@@ -29,7 +29,7 @@ from rr_core.words.experiments_protocols import (
     _smallest,
     curves_in_words,
     errors_in_words,
-    evidence,
+    lopuhaa_evidence,
     panel_name,
 )
 from tests.figures.samples import values
@@ -158,7 +158,7 @@ def bears_on(key, made):
 
 
 @holds("surely so", ", surely worse in {}")
-@recomputes(errors_in_words, evidence, curves_in_words, _smallest)
+@recomputes(errors_in_words, lopuhaa_evidence, curves_in_words, _smallest)
 def test_what_is_told_of_the_figures_is_so_in_their_collections(many):
     rng = np.random.default_rng(40)
     for _ in range(2 + many // 50):
@@ -176,7 +176,7 @@ def test_what_is_told_of_the_figures_is_so_in_their_collections(many):
 
 
 def _evidence_is_right(one, made):
-    rows, text = bears_on(one.key, made), evidence(one)
+    rows, text = bears_on(one.key, made), lopuhaa_evidence(one)
     both, similar = one.key.startswith("both_better"), one.key in ("rr_many", "ue_few", "rr_real")
     question = made.both_better if both else made.similar if similar else made.lower
     answers = [question(row) for row in rows]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -86,9 +87,10 @@ class Known:
         self.done = done
 
 
+@cache
 def sweeps(many):
     rng = np.random.default_rng(30)
-    return (Known(rng, i) for i in range(max(many, 200)))
+    return [Known(rng, i) for i in range(max(many, 120))]
 
 
 def about(told, ratio):

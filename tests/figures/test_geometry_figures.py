@@ -69,8 +69,6 @@ from tests.sentences.spoken import numbers, random_scenarios, reads, tells
 NAMES = ("bus", "R&amp;D", "x" * 16)
 SOME = (2, 3, 12, 10_000)
 THETA = np.array([0.7, 0.2, 0.1])
-REPORTS = [((62, 33, 5), 1.0), ((85, 10, 5), 1.0), ((40, 35, 25), 1.0), ((1, 0, 0), 0.01), ((1, 1, 1), 20.0)]
-EVERY = pytest.mark.parametrize(("reports", "epsilon"), REPORTS)
 LEVEL = pytest.mark.parametrize("level", [False, True])
 
 
@@ -86,11 +84,19 @@ def built(reports, epsilon, zeros_of="mle_star"):
     return found, shown, layers
 
 
-@EVERY
-def test_triangle_is_valid_with_and_without_its_layers(reports, epsilon):
-    for zeros_of in ("inv_n", "inv_p", "mle_star"):
-        found, shown, layers = built(reports, epsilon, zeros_of)
-        check(triangle(found, THETA, NAMES, shown, layers))
+@pytest.mark.parametrize(
+    ("reports", "epsilon", "zeros_of"),
+    [
+        ((62, 33, 5), 1.0, "inv_n"),
+        ((85, 10, 5), 1.0, "inv_p"),
+        ((40, 35, 25), 1.0, "mle_star"),
+        ((1, 0, 0), 0.01, "mle_star"),
+        ((1, 1, 1), 20.0, "inv_p"),
+    ],
+)
+def test_triangle_is_valid_with_and_without_its_layers(reports, epsilon, zeros_of):
+    found, shown, layers = built(reports, epsilon, zeros_of)
+    check(triangle(found, THETA, NAMES, shown, layers))
     check(triangle(found, THETA, NAMES, shown, Layers()))
 
 
@@ -207,7 +213,7 @@ def test_pushed_down_is_valid_at_every_end(k, level):
     draw = drawn(k)
     category = int(push_down_candidates(draw.counts, draw.mechanism)[0])
     found = push_down(draw.counts, category, draw.mechanism, equalize=level)
-    for now in (0, len(found.counts) // 2, len(found.counts) - 1):
+    for now in (0, len(found.counts) - 1):
         check(push_down_curves(found, now))
         check(repairs_plane(found.collinearity_at(now)))
 
@@ -281,7 +287,7 @@ def is_way_along(counts, mechanism):
 @recomputes(_plane_reading, _verdict)
 def test_the_plane_says_where_mle_star_is(many):
     seen = set()
-    for counts, mechanism in [*histograms(1, 5 * many), ([60, 25, 5], RandomizedResponse(3, 1.0))]:
+    for counts, mechanism in [*histograms(1, 3 * many), ([60, 25, 5], RandomizedResponse(3, 1.0))]:
         place = collinearity(counts, mechanism)
         length, off = off_the_line(counts, mechanism)
         said, verdict = reading(repairs_plane(place)), _verdict(place, theorem2(counts, mechanism))
@@ -426,7 +432,7 @@ def test_every_stretch_off_the_line_is_named(many):
         found = push_down(counts, category, mechanism, equalize=level)
         start = levelled(counts, mechanism) if level else counts
         every = np.stack([by_hand(start, category, x) for x in range(counts[category] + 1)])
-        off = np.array([~collinearity(row, mechanism).on_line for row in every])
+        off = ~collinearity(every, mechanism).on_line
         edges = np.flatnonzero(np.diff(np.r_[0, off, 0])).reshape(-1, 2)
         wanted = [(int(a), int(b) - 1) for a, b in edges]
         assert found.off_line_ranges == wanted, (counts, category, level)
@@ -487,9 +493,7 @@ def said_of(found):
 def test_no_bias_and_no_order_is_told_that_the_exact_law_does_not_have():
     """Half and half the three biases are the same, by symmetry."""
     told = {"farthest": 0, "cannot tell": 0, "all three": 0, "told from chance": 0}
-    for (n, epsilon), where in itertools.product(
-        itertools.product((1, 2, 5, 13, 30), EPSILONS), TRUTH_PLACES
-    ):
+    for (n, epsilon), where in itertools.product(itertools.product((1, 5, 30), EPSILONS), TRUTH_PLACES):
         draw = Scenario("zipf", 3, 0.7, epsilon, n, 11).draw()
         found = simulate_clouds(draw, where)
         true = exact_bias(tuple(cloud_true_counts(draw, where).tolist()), epsilon)

@@ -75,7 +75,8 @@ def test_every_figure_is_valid_small_and_says_itself(k):
 def test_frames_are_the_estimates_themselves(k):
     figure, path, view = film(k), run(k), shown(k)
     assert len(json.dumps(spec(figure))) < MOST_BYTES
-    names = [frame["name"] for frame in figure.to_plotly_json()["frames"]]
+    frames = figure.frames  # Plotly makes and validates them each time
+    names = [frame.name for frame in frames]
     iterations = [int(name.replace(",", "")) for name in names]
     assert iterations[0] == 0
     assert iterations[-1] == LAST
@@ -88,7 +89,7 @@ def test_frames_are_the_estimates_themselves(k):
             expected = view.mean(estimate[view.order])
         else:
             expected = estimate
-        np.testing.assert_allclose(values(figure.frames[i].data[0]), expected, rtol=1e-6, atol=1e-12)
+        np.testing.assert_allclose(values(frames[i].data[0]), expected, rtol=1e-6, atol=1e-12)
     best = mle_star(drawn(k).counts, drawn(k).mechanism)
     expected = view.mean(best[view.order]) if view.is_curve else best
     np.testing.assert_allclose(values(named(figure, "MLE*")), expected, rtol=1e-6, atol=1e-12)
@@ -193,8 +194,9 @@ def test_several_draws_every_run_in_its_own_look():
 
 def test_way_through_the_triangle():
     draw, path = drawn(3), run(3)
-    figure = triangle_path(path, estimate_three(draw.counts, draw.mechanism), ["a", "b", "c"])
+    figure = triangle_path(path, estimate_three(draw.counts, draw.mechanism), ["a", "b%{x}", "c"])
     check(figure)
+    assert all("%{x}" not in (trace.hovertemplate or "") for trace in figure.data)  # a name, not a number
     line = named(figure, "IBU, dots at recorded iterations")
     x, y = values(line, "x"), values(line)
     side, height = np.sqrt(2), np.sqrt(1.5)

@@ -265,7 +265,7 @@ def test_the_map_says_where_the_goal_is_reached_and_where_one_is(many):
 @recomputes(sentences.meaning, sentences.whose_shares)
 def test_which_populations_an_answer_is_about(many):
     rng = np.random.default_rng(5)
-    for i in range(10 + many // 10):
+    for i in range(10 + many // 50):
         kind, users = ("rmse", "share", "smallest", "max", "top")[i % 5], ("fixed", "sampled")[i % 2]
         k, epsilon = int(rng.integers(3, 30)), float(rng.uniform(0.1, 6))
         value = 1.0 if kind == "top" else (0.001, 8.0)[i % 3 > 0]

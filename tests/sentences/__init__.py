@@ -30,9 +30,10 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import CodeType, FrameType
 from typing import Any, TypeVar
 
-from tests.sentences.source import ROOT, Generated, generated
+from tests.sentences.source import ROOT, Generated, generated_in
 
 Test = TypeVar("Test", bound=Callable[..., None])
 HELD: dict[str, list[str]] = {}  # sentence: tests
@@ -68,7 +69,9 @@ def recomputes(*functions: Callable[..., Any] | str, of: str = "") -> Callable[[
 
         @functools.wraps(test)
         def run(*arguments: Any, **named: Any) -> None:
-            awaited = [one for one in generated() if one.place in places and pattern.search(one.says)]
+            files = dict.fromkeys(place.partition("::")[0] for place in places)
+            several = (one for file in files for one in generated_in(file))
+            awaited = [one for one in several if one.place in places and pattern.search(one.says)]
             assert {one.place for one in awaited} == set(places), f"no generated sentence in one of {places}"
             with _unmade(awaited) as unmade:
                 test(*arguments, **named)
@@ -88,25 +91,32 @@ def place(function: Callable[..., Any]) -> str:
 
 
 @contextmanager
-def _unmade(awaited: list[Generated]) -> Iterator[list[Generated]]:
-    """The sentences not made so far, in a list that becomes shorter as their lines run, in whatever thread."""
-    unmade = list(awaited)
-    files = {f"{ROOT}/{one.file}" for one in awaited}
+def _unmade(awaited: list[Generated]) -> Iterator[dict[Generated, None]]:
+    """The sentences not made so far, in order, which become fewer as their lines run, in whatever thread."""
+    unmade = dict.fromkeys(awaited)
+    on_lines: dict[str, dict[int, list[Generated]]] = {}
+    for one in unmade:
+        for number in range(one.line, one.end + 1):
+            on_lines.setdefault(f"{ROOT}/{one.file}", {}).setdefault(number, []).append(one)
     before = sys.gettrace()
 
-    def line(frame: Any, event: str, _: Any) -> Any:
-        if event == "line" and unmade:
-            name, number = frame.f_code.co_filename, frame.f_lineno
-            unmade[:] = [
-                one for one in unmade if not (one.line <= number <= one.end and name == f"{ROOT}/{one.file}")
-            ]
+    @functools.cache
+    def is_watched(code: CodeType) -> bool:
+        return any(number in on_lines[code.co_filename] for *_, number in code.co_lines())
+
+    def line(frame: FrameType, event: str, _: Any) -> Any:
+        if event == "line":
+            for one in on_lines[frame.f_code.co_filename].pop(frame.f_lineno, ()):
+                unmade.pop(one, None)
         return line if unmade else None
 
-    def call(frame: Any, event: str, argument: Any) -> Any:
+    def call(frame: FrameType, event: str, argument: Any) -> Any:
         if not unmade:
             sys.settrace(before)
             return None
-        return line(frame, "line", argument) if frame.f_code.co_filename in files else None
+        code = frame.f_code
+        watched = code.co_filename in on_lines and is_watched(code)
+        return line(frame, "line", argument) if watched else None
 
     sys.settrace(call)
     threading.settrace(call)

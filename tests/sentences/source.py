@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import ast
 import html
+import itertools
 import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -90,21 +91,19 @@ class Generated:
 @cache
 def generated() -> tuple[Generated, ...]:
     """Every generated sentence of the app, in the order of the files."""
-    found: list[Generated] = []
-    for path in _sources():
-        file = path.relative_to(ROOT).as_posix()
-        if path.suffix != ".py" or (file.startswith(_OF_INPUT) and file != _OF_ANALYSES):
-            continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        outermost = [one for one in tree.body if isinstance(one, ast.FunctionDef | ast.ClassDef)]
-        for node, text in strings_of(tree):
-            first, last = node.lineno, node.end_lineno or node.lineno
-            around = [one.name for one in outermost if one.lineno <= first <= (one.end_lineno or 0)]
-            filled = filter(_is_generated, sentences(text))
-            found += [
-                Generated(says, file, around[0] if around else "<module>", first, last) for says in filled
-            ]
-    return tuple(found)
+    files = [path.relative_to(ROOT).as_posix() for path in _sources() if path.suffix == ".py"]
+    read = [file for file in files if not file.startswith(_OF_INPUT) or file == _OF_ANALYSES]
+    return tuple(itertools.chain.from_iterable(map(generated_in, read)))
+
+
+@cache
+def generated_in(file: str) -> tuple[Generated, ...]:
+    """Those of one file."""
+    return tuple(
+        Generated(says, file, one.function, one.line, one.end)
+        for one in strings_of(ROOT / file)
+        for says in filter(_is_generated, sentences(one.text))
+    )
 
 
 def _sources() -> list[Path]:
@@ -118,7 +117,7 @@ def _sources() -> list[Path]:
 def texts(path: Path) -> Iterator[tuple[int, str]]:
     content = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
-        yield from ((node.lineno, text) for node, text in strings_of(ast.parse(content)))
+        yield from ((one.line, one.text) for one in strings_of(path))
     elif path.suffix == ".toml":
         for text in values(tomllib.loads(content)):
             line = content[: content.find(text.split("\n")[0])].count("\n") + 1
@@ -142,29 +141,45 @@ def sentences(text: str) -> Iterator[str]:
         yield from (part.strip() for part in _SENTENCE.split(" ".join(paragraph.split())))
 
 
-def strings_of(tree: ast.Module) -> Iterator[tuple[ast.expr, str]]:
-    """Every text of a module with the expression that makes it; one that is put together from several is told once,
-    whole."""
-    left_out = {id(node) for node in ast.walk(tree) if isinstance(node, ast.Raise)} | set(_docstrings(tree))
-    waiting: list[ast.AST] = [tree]
-    while waiting:
-        node = waiting.pop()
-        if id(node) in left_out:
-            continue
-        text, inner = _text(node)
-        if text is None:
-            waiting += list(ast.iter_child_nodes(node))[::-1]
-        else:
-            assert isinstance(node, ast.expr)
-            yield node, text
+class Text(NamedTuple):
+    """A text of a module, the outermost function or class around it (``<module>``: none), its first and last line."""
+
+    text: str
+    function: str
+    line: int
+    end: int
+
+
+@cache
+def strings_of(path: Path) -> tuple[Text, ...]:
+    """Every text of a module; one that is put together from several is told once, whole."""
+    found = []
+    for statement in _without_docstring(ast.parse(path.read_text(encoding="utf-8"))):
+        named = isinstance(statement, ast.FunctionDef | ast.ClassDef)
+        waiting = [statement]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, ast.Raise):
+                continue
+            text, inner = _text(node)
+            if text is not None:
+                assert isinstance(node, ast.expr)
+                # What decorates a function stands above its first line.
+                inside = named and node.lineno >= statement.lineno
+                name = statement.name if inside else "<module>"
+                found.append(Text(text, name, node.lineno, node.end_lineno or node.lineno))
+            else:
+                inner = _without_docstring(node)
             waiting += inner[::-1]
+    return tuple(found)
 
 
-def _docstrings(tree: ast.Module) -> Iterator[int]:
+def _without_docstring(node: ast.AST) -> list[ast.AST]:
+    children = list(ast.iter_child_nodes(node))
     owners = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    for node in ast.walk(tree):
-        if isinstance(node, owners) and node.body and isinstance(node.body[0], ast.Expr):
-            yield id(node.body[0].value)
+    if isinstance(node, owners) and node.body and isinstance(node.body[0], ast.Expr):
+        children.remove(node.body[0])
+    return children
 
 
 def _text(node: ast.AST) -> tuple[str | None, list[ast.AST]]:

@@ -150,7 +150,7 @@ CORNERS = [
 
 @holds("one collection per setting cannot tell which estimate is best on average.")
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", [1, 2, 5])
+@pytest.mark.parametrize("seeds", [1, 2])
 def test_at_the_corners_of_all_ranges_nothing_is_said_that_is_not_so(seeds):
     """One collection settles nothing; and nothing is a number that is none."""
     settings = Settings(seeds, estimators=VALID, metrics=("mse", "nll"), bias=False)

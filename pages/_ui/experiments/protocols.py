@@ -25,8 +25,8 @@ from rr_core.words.experiments_protocols import (
     FIGURE_NAMES,
     LOPUHAA_PROTOCOL_NAMES,
     errors_in_words,
-    evidence,
-    paper_says,
+    lopuhaa_evidence,
+    lopuhaa_says,
 )
 from rr_core.words.phrases import table
 
@@ -132,7 +132,7 @@ def _verdicts() -> None:
 
 def _table(numbers: str) -> str:
     rows = [
-        (paper_says(one), f"**{with_symbol(one.verdict)}**{numbers.format(evidence(one))}")
+        (lopuhaa_says(one), f"**{with_symbol(one.verdict)}**{numbers.format(lopuhaa_evidence(one))}")
         for one in _judged()
     ]
     return starred(table(("Lopuhaä-Zwakenberg et al. say", "Measured"), "ll", rows))
