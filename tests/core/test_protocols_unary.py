@@ -428,7 +428,7 @@ def test_the_quadratic_programme_meets_its_conditions(k, seed):
 @pytest.mark.slow
 @pytest.mark.parametrize("optimized", [False, True] if LENGTHY else [True])
 def test_a_thousand_categories_and_a_hundred_thousand_reports(optimized):
-    """tests.benchmarks.unary has as many as the taxi data of Lopuhaa-Zwakenberg et al., section 5."""
+    """A quarter of the taxi data of Lopuhaa-Zwakenberg et al., section 5."""
     k, n = 1000, 100_000
     theta = np.exp(-np.arange(k) / 150)
     made, rng = UnaryEncoding(k, 1.0, optimized), np.random.default_rng(11)
