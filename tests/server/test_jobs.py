@@ -30,21 +30,27 @@ def unmoved(ahead, done):
     return None
 
 
+NEEDED = jobs._LOADED
+
+
 @pytest.fixture(scope="module")
 def pool():
-    """The same one for all tests: a process takes seconds to start."""
-    made = Pool(3)
-    yield made
-    for worker in made._idle:
-        worker.end()
+    """The same one for all tests. What its workers load at low priority is little: what they usually load would take
+    each of them half a minute on a busy machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jobs, "_LOADED", ("wave",))
+        made = Pool(3)
+        yield made
+        for worker in made._idle:
+            worker.end()
 
 
 def test_a_job_is_done_in_a_process_without_pages_and_a_second_one_in_the_same(pool):
     first = pool.run(os.getpid, look=unmoved)
     assert first != os.getpid()
     assert pool.run(os.getpid, look=unmoved) == first
-    loaded = pool.run(eval, "list(__import__('sys').modules)", look=unmoved)
-    assert not {"streamlit", "plotly", "pages"} & set(loaded)
+    assert "wave" in pool.run(work_of_jobs.loaded, look=unmoved)
+    assert not {"streamlit", "plotly", "pages"} & pool.run(work_of_jobs.loaded, NEEDED, look=unmoved)
     with pytest.raises(ZeroDivisionError):  # the function's own errors are its own
         pool.run(divmod, 1, 0, look=unmoved)
     assert pool.run(os.getpid, look=unmoved) == first
@@ -138,7 +144,7 @@ def test_a_job_that_does_not_heed_stop_is_ended(pool, monkeypatch):
 def test_a_job_that_swells_dies_or_never_ends_costs_its_worker_alone(pool, work, words):
     before = pool.run(os.getpid, look=unmoved)
     with pytest.raises(Lost, match=words):
-        pool.run(work, look=unmoved, seconds=2 if work is work_of_jobs.endless else math.inf)
+        pool.run(work, look=unmoved, seconds=0.5 if work is work_of_jobs.endless else math.inf)
     assert pool.run(os.getpid, look=unmoved) != before
     assert len(pool._idle) == 3
 
@@ -147,7 +153,7 @@ def test_a_job_that_swells_dies_or_never_ends_costs_its_worker_alone(pool, work,
 def test_small_files_of_arrow_are_read_again_and_again_within_the_least_memory(pool):
     """Arrow's own allocator took a gigabyte of addresses at once: a file of 400 kB was called damaged."""
     assert pool.run(work_of_jobs.allocator, look=unmoved) == "system"
-    for _ in range(20):
+    for _ in range(5):
         assert pool.run(work_of_jobs.threads_that_read, look=unmoved) == 4
 
 
