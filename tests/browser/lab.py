@@ -143,6 +143,15 @@ class Lab:
             self.page.goto(address if address.startswith("http") else self.server + address)
         return self
 
+    def turn_to(self, address: str) -> Lab:
+        """Go to another address as by Back or Forward, which takes a fraction of the time of loading the page anew."""
+        with self.rerun():
+            self.page.evaluate(
+                "address => { history.pushState(null, '', address); dispatchEvent(new PopStateEvent('popstate')) }",
+                address,
+            )
+        return self
+
     @contextmanager
     def rerun(self) -> Iterator[None]:
         """Do something that makes the app run, and wait until that run is finished and everything is drawn."""
