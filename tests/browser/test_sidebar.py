@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from urllib.parse import parse_qsl
 
@@ -10,7 +9,6 @@ from playwright.sync_api import expect
 
 from rr_core.limits import K_MAX
 from rr_core.populations import DISTRIBUTIONS, UPLOAD
-from rr_core.rounding import percent
 from tests import LENGTHY
 from tests.browser.expected import LINK, QUERY, SIDEBAR
 from tests.browser.lab import LABELS, PAGES, PATIENCE, PROJECTOR
@@ -24,29 +22,6 @@ def tab_to(lab, name, most=60):
         if lab.page.evaluate(FOCUSED).strip() == name:
             return
     raise AssertionError(f"Tab does not reach {name}")
-
-
-def test_both_views_of_epsilon(open_lab):
-    """Presets, tables and Reset: tests/app/test_pages.py."""
-    lab = open_lab(f"/noisy_histogram?{LINK}")
-    side = lab.page.get_by_test_id("stSidebar").inner_text()
-    assert "more private" in side
-    assert "more accurate" in side
-    lab.more("Seed")
-    p, q = math.exp(2) / (math.exp(2) + 999), 1 / (math.exp(2) + 999)
-    rest = lab.page.get_by_test_id("stPopoverBody").inner_text()
-    for words in (f"p = {percent(p)} ", f"q = {percent(q)} ", f"eᵋ = {math.exp(2):.4g}"):
-        assert words in rest
-    lab.page.keyboard.press("Escape")
-    lab.type("Exact ε", 0.7)
-    assert (lab.sidebar()["Privacy ε"], lab.query["eps"]) == ("0.7", "0.7")
-    lab.slide("Privacy ε")
-    assert lab.sidebar()["Exact ε"] == lab.sidebar()["Privacy ε"] == lab.query["eps"] == "0.708"
-    lab.slide("Privacy ε")
-    assert 1.08 < float(lab.query["eps"]) / 0.708 < 1.16  # even steps by ratio
-    for key, end in (("Home", "0.01"), ("End", "20")):
-        lab.slide("Privacy ε", key)
-        assert lab.sidebar()["Exact ε"] == lab.sidebar()["Privacy ε"] == end
 
 
 def test_the_keyboard_alone_and_the_chart_and_script_of_what_it_chose(open_lab):

@@ -178,6 +178,12 @@ def test_back_reload_next_tabs_draws_and_a_hidden_truth_while_presenting(open_la
     leave(lab, "Exit")
     must_agree(lab, fresh)
     lab.press("Reveal the truth")
+    must_agree(lab, fresh)
+    lab.back()
+    assert lab.query["truth"] == "hidden"
+    lab.reload()
+    must_agree(lab, fresh)
+    lab.press("Reveal the truth")
     lab.page.get_by_role("button", name="Figure in full window", exact=True).press("Enter")
     with lab.rerun():
         lab.page.locator(".st-key-foot").get_by_role("slider", name="Privacy ε").press("ArrowLeft")
