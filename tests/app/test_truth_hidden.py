@@ -19,7 +19,7 @@ from rr_core import Scenario
 from rr_core.geometry.simplex import three_categories
 from rr_core.rounding import percent
 from rr_core.scenario import Draw
-from tests.app.opening import OF_A_DRAW, ROOT, charts, checked, opened, parts_of, widget
+from tests.app.opening import OF_A_DRAW, ROOT, charts, checked, opened, parts_of, widget, words
 from tests.sentences import holds
 
 LINK = "dist=zipf&k=12&s=1.1&eps=1.5&n=9973&seed=11"
@@ -145,8 +145,7 @@ def test_no_part_of_protocols_tells_a_hidden_truth(part):
     for how in ("hidden", "shown"):
         page = opened("protocols", f"{LINK}&part={part}&truth={how}")
         assert how == "shown" or leaks(page, drawn(LINK)) == []
-        words = "\n".join(one.value for one in (*page.markdown, *page.caption))
-        assert ("This person's truth" in words) == (how == "shown" and part in ("unary", "time"))
+        assert ("This person's truth" in words(page)) == (how == "shown" and part in ("unary", "time"))
         if part in ("unary", "posterior"):
             assert ("truth" in charts(page)[0]["alt"]) == (how == "shown")
 
