@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -65,6 +66,9 @@ def needed(p, goal, share):
     return (stats.norm.ppf(0.975) + stats.norm.ppf(goal.power)) ** 2 * sum(once) / goal.value**2
 
 
+warner, curve_of = cache(Channel.warner), cache(share_curve)
+
+
 def random_plans(many):
     rng = np.random.default_rng(48)
     for kind in GOALS:
@@ -101,7 +105,7 @@ def is_enough(p, goal, share):
 @recomputes(enough)
 def test_the_answer_is_the_textbooks(many):
     for p, goal, share in random_plans(many):
-        text = enough(share_curve(Channel.warner(p), goal, share))
+        text = enough(curve_of(warner(p), goal, share))
         if abs(p - 0.5) < 1e-6:
             assert "Not even a trillion" in text
             continue
@@ -118,7 +122,7 @@ def test_the_answer_is_the_textbooks(many):
 @recomputes(others, people_against_share)
 def test_other_shares_are_told_as_well(many):
     for p, goal, share in random_plans(many):
-        curve = share_curve(Channel.warner(p), goal, share)
+        curve = curve_of(warner(p), goal, share)
         figure = people_against_share(curve)
         check(figure)
         text = others(curve)
