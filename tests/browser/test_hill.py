@@ -231,18 +231,7 @@ def test_with_more_people_the_same_shares_stand_deeper_and_the_hill_is_steeper(o
 
 def test_by_keyboard_alone_on_a_phone(open_lab):
     hill = Hill(open_lab, PHONE)
-    keyboard = hill.page.keyboard
-
-    def tab_to(name):
-        for _ in range(20):
-            keyboard.press("Tab")
-            focused = (
-                "() => document.activeElement.getAttribute('aria-label') || document.activeElement.innerText"
-            )
-            if hill.page.evaluate(focused) == name:
-                return
-        raise AssertionError(f"no way to {name} by Tab")
-
+    keyboard, tab_to = hill.page.keyboard, hill.lab.tab_to
     heights = {hill.fits()}
     hill.share(0).focus()
     keyboard.press("ArrowRight")

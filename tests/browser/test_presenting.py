@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import expect
 
 from tests.browser.expected import LINK, QUERY
-from tests.browser.lab import BEGINNINGS, PAGES, PHONE, PROJECTOR, QUESTIONS, SCENARIO_PAGES
+from tests.browser.lab import BEGINNINGS, FOCUSED, PAGES, PHONE, PROJECTOR, QUESTIONS, SCENARIO_PAGES
 
 SCENARIO = LINK.replace("k=1000", "k=12")
 SHOWN = {**QUERY, "k": "12"}
@@ -24,8 +24,6 @@ LETTERS = """() => { const found = [], walker = document.createTreeWalker(docume
     found.push([text.data.trim(), parseFloat(style.fontSize) * Math.hypot(matrix.a, matrix.b)]);
   }
   return found }"""
-REACHED = """() => { const at = document.activeElement;
-  return at.getAttribute('aria-label') || at.innerText.trim().split('\\n').at(-1) }"""
 # How much of the figure and of its sentence is on screen, below the question and above the dials.
 IN_SIGHT = """() => { const of = selector => document.querySelector(selector).getBoundingClientRect();
   const low = of('h1').top, high = of('[data-testid="stBottom"]').top;
@@ -46,10 +44,10 @@ def letters(lab):
 def stops(lab, presses: int = 9):
     """What the Tab key reaches from the first dial on."""
     lab.page.locator(".st-key-foot").get_by_role("slider", name="Privacy ε").focus()
-    reached = [lab.page.evaluate(REACHED)]
+    reached = [lab.page.evaluate(FOCUSED)]
     for _ in range(presses):
         lab.page.keyboard.press("Tab")
-        reached.append(lab.page.evaluate(REACHED))
+        reached.append(lab.page.evaluate(FOCUSED))
     return reached
 
 

@@ -243,9 +243,8 @@ def test_by_keyboard_alone(open_lab, code):
     tab_to("Flip the coin")
     keys.press("Enter")
     phone.page.locator(".report").wait_for()
-    assert (
-        phone.page.evaluate("() => document.activeElement.tagName") == "H1"
-    )  # what changed is read from its title
+    # what changed is read from its title
+    assert phone.page.evaluate("() => document.activeElement.tagName") == "H1"
     tab_to("Send")
     keys.press("Enter")
     phone.wait_for("Thank you")

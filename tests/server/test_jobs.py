@@ -20,6 +20,7 @@ from rr_core.ibu.engine import Start
 from server import jobs, sessions
 from server.jobs import NICENESS, Lost, Pool
 from server.priority import FIGURE, GO_ON, Turns
+from tests import until
 from tests.server import work_of_jobs
 
 SCENARIO = Scenario(dist="zipf", s=1.3, k=50, epsilon=2.0, n=10_000)
@@ -88,10 +89,8 @@ def test_progress_is_reported_and_stop_keeps_what_was_reached(pool):
     told, step = pool.run(work_of_jobs.steps, 10**6, look=lambda _, done: (done or 0) > 3, reports=True)
     assert told == "stopped"
     assert step < 1000
-    assert pool.run(work_of_jobs.steps, 5, look=unmoved, reports=True) == (
-        "finished",
-        5,
-    )  # no stop is left over
+    # no stop is left over
+    assert pool.run(work_of_jobs.steps, 5, look=unmoved, reports=True) == ("finished", 5)
 
 
 @pytest.mark.slow
@@ -206,13 +205,6 @@ class Held:
         self.go.touch()
         self.thread.join(30)
         assert self.done
-
-
-def until(ready):
-    end = time.monotonic() + 30
-    while not ready():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def test_runs_wait_in_order_leave_a_worker_for_pages_and_large_ones_come_one_by_one(pool, tmp_path):
