@@ -58,9 +58,8 @@ def test_the_numbers_of_the_answer_are_those_of_the_main_grid(grid, ratios, drow
     for name, most in {"inv_p": 5.7, "inv_n": 2500, "mle_star": 429}.items():
         assert (1 - 0.01) * most < ratios[name][few].max() <= most
     assert (ratios["inv_p"][few] <= 1.5).sum() == 367
-    assert (
-        max(ratios["inv_n"][drowned].max(), ratios["inv_n"][quiet].max()) < 1.00001
-    )  # what nobody would see
+    # what nobody would see
+    assert max(ratios["inv_n"][drowned].max(), ratios["inv_n"][quiet].max()) < 1.00001
     assert 445 < ratios["inv_p"][drowned].max() <= 446
     assert max(ratios[name][quiet].max() for name in VALID) < 1.1
     for told in ("376", "at most 5.7 times", "124 of 124", "up to 446", "100 of 100"):

@@ -100,9 +100,8 @@ def test_page_runs_and_its_charts_are_small_and_named(name, query):
 
 @EVERY_PAGE
 def test_a_link_sets_every_widget_and_a_new_draw_is_drawn(name):
-    k = (
-        3 if name == "geometry" else 50
-    )  # of more than three the triangle may show an example instead of the draw
+    # of more than three the triangle may show an example instead of the draw
+    k = 3 if name == "geometry" else 50
     page = opened(name, LINK.replace("k=50", f"k={k}"))
     shown = [widget(page.sidebar, label).value for label in LABELS[:4]]
     shown += [widget(page, label).value for label in LABELS[4:7]]
@@ -248,9 +247,8 @@ def test_while_the_hand_moves_the_figure_follows(k):
     checked(widget(page, "Privacy ε").set_value(3.0).run())
     released = charts(page)[0]
     assert released["alt"] == moving["alt"]
-    assert (released["data"] == moving["data"]) == (
-        k <= 30
-    )  # many marks are drawn as dashes while the hand moves
+    # many marks are drawn as dashes while the hand moves
+    assert (released["data"] == moving["data"]) == (k <= 30)
 
 
 @pytest.mark.parametrize("text", ["0.2, 0.3, 0.5", "0.2 and 0.3"])
