@@ -1,5 +1,7 @@
 """Experiments: the map of who wins, the paper's evaluation run anew, and what is left of the claims."""
 
+import streamlit as st
+
 from pages._ui import guidance, link
 from pages._ui.experiments import controls, protocols, results, runs, settings, winner_map
 from pages._ui.frame import Parts, open_page, while_open
@@ -32,7 +34,10 @@ if run is not None:
     runs.status(run)
 runs.progress_elsewhere(run)
 if run is None:
-    results.introduction()
+    st.markdown(
+        "Collections are simulated, and in each all estimates are made from the same reports. Which of **InvN**, "
+        "**InvP** and **MLE\\*** comes nearest to the truth?"
+    )
     page.controls()
     controls.sweep_and_run(key, run, scenario)
     results.file_opener()

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ui import guidance
+from pages._ui import chart, guidance
 from pages._ui.frame import Parts, open_page, while_open
 from pages._ui.plan import sections
 from pages._ui.plan.controls import SETTINGS, controls, current_plan, plan_landscape
@@ -27,7 +27,7 @@ plan = current_plan(page.results, settings)
 of_survey = sections.answer(plan, of_survey=PARTS.binding.current() == "surveys")
 left, right = st.columns([3, 1], gap="small")
 with left:
-    place = page.place()
+    place = chart.place_of_lead()
 with right:
     guidance.words(
         "RMSE, Inv, Unbiased, InvN, InvP, MLE\\*, Valid, Randomized response, Subset selection, "

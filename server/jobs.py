@@ -107,7 +107,7 @@ class _Workers(Executor):
             number,
             timeout=idle,
             initializer=prepare_worker,
-            initargs=(os.getpid(), niceness, pipe),
+            initargs=(os.getpid(), niceness, pipe, _LOADED),
             env=_ENVIRONMENT,
         )
         _RUNNING.add(self)
@@ -147,16 +147,16 @@ def _pass_on(handed: Future[Any], inner: Future[Any]) -> None:
 _pipe: Any = None  # of a worker that does jobs, to the server
 
 
-def prepare_worker(parent: int, niceness: int, pipe: Any = None) -> None:
+def prepare_worker(parent: int, niceness: int, pipe: Any = None, modules: tuple[str, ...] = ()) -> None:
     """Give this process its priority, where the system can (Windows cannot), and let it end with its parent; one that
-    does jobs loads what most of them need."""
+    does jobs loads these modules."""
     global _pipe
     _pipe = pipe
     if hasattr(os, "nice") and os.nice(0) < niceness:  # it may have inherited one
         os.nice(niceness)
     threading.Thread(target=_end_after, args=(parent,), name="parent", daemon=True).start()
     if pipe is not None:
-        _standing_back(lambda: [import_module(name) for name in _LOADED])
+        _standing_back(lambda: [import_module(name) for name in modules])
 
 
 def _end_after(parent: int) -> None:

@@ -6,6 +6,8 @@ what else is tried in turns.
 
 import os
 import re
+import time
+from collections.abc import Callable
 from typing import NoReturn
 
 import pytest
@@ -32,6 +34,14 @@ _OF_LIBRARIES = re.compile(
 def is_of_libraries(sentence: str) -> bool:
     """Whether an error's text is one of Python, NumPy or SciPy rather than of this project."""
     return _OF_LIBRARIES.search(sentence) is not None
+
+
+def until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
+    """Wait for a condition; it fails where that does not come true in time."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it never came to that"
+        time.sleep(0.005)
 
 
 def missing(what: str) -> NoReturn:

@@ -34,7 +34,7 @@ def show(chart: go.Figure, name: str, on_click: OnClick | None = None) -> None:
 
 
 def place_of_lead() -> Any:
-    """A place for the main figure of a page, which may fill the window."""
+    """A place for the main figure of a page, which may fill the window; above the widgets that it depends on."""
     return st.container(key="lead")
 
 

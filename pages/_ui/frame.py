@@ -51,10 +51,6 @@ class Page:
 
     results: DrawResults
 
-    def place(self) -> Any:
-        """Reserve the place of the page's first figure, above the widgets that it depends on."""
-        return chart.place_of_lead()
-
     def lead(
         self,
         figure: go.Figure,

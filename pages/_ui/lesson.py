@@ -20,7 +20,7 @@ from pages._ui.component import component, told
 from pages._ui.link import Binding
 from rr_core import parameters
 from rr_core.figures.style import QUANTITIES
-from rr_core.lesson import SCENES, SEED, Lesson, Posed, Scene, lesson, mean_errors
+from rr_core.lesson import SCENES, SEED, Posed, Scene, lesson, mean_errors
 from rr_core.parameters import Number
 from rr_core.words.phrases import table
 
@@ -37,9 +37,7 @@ _component = component(
 )
 
 
-@cache  # of the process: a visitor can empty those of Streamlit
-def _lesson() -> Lesson:
-    return lesson()
+_lesson = cache(lesson)  # of the process: a visitor can empty those of Streamlit
 
 
 @cache

@@ -78,10 +78,8 @@ def run_with_progress(
     held = sessions.held()
     ended = st.session_state[f"_{name}_ended"] = threading.Event()
     interruption: list[BaseException] = []
-    here, is_left = (
-        time.monotonic(),
-        False,
-    )  # when the visitor was last seen, and whether that is too long ago
+    # when the visitor was last seen, and whether that is too long ago
+    here, is_left = time.monotonic(), False
 
     def look(ahead: int, done: int | None) -> bool:
         nonlocal here, is_left

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import time
 from concurrent.futures import Executor, Future
 from functools import cache
 
@@ -15,6 +14,7 @@ from rr_core.experiments.grid import Settings, Sweep, over
 from rr_core.experiments.run import SweepResult, run
 from rr_core.words.experiments import evidence, paper_says
 from server.sweeps import SweepQueue
+from tests import until
 from tests.app.opening import checked, opened, widget
 
 OWN = "sweep=own&pop=1.3&ks=5,10&es=1,2&ns=100,1000&seeds=4"
@@ -118,7 +118,7 @@ class House:
 
     def __init__(self, monkeypatch):
         monkeypatch.setattr("rr_core.experiments.run._PER_TASK", 1e-9)  # a task is one cell
-        self.gates, self.now = [], 0.0
+        self.gates, self.now, self.wait = [], 0.0, until
         self.queue = SweepQueue(self._start, self._end, lambda: self.now)
 
     def _start(self, workers):
@@ -127,12 +127,6 @@ class House:
 
     def _end(self, gate):
         gate.ended = True
-
-    def wait(self, condition):
-        end = time.monotonic() + 30
-        while not condition():
-            assert time.monotonic() < end, "it never came to that"
-            time.sleep(0.005)
 
     def gate(self, number, tasks=1):
         self.wait(lambda: len(self.gates) > number and len(self.gates[number].waiting) >= tasks)

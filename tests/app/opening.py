@@ -145,6 +145,11 @@ def charts(page: AppTest) -> list[dict[str, Any]]:
     return found
 
 
+def words(page: AppTest) -> str:
+    """What the page says, but for its boxes and labels."""
+    return "\n".join(one.value for one in (*page.markdown, *page.caption))
+
+
 def points(chart: dict[str, Any]) -> int:
     return sum(_length(trace.get("y")) for trace in chart["data"])
 

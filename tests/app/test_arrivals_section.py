@@ -40,6 +40,9 @@ def test_the_film_opens_and_closes(name):
     assert film["alt"] == reading(expected(name, SCENARIO.draw()))
     assert len(charts(page)) == len(before) + 1
     assert charts(open_part(page, name, "numbers" if name == "noisy_histogram" else "errors")) == before
+    checked(widget(open_part(page, name, "film").sidebar, "New draw").click().run())
+    (film,) = films(page)  # follows the scenario
+    assert film["alt"] == reading(expected(name, Scenario("zipf", 50, 1.3, 2.0, 3000, 8).draw()))
 
 
 def test_the_film_of_the_estimates_follows_the_truth_that_is_chosen():
@@ -49,14 +52,6 @@ def test_the_film_of_the_estimates_follows_the_truth_that_is_chosen():
     draw = SCENARIO.draw()
     assert film["alt"] == reading(expected("estimators", draw, "population"))
     assert film["alt"] != reading(expected("estimators", draw))
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_an_open_film_follows_the_scenario(name):
-    page = opened(name, f"{LINK}&part=film")
-    checked(widget(page.sidebar, "New draw").click().run())
-    (film,) = films(page)
-    assert film["alt"] == reading(expected(name, Scenario("zipf", 50, 1.3, 2.0, 3000, 8).draw()))
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -470,9 +470,8 @@ def test_an_equal_run_is_the_same_bit_for_bit_and_another_differs_by_chance(hous
     assert picker.options == titles
     checked(picker.set_value(titles[0]).run())
     assert "different users" in words(page)
-    assert " standard errors**" not in "".join(
-        one.value for one in page.markdown
-    )  # no yardstick for other users
+    # no yardstick for other users
+    assert " standard errors**" not in "".join(one.value for one in page.markdown)
     assert widget(page, "Numbers from").options[-1] == "Run 3: 4 collections, seed 2"
 
 

@@ -113,11 +113,8 @@ def test_widgets_change_the_map_and_are_remembered_by_sweep():
     for which, reading, asked in (
         ("again", "Zipf s = 1.3, K = 50", ("eps-n", "50")),
         ("point", "Point mass (everybody in one category), K = 5: of 4 cells", ("eps-n", None)),
-        (
-            "line",
-            "Zipf s = 0, ε = 1, K = 5: of 2 cells",
-            ("n-k", None),
-        ),  # along one axis there is one map, a row
+        # along one axis there is one map, a row
+        ("line", "Zipf s = 0, ε = 1, K = 5: of 2 cells", ("n-k", None)),
         ("dot", "", (None, None)),
         ("main", "Zipf s = 2.5, K = 50", ("eps-n", "50")),
     ):
@@ -191,9 +188,8 @@ def test_a_cell_is_chosen_without_a_mouse_and_framed():
     box = page.selectbox(key="exp_map_cell")
     assert len(box.options) == len(set(box.options)) == 50
     checked(box.select("ε = 4, N = 10,000").run())
-    assert page.selectbox(key="exp_map_cell").value == Cell(
-        "zipf", 50, 4.0, 10_000, 1.3
-    )  # the map nearest to the scenario
+    # the map nearest to the scenario
+    assert page.selectbox(key="exp_map_cell").value == Cell("zipf", 50, 4.0, 10_000, 1.3)
     frames = [trace for trace in charts(page)[0]["data"] if trace["name"] == "chosen cell"]
     assert {(min(one["x"]) + max(one["x"]), min(one["y"]) + max(one["y"])) for one in frames} == {(6, 4)}
     checked(widget(page, "Categories K").select(100).run())  # the map of other cells

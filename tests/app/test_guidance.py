@@ -58,9 +58,8 @@ def test_the_numbers_of_the_answer_are_those_of_the_main_grid(grid, ratios, drow
     for name, most in {"inv_p": 5.7, "inv_n": 2500, "mle_star": 429}.items():
         assert (1 - 0.01) * most < ratios[name][few].max() <= most
     assert (ratios["inv_p"][few] <= 1.5).sum() == 367
-    assert (
-        max(ratios["inv_n"][drowned].max(), ratios["inv_n"][quiet].max()) < 1.00001
-    )  # what nobody would see
+    # what nobody would see
+    assert max(ratios["inv_n"][drowned].max(), ratios["inv_n"][quiet].max()) < 1.00001
     assert 445 < ratios["inv_p"][drowned].max() <= 446
     assert max(ratios[name][quiet].max() for name in VALID) < 1.1
     for told in ("376", "at most 5.7 times", "124 of 124", "up to 446", "100 of 100"):
@@ -174,7 +173,7 @@ def links(page, where):
     return [(one.proto.label, one.proto.query_string) for one in where.get("page_link")]
 
 
-def test_home_has_a_card_for_every_page_with_its_sentence():
+def test_home_has_a_card_for_every_page_with_its_sentence_and_the_controls_of_the_scenario_folded():
     page = opened("", LINK)
     cards = links(page, page.main)
     assert [label for label, _ in cards] == [
@@ -182,12 +181,16 @@ def test_home_has_a_card_for_every_page_with_its_sentence():
     ]
     said = [caption.value for caption in page.main.caption]
     assert all(navigation.BY_ADDRESS[address].answers in said for address in ADDRESSES[1:])
-
-
-def test_each_question_of_the_path_has_a_frame_of_its_own():
-    held = [[label for label, _ in links(opened("", LINK), column)] for column in opened("", LINK).columns]
-    for entry in navigation.PATH:
-        assert [f"**{entry.label}**"] in held
+    framed = [[label for label, _ in links(page, column)] for column in page.columns]
+    for entry in navigation.PATH:  # each question in a frame of its own
+        assert [f"**{entry.label}**"] in framed
+    (fold,) = page.sidebar.expander
+    assert (fold.label, fold.proto.expanded) == ("Your own numbers", False)
+    shown = [widget(fold, label).value for label in ("Distribution", "Categories K", "Seed")]
+    assert shown == ["zipf", 50, 7]
+    assert [dial.value for dial in dials(page)] == [1.3, 2.0, 3000]
+    assert not any(dial.dial["off"] for dial in dials(page))
+    assert {"New draw", "Reset"} == {one.label for one in fold.button}
 
 
 def test_home_draws_nothing_of_the_scenario_and_carries_it_to_all_pages():
@@ -200,20 +203,6 @@ def test_home_draws_nothing_of_the_scenario_and_carries_it_to_all_pages():
     checked(widget(page, "New draw").click().run())
     for _, query in (*links(page, page.main), *links(page, page.sidebar)):
         assert query == LINK.replace("eps=2", "eps=3").replace("seed=7", "seed=8")
-
-
-def test_the_controls_of_the_scenario_are_folded_below_the_navigation():
-    page = opened("", LINK)
-    (fold,) = page.sidebar.expander
-    assert (fold.label, fold.proto.expanded) == ("Your own numbers", False)
-    assert [widget(fold, label).value for label in ("Distribution", "Categories K", "Seed")] == [
-        "zipf",
-        50,
-        7,
-    ]
-    assert [dial.value for dial in dials(page)] == [1.3, 2.0, 3000]
-    assert not any(dial.dial["off"] for dial in dials(page))
-    assert {"New draw", "Reset"} == {one.label for one in fold.button}
 
 
 @pytest.mark.parametrize(("query", "word"), [("k=abc", "abc"), ("dist=upload&k=9", "stayed with its owner")])

@@ -132,6 +132,5 @@ def test_a_run_ends_when_its_visitor_has_left(monkeypatch):
     monkeypatch.setattr(estimators, "repeat", one_by_one)
     checked(start().run())
     assert len(steps) == 6  # three with a visitor, and until he was gone for more than _GONE
-    assert not [
-        key for key in sessions.SHARED._results if key[0] == "repeat"
-    ]  # a part of it is nobody else's
+    # a part of it is nobody else's
+    assert not [key for key in sessions.SHARED._results if key[0] == "repeat"]

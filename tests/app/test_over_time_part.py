@@ -12,8 +12,7 @@ from rr_core import Scenario
 from rr_core.figures.over_time import NAMES
 from rr_core.protocols.over_time import Longitudinal
 from rr_core.protocols.settings import TimeSettings
-from tests.app.opening import charts, checked, opened, widget
-from tests.app.test_protocols_page import said
+from tests.app.opening import charts, checked, opened, widget, words
 from tests.sentences import holds
 
 
@@ -54,7 +53,7 @@ def test_of_many_categories_the_hundred_most_common_are_shown():
     people, shares = over_time._people(results), np.sort(results.draw.population.probabilities)[::-1][:100]
     np.testing.assert_allclose(np.sort(people.prior)[::-1], shares / shares.sum())
     assert people.prior.sum() == pytest.approx(1)
-    assert "Shown for the 100 most common of 1,000 categories" in said(
+    assert "Shown for the 100 most common of 1,000 categories" in words(
         opened("protocols", "part=time&dist=zipf&k=1000")
     )
 

@@ -6,7 +6,7 @@ import pytest
 
 from pages._ui.frame import part_in_link
 from pages._ui.link import Binding
-from tests.app.opening import ABOUT_SCENARIO, charts, open_part, opened, parts_of
+from tests.app.opening import ABOUT_SCENARIO, charts, open_part, opened, parts_of, words
 
 LONG = {name: parts for name in ABOUT_SCENARIO if len(parts := parts_of(name)) > 1}
 
@@ -52,7 +52,7 @@ def test_a_part_opens_at_ends_of_the_controls_and_not_before(name, part, word, q
     before = len(charts(page)) + len(page.markdown) + len(page.caption)
     page = open_part(page, name, part)
     assert len(charts(page)) + len(page.markdown) + len(page.caption) > before
-    assert re.search(word, " ".join(one.value for one in (*page.markdown, *page.caption)))
+    assert re.search(word, words(page))
 
 
 def test_the_first_part_needs_no_parameter():

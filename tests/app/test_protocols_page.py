@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from pages._ui.draw_results import DrawResults
@@ -12,11 +13,8 @@ from pages._ui.protocols import channel, posterior
 from pages._ui.protocols.channel import SETTINGS
 from rr_core import Scenario
 from rr_core.protocols.settings import ChannelSettings
-from tests.app.opening import charts, checked, opened, widget
-
-
-def said(page) -> str:
-    return "\n".join(one.value for one in (*page.markdown, *page.caption))
+from rr_core.rounding import percent
+from tests.app.opening import charts, checked, opened, widget, words
 
 
 @pytest.mark.parametrize(
@@ -35,7 +33,7 @@ def test_every_closer_look_at_the_ends(design, scenario):
     for look in looks.options:
         page = checked(look_closer(page, look))
         assert len(charts(page)) == 3 if look == "IBU" and "k=100" not in scenario else 2
-    assert ("How good can it get?" in looks.options) == ("tells all" in said(page))
+    assert ("How good can it get?" in looks.options) == ("tells all" in words(page))
 
 
 def look_closer(page, look):
@@ -59,7 +57,7 @@ def test_a_choice_is_in_the_link_and_the_default_is_not():
 
 def test_a_link_opens_its_own_table_and_a_broken_one_is_told():
     page = opened("protocols", "channel=own&matrix=0.9 0.1;0.5 0.5")
-    assert "The table has 2" in said(page)
+    assert "The table has 2" in words(page)
     page = opened("protocols", "channel=own&matrix=0.9 0.1;0.5 0.6")
     assert "Row 2 sums to 1.1" in " ".join(one.value for one in page.warning).replace("\\", "")
 
@@ -74,7 +72,7 @@ def test_a_link_opens_its_own_table_and_a_broken_one_is_told():
 )
 def test_merged_categories_have_the_name_that_stands_in_the_table(channel, last, others):
     page = opened("protocols", f"dist=exam&channel={channel}")
-    assert f"the last, “{last}”, stands for the {others} rarest of them" in said(page)
+    assert f"the last, “{last}”, stands for the {others} rarest of them" in words(page)
     assert last in str(charts(page)[1]["layout"]["yaxis"]["ticktext"])
 
 
@@ -91,11 +89,11 @@ def test_a_file_is_read_and_a_broken_one_is_refused():
     page = opened("protocols", "k=3&dist=zipf&channel=own")
     data = b",a,b,c,d\nx,.7,.1,.1,.1\ny,.1,.7,.1,.1\n"
     page = checked(page.file_uploader[0].set_value(("m.csv", data, "text/csv")).run())
-    assert "The table has 2" in said(page)
-    assert "report “" not in said(page)
+    assert "The table has 2" in words(page)
+    assert "report “" not in words(page)
     page = checked(page.file_uploader[0].set_value(("m.csv", b"\x89PNG\r\n", "text/csv")).run())
     assert len(page.error) == 1
-    assert "The table has 2" in said(page)
+    assert "The table has 2" in words(page)
 
 
 def test_labels_of_a_file_are_shown_as_text():
@@ -103,14 +101,14 @@ def test_labels_of_a_file_are_shown_as_text():
     page = opened("protocols", "k=3&dist=zipf&channel=own")
     page = checked(page.file_uploader[0].set_value(("m.csv", evil, "text/csv")).run())
     assert "<script>" not in str(charts(page))
-    assert "![i](" not in said(page)
+    assert "![i](" not in words(page)
 
 
 def test_a_channel_is_chosen_by_hand():
     page = opened("protocols", "k=5&dist=zipf")
     page = checked(widget(page, "Channel").set_value("warner").run())
     page = checked(widget(page, "Asked “Are you …?”, % of people").set_value(20.0).run())
-    assert "ε = 1\\.39" in said(page)
+    assert "ε = 1\\.39" in words(page)
 
 
 def test_data_have_no_truth():
@@ -160,11 +158,21 @@ def test_long_names_stay_apart_in_the_data_and_a_link_is_read_whole():
     )
 
 
-@pytest.mark.parametrize("query", ["channel=warner", "part=unary", "part=compare"])
-def test_the_chances_beside_the_seed_say_that_they_are_those_of_k_rr(query):
-    """Other chances on this page are called p and q, too, and no report of Warner's is made with these."""
-    (said,) = [one.value for one in opened("protocols", query).caption if "eᵋ = " in one.value]
-    assert said.startswith("k-RR: p = ")
+@pytest.mark.parametrize(
+    ("name", "query", "whose"),
+    [
+        ("noisy_histogram", "", ""),
+        *(("protocols", at, "k-RR: ") for at in ("channel=warner", "part=unary", "part=compare")),
+    ],
+)
+def test_the_chances_beside_the_seed_say_that_they_are_those_of_k_rr_where_there_are_others(
+    name, query, whose
+):
+    """Other chances of the page of protocols are called p and q, too: no report of Warner's is made with these."""
+    page = opened(name, f"{query}&dist=zipf&k=1000&eps=2".strip("&"))
+    p, q = np.exp([2, 0]) / (np.exp(2) + 999)
+    said = f"{whose}p = {percent(p)} · q = {percent(q)} · eᵋ = {np.exp(2):.4g}"
+    assert said in [one.value for one in page.caption]
 
 
 def test_the_reports_through_a_table_of_k_rr_are_drawn_anew():

@@ -6,6 +6,7 @@ import base64
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from rr_core import Scenario
 from rr_core.geometry.simplex import three_categories
 from rr_core.rounding import percent
 from rr_core.scenario import Draw
-from tests.app.opening import OF_A_DRAW, ROOT, charts, checked, opened, parts_of, widget
+from tests.app.opening import OF_A_DRAW, ROOT, charts, checked, opened, parts_of, widget, words
 from tests.sentences import holds
 
 LINK = "dist=zipf&k=12&s=1.1&eps=1.5&n=9973&seed=11"
@@ -33,6 +34,7 @@ WITH_A_BUTTON = pytest.mark.parametrize(
 NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
+@cache
 def drawn(link: str) -> Draw:
     return Scenario.from_query(dict(pair.split("=") for pair in link.split("&")))[0].draw()
 
@@ -72,31 +74,40 @@ def sent(page: AppTest) -> list[str]:
     return texts
 
 
-def given_away(text: str, draw: Draw) -> set[str]:
-    """What a text gives away: series of the truth of which it has more numbers than may be there by chance."""
-    written = np.array(
-        sorted({float(one.replace(",", "").replace("−", "-")) for one in NUMBER.findall(text)})
-    )
-    percents = set(re.findall(r"(?<![\d.])[\d.]+%", text))
-    found = set()
+@cache
+def secrets(draw: Draw) -> list[tuple[str, np.ndarray, float]]:
+    """Series of the truth, also among three categories: name, numbers or texts, and relative error of a number that
+    tells one. What the reports tell as well is left out of the counts, and empty among the texts."""
+    series: list[tuple[str, np.ndarray, float]] = []
     for one in {draw, three_categories(draw)}:
-        reported = set(one.counts.tolist())
+        users, reported = one.scenario.n, set(one.counts.tolist())
         counts = np.array([count for count in one.true_counts if count > 99 and count not in reported])
         expected = one.mechanism.expected(one.theta)
-        shares = counts / one.scenario.n
-        series = {
-            "counts": (counts, 0.0),
-            "shares": (shares, 2e-6),
-            "expected counts": (expected * one.scenario.n, 2e-6),
-            "expected shares": (expected, 2e-6),
-        }
-        matches = {
-            name: [bool((np.abs(written - value) <= tolerance * value).any()) for value in values]
-            for name, (values, tolerance) in series.items()
-        }
-        near = {percent(float(share), 4) for share in one.counts / one.scenario.n}
-        matches["percents"] = [text in percents - near for text in (percent(float(x), 4) for x in shares)]
-        found |= {name for name, hits in matches.items() if sum(hits) > max(1, 0.4 * len(hits))}
+        near = {percent(count / users, 4) for count in reported}
+        percents = [percent(float(count) / users, 4) for count in counts]
+        series += [
+            ("counts", counts, 0.0),
+            ("shares", counts / users, 2e-6),
+            ("expected counts", expected * users, 2e-6),
+            ("expected shares", expected, 2e-6),
+            ("percents", np.array([text if text not in near else "" for text in percents]), 0.0),
+        ]
+    return series
+
+
+def given_away(text: str, draw: Draw) -> set[str]:
+    """What a text gives away: series of the truth of which it has more numbers than may be there by chance."""
+    written = np.unique([float(one.replace(",", "").replace("−", "-")) for one in NUMBER.findall(text)])
+    percents = re.findall(r"(?<![\d.])[\d.]+%", text)
+    found = set()
+    for name, values, error in secrets(draw):
+        if name == "percents":
+            hits = np.isin(values, percents)
+        else:
+            low, high = values * (1 - error), values * (1 + error)
+            hits = np.searchsorted(written, low) < np.searchsorted(written, high, "right")
+        if hits.sum() > max(1, 0.4 * len(hits)):
+            found.add(name)
     return found
 
 
@@ -134,8 +145,7 @@ def test_no_part_of_protocols_tells_a_hidden_truth(part):
     for how in ("hidden", "shown"):
         page = opened("protocols", f"{LINK}&part={part}&truth={how}")
         assert how == "shown" or leaks(page, drawn(LINK)) == []
-        words = "\n".join(one.value for one in (*page.markdown, *page.caption))
-        assert ("This person's truth" in words) == (how == "shown" and part in ("unary", "time"))
+        assert ("This person's truth" in words(page)) == (how == "shown" and part in ("unary", "time"))
         if part in ("unary", "posterior"):
             assert ("truth" in charts(page)[0]["alt"]) == (how == "shown")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import expect
 
+from tests.app.opening import OF_A_DRAW
 from tests.browser.expected import LINK, QUERY
 from tests.browser.lab import (
     COUNT_FRAMES,
@@ -42,7 +42,8 @@ def must_stand_on_the_first_screen(lab) -> None:
         assert box["y"] + box["height"] <= size["height"]
         assert box["width"] >= 120
     if size == PROJECTOR:
-        for name in ("New draw", "More"):
+        hides = lab.path.strip("/") in OF_A_DRAW
+        for name in ("New draw", "More", *["Hide the truth"] * hides):
             box = lab.page.get_by_role("button", name=name).bounding_box()
             assert box["y"] + box["height"] <= size["height"]
     else:  # a finger's width
@@ -91,12 +92,17 @@ def test_keys_pressed_fast_end_on_the_last_value_everywhere(open_lab):
     lab.page.wait_for_url(lambda url: "eps=0.501" in url, timeout=PATIENCE)
     lab.settle()
     assert (lab.sidebar()["Privacy ε"], lab.sidebar()["Exact ε"]) == ("0.501", "0.501")
-    with lab.rerun():
-        lab.page.keyboard.press("Home")
-    assert lab.sidebar()["Exact ε"] == lab.query["eps"] == "0.01"
+    for key, end in (("End", "20"), ("Home", "0.01")):
+        with lab.rerun():
+            lab.page.keyboard.press(key)
+        assert lab.sidebar()["Exact ε"] == lab.sidebar()["Privacy ε"] == lab.query["eps"] == end
     with lab.rerun():
         lab.page.get_by_role("spinbutton", name="Exact ε", exact=True).press("ArrowUp")
     assert lab.sidebar()["Privacy ε"] == lab.sidebar()["Exact ε"] == lab.query["eps"] == "0.0112"
+    lab.type("Exact ε", 0.7)
+    assert (lab.sidebar()["Privacy ε"], lab.query["eps"]) == ("0.7", "0.7")
+    lab.slide("Privacy ε")
+    assert lab.sidebar()["Exact ε"] == lab.sidebar()["Privacy ε"] == lab.query["eps"] == "0.708"
     lab.type("Exact N", "10^6")
     assert (
         "is not a whole number"
@@ -145,14 +151,14 @@ def test_the_legend_answers_to_keys(open_lab):
         lab.page.get_by_role("button", name="New draw").press("Enter")
     assert lab.chart("lead").evaluate(hidden) == ["MLE*"]
     expect(boxes.last).not_to_be_checked()
-    lab.open("/estimators?k=20000&eps=3&n=1000000")  # curves, each with its band
-    for names in (["Inv"], []):
+    lab.turn_to("/estimators?k=20000&eps=3&n=1000000")  # curves, each with its band
+    for names in (["Inv", "MLE*"], ["MLE*"]):
         lab.chart("lead").get_by_role("checkbox", name="Inv", exact=True).press("Enter")
         assert list(dict.fromkeys(lab.chart("lead").evaluate(hidden))) == names
-    lab.open("/ibu?k=12")
+    lab.turn_to("/ibu?k=12")
     lab.chart("lead").get_by_role("checkbox", name="MLE*", exact=True).press(" ")
     assert lab.chart("lead").evaluate("plot => plot.dataset.playing ?? ''") == ""
-    lab.open("/experiments")  # whose legend hides nothing
+    lab.turn_to("/experiments")  # whose legend hides nothing
     assert not lab.chart("lead").get_by_role("checkbox").count()
     lab.must_be_fine()
 
@@ -232,16 +238,14 @@ def test_on_a_phone_the_drawer_makes_way_for_the_page_chosen_there_and_a_new_dra
     lab.page.wait_for_function("() => new URL(location.href).searchParams.get('seed') === '8'")
 
 
-@pytest.mark.parametrize("size", [PROJECTOR, PHONE], ids=["projector", "phone"])
-def test_a_dial_that_does_nothing_cannot_be_moved_and_says_why(open_lab, size):
-    lab = open_lab("/protocols?dist=exam&channel=forced", viewport=size)
-    place = lab.page.locator(".st-key-foot" if size is PHONE else '[data-testid="stSidebar"]')
-    reason = place.get_by_text("Here the die sets the privacy.")
-    reason.wait_for()
-    assert reason.is_visible()
-    assert not place.get_by_role("slider", name="Privacy ε", exact=True).is_visible()
-    assert place.get_by_role("slider", name="Users N", exact=True).is_enabled()
-    if size is PROJECTOR:
-        assert place.get_by_text("These data have 12 categories; choose Zipf to set K.").is_visible()
-        assert place.get_by_text("For Zipf: how unequal.").is_visible()
+def test_a_dial_that_does_nothing_cannot_be_moved_and_says_why(open_lab):
+    lab = open_lab("/protocols?dist=exam&channel=forced", viewport=PROJECTOR)
+    side, foot = lab.page.get_by_test_id("stSidebar"), lab.page.locator(".st-key-foot")
+    assert side.get_by_text("These data have 12 categories; choose Zipf to set K.").is_visible()
+    assert side.get_by_text("For Zipf: how unequal.").is_visible()
+    for size, place in ((PROJECTOR, side), (PHONE, foot)):
+        lab.page.set_viewport_size(size)
+        place.get_by_text("Here the die sets the privacy.").wait_for()
+        assert not place.get_by_role("slider", name="Privacy ε", exact=True).is_visible()
+        assert place.get_by_role("slider", name="Users N", exact=True).is_enabled()
     lab.must_be_fine()

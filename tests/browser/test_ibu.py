@@ -39,10 +39,8 @@ def test_the_film_plays_without_the_server_by_its_buttons_the_keyboard_and_its_s
     assert film.speed() == "slow"
     assert film.moment_at_rest(900) == 1  # a speed does not play
     film.press("Play")
-    assert (film.button("Play").count(), film.button("Pause").count()) == (
-        0,
-        1,
-    )  # one button, whose word changes
+    # one button, whose word changes
+    assert (film.button("Play").count(), film.button("Pause").count()) == (0, 1)
     assert film.numbers_of_marks() == [60]  # nothing flickers
     film.wait_for(lambda t: t > 2)
     film.press("Pause")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from decimal import Decimal
+from functools import cache
 
 import numpy as np
 import pytest
@@ -140,6 +141,7 @@ def taken_away(lab, step):
     assert ("every answer got at least as many" in said(lab)) == (min(step.inv) >= 0)
 
 
+@cache
 def averages(epsilon, surveys=400):
     """How far off each repair is on average, in per cent, by other dice and survey by survey; and the standard error of
     the difference to the mean of 1,000 surveys."""
@@ -150,8 +152,8 @@ def averages(epsilon, surveys=400):
     )
     mechanism = RandomizedResponse(k, epsilon)
     repairs = (inv_n, inv_p, mle_star)
-    off = 100 * np.array([[total_variation(one(row, mechanism), TRUTH) for one in repairs] for row in counts])
-    return off.mean(axis=0), off.std(axis=0) * math.sqrt(1 / surveys + 1 / 1000)
+    off = 100 * np.array([total_variation(one(counts, mechanism), TRUTH) for one in repairs])
+    return off.mean(axis=1), off.std(axis=1) * math.sqrt(1 / surveys + 1 / 1000)
 
 
 def stretched(lab, step):
@@ -302,18 +304,7 @@ def test_by_mouse_on_a_projector(open_lab):
 
 def test_by_keyboard_on_a_phone_without_motion(open_lab):
     lab, sent = opened(open_lab, viewport=PHONE, reduced_motion="reduce")
-    keyboard = lab.page.keyboard
-
-    def tab_to(name):
-        for _ in range(40):
-            keyboard.press("Tab")
-            focused = lab.page.evaluate(
-                "() => document.activeElement.getAttribute('aria-label') || document.activeElement.innerText"
-            )
-            if focused == name:
-                return
-        raise AssertionError(f"no way to {name} by Tab")
-
+    keyboard, tab_to = lab.page.keyboard, lab.tab_to
     lab.page.locator(".rr-title").focus()
     keyboard.press("Tab")
     keyboard.press("Space")

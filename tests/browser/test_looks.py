@@ -8,6 +8,7 @@ from tests.browser.expected import LINK, QUERY, SIDEBAR
 from tests.browser.lab import PAGES, PHONE, PROJECTOR, QUESTIONS, SCENARIO_PAGES, WINDOW
 from tests.browser.test_dials import must_stand_on_the_first_screen
 from tests.browser.test_links import title
+from tests.browser.test_reports import give
 
 TOO_WIDE = """() => { const main = document.querySelector('[data-testid="stMain"]');
   return [document.documentElement, document.body, main].map(e => e.scrollWidth - e.clientWidth) }"""
@@ -83,6 +84,7 @@ WORDS = r"""() => { const words = [];
   read(document.querySelector('[data-testid="stMain"]'));
   return words }"""
 MOST_WORDS = 250
+GROUND = "app => getComputedStyle(app).backgroundColor"
 
 
 def formulas(lab):
@@ -137,34 +139,45 @@ def test_every_page_keeps_the_scenario_fits_says_little_names_its_charts_and_set
     with lab.rerun():
         box.press("Enter")
     assert formulas(lab)
-    lab.open("/ibu?k=3&n=500&eps=1")  # with three categories IBU has its triangle too
+    lab.turn_to("/ibu?k=3&n=500&eps=1")  # with three categories IBU has its triangle too
     assert formulas(lab)
 
 
 def test_dark_and_light_are_different_charts_follow_and_words_stand_out_from_their_ground(open_lab):
-    grounds = {}
-    for theme in ("light", "dark"):
-        lab = open_lab(f"/ibu?{LINK}", color_scheme=theme)
-        app = lab.page.get_by_test_id("stApp")
-        grounds[theme] = app.evaluate("e => getComputedStyle(e).backgroundColor")
+    lab = open_lab(f"/ibu?{LINK}")
+    light = ground(lab)
+    for dark in (False, True):
+        if dark:
+            turn_dark(lab, light)
         chart = lab.page.locator(".js-plotly-plot .main-svg").first
-        assert chart.evaluate("e => e.style.background") in (grounds[theme], "rgba(0, 0, 0, 0)")
+        assert chart.evaluate("e => e.style.background") in (ground(lab), "rgba(0, 0, 0, 0)")
         contrasts = lab.page.evaluate(CONTRASTS)
         assert min(contrasts.values()) >= 4.5, contrasts
-    assert grounds["light"] != grounds["dark"]
+
+
+def ground(lab):
+    """The colour on which the page stands."""
+    return lab.page.get_by_test_id("stApp").evaluate(GROUND)
+
+
+def turn_dark(lab, light):
+    """Have the browser prefer dark pages, and wait until this one has another ground than the light one's."""
+    lab.page.emulate_media(color_scheme="dark")
+    lab.page.wait_for_function(
+        f"light => ({GROUND})(document.querySelector('[data-testid=\"stApp\"]')) !== light", arg=light
+    )
+    lab.settle()
 
 
 def test_what_is_chosen_of_several_can_be_read_in_both_themes(open_lab):
     rows = "".join(f"{'yes' if i % 3 else 'no'},{'north' if i % 2 else 'south'}\n" for i in range(60))
-    for theme in ("light", "dark"):
-        lab = open_lab("/your_reports", color_scheme=theme)
-        with lab.rerun():
-            lab.page.locator(".st-key-reports_files input[type=file]").set_input_files(
-                {"name": "reports.csv", "mimeType": "text/csv", "buffer": f"answer,region\n{rows}".encode()}
-            )
-        lab.choose("Compare groups (optional)", "region")
-        assert lab.page.locator("[data-tag]").first.inner_text() == "region"
-        assert 4.5 <= lab.page.evaluate(CONTRASTS)["tag"] < 22
+    lab = open_lab("/your_reports")
+    give(lab, "reports.csv", f"answer,region\n{rows}".encode())
+    lab.choose("Compare groups (optional)", "region")
+    assert lab.page.locator("[data-tag]").first.inner_text() == "region"
+    assert 4.5 <= lab.page.evaluate(CONTRASTS)["tag"] < 22
+    turn_dark(lab, ground(lab))
+    assert 4.5 <= lab.page.evaluate(CONTRASTS)["tag"] < 22
 
 
 NAMES_BELOW = """plot => [...plot.querySelectorAll('.xaxislayer-above .xtick text')].map(one =>
@@ -194,12 +207,12 @@ COUNTS_AT_THE_LEFT = "plot => [...plot.querySelectorAll('.ytick text')].map(one 
 
 
 def test_counts_beside_a_figure_have_no_parts_of_millions(open_lab):
-    lab = open_lab()
+    lab = open_lab("/noisy_histogram")
     for n, ticks in (
         (1_000_000_000, ["0", "200M", "400M", "600M", "800M", "1B"]),
         (1_000_000, ["0", "200,000", "400,000", "600,000", "800,000", "1M"]),
     ):
-        lab.open(f"/noisy_histogram?k=2&s=5&eps=20&n={n}")
+        lab.turn_to(f"/noisy_histogram?k=2&s=5&eps=20&n={n}")
         shown = lab.chart("noisy_histogram").evaluate(COUNTS_AT_THE_LEFT)
         assert shown[: len(ticks)] == ticks[: len(shown)]
         assert len(shown) > 3
@@ -220,13 +233,13 @@ def test_all_choices_above_a_figure_of_few_categories_are_seen_on_a_phone(open_l
         must_stand_on_the_first_screen(lab)
         row = lab.page.locator(".st-key-figure_controls")
         assert row.evaluate("row => row.scrollWidth - row.clientWidth") <= 0, label
-    lab.open("/protocols?part=time")
+    lab.turn_to("/protocols?part=time")
     choices = lab.page.locator(".st-key-time_schemes [data-testid='stButtonGroup'] > div")
     assert choices.evaluate("row => row.scrollWidth - row.clientWidth") <= 0
     for k in (9, 12):  # numbers in cells do not run into one another
-        lab.open(f"/protocols?k={k}")
+        lab.turn_to(f"/protocols?k={k}")
         assert lab.page.locator(".st-key-channel_table .heatmap-label:visible").count() in (0, k * k)
         assert lab.chart("channel_table").evaluate(RUN_INTO) == 0
     for k in (20, 100):
-        lab.open(f"/protocols?k={k}")
+        lab.turn_to(f"/protocols?k={k}")
         assert lab.chart("channel_table").evaluate(UPRIGHT) == [0, 5]

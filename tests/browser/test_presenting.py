@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.expected import LINK, QUERY
-from tests.browser.lab import BEGINNINGS, PAGES, PHONE, PROJECTOR, QUESTIONS, SCENARIO_PAGES
+from tests.browser.lab import BEGINNINGS, FOCUSED, PAGES, PHONE, PROJECTOR, QUESTIONS, SCENARIO_PAGES
 
 SCENARIO = LINK.replace("k=1000", "k=12")
 SHOWN = {**QUERY, "k": "12"}
@@ -25,8 +24,6 @@ LETTERS = """() => { const found = [], walker = document.createTreeWalker(docume
     found.push([text.data.trim(), parseFloat(style.fontSize) * Math.hypot(matrix.a, matrix.b)]);
   }
   return found }"""
-REACHED = """() => { const at = document.activeElement;
-  return at.getAttribute('aria-label') || at.innerText.trim().split('\\n').at(-1) }"""
 # How much of the figure and of its sentence is on screen, below the question and above the dials.
 IN_SIGHT = """() => { const of = selector => document.querySelector(selector).getBoundingClientRect();
   const low = of('h1').top, high = of('[data-testid="stBottom"]').top;
@@ -47,10 +44,10 @@ def letters(lab):
 def stops(lab, presses: int = 9):
     """What the Tab key reaches from the first dial on."""
     lab.page.locator(".st-key-foot").get_by_role("slider", name="Privacy ε").focus()
-    reached = [lab.page.evaluate(REACHED)]
+    reached = [lab.page.evaluate(FOCUSED)]
     for _ in range(presses):
         lab.page.keyboard.press("Tab")
-        reached.append(lab.page.evaluate(REACHED))
+        reached.append(lab.page.evaluate(FOCUSED))
     return reached
 
 
@@ -134,16 +131,14 @@ def test_from_the_back_of_the_room(open_lab):
         lab.must_be_fine()
 
 
-@pytest.mark.parametrize("size", [PROJECTOR, PHONE], ids=["projector", "phone"])
-def test_a_billion_users_are_read_whole(open_lab, size):
-    lab = open_lab("/noisy_histogram?n=1000000000&present=on", viewport=size)
-    box = lab.page.locator(".st-key-foot").get_by_role("spinbutton", name="Exact N")
-    assert box.input_value() == "1,000,000,000"
-    assert box.evaluate("node => node.scrollWidth <= node.clientWidth")
-
-
-def test_presented_on_a_phone(open_lab):
-    lab = open_lab(f"/estimators?{SCENARIO}&present=on", viewport=PHONE)
+def test_presented_on_a_phone_and_a_billion_users_are_read_whole_on_either_screen(open_lab):
+    lab = open_lab("/noisy_histogram?n=1000000000&present=on", viewport=PROJECTOR)
+    for size in (PROJECTOR, PHONE):
+        lab.page.set_viewport_size(size)
+        box = lab.page.locator(".st-key-foot").get_by_role("spinbutton", name="Exact N")
+        assert box.input_value() == "1,000,000,000"
+        assert box.evaluate("node => node.scrollWidth <= node.clientWidth")
+    lab.turn_to(f"/estimators?{SCENARIO}&present=on")
     assert min(lab.page.evaluate(IN_SIGHT)) > 0.99
     assert min(size for _, size in letters(lab)) >= 14
     assert lab.page.evaluate("() => document.documentElement.scrollWidth") <= 390

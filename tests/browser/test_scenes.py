@@ -7,6 +7,7 @@ import math
 import random
 import re
 from decimal import Decimal
+from functools import cache
 
 import pytest
 
@@ -26,6 +27,14 @@ def fits(hand, size):
     assert hand.page.locator(".rr-scene").evaluate(UNREADABLE) == []
 
 
+# Fills in each of these places in turn: caption, the chances of the coin where it has some, and how the place is called.
+ALONG = """(dial, places) => places.map(place => {
+  const scene = dial.closest('.rr-scene');
+  if (dial.value !== `${place}`) { dial.value = place; dial.dispatchEvent(new Event('input', {bubbles: true})) }
+  const told = [...scene.querySelectorAll('.rr-zones p > b:first-of-type')].map(chance => chance.innerText);
+  return [scene.querySelector('.rr-caption').innerText, told, dial.getAttribute('aria-valuetext')] })"""
+
+
 class Mouse:
     """A visitor's way to use the widgets of a scene."""
 
@@ -43,6 +52,10 @@ class Mouse:
 
     def move(self, slider, value):
         slider.fill(str(value))
+
+    def along(self, dial, places):
+        """What is seen at each of so many places of the dial, as `ALONG`."""
+        return dial.evaluate(ALONG, list(range(places)))
 
     def predict(self, question, said):
         """Make a prediction, as near to this one as the widgets come; what it is then."""
@@ -107,6 +120,13 @@ class Keys(Mouse):
         for _ in range(abs(steps)):
             self.page.keyboard.press("ArrowRight" if steps > 0 else "ArrowLeft")
 
+    def along(self, dial, places):
+        seen = []
+        for place in range(places):
+            self.move(dial, place)
+            seen += dial.evaluate(ALONG, [place])
+        return seen
+
 
 def answered(hand, posed, said):
     """The two sentences are those of the prediction; the dial then moves picture and caption, to every place."""
@@ -114,18 +134,14 @@ def answered(hand, posed, said):
     page.locator('.rr-scene[data-answered="yes"]').wait_for()
     assert page.locator(".rr-scene .rr-result").inner_text() == posed.after(said)
     assert page.locator(".rr-scene .rr-asked").inner_text() == f"{posed.recall} {posed.question.text}"
-    caption = page.locator(".rr-scene .rr-caption")
     dial = page.get_by_role("slider", name=posed.dial, exact=True)
-    for place, frame in enumerate(posed.frames):
-        hand.move(dial, place)
-        assert caption.inner_text() == frame.caption
+    for frame, (caption, chances, value) in zip(
+        posed.frames, hand.along(dial, len(posed.frames)), strict=True
+    ):
+        assert (caption, value) == (frame.caption, frame.value)
         if frame.picture["kind"] == "people":
-            told, accident, _ = (
-                Decimal(text.removesuffix("%"))
-                for text in page.locator(".rr-zones p > b:nth-of-type(1)").all_inner_texts()
-            )
-            assert f"right with chance {told + accident}%" in frame.caption
-        assert dial.get_attribute("aria-valuetext") == frame.value
+            told, accident, _ = (Decimal(text.removesuffix("%")) for text in chances)
+            assert f"right with chance {told + accident}%" in caption
     hand.move(dial, posed.first)
     if posed.question.kind != "bars":
         mark = {"name": f"you: {posed.question.words(said)}", **posed.mark(said)}
@@ -134,17 +150,22 @@ def answered(hand, posed, said):
         assert "Your prediction" in page.locator(".rr-shown").text_content()
 
 
-POSED = {about: about.pose(SEED) for about in SCENES[::-1]}
-# A scene of each kind of question, and those with a hill to climb.
-FEW = {
-    *{one.question.kind: about for about, one in POSED.items()}.values(),
-    *(about for about, one in POSED.items() if one.climb),
-}
+@cache
+def posed_by(about, seed=SEED):
+    return about.pose(seed)
 
 
-def walk(hand, size, seed, goes=(True,), among=FEW):
-    """These scenes, the others being skipped, with a prediction that misses (False), then, with other dice, one that hits
-    or comes as near as the widgets do (True). Before a prediction nothing of the answer has been received."""
+@cache
+def few():
+    """The first scene of each kind of question, and those with a hill to climb."""
+    posed = {about: posed_by(about) for about in SCENES[::-1]}
+    kinds = {one.question.kind: about for about, one in posed.items()}
+    return {*kinds.values(), *(about for about, one in posed.items() if one.climb)}
+
+
+def walk(hand, size, seed, among, misses=()):
+    """These scenes, the others being skipped, with a prediction that hits or comes as near as the widgets do; in some,
+    before that and with other dice, one that misses. Before a prediction nothing of the answer has been received."""
     lab, page, received, rng = hand.lab, hand.page, [], random.Random(seed)
     page.on(
         "websocket",
@@ -162,8 +183,8 @@ def walk(hand, size, seed, goes=(True,), among=FEW):
         if about not in among:
             hand.press("Skip")
             continue
-        for hits in goes:
-            posed = about.pose(SEED + draw)
+        for hits in (False, True) if about in misses else (True,):
+            posed = posed_by(about, SEED + draw)
             fits(hand, size)
             hidden = [frame.caption.encode() for frame in posed.frames]
             assert not [one for one in hidden if one not in told and any(one in frame for frame in received)]
@@ -194,17 +215,17 @@ def walk(hand, size, seed, goes=(True,), among=FEW):
 @pytest.mark.journey
 def test_by_mouse_on_a_projector(open_lab):
     lab = open_lab(viewport=PROJECTOR)
-    walk(Mouse(lab), PROJECTOR, seed=5, goes=(False, True), among=SCENES)
+    walk(Mouse(lab), PROJECTOR, 5, few(), misses=few())
     lab.page.reload()
-    lab.page.get_by_text(f"You predicted in {len(SCENES)} of {len(SCENES)} scenes.").wait_for()
+    lab.page.get_by_text(f"You predicted in {len(few())} of {len(SCENES)} scenes.").wait_for()
 
 
 def test_by_touch_on_a_phone(open_lab):
-    walk(Finger(open_lab(new=True, has_touch=True, is_mobile=True, viewport=PHONE)), PHONE, seed=6)
+    walk(Finger(open_lab(new=True, has_touch=True, is_mobile=True, viewport=PHONE)), PHONE, 6, SCENES)
 
 
 def test_by_keyboard_alone(open_lab):
-    walk(Keys(open_lab(viewport=PROJECTOR)), PROJECTOR, seed=7)
+    walk(Keys(open_lab(viewport=PROJECTOR)), PROJECTOR, 7, few())
 
 
 def test_a_browser_goes_on_where_it_was(open_lab):
@@ -265,10 +286,18 @@ UNCLEAR = """scene => [...scene.querySelectorAll('.rr-shown svg')].flatMap(pictu
 ZOOMED = [{"width": 960, "height": 540}, {"width": 853, "height": 480}, PHONE]
 
 
-@pytest.mark.parametrize("size", ZOOMED, ids=lambda size: str(size["width"]))
-def test_names_in_a_small_picture_are_whole_and_apart(open_lab, size):
-    lab = open_lab()
-    lab.page.set_viewport_size(size)
+def along(lab, *looks):
+    """What these functions of the scene give at each place of its dial: a list of each place."""
+    return lab.page.locator(".rr-privacy input").evaluate(f"""dial => {{
+      const scene = dial.closest('.rr-scene'), looks = [{", ".join(looks)}];
+      return [...Array(Number(dial.max) + 1).keys()].map(place => {{
+        dial.value = place;
+        dial.dispatchEvent(new Event('input', {{bubbles: true}}));
+        return looks.map(look => look(scene)) }}) }}""")
+
+
+def test_names_in_a_small_picture_are_whole_and_apart(open_lab):
+    lab = open_lab("/lesson")
     lab.page.emulate_media(reduced_motion="reduce")
     for number, key, values in (
         (4, "below", (30,)),
@@ -277,25 +306,24 @@ def test_names_in_a_small_picture_are_whole_and_apart(open_lab, size):
         (7, "likeliest", (0, 2)),
         (10, "price", (1, 4, 20)),
     ):
+        looks = [UNCLEAR, "scene => scene.querySelector('.rr-shown').innerText"]
+        looks += [UNREADABLE] * (key != "line")  # its lines may lead out of the picture
+        looks += [CROSSED] * (key == "price")
         for said in values:
-            lab.open(f"/lesson?scene={number}&said_{key}={said}")
-            dial, names = lab.page.locator(".rr-privacy input"), lab.page.locator(".rr-shown")
-            for place in range(int(dial.get_attribute("max")) + 1):
-                dial.fill(str(place))
-                assert lab.page.locator(".rr-scene").evaluate(UNCLEAR) == [], (key, said, place)
-                if key != "line":  # its lines may lead out of the picture
-                    assert lab.page.locator(".rr-scene").evaluate(UNREADABLE) == [], (key, said, place)
-                if key == "price":
-                    assert lab.page.locator(".rr-scene").evaluate(CROSSED) == [], (key, said, place)
-                if key == "patience":
-                    assert re.search(r"near: [\d,]+|near: over", names.inner_text())
-                    assert "may stop: " in names.inner_text()
+            lab.turn_to(f"/lesson?scene={number}&said_{key}={said}")
+            for size in ZOOMED:
+                lab.page.set_viewport_size(size)
+                for place, (unclear, names, *others) in enumerate(along(lab, *looks)):
+                    assert [unclear, *others] == [[]] * (len(looks) - 1), (key, said, place, size)
+                    if key == "patience":
+                        assert re.search(r"near: [\d,]+|near: over", names)
+                        assert "may stop: " in names
 
 
 def test_an_inv_outside_the_picture_says_so_and_one_inside_needs_no_repair(open_lab):
     lab = open_lab("/lesson?scene=8&said_line=40")
     lab.page.emulate_media(reduced_motion="reduce")
-    posed, dial = POSED[SCENES[7]], lab.page.locator(".rr-privacy input")
+    posed, dial = posed_by(SCENES[7]), lab.page.locator(".rr-privacy input")
     for place, inside in ((0, False), (len(posed.frames) - 1, True)):
         dial.fill(str(place))
         picture = lab.page.locator(".rr-shown").text_content()
@@ -304,27 +332,26 @@ def test_an_inv_outside_the_picture_says_so_and_one_inside_needs_no_repair(open_
         assert ("Inv is inside" in posed.frames[place].caption) == inside
 
 
-@pytest.mark.parametrize("size", [PROJECTOR, PHONE], ids=["projector", "phone"])
-def test_dots_can_be_told_apart_and_a_ring_about_a_point_is_seen(open_lab, size):
-    lab = open_lab()
-    lab.page.set_viewport_size(size)
+SPOTS = """scene => [...scene.querySelectorAll('.rr-spot')].map(
+  spot => ['cx', 'cy', 'r'].map(name => Number(spot.getAttribute(name))))"""
+
+
+def test_dots_can_be_told_apart_and_a_ring_about_a_point_is_seen(open_lab):
+    lab = open_lab("/lesson")
     lab.page.emulate_media(reduced_motion="reduce")
-    lab.open("/lesson?scene=4&said_below=30")
-    for place in range(5):
-        lab.page.locator(".rr-privacy input").fill(str(place))
-        apart = lab.page.locator(".rr-scene").evaluate(APART)
-        assert len(apart) == 2
-        assert min(apart) >= 1, place
-        assert max(lab.page.locator(".rr-scene").evaluate(OFF_TICK)) < 1, place
-    for said in range(3):
-        lab.open(f"/lesson?scene=7&said_likeliest={said}")
-        spots = lab.page.locator(".rr-spot").evaluate_all(
-            "spots => spots.map(spot => ['cx', 'cy', 'r'].map(name => Number(spot.getAttribute(name))))"
-        )
-        (x, y, r), (u, v, ring) = spots[0], spots[-1]  # the truth, and the prediction
-        assert len(spots) == 3
-        distance = math.hypot(x - u, y - v)
-        assert distance >= 9 or ring - distance >= r + 2, said
-        for place in range(4):  # as the hill gets steeper, no name stands on its slope or on another name
-            lab.page.locator(".rr-privacy input").fill(str(place))
-            assert lab.page.locator(".rr-scene").evaluate(CROSSED) == [], (said, place)
+    for number, said in ((4, "below=30"), *((7, f"likeliest={choice}") for choice in range(3))):
+        lab.turn_to(f"/lesson?scene={number}&said_{said}")
+        for size in (PROJECTOR, PHONE):
+            lab.page.set_viewport_size(size)
+            if number == 4:
+                for apart, off in along(lab, APART, OFF_TICK):
+                    assert len(apart) == 2
+                    assert min(apart) >= 1
+                    assert max(off) < 1
+                continue
+            seen = along(lab, CROSSED, SPOTS)
+            # As the hill gets steeper, no name stands on its slope or on another name.
+            assert [crossed for crossed, _ in seen] == [[]] * 4, said
+            (x, y, r), _, (u, v, ring) = seen[posed_by(SCENES[6]).first][1]  # the truth, and the prediction
+            distance = math.hypot(x - u, y - v)
+            assert distance >= 9 or ring - distance >= r + 2, said

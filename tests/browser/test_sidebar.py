@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from urllib.parse import parse_qsl
 
@@ -10,54 +9,20 @@ from playwright.sync_api import expect
 
 from rr_core.limits import K_MAX
 from rr_core.populations import DISTRIBUTIONS, UPLOAD
-from rr_core.rounding import percent
 from tests import LENGTHY
 from tests.browser.expected import LINK, QUERY, SIDEBAR
 from tests.browser.lab import LABELS, PAGES, PATIENCE, PROJECTOR
-
-FOCUSED = "() => document.activeElement.getAttribute('aria-label') || document.activeElement.innerText || ''"
-
-
-def tab_to(lab, name, most=60):
-    for _ in range(most):
-        lab.page.keyboard.press("Tab")
-        if lab.page.evaluate(FOCUSED).strip() == name:
-            return
-    raise AssertionError(f"Tab does not reach {name}")
-
-
-def test_both_views_of_epsilon(open_lab):
-    """Presets, tables and Reset: tests/app/test_pages.py."""
-    lab = open_lab(f"/noisy_histogram?{LINK}")
-    side = lab.page.get_by_test_id("stSidebar").inner_text()
-    assert "more private" in side
-    assert "more accurate" in side
-    lab.more("Seed")
-    p, q = math.exp(2) / (math.exp(2) + 999), 1 / (math.exp(2) + 999)
-    rest = lab.page.get_by_test_id("stPopoverBody").inner_text()
-    for words in (f"p = {percent(p)} ", f"q = {percent(q)} ", f"eᵋ = {math.exp(2):.4g}"):
-        assert words in rest
-    lab.page.keyboard.press("Escape")
-    lab.type("Exact ε", 0.7)
-    assert (lab.sidebar()["Privacy ε"], lab.query["eps"]) == ("0.7", "0.7")
-    lab.slide("Privacy ε")
-    assert lab.sidebar()["Exact ε"] == lab.sidebar()["Privacy ε"] == lab.query["eps"] == "0.708"
-    lab.slide("Privacy ε")
-    assert 1.08 < float(lab.query["eps"]) / 0.708 < 1.16  # even steps by ratio
-    for key, end in (("Home", "0.01"), ("End", "20")):
-        lab.slide("Privacy ε", key)
-        assert lab.sidebar()["Exact ε"] == lab.sidebar()["Privacy ε"] == end
 
 
 def test_the_keyboard_alone_and_the_chart_and_script_of_what_it_chose(open_lab):
     lab = open_lab(f"/inv_negatives?{LINK}")
     figure = lab.figure("inv_negatives")
-    tab_to(lab, "New draw")
+    lab.tab_to("New draw")
     with lab.rerun():
         lab.page.keyboard.press("Enter")
     assert (lab.query, lab.sidebar()) == ({**QUERY, "seed": "8"}, SIDEBAR)
     assert lab.figure("inv_negatives") != figure
-    tab_to(lab, "Privacy ε")
+    lab.tab_to("Privacy ε")
     with lab.rerun():
         lab.page.keyboard.press("ArrowRight")
     lab.page.wait_for_url(lambda url: "eps=2.24" in url, timeout=PATIENCE)
@@ -126,10 +91,7 @@ def test_home_has_the_storys_dial_alone_and_what_is_set_in_its_fold_is_that_of_t
 def test_the_keyboard_alone_goes_from_the_first_page_to_the_last(open_lab):
     lab = open_lab(f"/?{LINK}")
     for name, address in list(PAGES.items())[1 :: 1 if LENGTHY else 3]:
-        for _ in range(80):
-            lab.page.keyboard.press("Tab")
-            if lab.page.evaluate(FOCUSED).strip().endswith(LABELS[name]):
-                break
+        lab.tab_to(LABELS[name])
         with lab.rerun():
             lab.page.keyboard.press("Enter")
         lab.page.wait_for_url(lambda url, address=address: f"/{address}?" in url, timeout=PATIENCE)

@@ -94,9 +94,8 @@ def test_hostile_names_are_shown_as_they_are(open_lab):
         lab.page.get_by_role("combobox", name="A person whose truth is").click(delay=80)
         with lab.rerun():
             lab.page.get_by_role("option").filter(has_text=shown).first.click(delay=80)
-        assert shown in lab.words().replace(
-            "\u2060", ""
-        )  # a word joiner may keep an address from becoming a link
+        # a word joiner may keep an address from becoming a link
+        assert shown in lab.words().replace("\u2060", "")
         assert lab.page.evaluate(MARKUP) == [0, 0, 0]
     lab.part("In numbers")
     rows = rows_of(lab)

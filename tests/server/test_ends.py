@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import socket
 import subprocess
 import time
@@ -25,10 +26,10 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no such sig
 
 
 def ends(server: Started) -> float:
-    """Tell a server to end: seconds until it has, with all that it started."""
+    """Tell a server to end, as Ctrl-C does: seconds until it has, with all that it started."""
     family = [server.process, *psutil.Process(server.process.pid).children(recursive=True)]
     begin = time.monotonic()
-    server.process.terminate()
+    server.process.send_signal(signal.SIGINT)
     server.process.wait(60)
     psutil.wait_procs(family[1:], timeout=60)
     return time.monotonic() - begin

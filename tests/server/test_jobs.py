@@ -20,6 +20,7 @@ from rr_core.ibu.engine import Start
 from server import jobs, sessions
 from server.jobs import NICENESS, Lost, Pool
 from server.priority import FIGURE, GO_ON, Turns
+from tests import until
 from tests.server import work_of_jobs
 
 SCENARIO = Scenario(dist="zipf", s=1.3, k=50, epsilon=2.0, n=10_000)
@@ -30,21 +31,27 @@ def unmoved(ahead, done):
     return None
 
 
+NEEDED = jobs._LOADED
+
+
 @pytest.fixture(scope="module")
 def pool():
-    """The same one for all tests: a process takes seconds to start."""
-    made = Pool(3)
-    yield made
-    for worker in made._idle:
-        worker.end()
+    """The same one for all tests. What its workers load at low priority is little: what they usually load would take
+    each of them half a minute on a busy machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jobs, "_LOADED", ("wave",))
+        made = Pool(3)
+        yield made
+        for worker in made._idle:
+            worker.end()
 
 
 def test_a_job_is_done_in_a_process_without_pages_and_a_second_one_in_the_same(pool):
     first = pool.run(os.getpid, look=unmoved)
     assert first != os.getpid()
     assert pool.run(os.getpid, look=unmoved) == first
-    loaded = pool.run(eval, "list(__import__('sys').modules)", look=unmoved)
-    assert not {"streamlit", "plotly", "pages"} & set(loaded)
+    assert "wave" in pool.run(work_of_jobs.loaded, look=unmoved)
+    assert not {"streamlit", "plotly", "pages"} & pool.run(work_of_jobs.loaded, NEEDED, look=unmoved)
     with pytest.raises(ZeroDivisionError):  # the function's own errors are its own
         pool.run(divmod, 1, 0, look=unmoved)
     assert pool.run(os.getpid, look=unmoved) == first
@@ -82,10 +89,8 @@ def test_progress_is_reported_and_stop_keeps_what_was_reached(pool):
     told, step = pool.run(work_of_jobs.steps, 10**6, look=lambda _, done: (done or 0) > 3, reports=True)
     assert told == "stopped"
     assert step < 1000
-    assert pool.run(work_of_jobs.steps, 5, look=unmoved, reports=True) == (
-        "finished",
-        5,
-    )  # no stop is left over
+    # no stop is left over
+    assert pool.run(work_of_jobs.steps, 5, look=unmoved, reports=True) == ("finished", 5)
 
 
 @pytest.mark.slow
@@ -138,7 +143,7 @@ def test_a_job_that_does_not_heed_stop_is_ended(pool, monkeypatch):
 def test_a_job_that_swells_dies_or_never_ends_costs_its_worker_alone(pool, work, words):
     before = pool.run(os.getpid, look=unmoved)
     with pytest.raises(Lost, match=words):
-        pool.run(work, look=unmoved, seconds=2 if work is work_of_jobs.endless else math.inf)
+        pool.run(work, look=unmoved, seconds=0.5 if work is work_of_jobs.endless else math.inf)
     assert pool.run(os.getpid, look=unmoved) != before
     assert len(pool._idle) == 3
 
@@ -147,7 +152,7 @@ def test_a_job_that_swells_dies_or_never_ends_costs_its_worker_alone(pool, work,
 def test_small_files_of_arrow_are_read_again_and_again_within_the_least_memory(pool):
     """Arrow's own allocator took a gigabyte of addresses at once: a file of 400 kB was called damaged."""
     assert pool.run(work_of_jobs.allocator, look=unmoved) == "system"
-    for _ in range(20):
+    for _ in range(5):
         assert pool.run(work_of_jobs.threads_that_read, look=unmoved) == 4
 
 
@@ -200,13 +205,6 @@ class Held:
         self.go.touch()
         self.thread.join(30)
         assert self.done
-
-
-def until(ready):
-    end = time.monotonic() + 30
-    while not ready():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def test_runs_wait_in_order_leave_a_worker_for_pages_and_large_ones_come_one_by_one(pool, tmp_path):

@@ -161,9 +161,8 @@ def test_what_is_announced_and_does_not_come_keeps_nobody_out(server):
 def test_who_waits_gets_in_when_another_ends_or_is_cut_off(server):
     async def both() -> None:
         then = asyncio.Event()
-        first = asyncio.create_task(
-            server.put(bytes(150 * MEGABYTE), b"", length=200 * MEGABYTE, then=then)
-        )  # its sender leaves
+        # its sender leaves
+        first = asyncio.create_task(server.put(bytes(150 * MEGABYTE), b"", length=200 * MEGABYTE, then=then))
         await asyncio.sleep(0.05)
         second = asyncio.create_task(server.put(bytes(100 * MEGABYTE), length=100 * MEGABYTE))
         await asyncio.sleep(0.1)

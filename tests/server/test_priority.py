@@ -10,6 +10,7 @@ import pytest
 from pages._ui import frame
 from server import priority
 from server.priority import FIGURE, GO_ON, OPENING, REST, Turns
+from tests import until
 from tests.app.opening import opened
 
 PATIENCE = 10.0  # seconds
@@ -41,13 +42,6 @@ class Visitors:
             thread.join(PATIENCE)
             assert not thread.is_alive()
         return self.seen
-
-
-def until(holds) -> None:
-    end = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.002)
 
 
 @pytest.fixture

@@ -53,6 +53,7 @@ def server(monkeypatch):
     monkeypatch.setattr(sessions, "_SESSIONS", alive := set())
     monkeypatch.setattr(sessions, "SHARED", sessions.Shared(lambda: 200 * MEGABYTE))
     monkeypatch.setattr(sessions, "_IDLE", 0.0)
+    monkeypatch.setattr(sessions, "_LOOK", 0.02)
     monkeypatch.setattr(sessions, "_relieved", -sessions._BETWEEN_RELIEFS)
     monkeypatch.setattr(sessions, "resident", lambda: 100 * MEGABYTE + sum(held.size for held in alive))
     return alive
@@ -129,7 +130,7 @@ def test_room_is_made_by_those_who_were_idle_for_longest(session):
 
 def test_who_is_at_work_keeps_what_he_has(session, monkeypatch):
     monkeypatch.setattr(sessions, "_IDLE", 10.0)
-    monkeypatch.setattr(sessions, "_PATIENCE", 0.5)
+    monkeypatch.setattr(sessions, "_PATIENCE", 0.1)
     busy = [session(f"busy {i}", 240) for i in range(4)]
     with pytest.raises(sessions.NoRoom, match="too little memory left"), sessions.room(500 * MEGABYTE):
         pass
@@ -151,8 +152,7 @@ def returns(monkeypatch):
 
 def test_who_waits_for_room_does_not_keep_everybody_waiting(session, returns, monkeypatch):
     monkeypatch.setattr(sessions, "_IDLE", 10.0)
-    monkeypatch.setattr(sessions, "_PATIENCE", 1.0)
-    monkeypatch.setattr(sessions, "_LOOK", 0.05)
+    monkeypatch.setattr(sessions, "_PATIENCE", 0.4)
     for i in range(40):
         session(f"busy {i}", 24)
     with pytest.raises(sessions.NoRoom), sessions.room(500 * MEGABYTE):
@@ -210,7 +210,7 @@ def test_two_that_do_not_fit_take_turns():
     def work(name: str) -> None:
         with sessions.room(500 * MEGABYTE):
             order.append(name)
-            time.sleep(0.5)
+            time.sleep(0.1)
             order.append(name)
 
     together(partial(work, "a"), partial(work, "b"))
@@ -744,7 +744,7 @@ def test_who_waits_for_what_another_makes_has_it_when_it_is_made(monkeypatch):
     maker = threading.Thread(target=sessions.SHARED.get, args=("scenario", make))
     maker.start()
     assert begun.wait(5)
-    threading.Timer(1.0, done.set).start()
+    threading.Timer(0.4, done.set).start()
     assert sessions.SHARED.get("scenario", lambda: "made twice") == "work"
     maker.join()
 
@@ -772,7 +772,7 @@ def test_large_work_takes_turns_even_where_there_is_room_for_two_unless_it_takes
         with sessions.room(300 * MEGABYTE, in_turn=in_turn):
             inside.append(1)
             most[0] = max(most[0], len(inside))
-            time.sleep(0.5)
+            time.sleep(0.2)
             inside.pop()
 
     together(work, work)

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
+from importlib import import_module
 from pathlib import Path
+
+
+def loaded(names=()):
+    """The modules of this process once it has loaded these, too."""
+    for name in names:
+        import_module(name)
+    return set(sys.modules)
 
 
 def niceness() -> int:

@@ -41,14 +41,6 @@ from rr_core.words.phrases import METRIC_NAMES, SYMBOLS, listed, population_name
 from server import sessions
 
 
-def introduction() -> None:
-    """What the page is about, where there is no figure yet."""
-    st.markdown(
-        "Collections are simulated, and in each all estimates are made from the same reports. Which of **InvN**, "
-        "**InvP** and **MLE\\*** comes nearest to the truth?"
-    )
-
-
 def answer_text(result: SweepResult, metric: str) -> str:
     """The answer of a sweep as markdown; "" where the run cannot tell."""
     return cached(result, ("answer", metric), lambda: starred(answer_in_words(result, metric)))

@@ -118,7 +118,7 @@ def section(page: Page, part: str) -> tuple[go.Figure, simplex.ThreeEstimates, A
     view, layers = _pick_view(result)
     left, right = st.columns([5, 2], gap="medium")
     with left:
-        place, why = page.place(), st.container()
+        place, why = chart.place_of_lead(), st.container()
     # Reports that a person moved, or an example, come from no truth.
     theta = truth.unless_hidden(three.theta) if reports is None else None
     shown = [display(name, _LONGEST_NAME) for name in names]

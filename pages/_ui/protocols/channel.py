@@ -93,7 +93,7 @@ def section(page: Page) -> None:
         "likely.\n\n"
         "**Try:** choose **Noise between neighbours** and lower **Privacy ε**. What happens to Inv?"
     )
-    place = page.place()
+    place = chart.place_of_lead()
     with figure_controls.row():
         design = widget(
             widgets.pick_from_list,

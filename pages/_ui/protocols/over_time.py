@@ -67,7 +67,7 @@ def section(page: Page) -> None:
         "day.\n\n"
         "**Try:** raise **Days**. Which lines keep rising, and which stop?"
     )
-    place = page.place()
+    place = chart.place_of_lead()
     with figure_controls.row():
         _controls(settings)
         guidance.words("Memoisation, Two-step schemes, Local hashing, Unary encoding, Privacy budget")

@@ -47,7 +47,7 @@ def section(page: Page) -> None:
         page.controls(dict.fromkeys(helpless, "Nothing is drawn for so many."))
         return
     st.markdown("**Try:** choose **My own** and make it large. Which way do the estimates move?")
-    place = page.place()
+    place = chart.place_of_lead()
     with figure_controls.row():
         widget(widgets.pick_one, "Prior", options.PRIOR_NAMES, **PRIOR.of_field("prior_kind", "kind"))
         if settings.kind == "own":

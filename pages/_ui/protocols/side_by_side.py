@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import guidance, truth
+from pages._ui import chart, guidance, truth
 from pages._ui.frame import Page
 from rr_core._validate import Array
 from rr_core.figures.protocols import report_table, side_by_side
@@ -24,7 +24,7 @@ def section(page: Page) -> None:
         "noise is left.\n\n"
         "**Try:** drag **Privacy ε** from end to end, then **Categories K**. When is k-RR the right choice?"
     )
-    place = page.place()
+    place = chart.place_of_lead()
     guidance.words(
         "Randomized response, Subset selection, Unary encoding, Local hashing, Hadamard response, RMSE, Inv"
     )

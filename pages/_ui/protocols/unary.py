@@ -40,7 +40,7 @@ def section(page: Page) -> None:
         "flips some bits, so there may be many ones, or none. Google's **RAPPOR** is built on it.\n\n"
         "**Try:** move **Privacy ε** to 4 and compare MLE with InvP. Which one comes closer to the truth?"
     )
-    place = page.place()
+    place = chart.place_of_lead()
     with figure_controls.row():
         encoding = widget(
             widgets.pick_one,
