@@ -19,7 +19,7 @@ from rr_core.ibu import figure4
 from rr_core.ibu.convergence import FirstReached, LocalRate, RunComparison, compare_epsilons, local_rate
 from rr_core.ibu.costs import LARGEST_MATRIX, Cost, IterationsNeeded, Method, compare_costs
 from rr_core.ibu.engine import Start
-from rr_core.ibu.figure4 import IMPLIED_DISTANCE, PAPER_CLAIMS, PaperClaim, measurement
+from rr_core.ibu.figure4 import IMPLIED_DISTANCE, PAPER_CLAIMS, IterationsClaim, measurement
 from rr_core.ibu.path import IBUPath
 from rr_core.plain_text import starred
 from rr_core.rounding import counted, number, odds, percent
@@ -267,7 +267,7 @@ def _verdict() -> str:
     )
 
 
-def _medians_and_quotation(claim: PaperClaim) -> str:
+def _medians_and_quotation(claim: IterationsClaim) -> str:
     rows = [measurement(s, claim.n, claim.epsilon, IMPLIED_DISTANCE) for s in figure4.EXPONENTS]
     medians = " and ".join(f"{row.median:,.0f}" for row in rows)
     return f"n = {claim.n:,} at ε = {claim.epsilon:g} takes {medians} (paper: “{claim.quotation}”)"
