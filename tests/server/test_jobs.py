@@ -152,7 +152,7 @@ def test_a_job_that_swells_dies_or_never_ends_costs_its_worker_alone(pool, work,
 def test_small_files_of_arrow_are_read_again_and_again_within_the_least_memory(pool):
     """Arrow's own allocator took a gigabyte of addresses at once: a file of 400 kB was called damaged."""
     assert pool.run(work_of_jobs.allocator, look=unmoved) == "system"
-    for _ in range(5):
+    for _ in range(20):
         assert pool.run(work_of_jobs.threads_that_read, look=unmoved) == 4
 
 
