@@ -169,20 +169,18 @@ def _chances_of_sums(support: Array, protocol: UnaryEncoding, n: int) -> list[fl
 
 def _chance_of_total(ones: float, protocol: UnaryEncoding, n: int) -> float:
     """The chance of a total as improbable on either side, by a sum over the ones of the owners' categories."""
-    owners, others = scipy.stats.binom(n, protocol.p), scipy.stats.binom(n * (protocol.k - 1), protocol.q)
-    own = np.arange(owners.ppf(_IMPOSSIBLE), owners.isf(_IMPOSSIBLE) + 1)
-    weights = owners.pmf(own)
-    at_most, at_least = weights @ others.cdf(ones - own), weights @ others.sf(ones - own - 1)
+    binom, owners, others = scipy.stats.binom, (n, protocol.p), (n * (protocol.k - 1), protocol.q)
+    own = np.arange(binom.ppf(_IMPOSSIBLE, *owners), binom.isf(_IMPOSSIBLE, *owners) + 1)
+    weights = binom.pmf(own, *owners)
+    at_most, at_least = weights @ binom.cdf(ones - own, *others), weights @ binom.sf(ones - own - 1, *others)
     return min(1.0, 2 * float(min(at_most, at_least) + 2 * _IMPOSSIBLE))
 
 
 def _chances_of_each(reports: Array, protocol: UnaryEncoding) -> list[float]:
     """Of (k + 1,) reports by their number of ones: the chance of chi-squared, and a bound for the one furthest out."""
     p, n, ones = protocol.p, float(reports.sum()), np.arange(protocol.k + 1)
-    others = scipy.stats.binom(
-        protocol.k - 1, protocol.q
-    )  # the ones of a report outside its owner's category
-    expected = n * (p * others.pmf(ones - 1) + (1 - p) * others.pmf(ones))
+    binom, others = scipy.stats.binom, (protocol.k - 1, protocol.q)  # ones outside the owner's category
+    expected = n * (p * binom.pmf(ones - 1, *others) + (1 - p) * binom.pmf(ones, *others))
     starts, since = [0], 0.0
     for s, more in enumerate(expected.tolist(), start=1):
         since += more
@@ -193,7 +191,7 @@ def _chances_of_each(reports: Array, protocol: UnaryEncoding) -> list[float]:
     together, wanted = np.add.reduceat(reports, starts), np.add.reduceat(expected, starts)
     spread = float(((together - wanted) ** 2 / wanted).sum()) if len(starts) > 1 else 0.0
     seen = np.flatnonzero(reports)
-    fewest = p * others.cdf(seen[0] - 1) + (1 - p) * others.cdf(seen[0])
-    most = p * others.sf(seen[-1] - 2) + (1 - p) * others.sf(seen[-1] - 1)
+    fewest = p * binom.cdf(seen[0] - 1, *others) + (1 - p) * binom.cdf(seen[0], *others)
+    most = p * binom.sf(seen[-1] - 2, *others) + (1 - p) * binom.sf(seen[-1] - 1, *others)
     pearson = float(special.chdtrc(len(starts) - 1, spread)) if len(starts) > 1 else 1.0
     return [pearson, 2 * n * float(min(fewest, most))]
