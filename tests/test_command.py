@@ -456,9 +456,7 @@ def test_no_command_and_no_design_end_with_status_2(capsys):
         assert ended.value.code == 2
 
 
-@pytest.mark.parametrize(
-    "words", [["--help"], ["analyse", "--help"], ["recompute", "/estimators?k=3&n=1000"]]
-)
+@pytest.mark.parametrize("words", [["analyse", "--help"], ["recompute", "/estimators?k=3&n=1000"]])
 def test_it_runs_as_a_module(words):
     done = subprocess.run(
         [sys.executable, "-m", "rr_core", *words], cwd=ROOT, capture_output=True, text=True, check=True
@@ -769,8 +767,10 @@ BY_GROUP = {
 }
 
 
-@pytest.mark.parametrize("design", [*BY_GROUP, "k_rr by p"])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("design", "weighted"),
+    [*((design, False) for design in (*BY_GROUP, "k_rr by p")), ("warner", True), ("k_rr", True)],
+)
 def test_what_differs_by_group_is_a_column_or_a_small_table(design, weighted, capsys, tmp_path):
     """As from Python, by group, and all together."""
     case = BY_GROUP.get(design, BY_GROUP["k_rr"])

@@ -17,7 +17,7 @@ from rr_core import RandomizedResponse
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.protocols.channel_estimation import inv_channel
 from rr_core.reports.analysis import ByGroup, analyse
-from rr_core.reports.by_group import Stated, by_chance, designs_of, total
+from rr_core.reports.by_group import Stated, alike_designs, by_chance, designs_of, total
 from rr_core.reports.designs import DESIGNS, Unclear, unary_encoding
 from rr_core.reports.intervals import holm
 from rr_core.reports.survey import Sample, Survey, Tallies, analyse_groups
@@ -205,12 +205,17 @@ def test_how_categories_go_together_is_that_of_the_whole_covariance():
 @pytest.mark.parametrize("name", MADE)
 @pytest.mark.parametrize(("n", "weighted"), [(60, False), (900, False), (900, True)])
 def test_groups_that_are_alike_are_seldom_told_apart(name, n, weighted):
-    rng, times, low = np.random.default_rng(4), 100 if n == 60 else 200, 0
+    made, rng, low = ByGroup(MADE[name]), np.random.default_rng(4), 0
+    times = 200 if weighted else 100 if n == 60 else 1000
     for _ in range(times):
-        reports, groups, _ = drawn(name, rng, n, ((0.5, 0.3, 0.2),) * 2)
-        weights = np.exp(0.4 * rng.standard_normal(n)) if weighted else None
-        tallies = replace(Sample(reports, groups, weights).tallies(3), rows=None)
-        low += analyse_groups(tallies, ByGroup(MADE[name]), NAMES, GROUPS).alike <= 0.05
+        reports, groups, added = drawn(name, rng, n, ((0.5, 0.3, 0.2),) * 2)
+        if weighted:
+            sample = Sample(reports, groups, np.exp(0.4 * rng.standard_normal(n)))
+            p_value = analyse_groups(replace(sample.tallies(3), rows=None), made, NAMES, GROUPS).alike
+        else:
+            by_inv = np.array([added[groups == group].mean(axis=0) for group in (0, 1)])
+            p_value, _ = alike_designs(by_inv, np.bincount(groups), made)
+        low += p_value <= 0.05
     assert stats.binom.ppf(1e-4, times, 0.03) <= low <= stats.binom.ppf(1 - 1e-4, times, 0.06)
 
 

@@ -131,7 +131,7 @@ SETTINGS = [
 def test_differences_are_unbiased_and_as_uncertain_as_they_say(setting, users):
     k, s, epsilon, n = setting
     mechanism, theta, rng = RandomizedResponse(k, epsilon), zipf(k, s), np.random.default_rng(4)
-    times = 250 if k <= 100 else 120
+    times = 150 if k <= 100 else 80
     people = whole_users(theta, n)
     truth = people / n if users == "fixed" else theta
     off, claimed, wrong = [], [], 0

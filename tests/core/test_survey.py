@@ -230,6 +230,17 @@ def test_a_small_group_is_seldom_told_apart(weighted, small):
     assert (alike <= most, told_apart <= most) == (True, True), (alike, told_apart, most)
 
 
+def test_where_few_reports_are_expected_a_difference_has_the_variance_of_all_people_at_least():
+    counts, n = np.array([[3, 0, 0], [400, 300, 300]]), np.array([[3.0], [1000.0]])
+    found = analyse_groups(counts, PROTOCOLS["k-RR"], NAMES, "xy", users="sampled")
+    of_each = np.array([one.variance_of_inv() for one in found.analyses])
+    pooled = (n**2 * of_each).sum(axis=0) / n.sum() * (1 / n).sum()
+    assert (pooled > 1.1 * of_each.sum(axis=0)).any()
+    gap, variance = found.difference(0, 1), np.maximum(of_each.sum(axis=0), pooled)
+    wanted = 2 * stats.norm.sf(np.abs(gap["difference"]) / np.sqrt(variance))
+    np.testing.assert_allclose(gap["p_value"], wanted, rtol=1e-9)
+
+
 def test_bits_as_good_as_the_truth_are_compared_as_answers_are():
     """Of two categories at a large epsilon the two bits say the same: the test is that of one answer a person."""
     counts, protocol = np.array([[40, 60], [55, 45], [30, 70]]), UnaryEncoding(2, 80.0)
