@@ -75,34 +75,29 @@ class Fit:
 
 def fit_of_channel(reports: sampling.Counts, channel: Channel, expected: Array) -> Fit:
     """The test of reports (m,) that a channel made, given what is expected of each possible kind under the best fit."""
-    p_value, simulated = _of_channel(reports, channel, expected)
-    return Fit(p_value, "reports", expected.size <= 2, simulated)
-
-
-def _of_channel(reports: sampling.Counts, channel: Channel, expected: Array) -> tuple[float, int]:
-    """The p-value, and of how many simulated collections it is the share."""
     kinds = np.flatnonzero(channel.possible)
     if kinds.size == 1:
-        return 1.0, 0
+        return Fit(1.0, "reports", exact=True)
     if kinds.size == 2:
         low, high = float(channel.matrix[:, kinds[1]].min()), float(channel.matrix[:, kinds[1]].max())
-        return fit_of_two(int(reports[kinds[1]]), int(reports.sum()), (low, high)), 0
+        return Fit(fit_of_two(int(reports[kinds[1]]), int(reports.sum()), (low, high)), "reports", exact=True)
     order = channel.matrix.argmax(axis=1)  # the report that each truth has most often, its own in k-RR
     if (mechanism := _as_k_rr(channel.matrix[:, order])) is not None and channel.m == channel.k:
         test = fit_test(reports[order], mechanism)
         if test.p_value <= REJECTION_LEVEL or not test.rejects():
-            return test.p_value, test.done
-        return min(1.0, 2 * min(test.extremes.most, test.extremes.fewest)), 0  # on either side
+            return Fit(test.p_value, "reports", simulated=test.done)
+        return Fit(min(1.0, 2 * min(test.extremes.most, test.extremes.fewest)), "reports")  # on either side
     ratio = float(special.rel_entr(reports[kinds], expected).sum())
     fit = float(special.chdtrc(kinds.size - 1, max(2 * ratio, 0.0)))
     if expected.min() >= LEAST_EXPECTED:
-        return fit, 0
+        return Fit(fit, "reports")
     dice, n, law = generator(0, Stream.FIT, 0), int(reports.sum()), expected / expected.sum()
 
     def draw(many: int) -> Array:
         return np.asarray(special.rel_entr(dice.multinomial(n, law, many), expected).sum(axis=-1))
 
-    return max((fit, 0), drawn(ratio, expected.size, draw))
+    p_value, simulated = max((fit, 0), drawn(ratio, expected.size, draw))
+    return Fit(p_value, "reports", simulated=simulated)
 
 
 def drawn(statistic: float, size: int, draw: Callable[[int], Array]) -> tuple[float, int]:

@@ -15,20 +15,19 @@ from scipy import special, stats
 import rr_core
 from rr_core import RandomizedResponse
 from rr_core.protocols import Channel, UnaryEncoding
-from rr_core.protocols.channel_estimation import inv_channel
 from rr_core.reports.analysis import ByGroup, analyse
 from rr_core.reports.by_group import Stated, alike_designs, by_chance, designs_of, total
 from rr_core.reports.designs import DESIGNS, Unclear, unary_encoding
 from rr_core.reports.intervals import holm
 from rr_core.reports.survey import Sample, Survey, Tallies, analyse_groups
-from tests.core.test_survey import TABLE
+from tests.core.test_survey import NAMES, TABLE, added_to, between
 
 MADE = {
     "k-RR": (RandomizedResponse(3, 1.0), RandomizedResponse(3, 2.5)),
     "table": (TABLE, Channel.forced_response([0.1, 0.2, 0.1])),
     "unary": (UnaryEncoding(3, 1.0), UnaryEncoding(3, 3.0, optimized=True)),
 }
-NAMES, GROUPS = ("a", "b", "c"), ("x", "y")
+GROUPS = ("x", "y")
 
 
 def reported(design, truths, rng):
@@ -37,14 +36,6 @@ def reported(design, truths, rng):
         return design.randomize(truths, rng)
     chances = design.matrix if isinstance(design, Channel) else design.matrix()
     return (rng.random(truths.size)[:, None] > chances[truths].cumsum(axis=1)[:, :2]).sum(axis=1)
-
-
-def contributions(design, reports):
-    """(n, k) what the report of each person adds to Inv."""
-    if isinstance(design, Channel):
-        return inv_channel(np.eye(design.m), design)[reports]
-    bits = reports if reports.ndim == 2 else np.eye(design.k)[reports]
-    return (bits - design.q) / design.keep
 
 
 def drawn(name, rng, n, shares=((0.6, 0.3, 0.1), (0.5, 0.3, 0.2))):
@@ -57,7 +48,7 @@ def drawn(name, rng, n, shares=((0.6, 0.3, 0.1), (0.5, 0.3, 0.2))):
     mine = groups if reports[0].ndim == 1 else groups[:, None]
     added = np.where(
         groups[:, None] == 0,
-        *(contributions(one, some) for one, some in zip(MADE[name], reports, strict=True)),
+        *(added_to(some, one) for one, some in zip(MADE[name], reports, strict=True)),
     )
     return np.where(mine == 0, *reports), groups, added
 
@@ -104,12 +95,7 @@ def test_the_total_is_that_of_each_persons_part(name, layers):
     theta = weights @ added / weights.sum()
     np.testing.assert_allclose(found.together.estimates["inv"], theta, atol=1e-12)
     z = weights[:, None] * (added - theta) / weights.sum()
-    variance = np.zeros(3)
-    for stratum in np.unique(strata):
-        mine = strata == stratum
-        sums = np.array([z[mine & (units == unit)].sum(axis=0) for unit in np.unique(units[mine])])
-        many = len(sums) / (len(sums) - 1)
-        variance += (1 if layers == "none" else many) * ((sums - sums.mean(axis=0)) ** 2).sum(axis=0)
+    variance = between(z, strata, units) * ((n - 1) / n if layers == "none" else 1)
     df = np.unique(units).size - np.unique(strata).size
     quantile = special.ndtri(0.975) if layers == "none" else stats.t.ppf(0.975, df)
     half = (found.together.interval.high - found.together.interval.low) / 2

@@ -32,6 +32,7 @@ from rr_core.reports.intervals import (
     above_zero,
     clopper_pearson,
     extremes,
+    holm,
     inv_interval,
     too_few_reports,
     upper_tail,
@@ -265,8 +266,8 @@ def test_the_far_tail_of_a_billion_reports_is_not_rounded_to_zero():
     assert math.exp(log_term) < tail < math.exp(log_term) / (1 - ratio) * 1.0001
 
 
-def holm(p_values):
-    """Step-down by its definition: the category of rank i (from 0) is compared with level / (k - i)."""
+def step_down(p_values):
+    """Holm's by its definition: the category of rank i (from 0) is compared with level / (k - i)."""
     order = np.argsort(p_values, kind="stable")
     adjusted, running = np.empty(len(p_values)), 0.0
     for rank, i in enumerate(order):
@@ -279,7 +280,9 @@ def holm(p_values):
 @given(st.lists(st.integers(0, 60), min_size=2, max_size=30).filter(any), st.floats(0.1, 4))
 def test_holm_over_all_categories_and_in_the_order_of_the_counts(counts, epsilon):
     result = above_zero(counts, RandomizedResponse(len(counts), epsilon), 0.1)
-    np.testing.assert_allclose(result.adjusted, holm(result.p_values), rtol=1e-12)
+    np.testing.assert_allclose(result.adjusted, step_down(result.p_values), rtol=1e-12)
+    pair = np.stack([result.p_values, result.p_values[::-1] ** 2], axis=1)  # each column by itself
+    np.testing.assert_allclose(holm(pair), np.stack([*map(step_down, pair.T)], axis=1), rtol=1e-12)
     assert (result.adjusted <= 1).all()
     assert (result.adjusted >= result.p_values).all()
     np.testing.assert_array_equal(result.above, result.adjusted <= 0.1)
