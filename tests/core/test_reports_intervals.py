@@ -462,12 +462,3 @@ def test_the_size_is_below_six_percent_and_a_larger_epsilon_is_rejected_less_oft
     for row in at_truth:
         larger = [r.percent for r in REJECTIONS if r.stated > 1 and r.setting == row.setting]
         assert all(rejected <= row.percent for rejected in larger)
-
-
-def test_the_populations_of_the_tables_are_distributions():
-    for population in {row.population for row in REJECTIONS}:
-        theta = shares(population, 20)
-        assert theta.sum() == pytest.approx(1)
-        assert (theta > 0).sum() == {"half": 10, "point": 1}.get(population, 20)
-    assert falling_shares(10).sum() == pytest.approx(1)
-    assert (falling_shares(10) > 0).sum() == 5
