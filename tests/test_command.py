@@ -47,17 +47,8 @@ def test_what_is_printed_is_the_file_byte_for_byte(by, tmp_path, capfdbinary):
     """Standard output had other quotation marks, and True where the file has true. A byte-order mark, which Excel needs
     for "Ås", is in the file alone."""
     (tmp_path / "a.csv").write_text("answer,town\n" + "yes,Ås\nno,Ås\nyes,Rome\n" * 20)
-    words = [
-        "analyse",
-        f"{tmp_path / 'a.csv'}",
-        "--column",
-        "answer",
-        "--design",
-        "warner",
-        "--p",
-        "0.7",
-        *by,
-    ]
+    file = f"{tmp_path / 'a.csv'}"
+    words = ["analyse", file, "--column", "answer", "--design", "warner", "--p", "0.7", *by]
     assert main(words) == 0
     printed = capfdbinary.readouterr().out
     assert main([*words, "--out", f"{tmp_path / 'out.csv'}"]) == 0
@@ -85,21 +76,21 @@ def survey(tmp_path) -> Path:
 
 
 CASE = {
-    "warner_z_Pi.csv": (["warner", "--p", "0.7", "--column", "z"], {"1": 45.0}),
-    "warner_with_NA.csv": (["warner", "--p", "0.7"], {"N": 600}),
-    "kuk_counts.csv": (["kuk", "--p", "0.8", "--p2", "0.2", "--draws", "5"], {"yes": 27.8}),
-    "leading_zeros.csv": (["k_rr", "--epsilon", "2", "--merge"], {"K": 5}),
-    "total_ja.csv": (["k_rr", "--epsilon", "2"], {"K": 5, "Never": 44.4}),
-    "reports.xlsx": (["k_rr", "--epsilon", "2"], {"K": 5, "N": 400}),
-    "numpy_savetxt.txt": (["k_rr", "--epsilon", "2", "--list"], {"K": 5, "N": 400}),
+    "warner_z_Pi.csv": ("warner --p 0.7 --column z", {"1": 45.0}),
+    "warner_with_NA.csv": ("warner --p 0.7", {"N": 600}),
+    "kuk_counts.csv": ("kuk --p 0.8 --p2 0.2 --draws 5", {"yes": 27.8}),
+    "leading_zeros.csv": ("k_rr --epsilon 2 --merge", {"K": 5}),
+    "total_ja.csv": ("k_rr --epsilon 2", {"K": 5, "Never": 44.4}),
+    "reports.xlsx": ("k_rr --epsilon 2", {"K": 5, "N": 400}),
+    "numpy_savetxt.txt": ("k_rr --epsilon 2 --list", {"K": 5, "N": 400}),
 }
 REFUSED = {
-    "leading_zeros.csv": (["k_rr", "--epsilon", "2"], "“01” and “1” may be one answer: say --merge"),
-    "typed_thousands.txt": (["warner", "--p", "0.7"], "write it without the comma: 1234."),
-    "boolean_rappor_bits.csv": (["unary", "--epsilon", "2"], "one bit is Warner's design"),
-    "redcap_checkbox.csv": (["k_rr", "--epsilon", "2"], "say --design unary"),
-    "pivot_wide_counts.csv": (["k_rr", "--epsilon", "2"], "laid sideways"),
-    "part-00001-7b1d-c000.csv": (["k_rr", "--epsilon", "2"], "say --no-header"),
+    "leading_zeros.csv": ("k_rr --epsilon 2", "“01” and “1” may be one answer: say --merge"),
+    "typed_thousands.txt": ("warner --p 0.7", "write it without the comma: 1234."),
+    "boolean_rappor_bits.csv": ("unary --epsilon 2", "one bit is Warner's design"),
+    "redcap_checkbox.csv": ("k_rr --epsilon 2", "say --design unary"),
+    "pivot_wide_counts.csv": ("k_rr --epsilon 2", "laid sideways"),
+    "part-00001-7b1d-c000.csv": ("k_rr --epsilon 2", "say --no-header"),
 }
 
 
@@ -108,7 +99,8 @@ def test_the_small_files_that_were_read_wrongly(name, capsys, tmp_path):
     """Where the shell has a say; all of them: tests/io/test_cases.py."""
     if not CASES.exists():
         pytest.skip("the folder of shared cases is missing")
-    words, wanted = CASE[name]
+    given, wanted = CASE[name]
+    words = given.split()
     if words[-1] == "--list":
         (tmp_path / "list.txt").write_text("0\n1\n2\n3\n4\n")
         words = [*words, tmp_path / "list.txt"]
@@ -129,7 +121,7 @@ def test_the_small_files_that_are_asked_about(name, capsys):
     if not CASES.exists():
         pytest.skip("the folder of shared cases is missing")
     words, says = REFUSED[name]
-    rows, err, status = run(capsys, CASES / name, "--design", *words)
+    rows, err, status = run(capsys, CASES / name, "--design", *words.split())
     assert (rows, status, err.count("\n")) == ([], 2, 1)
     assert says in err
     assert "above" not in err or name == "pivot_wide_counts.csv"
@@ -286,56 +278,38 @@ def test_a_level_is_told_with_all_its_digits(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--design", "k_rr"], "--epsilon E, --p P or --redraw R"),
-        (
-            ["--design", "warner", "--p", "0.5", "--column", "answer"],
-            "different shares give the same reports",
-        ),
-        (["--design", "k_rr", "--epsilon", "2", "--p", "0.5"], "one of them"),
-        (["--design", "k_rr", "--epsilon", "often"], "“often” is not a number above 0"),
-        (["--design", "k_rr", "--epsilon", "2000"], "ε = 2,000 is too large: it can be up to 700."),
-        (["--design", "warner"], "Warner's two questions: say --p"),
-        (["--design", "warner", "--p", "2"], "2 is not between 0 and 1; 2% is written 2% or 0.02"),
-        (["--design", "warner", "--p", "0.7", "--yes", "maybe"], "No answer is called “maybe”"),
-        (["--design", "crosswise", "--p", "0.2"], "Say it with --yes"),
-        (["--design", "unrelated", "--p", "0.7"], "say --prevalence"),
-        (["--design", "kuk", "--p", "0.7", "--p2", "0.2", "--draws", "3"], "is no number of red cards"),
-        (["--design", "forced"], "--forced"),
-        (["--design", "forced", "--forced", "yes"], "is no name with its value"),
-        (["--design", "forced", "--forced", "ja=1/6,nein=0"], "No answer is called “ja”, they are "),
-        (
-            ["--design", "warner", "--p", "0.7", "--draws", "3"],
-            "--draws belongs to --design kuk, not to warner",
-        ),
-        (
-            ["--design", "table", "--epsilon", "2"],
-            "--epsilon belongs to --design k_rr or unary, not to table",
-        ),
-        (
-            ["--design", "unary", "--epsilon", "2", "--merge"],
-            "--merge belongs to --design k_rr or warner or ",
-        ),
-        (
-            ["--design", "kuk", "--p", "0.7", "--yes", "yes"],
-            "--yes belongs to --design warner or crosswise or ",
-        ),
-        (
-            ["--design", "k_rr", "--epsilon", "2", "--keep", "maybe"],
-            "--keep “maybe”: the reports have no such",
-        ),
-        (["--design", "k_rr", "--epsilon", "2", "--by", "id"], "There are 600 groups in the column “id”"),
-        (["--design", "table"], "--table FILE"),
-        (["--design", "table", "--table", "nowhere.csv"], "There is no file nowhere.csv."),
-        (["--design", "k_rr", "--epsilon", "2", "--by", "town"], "There is no column “town”"),
-        (["--design", "k_rr", "--epsilon", "2", "--weights", "region"], "has “"),
-        (["--design", "k_rr", "--epsilon", "2", "--by", "answer"], "cannot be two things"),
-        (["--design", "k_rr", "--epsilon", "2", "--out", "a.xlsx"], "ends in .csv or .json"),
-        (["--design", "k_rr", "--epsilon", "2", "--level", "95"], "between 0 and 1"),
-        (["--design", "unary", "--epsilon", "2"], "holds one bit for each person, and one bit is Warner's"),
+        ("k_rr", "--epsilon E, --p P or --redraw R"),
+        ("warner --p 0.5 --column answer", "different shares give the same reports"),
+        ("k_rr --epsilon 2 --p 0.5", "one of them"),
+        ("k_rr --epsilon often", "“often” is not a number above 0"),
+        ("k_rr --epsilon 2000", "ε = 2,000 is too large: it can be up to 700."),
+        ("warner", "Warner's two questions: say --p"),
+        ("warner --p 2", "2 is not between 0 and 1; 2% is written 2% or 0.02"),
+        ("warner --p 0.7 --yes maybe", "No answer is called “maybe”"),
+        ("crosswise --p 0.2", "Say it with --yes"),
+        ("unrelated --p 0.7", "say --prevalence"),
+        ("kuk --p 0.7 --p2 0.2 --draws 3", "is no number of red cards"),
+        ("forced", "--forced"),
+        ("forced --forced yes", "is no name with its value"),
+        ("forced --forced ja=1/6,nein=0", "No answer is called “ja”, they are "),
+        ("warner --p 0.7 --draws 3", "--draws belongs to --design kuk, not to warner"),
+        ("table --epsilon 2", "--epsilon belongs to --design k_rr or unary, not to table"),
+        ("unary --epsilon 2 --merge", "--merge belongs to --design k_rr or warner or "),
+        ("kuk --p 0.7 --yes yes", "--yes belongs to --design warner or crosswise or "),
+        ("k_rr --epsilon 2 --keep maybe", "--keep “maybe”: the reports have no such"),
+        ("k_rr --epsilon 2 --by id", "There are 600 groups in the column “id”"),
+        ("table", "--table FILE"),
+        ("table --table nowhere.csv", "There is no file nowhere.csv."),
+        ("k_rr --epsilon 2 --by town", "There is no column “town”"),
+        ("k_rr --epsilon 2 --weights region", "has “"),
+        ("k_rr --epsilon 2 --by answer", "cannot be two things"),
+        ("k_rr --epsilon 2 --out a.xlsx", "ends in .csv or .json"),
+        ("k_rr --epsilon 2 --level 95", "between 0 and 1"),
+        ("unary --epsilon 2", "holds one bit for each person, and one bit is Warner's"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence_and_status_2(words, says, survey, capsys):
-    status = main(["analyse", str(survey), "--column", "answer", *words])
+    status = main(["analyse", str(survey), "--column", "answer", "--design", *words.split()])
     out, err = capsys.readouterr()
     assert (status, out) == (2, "")
     assert says in err
@@ -456,9 +430,7 @@ def test_no_command_and_no_design_end_with_status_2(capsys):
         assert ended.value.code == 2
 
 
-@pytest.mark.parametrize(
-    "words", [["--help"], ["analyse", "--help"], ["recompute", "/estimators?k=3&n=1000"]]
-)
+@pytest.mark.parametrize("words", [["analyse", "--help"], ["recompute", "/estimators?k=3&n=1000"]])
 def test_it_runs_as_a_module(words):
     done = subprocess.run(
         [sys.executable, "-m", "rr_core", *words], cwd=ROOT, capture_output=True, text=True, check=True
@@ -733,50 +705,37 @@ def test_one_answer_alone_is_told_how_to_count_the_other(tmp_path, capsys):
 
 
 WAVES = np.repeat(["first", "second"], [400, 600])
-BY_GROUP = {
-    "warner": (["--p-by", "a"], ["--p", "first=0.7,second=60%"], ("0.7", "60%"), lambda t: Channel.warner(t)),
-    "crosswise": (
-        ["--p-by", "a"],
-        ["--p", "second=1/5,first=0.25"],
-        ("0.25", "1/5"),
-        lambda t: Channel.warner(t),
-    ),
+BY_GROUP = {  # columns, a small table, the numbers of both waves, and the design that they make
+    "warner": ("--p-by a", "--p first=0.7,second=60%", ("0.7", "60%"), Channel.warner),
+    "crosswise": ("--p-by a", "--p second=1/5,first=0.25", ("0.25", "1/5"), Channel.warner),
     "unrelated": (
-        ["--p-by", "a", "--prevalence", "0.25"],
-        ["--p", "first=0.7,second=0.6", "--prevalence", "first=0.25,second=0.25"],
+        "--p-by a --prevalence 0.25",
+        "--p first=0.7,second=0.6 --prevalence first=0.25,second=0.25",
         ("0.7", "0.6"),
         lambda t: unrelated(t, 0.25),
     ),
     "kuk": (
-        ["--p2-by", "a", "--p", "0.8", "--draws", "1"],
-        ["--p2", "first=0.1,second=0.2", "--p", "0.8", "--draws", "1"],
+        "--p2-by a --p 0.8 --draws 1",
+        "--p2 first=0.1,second=0.2 --p 0.8 --draws 1",
         ("0.1", "0.2"),
         lambda t: kuk(0.8, t, 1),
     ),
-    "forced": (["--forced-by", "1=a"], None, ("1/6", "0.25"), lambda t: Channel.forced_response([0, t])),
-    "table": (
-        None,
-        ["--table", "first={}/one.csv,second={}/two.csv"],
-        ("0.7", "0.6"),
-        lambda t: Channel.warner(t),
-    ),
-    "k_rr": (
-        ["--epsilon-by", "a"],
-        ["--epsilon", "first=1,second=2"],
-        ("1", "2"),
-        lambda t: RandomizedResponse(2, t),
-    ),
+    "forced": ("--forced-by 1=a", None, ("1/6", "0.25"), lambda t: Channel.forced_response([0, t])),
+    "table": (None, "--table first={}/one.csv,second={}/two.csv", ("0.7", "0.6"), Channel.warner),
+    "k_rr": ("--epsilon-by a", "--epsilon first=1,second=2", ("1", "2"), lambda t: RandomizedResponse(2, t)),
 }
 
 
-@pytest.mark.parametrize("design", [*BY_GROUP, "k_rr by p"])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("design", "weighted"),
+    [*((design, False) for design in (*BY_GROUP, "k_rr by p")), ("warner", True), ("k_rr", True)],
+)
 def test_what_differs_by_group_is_a_column_or_a_small_table(design, weighted, capsys, tmp_path):
     """As from Python, by group, and all together."""
     case = BY_GROUP.get(design, BY_GROUP["k_rr"])
     columns, table, texts, make = case
     if design == "k_rr by p":
-        columns, table, texts = ["--p-by", "a"], ["--p", "first=0.7,second=3/4"], ("0.7", "3/4")
+        columns, table, texts = "--p-by a", "--p first=0.7,second=3/4", ("0.7", "3/4")
         make = lambda t: RandomizedResponse.from_p(2, t)  # noqa: E731
     dice, file = np.random.default_rng(2), tmp_path / "waves.csv"
     said, weights = dice.choice([0, 1], 1000, p=[0.45, 0.55]), dice.uniform(0.5, 2, 1000).round(3)
@@ -798,7 +757,7 @@ def test_what_differs_by_group_is_a_column_or_a_small_table(design, weighted, ca
         truths=["no", "yes"] if DESIGNS.get(words[2]) and DESIGNS[words[2]].truths else None,
     )
     for stated in filter(None, (columns, table)):
-        stated = [word.format(*[tmp_path] * 2) for word in stated]
+        stated = stated.format(*[tmp_path] * 2).split()
         rows, err, status = run(capsys, *words, *stated, "--by", "wave")
         assert status == 0, err
         for name in ("inv", "inv_low", "inv_high", "difference_p_holm"):
@@ -806,7 +765,7 @@ def test_what_differs_by_group_is_a_column_or_a_small_table(design, weighted, ca
             np.testing.assert_allclose(told, wanted.columns()[name], rtol=1e-12)
         assert f"{p_is(wanted.alike)}.\n" in err[err.index("2 groups, by wave.") :]
     if columns is not None:
-        rows, err, status = run(capsys, *words, *columns, "--out", tmp_path / "all.json")
+        rows, err, status = run(capsys, *words, *columns.split(), "--out", tmp_path / "all.json")
         assert status == 0, err
         told = json.loads((tmp_path / "all.json").read_text())
         for name, values in wanted.of_all().columns().items():
@@ -858,18 +817,15 @@ def test_bits_of_waves_with_another_epsilon(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--p-by", "p", "--by", "wave"], "The group “2” has “0.7” and “0.6” in the column “p”"),
-        (["--p-by", "hole", "--by", "wave"], "The group “1” has rows without a value in the column “hole”"),
-        (["--p-by", "empty", "--by", "wave"], "The group “2” has no value in the column “empty”"),
-        (["--p-by", "half", "--by", "wave"], "The group “2”: as stated, different shares give the same"),
-        (
-            ["--p-by", "word", "--by", "wave"],
-            "The group “2”: Chance that a person was asked “Are you …?”: “often”",
-        ),
-        (["--p", "1=0.7", "--by", "wave"], "The group “2” has no value in the option --p"),
-        (["--p", "1=0.7,2=0.6"], "name their column with --by"),
-        (["--p", "0.7", "--p-by", "p"], "say the same thing: leave one out"),
-        (["--p-by", "answer", "--by", "wave"], "cannot be two things"),
+        ("--p-by p --by wave", "The group “2” has “0.7” and “0.6” in the column “p”"),
+        ("--p-by hole --by wave", "The group “1” has rows without a value in the column “hole”"),
+        ("--p-by empty --by wave", "The group “2” has no value in the column “empty”"),
+        ("--p-by half --by wave", "The group “2”: as stated, different shares give the same"),
+        ("--p-by word --by wave", "The group “2”: Chance that a person was asked “Are you …?”: “often”"),
+        ("--p 1=0.7 --by wave", "The group “2” has no value in the option --p"),
+        ("--p 1=0.7,2=0.6", "name their column with --by"),
+        ("--p 0.7 --p-by p", "say the same thing: leave one out"),
+        ("--p-by answer --by wave", "cannot be two things"),
     ],
 )
 def test_what_is_stated_wrongly_of_a_group_is_one_sentence_that_names_it(words, says, capsys, tmp_path):
@@ -879,7 +835,7 @@ def test_what_is_stated_wrongly_of_a_group_is_one_sentence_that_names_it(words, 
         + "1,yes,0.7,,0.7,0.7,0.7\n1,no,0.7,0.7,0.7,0.7,0.7\n" * 9
         + "2,yes,0.7,0.6,,1/2,often\n2,no,0.6,0.6,,1/2,often\n" * 9
     )
-    rows, err, status = run(capsys, file, "--design", "warner", "--column", "answer", *words)
+    rows, err, status = run(capsys, file, "--design", "warner", "--column", "answer", *words.split())
     assert (rows, status, err.count("\n")) == ([], 2, 1)
     assert says in err
     rows, err, status = run(

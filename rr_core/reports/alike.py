@@ -119,4 +119,4 @@ def _of_weighted(
     statistic = float((n[:, None] * (shares - overall) ** 2 / divisor).sum())
     mean = float(((n @ variances - n.sum() * of_mean) / divisor).sum())
     free = df / scale
-    return float(scipy.stats.f.sf(statistic / mean, free, free * weighted[3])) if mean > 0 else 1.0
+    return float(special.fdtrc(free, free * weighted[3], statistic / mean)) if mean > 0 else 1.0

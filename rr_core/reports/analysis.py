@@ -342,12 +342,15 @@ def intervals_of_inv(
     inv: Array,
     variance: Array,
     level: float,
-    beyond: Callable[[float], float] = lambda tail: -special.ndtri(tail),
+    quantile: Callable[[float], float] = special.ndtri,
 ) -> tuple[Interval, Interval]:
-    """Intervals of Inv, for each category and, by Bonferroni, for all; ``beyond`` gives the quantile of a tail."""
+    (
+        """Intervals of Inv, for each category and, by Bonferroni, for all; ``quantile`` is that of the law of Inv."""
+        ""
+    )
     made = []
     for together in (False, True):
         outside = (1 - level) / (inv.size if together else 1)
-        half = beyond(outside / 2) * np.sqrt(variance)
+        half = -quantile(outside / 2) * np.sqrt(variance)
         made.append(Interval(inv - half, inv + half, level, together))
     return made[0], made[1]

@@ -24,7 +24,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 from scipy import special
 
@@ -302,7 +301,7 @@ def alike_designs(
     of_all = np.zeros((g, k))
     of_all[:, some] = weight
     mean = df + int(some.sum()) - float((of_sum(of_all)[some] / weight.sum(axis=0)).sum())
-    return float(scipy.stats.f.sf(found / mean, free, free * degrees_of_freedom)) if mean > 0 else 1.0, 0
+    return float(special.fdtrc(free, free * degrees_of_freedom, found / mean)) if mean > 0 else 1.0, 0
 
 
 def _expected(design: Collecting, theta: Array, n: int) -> float:

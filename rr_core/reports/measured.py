@@ -67,12 +67,6 @@ def credible_coverage_of_large(prior: float) -> tuple[float, float]:
     return min(percents), max(percents)
 
 
-def coverage_range() -> tuple[float, float]:
-    """The lowest and the highest number of COVERAGE, in percent."""
-    percents = [row.percent for row in COVERAGE]
-    return min(percents), max(percents)
-
-
 _KINDS = {"k": int, "n": int, "collections": int, "epsilon": float, "stated": float, "percent": float}
 
 

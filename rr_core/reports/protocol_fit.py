@@ -75,34 +75,29 @@ class Fit:
 
 def fit_of_channel(reports: sampling.Counts, channel: Channel, expected: Array) -> Fit:
     """The test of reports (m,) that a channel made, given what is expected of each possible kind under the best fit."""
-    p_value, simulated = _of_channel(reports, channel, expected)
-    return Fit(p_value, "reports", expected.size <= 2, simulated)
-
-
-def _of_channel(reports: sampling.Counts, channel: Channel, expected: Array) -> tuple[float, int]:
-    """The p-value, and of how many simulated collections it is the share."""
     kinds = np.flatnonzero(channel.possible)
     if kinds.size == 1:
-        return 1.0, 0
+        return Fit(1.0, "reports", exact=True)
     if kinds.size == 2:
         low, high = float(channel.matrix[:, kinds[1]].min()), float(channel.matrix[:, kinds[1]].max())
-        return fit_of_two(int(reports[kinds[1]]), int(reports.sum()), (low, high)), 0
+        return Fit(fit_of_two(int(reports[kinds[1]]), int(reports.sum()), (low, high)), "reports", exact=True)
     order = channel.matrix.argmax(axis=1)  # the report that each truth has most often, its own in k-RR
     if (mechanism := _as_k_rr(channel.matrix[:, order])) is not None and channel.m == channel.k:
         test = fit_test(reports[order], mechanism)
         if test.p_value <= REJECTION_LEVEL or not test.rejects():
-            return test.p_value, test.done
-        return min(1.0, 2 * min(test.extremes.most, test.extremes.fewest)), 0  # on either side
+            return Fit(test.p_value, "reports", simulated=test.done)
+        return Fit(min(1.0, 2 * min(test.extremes.most, test.extremes.fewest)), "reports")  # on either side
     ratio = float(special.rel_entr(reports[kinds], expected).sum())
     fit = float(special.chdtrc(kinds.size - 1, max(2 * ratio, 0.0)))
     if expected.min() >= LEAST_EXPECTED:
-        return fit, 0
+        return Fit(fit, "reports")
     dice, n, law = generator(0, Stream.FIT, 0), int(reports.sum()), expected / expected.sum()
 
     def draw(many: int) -> Array:
         return np.asarray(special.rel_entr(dice.multinomial(n, law, many), expected).sum(axis=-1))
 
-    return max((fit, 0), drawn(ratio, expected.size, draw))
+    p_value, simulated = max((fit, 0), drawn(ratio, expected.size, draw))
+    return Fit(p_value, "reports", simulated=simulated)
 
 
 def drawn(statistic: float, size: int, draw: Callable[[int], Array]) -> tuple[float, int]:
@@ -169,20 +164,18 @@ def _chances_of_sums(support: Array, protocol: UnaryEncoding, n: int) -> list[fl
 
 def _chance_of_total(ones: float, protocol: UnaryEncoding, n: int) -> float:
     """The chance of a total as improbable on either side, by a sum over the ones of the owners' categories."""
-    owners, others = scipy.stats.binom(n, protocol.p), scipy.stats.binom(n * (protocol.k - 1), protocol.q)
-    own = np.arange(owners.ppf(_IMPOSSIBLE), owners.isf(_IMPOSSIBLE) + 1)
-    weights = owners.pmf(own)
-    at_most, at_least = weights @ others.cdf(ones - own), weights @ others.sf(ones - own - 1)
+    binom, owners, others = scipy.stats.binom, (n, protocol.p), (n * (protocol.k - 1), protocol.q)
+    own = np.arange(binom.ppf(_IMPOSSIBLE, *owners), binom.isf(_IMPOSSIBLE, *owners) + 1)
+    weights = binom.pmf(own, *owners)
+    at_most, at_least = weights @ binom.cdf(ones - own, *others), weights @ binom.sf(ones - own - 1, *others)
     return min(1.0, 2 * float(min(at_most, at_least) + 2 * _IMPOSSIBLE))
 
 
 def _chances_of_each(reports: Array, protocol: UnaryEncoding) -> list[float]:
     """Of (k + 1,) reports by their number of ones: the chance of chi-squared, and a bound for the one furthest out."""
     p, n, ones = protocol.p, float(reports.sum()), np.arange(protocol.k + 1)
-    others = scipy.stats.binom(
-        protocol.k - 1, protocol.q
-    )  # the ones of a report outside its owner's category
-    expected = n * (p * others.pmf(ones - 1) + (1 - p) * others.pmf(ones))
+    binom, others = scipy.stats.binom, (protocol.k - 1, protocol.q)  # ones outside the owner's category
+    expected = n * (p * binom.pmf(ones - 1, *others) + (1 - p) * binom.pmf(ones, *others))
     starts, since = [0], 0.0
     for s, more in enumerate(expected.tolist(), start=1):
         since += more
@@ -193,7 +186,7 @@ def _chances_of_each(reports: Array, protocol: UnaryEncoding) -> list[float]:
     together, wanted = np.add.reduceat(reports, starts), np.add.reduceat(expected, starts)
     spread = float(((together - wanted) ** 2 / wanted).sum()) if len(starts) > 1 else 0.0
     seen = np.flatnonzero(reports)
-    fewest = p * others.cdf(seen[0] - 1) + (1 - p) * others.cdf(seen[0])
-    most = p * others.sf(seen[-1] - 2) + (1 - p) * others.sf(seen[-1] - 1)
+    fewest = p * binom.cdf(seen[0] - 1, *others) + (1 - p) * binom.cdf(seen[0], *others)
+    most = p * binom.sf(seen[-1] - 2, *others) + (1 - p) * binom.sf(seen[-1] - 1, *others)
     pearson = float(special.chdtrc(len(starts) - 1, spread)) if len(starts) > 1 else 1.0
     return [pearson, 2 * n * float(min(fewest, most))]

@@ -341,25 +341,26 @@ class Survey:
         gap = first.estimates["inv"] - second.estimates["inv"]
         variances = np.array([first.variance_of_inv(), second.variance_of_inv()])
         variance, numbers = variances.sum(axis=0), np.array([[first.n], [second.n]], dtype=float)
+        # Quantile and distribution function: SciPy's distribution objects take most of the time for a few categories.
+        quantile, below = special.ndtri, special.ndtr
         if isinstance(first, WeightedAnalysis) and isinstance(second, WeightedAnalysis):
             numbers = np.array([[first.kish], [second.kish]])
             of_each = np.array([[first.degrees_of_freedom], [second.degrees_of_freedom]])
             shared = variance**2 / np.where(variance > 0, (variances**2 / of_each).sum(axis=0), 1.0)
-            law: Any = scipy.stats.t(np.where(variance > 0, shared, of_each.min()))
+            df = np.where(variance > 0, shared, of_each.min())
+            quantile, below = partial(special.stdtrit, df), partial(special.stdtr, df)
             if self.variance_of_difference is not None:
                 together = self.variance_of_difference(one, other)
                 least = first.least_variance + second.least_variance
                 variance = np.where(together > 0, np.maximum(together, least), variance)
-        else:
-            law = scipy.stats.norm
         spread = np.sqrt(variance)
-        half = law.isf((1 - level) / 2) * spread
+        half = -quantile((1 - level) / 2) * spread
         if first.protocol is second.protocol and (first.few or second.few):
             # A small group without a report of a category has a small variance; if there is no difference, both have one
             # variance for each person.
             pooled = (numbers**2 * variances).sum(axis=0) / numbers.sum() * (1 / numbers).sum()
             spread = np.sqrt(np.maximum(variance, pooled))
-        tails = 2 * law.sf(np.abs(gap) / np.where(spread > 0, spread, 1.0))
+        tails = 2 * below(-np.abs(gap) / np.where(spread > 0, spread, 1.0))
         p_values = np.where(spread > 0, tails, np.where(gap == 0, 1.0, 0.0))
         return {
             "difference": gap,
@@ -667,7 +668,7 @@ def _weighted(weighed: _Weighed, group: int, unweighted: Analysis, tallies: Tall
     )
     kish = weighed.groups[group, -1] ** 2 / weighed.squares[group, -1]
     df = weighed.degrees_of_freedom(group)
-    beyond = partial(scipy.stats.t.isf, df=df)
+    quantile = partial(special.stdtrit, df)
     intervals: tuple[Interval | None, Interval | None] = (None, None)
     certificate = variance = by_design = None
     if isinstance(protocol, Channel):
@@ -681,7 +682,7 @@ def _weighted(weighed: _Weighed, group: int, unweighted: Analysis, tallies: Tall
             by_design = variance_of_inv(by_inv, kish, protocol, "sampled")
             variance = np.where(variance > 0, variance, by_design)
             spread = np.maximum(variance, by_design) if least < _ENOUGH else variance
-            intervals = intervals_of_inv(by_inv, spread, level, beyond)
+            intervals = intervals_of_inv(by_inv, spread, level, quantile)
     else:
         if isinstance(protocol, UnaryEncoding):
             estimates, certificate = of_ones(*as_support(shares), protocol, tallies.bits_of(group))
@@ -694,8 +695,8 @@ def _weighted(weighed: _Weighed, group: int, unweighted: Analysis, tallies: Tall
         some = of_reports > 0
         effective = np.where(some, shares * (1 - shares) / np.where(some, of_reports, 1.0), kish)
         tail = (1 - level) / 2 / protocol.k
-        many = np.minimum(effective, kish) * (float(special.ndtri(tail)) / beyond(tail)) ** 2
-        low, high = wilson(shares, effective, beyond((1 - level) / 2))
+        many = np.minimum(effective, kish) * (float(special.ndtri(tail)) / quantile(tail)) ** 2
+        low, high = wilson(shares, effective, quantile((1 - level) / 2))
         lows, highs = clopper_pearson(shares * many, many, 2 * tail)
         alone = Interval((low - q) / keep, (high - q) / keep, level, False)
         intervals = alone, Interval((lows - q) / keep, (highs - q) / keep, level, True)
@@ -733,7 +734,7 @@ def _weighted_total(
     alone = part**2 @ [one.variance_of_inv() for one in analyses]
     variance = np.where(variance > 0, np.maximum(variance, least), alone)
     df = weighed.degrees_of_freedom()
-    intervals = intervals_of_inv(inv, variance, level, partial(scipy.stats.t.isf, df=df))
+    intervals = intervals_of_inv(inv, variance, level, partial(special.stdtrit, df))
     above = AboveZero.of(*by_chance(unweighted, made), level=1 - level)
     counts = np.sum([one.counts for one in unweighted], axis=0)
     pairs = zip(weighed.groups, made.designs, strict=True)

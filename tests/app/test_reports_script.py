@@ -24,22 +24,17 @@ from rr_core.io import (
     Listed,
     Names,
     Size,
-    Source,
     read_list,
-    read_reports,
     report_files,
-    within,
 )
-from rr_core.io.report_results import ReportSettings, ReportsInUse, Results
+from rr_core.io.report_results import Results
 from rr_core.io.report_sentences import advice
-from rr_core.mechanism import RandomizedResponse
 from rr_core.plain_text import csv_cell
 from rr_core.recompute.result import plain, same_file
 from rr_core.registry import REGISTRY
-from rr_core.reports.analysis import analyse
 from tests.app.analysed import HOSTILE, analysed, counts_csv
 from tests.app.opening import ROOT
-from tests.app.scripts import printed
+from tests.app.scripts import all_printed
 from tests.io.workbook_files import excel_parts, excel_rows, zipped
 
 
@@ -119,12 +114,17 @@ def check(lines: list[str], found: Results, folder: Path) -> None:
     assert (folder / "recomputed.csv").read_bytes() == report_files.csv_file(found)
 
 
-def ran(found: Results, folder: Path, *sources: tuple[str, bytes]) -> list[str]:
-    """What the script prints beside these files, after it was compared with the page."""
-    for name, data in sources:
-        (folder / name).write_bytes(data)
-    lines = printed(report_files.script(found), folder, files=True)
-    check(lines, found, folder)
+def check_all(folder: Path, *cases: tuple[Results, list[tuple[str, bytes]]]) -> list[list[str]]:
+    """What the scripts of these results print beside their files, after it was compared with the page."""
+    scripts = {}
+    for number, (found, sources) in enumerate(cases):
+        (own := folder / str(number)).mkdir()
+        for name, data in sources:
+            (own / name).write_bytes(data)
+        scripts[own] = report_files.script(found)
+    lines = all_printed(scripts, files=True)
+    for one, own, (found, _) in zip(lines, scripts, cases, strict=True):
+        check(one, found, own)
     return lines
 
 
@@ -189,18 +189,17 @@ FILES: dict[str, tuple[list[tuple[str, bytes]], Domain, dict[str, Any]]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FILES)
-def test_the_script_prints_and_saves_what_the_page_holds(name, tmp_path):
-    files, domain, how = FILES[name]
-    lines = ran(analysed(files, domain, **how), tmp_path, *files)
-    said = next(line for line in lines if line.startswith("advice = "))
-    assert name != "a wrong epsilon" or "Settle the names and ε first" in said
-    assert ("cannot be compared" in said) == (name == "little noise and no share above zero")
-    assert not any(re.search(r"\binf\b|nan", line) for line in lines)
+def test_the_scripts_print_and_save_what_the_page_holds(tmp_path):
+    cases = [(analysed(files, domain, **how), files) for files, domain, how in FILES.values()]
+    for name, lines in zip(FILES, check_all(tmp_path, *cases), strict=True):
+        said = next(line for line in lines if line.startswith("advice = "))
+        assert name != "a wrong epsilon" or "Settle the names and ε first" in said
+        assert ("cannot be compared" in said) == (name == "little noise and no share above zero")
+        assert not any(re.search(r"\binf\b|nan", line) for line in lines)
 
 
 @pytest.mark.slow
-def test_long_list_is_a_file_of_its_own(tmp_path):
+def test_long_list_is_a_file_of_its_own_and_a_workbook_has_the_sheet_that_was_chosen(tmp_path):
     names = [f"c{i}" for i in range(200)] + ["=x\u2028y"]
     source = ("r.csv", counts_csv(names, range(201)))
     found = analysed([source], Listed(np.array(names, dtype=object)))
@@ -213,7 +212,10 @@ def test_long_list_is_a_file_of_its_own(tmp_path):
         assert not report_files.list_is_a_file(other)
         assert "categories.txt" not in report_files.script(other)
     assert "c150" not in script
-    ran(found, tmp_path, source, ("categories.txt", listed))
+    rows = [["answer"], *([name] for name in "abbc" * 30)]
+    data = zipped(excel_parts({"Info": excel_rows([["note"], ["x"], ["x"]]), "Data": excel_rows(rows)}))
+    of_sheet = analysed([("two.xlsx", data, "Data")], AllSeen(), epsilon=2.0)
+    check_all(tmp_path, (found, [source, ("categories.txt", listed)]), (of_sheet, [("two.xlsx", data)]))
 
 
 def test_script_holds_names_as_literals_only():
@@ -235,46 +237,27 @@ def test_other_reports_than_the_apps_are_pointed_out():
     assert same_file("the files", "y", "x")["the files"].startswith("NOT the bytes that the app saw")
 
 
-def test_script_says_in_one_sentence_what_it_cannot_read(tmp_path):
-    found = analysed([("r.csv", counts_csv())], AllSeen())
-    script = report_files.script(found)
-    (tmp_path / "r.csv").write_text("a,b\n1,2\n2,3\n", "utf-8")
-    with pytest.raises(AssertionError, match="There is no column"):
-        printed(script, tmp_path, files=True)
-
-
-@pytest.mark.slow
-def test_the_script_of_a_workbook_reads_the_sheet_that_was_chosen(tmp_path):
-    rows = [["answer"], *([name] for name in "abbc" * 30)]
-    data = zipped(excel_parts({"Info": excel_rows([["note"], ["x"], ["x"]]), "Data": excel_rows(rows)}))
-    read = read_reports([Source("two.xlsx", data, "Data")])
-    collected = within(read, AllSeen())
-    settings = ReportSettings(privacy="2", domain="seen")
-    used = ReportsInUse(read, collected, RandomizedResponse(collected.k, 2.0), settings, name="two.xlsx")
-    found = Results(used, 0.95, "users", analyse(collected.counts, used.protocol), None)
-    ran(found, tmp_path, ("two.xlsx", data))
-
-
-def test_what_a_script_does_not_find_is_one_plain_sentence(tmp_path):
+def test_what_a_script_does_not_find_is_one_plain_sentence(tmp_path, monkeypatch):
     names = [f"c{i}" for i in range(201)]
     source = ("r.csv", counts_csv(names, range(201)))
     found = analysed([source], Listed(np.array(names, dtype=object)))
     script = tmp_path / "downloaded.py"
     script.write_text(report_files.script(found), "utf-8")
     blocked = "import runpy, sys; sys.modules['scipy'] = None; sys.path[0] = sys.argv[2]; runpy.run_path(sys.argv[1])"
-
-    def said(*words: str) -> str:
-        run = subprocess.run([sys.executable, *words], cwd=tmp_path, capture_output=True, text=True)
-        assert (run.returncode, run.stdout, run.stderr.count("\n")) == (1, "", 1), run.stderr
-        return run.stderr.rstrip("\n")
-
-    beside = "import runpy, sys; sys.path[0] = sys.argv[2]; runpy.run_path(sys.argv[1])"
     bring = "put the app's folder rr_core beside this, and install numpy, scipy, pyarrow."
-    assert said(str(script)) == f"No module named 'rr_core': {bring}"
-    assert bring in said("-c", blocked, str(script), str(ROOT))
+    alone = f"No module named 'rr_core': {bring}\n"
+    for words, says in (((script,), alone), (("-c", blocked, script, ROOT), bring)):
+        run = subprocess.run([sys.executable, *map(str, words)], cwd=tmp_path, capture_output=True, text=True)
+        assert (run.returncode, run.stdout, run.stderr.count("\n")) == (1, "", 1), run.stderr
+        assert says in run.stderr
+    monkeypatch.chdir(tmp_path)
     absent = "There is no file {} in the folder where this runs: {}."
-    assert said("-c", beside, str(script), str(ROOT)) == absent.format(
-        "categories.txt", "the page gives it out among its Files"
-    )
-    (tmp_path / "categories.txt").write_bytes(report_files.categories_file(found))
-    assert said("-c", beside, str(script), str(ROOT)) == absent.format("r.csv", "put it there")
+    for name, data, says in (
+        ("", b"", absent.format("categories.txt", "the page gives it out among its Files")),
+        ("categories.txt", report_files.categories_file(found), absent.format("r.csv", "put it there")),
+        ("r.csv", b"a,b\n1,2\n2,3\n", "There is no column"),
+    ):
+        if name:
+            (tmp_path / name).write_bytes(data)
+        with pytest.raises(SystemExit, match=re.escape(says)):
+            exec(script.read_text("utf-8"), {})

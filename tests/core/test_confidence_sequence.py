@@ -86,7 +86,7 @@ def test_nobody_who_chooses_the_people_makes_it_miss_more_often(k, epsilon, leve
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("k", "epsilon"), [(2, 4.0), (5, 1.0), (12, 0.5)])
+@pytest.mark.parametrize(("k", "epsilon"), [(2, 4.0), (12, 0.5)])
 def test_in_a_class_of_400_nothing_makes_it_miss_more_often(k, epsilon):
     mechanism = RandomizedResponse(k, epsilon)
     ends = intervals_of(mechanism, 400)

@@ -15,15 +15,24 @@ from scipy import stats
 from rr_core import RandomizedResponse, inv, inv_variance, zipf
 from rr_core.law import report_distribution
 from rr_core.metrics import variance_at
+from rr_core.profile import profile, table_size
 from rr_core.protocols import Channel
 from rr_core.reports.analysis import analyse
-from rr_core.reports.epsilon_fit import REJECTION_LEVEL, fit_test, null_shares, plausible_epsilon
+from rr_core.reports.epsilon_fit import (
+    REJECTION_LEVEL,
+    fit_test,
+    likelihood_ratio,
+    normal_score,
+    null_shares,
+    plausible_epsilon,
+)
 from rr_core.reports.intervals import (
     EXTREME_CHANCE,
     MOST_REPORTS,
     above_zero,
     clopper_pearson,
     extremes,
+    holm,
     inv_interval,
     too_few_reports,
     upper_tail,
@@ -257,8 +266,8 @@ def test_the_far_tail_of_a_billion_reports_is_not_rounded_to_zero():
     assert math.exp(log_term) < tail < math.exp(log_term) / (1 - ratio) * 1.0001
 
 
-def holm(p_values):
-    """Step-down by its definition: the category of rank i (from 0) is compared with level / (k - i)."""
+def step_down(p_values):
+    """Holm's by its definition: the category of rank i (from 0) is compared with level / (k - i)."""
     order = np.argsort(p_values, kind="stable")
     adjusted, running = np.empty(len(p_values)), 0.0
     for rank, i in enumerate(order):
@@ -271,7 +280,9 @@ def holm(p_values):
 @given(st.lists(st.integers(0, 60), min_size=2, max_size=30).filter(any), st.floats(0.1, 4))
 def test_holm_over_all_categories_and_in_the_order_of_the_counts(counts, epsilon):
     result = above_zero(counts, RandomizedResponse(len(counts), epsilon), 0.1)
-    np.testing.assert_allclose(result.adjusted, holm(result.p_values), rtol=1e-12)
+    np.testing.assert_allclose(result.adjusted, step_down(result.p_values), rtol=1e-12)
+    pair = np.stack([result.p_values, result.p_values[::-1] ** 2], axis=1)  # each column by itself
+    np.testing.assert_allclose(holm(pair), np.stack([*map(step_down, pair.T)], axis=1), rtol=1e-12)
     assert (result.adjusted <= 1).all()
     assert (result.adjusted >= result.p_values).all()
     np.testing.assert_array_equal(result.above, result.adjusted <= 0.1)
@@ -436,7 +447,7 @@ def test_the_size_is_kept_where_many_empty_categories_get_few_reports(users):
     rows = reports_of(point, n, mechanism, users, times, 5)
     # The law hardly varies with the reports: many simulated collections once stand for some in each test.
     fair = fit_test(rows[0], mechanism, 2000, seed=1).null
-    scores = np.array([fit_test(one, mechanism, 1).score for one in rows])
+    scores = normal_score(*likelihood_ratio(profile(rows, table_size(rows)), mechanism))
     rejected = np.mean(scores >= np.quantile(fair, 0.95))
     assert rejected < 0.05 + 3 * math.sqrt(0.05 * 0.95 / times)
     kept = [(null_shares(one, mechanism) > 0).sum() for one in rows]
@@ -451,12 +462,3 @@ def test_the_size_is_below_six_percent_and_a_larger_epsilon_is_rejected_less_oft
     for row in at_truth:
         larger = [r.percent for r in REJECTIONS if r.stated > 1 and r.setting == row.setting]
         assert all(rejected <= row.percent for rejected in larger)
-
-
-def test_the_populations_of_the_tables_are_distributions():
-    for population in {row.population for row in REJECTIONS}:
-        theta = shares(population, 20)
-        assert theta.sum() == pytest.approx(1)
-        assert (theta > 0).sum() == {"half": 10, "point": 1}.get(population, 20)
-    assert falling_shares(10).sum() == pytest.approx(1)
-    assert (falling_shares(10) > 0).sum() == 5

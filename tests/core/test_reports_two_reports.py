@@ -33,7 +33,7 @@ CHANCES = [
     (0.45, 0.55),
     (0.0, 0.5),
 ]
-FEW = (1, 2, 3, 5, 8, 13, 30, 47)
+FEW = (1, 2, 3, 5, 8, 13, 47)
 
 
 def laws(n, chances):
@@ -53,17 +53,18 @@ def laws(n, chances):
 @pytest.mark.parametrize("n", FEW)
 def test_intervals_hold_the_truth_and_the_test_keeps_its_level_whatever_the_truth(n, chances):
     """Forced answers with few yes among them: the normal intervals held 89% to 92% there."""
+    known = [*laws(n, chances)]
     for level in (0.9, 0.95, 0.99):
         limits = {
             users: np.array([interval_of_two(ones, n, chances, 1 - level, users) for ones in range(n + 1)])
             for users in ("fixed", "sampled")
         }
-        for users, share, law in laws(n, chances):
+        for users, share, law in known:
             held = (limits[users][:, 0] <= share + 1e-9) & (share - 1e-9 <= limits[users][:, 1])
             assert law[held].sum() >= level - 1e-9
     fits = np.array([fit_of_two(ones, n, chances) for ones in range(n + 1)])
     assert ((fits >= 0) & (fits <= 1)).all()
-    for _, _, law in laws(n, chances):
+    for _, _, law in known:
         for size in (0.01, 0.05, 0.2):
             assert law[fits <= size].sum() <= size * (1 + 1e-9)
 
@@ -79,9 +80,10 @@ def test_the_p_value_is_the_largest_chance_of_no_better_a_fit_over_all_truths(n,
         parts = ((ones, best), (n - ones, 1 - best))
         return sum(c * math.log(c / (n * m)) if m else math.inf for c, m in parts if c)
 
+    known = [law for _, _, law in laws(n, chances)]
     for ones in range(n + 1):
         worse = [i for i in range(n + 1) if ratio(i) >= ratio(ones) - 1e-9]
-        most = max(law[worse].sum() for _, _, law in laws(n, chances))
+        most = max(law[worse].sum() for law in known)
         assert fit_of_two(ones, n, chances) == pytest.approx(most, abs=1e-9)
 
 
@@ -148,7 +150,7 @@ def compositions(n, m):
             yield (first, *rest)
 
 
-@pytest.mark.parametrize("n", [6, 15])
+@pytest.mark.parametrize("n", [6, 12])
 @pytest.mark.parametrize(
     "channel",
     [
@@ -221,9 +223,9 @@ def test_where_a_report_adds_one_of_two_numbers_it_is_the_binomial_one(channel, 
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_of_few_reports_no_category_is_called_above_zero_that_nobody_has_and_intervals_are_wide(weighted):
-    """In at most 5% of collections, and 5 standard errors. (By the normal law it was 19 to 25%, and with weights
+    """In at most 5% of collections, and 4 standard errors. (By the normal law it was 19 to 25%, and with weights
     intervals of all at once held in at most 18%.)"""
-    rng, k, n, many, called, held = np.random.default_rng(5), 10, 200, 150, 0, 0
+    rng, k, n, many, called, held = np.random.default_rng(5), 10, 200, 100, 0, 0
     channel = Channel(0.9 * np.eye(k) + 0.1 * rng.dirichlet(np.full(k, 0.5), k))
     truth = np.array([0.4, 0.3, 0.2, 0.1, *np.zeros(6)])
     for _ in range(many):
@@ -233,6 +235,6 @@ def test_of_few_reports_no_category_is_called_above_zero_that_nobody_has_and_int
         called += found.analyses[0].above.above[4:].any()
         limits = found.analyses[0].simultaneous
         held += ((limits.low <= truth + 1e-12) & (truth <= limits.high + 1e-12)).all()
-    slack = 5 * math.sqrt(many * 0.95 * 0.05)
+    slack = 4 * math.sqrt(many * 0.95 * 0.05)
     assert called <= many * 0.05 + slack
     assert held >= many * 0.95 - slack

@@ -37,7 +37,6 @@ from rr_core.reports.measured import (
     COVERAGE_COLLECTIONS,
     REJECTIONS,
     SIZE_COLLECTIONS,
-    coverage_range,
     credible_coverage_of_large,
 )
 from rr_core.rounding import odds, p_value
@@ -457,12 +456,12 @@ def _coverage_table() -> str:
         measured = {row.categories: f"{row.percent:.1f}" for row in COVERAGE if row.setting == setting}
         named = [_COVERAGE_POPULATIONS[population], f"{k:,}", f"{n:,}", f"{epsilon:g}", _TRUTHS[users]]
         body.append([*named, *(measured.get(categories, "–") for categories in CATEGORIES)])
-    low, high = coverage_range()
+    held = [row.percent for row in COVERAGE]
     heads = ("population", "K", "N", "ε", "whose shares", *(_CATEGORY_HEADS[name] for name in CATEGORIES))
     return (
         f"**Intervals of 95%: in how many of {COVERAGE_COLLECTIONS:,} simulated collections did they hold the truth?** "
-        f"Those of Inv held it in {low:.1f}% to {high:.1f}% of them; cut at 0 they hold a share of 0 more often. Small "
-        f"means below three standard deviations of the noise.\n\n{_markdown_table(heads, body)}"
+        f"Those of Inv held it in {min(held):.1f}% to {max(held):.1f}% of them; cut at 0 they hold a share of 0 more "
+        f"often. Small means below three standard deviations of the noise.\n\n{_markdown_table(heads, body)}"
     )
 
 
