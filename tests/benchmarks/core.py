@@ -142,7 +142,7 @@ def of_figure4(counts: np.ndarray, mechanism: RandomizedResponse) -> list[Ratio]
             f"Figure 4, a 500 × 500 channel: {needed:,} iterations of IBU or more / mle",
             lambda: ibu_channel(first.counts, channel.matrix, least),
             lambda: mle(first.counts, channel, TOLERANCE),
-            10,
+            20,
             True,
             least / needed,
         ),
