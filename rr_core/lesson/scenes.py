@@ -523,10 +523,11 @@ def closest(seed: int) -> Posed:
     def after(said: Prediction) -> str:
         right = said[0] == more or won[0]["inv_n"] == won[1]["inv_n"]
         return (
-            f"{'Right' if right else 'Not so'}. InvN wins {won[0]['inv_n']:g} of 100 where all are about equal: noise "
-            f"made the largest bars, and scaling takes most from these; {won[1]['inv_n']:g} where a few are common, for "
-            f"there small bars are lost in noise, and InvP, lowering all alike, clears them: {off[1]} of 100 people in a "
-            f"wrong bar on average, InvN {off[0]}, MLE* {off[2]}: best fit is not nearest. Where noise drowns all, InvN."
+            f"{'Right' if right else 'Not so'}. All about equal: InvN wins {won[0]['inv_n']:g} of 100; noise made the "
+            "largest bars, and scaling takes most from these. A few common: it wins "
+            f"{won[1]['inv_n']:g}; small bars are lost in noise, and InvP, lowering all alike, clears them. Of 100 "
+            f"people in a wrong bar, on average: InvP {off[1]}, MLE* {off[2]}, InvN {off[0]}: best fit is not nearest. "
+            "Where noise drowns all, InvN is."
         )
 
     frames = [
@@ -728,9 +729,9 @@ def line(seed: int) -> Posed:
         on_the_line = ("inv_p", "mle_star", "inv_n")
         outside = "" if 0 <= said[0] <= 100 else "It lies between them. "
         return (
-            f"{_compared(said[0], answer, '', 'too little', 'too much', 5)} {outside}InvN makes A and B × {scale:.2f} "
-            f"and lowers nothing, InvP × 1 and {_points(lower)} lower. MLE*, Inv again without C, × {less:.2f} and "
-            f"{_points(then)} lower: between. While all keep the same answers, it is never farther from the truth "
+            f"{_compared(said[0], answer, '', 'too little', 'too much', 5)} {outside}InvN multiplies A and B of Inv "
+            f"by {scale:.2f}; InvP lowers both by {_points(lower)}; MLE*, Inv again without C, does some of both: × "
+            f"{less:.2f}, {_points(then)} lower. While all keep the same answers, it is never farther from the truth "
             "than the farther of the two. Of 100 people in a wrong bar: "
             f"{', '.join(f'{_REPAIRS[key]} {_wrong(getattr(step, key), truth)}' for key in on_the_line)}."
         )
@@ -851,11 +852,10 @@ def patience(seed: int) -> Posed:
         # A guarantee is rounded up.
         most = f"{1 + math.ceil(1e5 * math.expm1(survey.n * math.log1p(_CERTAIN))) / 1e5:.5f}"
         return (
-            f"{right if said[0] == answer else how} At ε = 0.5 a report says little: factors near 1. "
-            "A factor: how many times as likely one answer alone makes a report as these bars, on average. For other "
-            f"bars it is the factors' mean, weighted by them: at most the largest, 1.000001 after {least(stop)} steps. "
-            f"All {survey.n:,} become at most 1.000001{raised(survey.n)} times as likely, under {most}: "
-            "IBU may stop. This certificate needs no MLE*."
+            f"{right if said[0] == answer else how} IBU multiplies each bar by a factor: how many times as likely a "
+            "report would be if everybody had that answer, on average. At ε = 0.5 a report says little: all are near 1. "
+            f"The largest is 1.000001 after {least(stop)} steps, and no other bars gain more: all {survey.n:,} reports "
+            f"become at most 1.000001{raised(survey.n)} times as likely, under {most}. IBU may stop, without MLE*."
         )
 
     frames = [

@@ -171,7 +171,6 @@ def test_at_a_certificate_of_one_over_n_all_reports_become_at_most_e_times_as_li
 
 @holds(
     "If all had one and the same category, how many times as likely would a report be, on average?",
-    "A factor: how many times as likely one answer alone makes a report as these bars, on average.",
     "Any other shares have the mean of the factors, weighted by them: never above the largest.",
 )
 @settings(max_examples=60)

@@ -312,7 +312,7 @@ def test_who_is_closest_is_counted_as_one_would_by_hand(s):
     if s:
         inv_n, inv_p, best_fit = 100 * errors.mean(axis=0)
         told = (
-            f"clears them: {inv_p:.0f} of 100 people in a wrong bar on average, InvN {inv_n:.0f}, MLE* {best_fit:.0f}: "
+            f"Of 100 people in a wrong bar, on average: InvP {inv_p:.0f}, MLE* {best_fit:.0f}, InvN {inv_n:.0f}: "
             "best fit is not nearest."
         )
         assert inv_p < best_fit
@@ -349,9 +349,7 @@ def test_closest(many):
     for _, posed, said in posed_often("closest", max(20, many // 20)):  # a fifth of a second each
         won = [series["shares"] for series in posed.frames[posed.first].picture["series"]]
         after = posed.after(said)
-        told = (
-            r"InvN wins ([\d.]+) of 100 where .* these; ([\d.]+) where .* them: (\d+) of 100 .*, InvN (\d+), "
-        )
+        told = r"equal: InvN wins ([\d.]+) of 100; .* it wins ([\d.]+); .* average: InvP (\d+), MLE\* \d+, InvN (\d+): "
         told_wins = [float(number) for number in re.search(told, after).groups()]
         assert told_wins[:2] == pytest.approx([100 * one for one in won[0]])
         assert told_wins[2] < told_wins[3]  # which ones: see the test above
@@ -468,8 +466,7 @@ def test_line(many):
             assert lowered[0] >= (-1e-9 if kind == "inv_n" else 1e-6)
         assert scales["inv_n"] < scales["mle_star"] < scales["inv_p"] == pytest.approx(1)
         worked = re.search(
-            r"× (\d\.\d\d) and lowers nothing, InvP × 1 and ([\d.]+) points lower\. .* × (\d\.\d\d) and ([\d.]+) points "
-            r"lower: between",
+            r"by (\d\.\d\d); InvP lowers both by ([\d.]+) points; .* × (\d\.\d\d), ([\d.]+) points lower\.",
             after,
         )
         tells(
@@ -539,9 +536,9 @@ def test_patience(many):
             else:
                 assert numbers(after)[1] == pytest.approx(times, abs=0.051)
                 assert f"times too {'many' if said[0] > near else 'few'}:" in after
-        assert f"at most the largest, 1.000001 after {stop:,} steps." in after
+        assert f"The largest is 1.000001 after {stop:,} steps, and no other bars gain more" in after
         assert 1.002 < 1.000001**2000 < 1.00201
-        assert "at most 1.000001²⁰⁰⁰ times as likely, under 1.00201:" in after
+        assert "at most 1.000001²⁰⁰⁰ times as likely, under 1.00201." in after
         for frame in posed.frames:
             marks = [mark["name"].split(": ")[1] for mark in frame.picture["marks"]]
             assert frame.caption.endswith(f"near after {marks[0]} steps, may stop after {marks[1]}.")
