@@ -307,7 +307,8 @@ VERY_MUCH = BOMBS | LARGE | (HUGE if LENGTHY else {})
 @pytest.mark.parametrize(("name", "readers"), in_turns(VERY_MUCH))
 def test_a_file_of_very_much_costs_no_more_than_a_worker(name: str, readers: list[str], pool: Pool) -> None:
     data = VERY_MUCH[name]()
-    for reader in readers:
+    # Some of those whose turn it is never open a file of this kind.
+    for reader in {*readers, "reports.read_reports"}:
         try:
             read(pool, name, data, reader)
         except Lost:
