@@ -9,6 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 from plotly.io.json import to_json_plotly
+from plotly.offline import get_plotlyjs_version
 
 from pages._ui import dials, link
 from pages._ui.component import component, told
@@ -48,6 +49,7 @@ def lead(figure: go.Figure, name: str, on_click: OnClick | None = None, place: A
         "alt": reading(figure),
         "clickable": on_click is not None,
         "script": middleware.PLOTLY_ADDRESS,
+        "version": get_plotlyjs_version(),
     }
     events = {} if on_click is None else {"on_clicked_change": partial(_clicked, name, on_click)}
     with place or place_of_lead():

@@ -1,13 +1,18 @@
 // The main figure of a page: one Plotly figure, which is kept and updated. So there is a picture at every moment, and
 // what a person has zoomed into or hidden stays so while the dials move.
 
-const plotly = address => window.rrPlotly ??= new Promise((done, failed) => {
-  const script = document.createElement('script');
-  script.src = address;
-  script.onload = () => done(window.Plotly);
-  script.onerror = () => { window.rrPlotly = null; failed(new Error('Plotly could not be loaded')) };
-  document.head.append(script);
-});
+// Streamlit's own charts bring a Plotly: where one of the same major version is there first, no other is loaded, which
+// would keep the picture waiting for as long again.
+const major = version => version?.split('.')[0];
+const plotly = (address, version) => window.rrPlotly ??= major(window.Plotly?.version) === major(version) ?
+  Promise.resolve(window.Plotly) :
+  new Promise((done, failed) => {
+    const script = document.createElement('script');
+    script.src = address;
+    script.onload = () => done(window.Plotly);
+    script.onerror = () => { window.rrPlotly = null; failed(new Error('Plotly could not be loaded')) };
+    document.head.append(script);
+  });
 
 // Names that the legend hides, by page.
 const hiddenOn = window.rrHidden ??= {};
@@ -69,7 +74,7 @@ class Figure {
       this.root.setAttribute('aria-label', this.given.alt);
       Object.assign(this.holder.style, {position: 'relative', minHeight: `${this.given.layout.height}px`});
     }
-    this.plotly = await plotly(this.given.script);
+    this.plotly = await plotly(this.given.script, this.given.version);
     // While a hand moves a dial its next move goes out first, and the server works meanwhile.
     const moves = [...document.querySelectorAll('.rr-dials')].some(root => root.dials?.hand);
     moves ? setTimeout(() => this.draw()) : this.draw();

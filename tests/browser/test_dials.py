@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
+from plotly.offline import get_plotlyjs_version
 
 from tests.app.opening import OF_A_DRAW
 from tests.browser.expected import LINK, QUERY
@@ -249,3 +251,21 @@ def test_a_dial_that_does_nothing_cannot_be_moved_and_says_why(open_lab):
         assert not place.get_by_role("slider", name="Privacy ε", exact=True).is_visible()
         assert place.get_by_role("slider", name="Users N", exact=True).is_enabled()
     lab.must_be_fine()
+
+
+THEIRS = """window.Plotly = {version: 'VERSION', purge() {}, newPlot(root) {
+  root.on = () => {}; window.drawnByTheirs = true; return Promise.resolve() }}"""
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_a_plotly_of_the_same_major_version_that_is_there_first_draws_the_figure(open_lab, same):
+    """As Streamlit's own charts bring one: the page's, which takes a second, is not loaded too."""
+    lab, asked = open_lab(new=True), []
+    number = int(get_plotlyjs_version().split(".")[0]) + (not same)
+    lab.page.add_init_script(THEIRS.replace("VERSION", f"{number}.99.0"))
+    lab.page.on("request", lambda request: asked.append(request.url))
+    lab.page.goto(f"{lab.server}/noisy_histogram?{QUERY}")
+    drawn = "() => window.drawnByTheirs || document.querySelector('.st-key-lead .main-svg')"
+    lab.page.wait_for_function(drawn, timeout=PATIENCE)
+    assert (lab.page.evaluate("() => window.drawnByTheirs === true")) == same
+    assert any("plotly.min.js" in address for address in asked) != same
