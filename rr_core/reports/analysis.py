@@ -344,10 +344,7 @@ def intervals_of_inv(
     level: float,
     quantile: Callable[[float], float] = special.ndtri,
 ) -> tuple[Interval, Interval]:
-    (
-        """Intervals of Inv, for each category and, by Bonferroni, for all; ``quantile`` is that of the law of Inv."""
-        ""
-    )
+    """Intervals of Inv, for each category and, by Bonferroni, for all; ``quantile`` is that of the law of Inv."""
     made = []
     for together in (False, True):
         outside = (1 - level) / (inv.size if together else 1)
