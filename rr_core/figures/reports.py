@@ -78,7 +78,7 @@ def with_intervals(
     ]
     outside = ends.wholly(first)
     shown = ends if outside else interval
-    cut = ", cut at 0 and 1," if not outside and (ends.low[first] < 0 or ends.high[first] > 1) else ""
+    cut = ", cut at 0 and 1," if ends.is_cut(first) else ""
     scope = "all intervals together are" if interval.simultaneous else "each interval alone is"
     reading = (
         f"Markers of {ESTIMATES[chosen].name} are filled where the share is larger than chance alone would make it: "

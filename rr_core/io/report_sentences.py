@@ -109,7 +109,7 @@ def answer(results: Results, name: str | None = None, *, simultaneous: bool | No
     said = " is"  # one that ends at 0 or 100% would be a point
     if low > 1 + SAME_WITHIN or high < -SAME_WITHIN:
         said = " lies wholly outside 0 to 100%, at"
-    elif low < 1 and high > 0 and (low < 0 or high > 1):
+    elif limits.is_cut(top):
         low, high, said = max(low, 0.0), min(high, 1.0), ", cut at 0 and 1, is"
     alike = name == "inv" or percent(share) == percent(inv)
     own = inv if alike else share

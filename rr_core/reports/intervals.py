@@ -75,6 +75,12 @@ class Interval:
         low, high = float(self.low[category]), float(self.high[category])
         return ", wholly above 100%" if low > 1 else ", wholly below 0%" if high < 0 else ""
 
+    def is_cut(self, category: int) -> bool:
+        """Whether `cut_unless_outside` changes the interval of a category, 0..k-1."""
+        category = _validate.integer("category", category, 0, self.low.size - 1)
+        low, high = float(self.low[category]), float(self.high[category])
+        return low < 1 and high > 0 and (low < 0 or high > 1)
+
     def cut(self) -> Interval:
         """The interval cut to [0, 1], where all shares lie. One wholly outside becomes a point."""
         low, high = (np.clip(end, 0.0, 1.0) for end in (self.low, self.high))
