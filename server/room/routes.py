@@ -274,9 +274,10 @@ def routes(desk: Desk) -> list[Route]:
         return JSONResponse({"ok": True}, headers=_KEEP_NOTHING)
 
     return [
-        Route("/{before:path}r", page),
-        Route("/{before:path}r/{code}", page),
+        # The longest first: a code may end in r, as the address of all rooms does.
         Route("/{before:path}r/{code}/now", _refusing(now)),
+        Route("/{before:path}r/{code}", page),
+        Route("/{before:path}r", page),
         *(
             Route(f"/{{before:path}}r/{{code}}/{what}", _refusing(partial(keep, what)), methods=["POST"])
             for what in get_args(What)

@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 import sqlalchemy as sql
 from limits import parse
-from starlette.applications import Starlette
 from starlette.routing import Match
 
 from server.room import ROUTE, routes
@@ -432,3 +431,10 @@ def test_what_was_thanked_for_is_there_after_the_server_was_killed(tmp_path: Pat
         for number in range(200):
             held.report(code, 1, number % 3, token(number)).result()
         assert sorted(kept(held)) == [(token(number), number % 3) for number in range(200)]
+
+
+def test_a_code_may_end_in_the_letter_that_rooms_begin_with():
+    for path, name in (("/r/cdfghr/now", "now"), ("/r/cdfghr", "page")):
+        scope = {"type": "http", "method": "GET", "path": path}
+        first = next(one for one in routes.ROUTER.routes if one.matches(scope)[0] == Match.FULL)
+        assert first.matches(scope)[1]["path_params"] == {"before": "", "code": "cdfghr"}, name
