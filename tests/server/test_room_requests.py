@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sql
 from limits import parse
+from starlette.applications import Starlette
 from starlette.routing import Match
 
 from server.room import ROUTE, routes
