@@ -20,10 +20,9 @@ PARTS = Parts(
 page = open_page("estimators", PARTS.binding)
 draw, scenario = page.results.draw, page.results.draw.scenario
 st.markdown(
-    "**InvN** if no category stands out, because all are about equal or noise drowns all (few people, small ε): it cuts "
-    "off Inv's negatives and scales the rest down, so the largest shares, which noise made large, lose most.  \n"
-    "**InvP** if a few stand out: it lowers all alike, so the small shares, lost in noise, come to zero.  \n"
-    "**MLE\\*** for the best fit: it strikes out categories and does Inv again with the others' reports.\n\n"
+    "**InvN** cuts off the negatives and scales the rest down: use it if no category stands out (few people, small ε).  \n"
+    "**InvP** lowers all alike: use it if a few stand out.  \n"
+    "**MLE\\*** strikes out categories and does Inv again: the best fit.\n\n"
     "**Try:** **Zipf**, exponent 3: drag **Privacy ε** left. Which repair is far off first?"
 )
 with figure_controls.row():

@@ -23,20 +23,18 @@ _MANY = 60  # categories, beyond which the tallest true bars would press the rep
 
 new = f"**New draw** for {'' if draw.of_table else 'other users and '}other noise: "
 st.markdown(
-    "**On average it pulls every bar towards the same height.** A private coin decides: report the truth, or any "
-    f"category at random. {likelier_truth(draw.mechanism)} From here on people are **users**, and answers "
-    "**categories**. "
+    "**On average it pulls every bar towards the same height.** A private coin decides for each person (**user**): report "
+    f"the truth, or any answer (**category**) at random. {likelier_truth(draw.mechanism)}"
     + (
-        "**Blue**: what arrives; the truth is hidden.\n\n**Try:** drag **Privacy ε** left: what becomes of the tallest "
-        f"bars? Press {new}what changes?"
+        " The truth is hidden here.\n\n**Try:** drag **Privacy ε** left: what becomes of the tallest bars? "
         if truth.hidden()
-        else "**Grey**: the truth, known in simulations only; **blue**: what arrives; **brown**: reports to expect.\n\n"
-        f"**Try:** drag **Privacy ε** left: where do the brown marks go? Press {new}what changes?"
+        else "\n\n**Try:** drag **Privacy ε** left: where do the brown marks go? "
     )
+    + f"Press {new}what changes?"
 )
 with figure_controls.row():
     view = figure_controls.pick_view(page.results)
-    zoom = figure_controls.zoom("noisy", "Zoom in on the reports", on=draw.scenario.k > _MANY)
+    zoom = figure_controls.zoom("noisy", "Zoom in on reports", on=draw.scenario.k > _MANY)
     guidance.words("Randomized response, Epsilon (ε), Noise, Expected value, Total variation")
 true_counts = truth.unless_hidden(draw.true_counts)
 figure = noisy_histogram(true_counts, draw.counts, draw.mechanism, view, zoom)

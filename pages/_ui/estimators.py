@@ -49,7 +49,7 @@ def pick_target() -> Target:
     """Widget for the truth: the users' own histogram, or the population that they were drawn from."""
     chosen: Target = widget(
         widgets.pick_one,
-        "The truth to compare with",
+        "Compare with",
         _TARGETS,
         default="users",
         key="target",
