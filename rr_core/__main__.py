@@ -15,7 +15,7 @@ import sys
 import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,8 +80,25 @@ _IN_A_SHELL = read_toml("shell.toml") | {
 }
 
 
+# Whose shares the intervals are for, and how to get those of the others.
+_WHOSE = {
+    "users": "The intervals are for the shares of these very people; if they are a random sample, --users sampled gives "
+    "those of their population.",
+    "population": "The intervals are for the population that these people are a random sample of; --users fixed gives "
+    "those of these very people.",
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong with the words of a command in one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        about = message.removeprefix("argument ")
+        self.exit(2, f"{self.prog}: {about}; {self.prog} --help lists what can be said.\n")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("rr", description="Frequencies from randomized response.")
+    parser = _Parser("rr", description="Frequencies from randomized response.")
     parser.add_argument("--version", action="version", version=VERSION)
     commands = parser.add_subparsers(dest="command", required=True)
     analyse = commands.add_parser("analyse", help="analyse the reports in a file")
@@ -90,7 +107,9 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="one report per row, or a category and its count; a folder or ZIP archive of such files is one table",
     )
-    analyse.add_argument("--design", required=True, choices=list(DESIGNS), help="how the reports were made")
+    analyse.add_argument(
+        "--design", required=True, type=_design, choices=list(DESIGNS), help="how the reports were made"
+    )
     for name, settings in _OPTIONS.items():
         analyse.add_argument(f"--{name}", **settings)
     for name in _BY_GROUP:
@@ -102,6 +121,11 @@ def _parser() -> argparse.ArgumentParser:
     again.add_argument("files", nargs="*", metavar="FILE")
     again.add_argument("--out", metavar="FILE.csv", help="the whole table; else some rows on standard output")
     return parser
+
+
+def _design(text: str) -> str:
+    """The key of a design, which may be typed as k-RR."""
+    return text.lower().replace("-", "_")
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -273,7 +297,10 @@ def _said(results: Results, notes: Sequence[str]) -> list[str]:
 
     fit = sentences.fit(results)[:1]
     answer = f"{sentences.heading(results)} {sentences.answer(results)}"
-    said = [answer, sentences.advice(results)[0], *sentences.luck(results, simultaneous=False)]
+    whose = (
+        [_WHOSE[results.target]] if results.analysis.interval is not None and not results.used.weights else []
+    )
+    said = [answer, *whose, sentences.advice(results)[0], *sentences.luck(results, simultaneous=False)]
     said += [*sentences.few_reports(results), *sentences.groups(results)]
     analyses = [results.analysis] if results.survey is None else results.survey.analyses
     outside = sentences.outside(analyses, [one.leading for one in analyses])
@@ -628,7 +655,7 @@ def _unary(asked: argparse.Namespace) -> tuple[Results, list[str]]:
 def _add_plan(commands: Any) -> None:
     plan = commands.add_parser("plan", help="how many people one share takes")
     keys = [one.key for one in designs.OF_ONE_SHARE]
-    plan.add_argument("--design", required=True, choices=keys, help="how people are asked")
+    plan.add_argument("--design", required=True, type=_design, choices=keys, help="how people are asked")
     for name in ("p", "p2", "prevalence", "draws", "forced", "epsilon", "encoding", "f", "q"):
         plan.add_argument(f"--{name}", **_OPTIONS[name])
     share = "the share that you expect, of the first group where there are two: 0.1"

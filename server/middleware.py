@@ -44,6 +44,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 from streamlit.components.v1 import declare_component
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 SMALL = 9 * 2**18  # bytes of a body: a file of two megabytes and what comes around it
 _PATIENCE, _LOOK = 20.0, 0.2  # seconds that a body waits for others, and between two looks
@@ -322,7 +323,8 @@ _STAYS = {"Cache-Control": "public, max-age=31536000, immutable", "Vary": "Accep
 # Relative to the address of any page.
 PLOTLY_ADDRESS = f"{_PLOTLY_PATH}?v={version('plotly')}"
 
-declare_component("plotly", path=str(_PLOTLY))
+if get_script_run_ctx(suppress_warning=True) is not None:  # outside a script Streamlit would only warn, and forget it
+    declare_component("plotly", path=str(_PLOTLY))
 
 
 @cache
