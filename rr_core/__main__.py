@@ -80,15 +80,6 @@ _IN_A_SHELL = read_toml("shell.toml") | {
 }
 
 
-# Whose shares the intervals are for, and how to get those of the others.
-_WHOSE = {
-    "users": "The intervals are for the shares of these very people; if they are a random sample, --users sampled gives "
-    "those of their population.",
-    "population": "The intervals are for the population that these people are a random sample of; --users fixed gives "
-    "those of these very people.",
-}
-
-
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong with the words of a command in one sentence."""
 
@@ -297,9 +288,7 @@ def _said(results: Results, notes: Sequence[str]) -> list[str]:
 
     fit = sentences.fit(results)[:1]
     answer = f"{sentences.heading(results)} {sentences.answer(results)}"
-    whose = (
-        [_WHOSE[results.target]] if results.analysis.interval is not None and not results.used.weights else []
-    )
+    whose = filter(None, [sentences.whose(results)])
     said = [answer, *whose, sentences.advice(results)[0], *sentences.luck(results, simultaneous=False)]
     said += [*sentences.few_reports(results), *sentences.groups(results)]
     analyses = [results.analysis] if results.survey is None else results.survey.analyses
