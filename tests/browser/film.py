@@ -55,10 +55,6 @@ class Film:
                 return
         raise AssertionError("the film cannot be reached by Tab")
 
-    def speed(self) -> str:
-        """The word of the speed that is chosen."""
-        return self.chart.locator(".updatemenu-button[aria-pressed=true] text").text_content() or ""
-
     @property
     def moment(self) -> int:
         text = self.chart.locator(".annotation-text").first.text_content() or ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -59,6 +58,20 @@ COUNT_FRAMES = f"""() => {{ const seen = {SEEN}; let last = seen();
 FRAMES_COUNTED = """() => { const count = window.count; window.count = null;
   return {...count, seconds: (performance.now() - count.since) / 1000} }"""
 _FIGURE = """(plot) => JSON.stringify(plot.data.map(t => [t.name, t.x, t.y, t.base, t.customdata]))"""
+# What is seen of these words, and the contrast of their letters with what they stand on, by WCAG 2.
+CONTRASTS = r"""selector => {
+  const parts = colour => colour.match(/[\d.]+/g).map(Number);
+  const light = rgb => [0.2126, 0.7152, 0.0722].reduce((sum, weight, i) => { const c = rgb[i] / 255;
+    return sum + weight * (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4) }, 0);
+  const ground = node => { const colour = parts(getComputedStyle(node).backgroundColor);
+    return colour[3] === 0 && node.parentElement ? ground(node.parentElement) : colour };
+  return [...document.querySelectorAll(selector)].filter(
+    node => node.checkVisibility({visibilityProperty: true}) && node.getBoundingClientRect().width).map(node => {
+      const style = getComputedStyle(node), below = ground(node);
+      const ink = parts(node.ownerSVGElement ? style.fill : style.color);
+      const seen = [0, 1, 2].map(i => ink[i] * style.opacity + below[i] * (1 - style.opacity));
+      const [low, high] = [light(seen), light(below)].sort((a, b) => a - b);
+      return [node.textContent, (high + 0.05) / (low + 0.05)] }) }"""
 PAGES = {name: address for name, address, _ in documents.PAGES}
 QUESTIONS = {name: question for name, _, question in documents.PAGES}
 LABELS = {entry.name: entry.label for entry in navigation.BY_ADDRESS.values()}  # of links to the pages
@@ -306,11 +319,6 @@ class Lab:
         """Everything that a figure draws, as text to compare."""
         text: str = self.chart(key).evaluate(_FIGURE)
         return text
-
-    def layout(self, key: str) -> dict[str, Any]:
-        text: str = self.chart(key).evaluate("plot => JSON.stringify(plot.layout)")
-        layout: dict[str, Any] = json.loads(text)
-        return layout
 
     def metrics(self) -> list[str]:
         """Labels and values of the numbers in large print."""

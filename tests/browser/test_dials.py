@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import expect
 from plotly.offline import get_plotlyjs_version
 
@@ -11,7 +10,6 @@ from tests.browser.expected import LINK, QUERY
 from tests.browser.lab import (
     COUNT_FRAMES,
     FRAMES_COUNTED,
-    LEAD,
     PATIENCE,
     PHONE,
     PROJECTOR,
@@ -36,8 +34,11 @@ def must_stand_on_the_first_screen(lab) -> None:
     """Most of the main figure and its dials, and on a projector all the controls."""
     size = lab.page.viewport_size
     assert lab.page.evaluate(SEEN) >= 2 / 3, lab.path
-    grey = lab.greyed()  # such a dial is its reason
-    for name in {"Privacy ε", "Users N"} - grey.keys():
+    grey = lab.greyed()  # in place of such a dial stands its reason
+    for name in ("Privacy ε", "Users N"):
+        if name in grey:
+            assert not dial(lab, name).is_visible()
+            continue
         box = dial(lab, name).bounding_box()
         assert box is not None
         assert box["y"] >= 0
@@ -75,17 +76,12 @@ def test_the_figure_follows_the_hand_and_the_address_its_release(open_lab):
     lab.page.wait_for_url(lambda url: f"eps={shown}&" in url, timeout=PATIENCE)
     assert lab.sidebar()["Exact ε"] == shown
     assert lab.page.evaluate("() => history.length") == entries + 1
-    followed = lab.figure(LEAD["Estimators"])
-    other = open_lab(lab.page.url)
-    assert other.figure(LEAD["Estimators"]) == followed
-    assert other.numbers() == lab.numbers()
     lab.back()
     assert (lab.query, lab.sidebar()["Privacy ε"]) == (QUERY, "2")
-    lab.must_be_fine()
 
 
 def test_keys_pressed_fast_end_on_the_last_value_everywhere(open_lab):
-    lab = open_lab(f"/noisy_histogram?{LINK}")
+    lab = open_lab("/estimators?eps=2")
     slider = dial(lab, "Privacy ε")
     slider.focus()
     with lab.rerun():
@@ -94,24 +90,18 @@ def test_keys_pressed_fast_end_on_the_last_value_everywhere(open_lab):
     lab.page.wait_for_url(lambda url: "eps=0.501" in url, timeout=PATIENCE)
     lab.settle()
     assert (lab.sidebar()["Privacy ε"], lab.sidebar()["Exact ε"]) == ("0.501", "0.501")
-    for key, end in (("End", "20"), ("Home", "0.01")):
+    own = (
+        "plot => plot._fullLayout.yaxis.autorange"  # but for an axis that leaves the towers of a small ε out
+    )
+    for key, end, is_own in (("Home", "0.01", False), ("End", "20", True)):
         with lab.rerun():
             lab.page.keyboard.press(key)
         assert lab.sidebar()["Exact ε"] == lab.sidebar()["Privacy ε"] == lab.query["eps"] == end
-    with lab.rerun():
-        lab.page.get_by_role("spinbutton", name="Exact ε", exact=True).press("ArrowUp")
-    assert lab.sidebar()["Privacy ε"] == lab.sidebar()["Exact ε"] == lab.query["eps"] == "0.0112"
+        assert lab.chart("lead").evaluate(own) is is_own
     lab.type("Exact ε", 0.7)
     assert (lab.sidebar()["Privacy ε"], lab.query["eps"]) == ("0.7", "0.7")
     lab.slide("Privacy ε")
     assert lab.sidebar()["Exact ε"] == lab.sidebar()["Privacy ε"] == lab.query["eps"] == "0.708"
-    lab.type("Exact N", "10^6")
-    assert (
-        "is not a whole number"
-        in lab.page.get_by_test_id("stSidebar").get_by_role("alert").all_inner_texts()[-1]
-    )
-    assert (lab.query["n"], lab.sidebar()["Users N"]) == (QUERY["n"], "100,000")
-    lab.must_be_fine()
 
 
 def test_the_figure_fills_the_window_with_its_dials_and_gives_it_back(open_lab):
@@ -131,12 +121,13 @@ def test_the_figure_fills_the_window_with_its_dials_and_gives_it_back(open_lab):
     lab.page.wait_for_function("() => document.querySelector('.st-key-lead .main-svg').clientWidth < 1000")
     assert lab.page.get_by_role("button", name="New draw").is_visible()
     expect(lab.page.get_by_role("button", name="Figure in full window")).to_be_focused()
-    lab.must_be_fine()
+
+
+HIDDEN = "plot => plot.data.filter(t => t.visible === 'legendonly').map(t => t.name)"
 
 
 def test_the_legend_answers_to_keys(open_lab):
     """Its names could be clicked, and no key reached them."""
-    hidden = "plot => plot.data.filter(t => t.visible === 'legendonly').map(t => t.name)"
     lab = open_lab("/estimators?k=12&eps=2&n=5000")
     boxes = lab.chart("lead").get_by_role("checkbox")
     names = [box.get_attribute("aria-label") for box in boxes.all()]
@@ -148,85 +139,37 @@ def test_the_legend_answers_to_keys(open_lab):
         lab.page.keyboard.press(key)
         expect(box).to_be_checked(checked=not shown)
         expect(box).to_be_focused()
-        assert (name in lab.chart("lead").evaluate(hidden)) == shown
-    with lab.rerun():
-        lab.page.get_by_role("button", name="New draw").press("Enter")
-    assert lab.chart("lead").evaluate(hidden) == ["MLE*"]
-    expect(boxes.last).not_to_be_checked()
+        assert (name in lab.chart("lead").evaluate(HIDDEN)) == shown
     lab.turn_to("/estimators?k=20000&eps=3&n=1000000")  # curves, each with its band
     for names in (["Inv", "MLE*"], ["MLE*"]):
         lab.chart("lead").get_by_role("checkbox", name="Inv", exact=True).press("Enter")
-        assert list(dict.fromkeys(lab.chart("lead").evaluate(hidden))) == names
-    lab.turn_to("/ibu?k=12")
-    lab.chart("lead").get_by_role("checkbox", name="MLE*", exact=True).press(" ")
-    assert lab.chart("lead").evaluate("plot => plot.dataset.playing ?? ''") == ""
-    lab.turn_to("/experiments")  # whose legend hides nothing
-    assert not lab.chart("lead").get_by_role("checkbox").count()
-    lab.must_be_fine()
+        assert list(dict.fromkeys(lab.chart("lead").evaluate(HIDDEN))) == names
 
 
-def test_what_the_legend_hides_stays_hidden(open_lab):
+def test_one_figure_stays_with_what_was_hidden_and_zoomed_into(open_lab):
     lab = open_lab(f"/estimators?{LINK.replace('k=1000', 'k=50')}")
-    hidden = "plot => plot.data.filter(t => t.visible === 'legendonly').map(t => t.name).join()"
-
-    def click(then: str) -> None:
-        """On the legend's first entry; Plotly waits whether a second click follows."""
-        lab.chart("lead").locator(".legendtoggle").first.click()
-        lab.page.wait_for_function(
-            f"then => ({hidden})(document.querySelector('.rr-figure')) === then", arg=then, timeout=PATIENCE
-        )
-
-    click("Truth")
-    lab.press("New draw")
-    assert lab.chart("lead").evaluate(hidden) == "Truth"
-    box = dial(lab, "Privacy ε").bounding_box()
-    y = box["y"] + box["height"] / 2
-    lab.page.mouse.move(box["x"] + 0.8 * box["width"], y)
-    lab.page.mouse.down()
-    lab.page.mouse.move(box["x"] + 0.7 * box["width"], y)
-    drawn = "() => document.querySelectorAll('.st-key-lead .shapelayer path').length === 4"  # not the bars of the truth
-    lab.page.wait_for_function(drawn)
-    with lab.rerun():
-        lab.page.mouse.up()
-    assert lab.chart("lead").evaluate(hidden) == "Truth"
-    with lab.rerun():
-        lab.page.keyboard.press("p")
-    assert lab.chart("lead").evaluate(hidden) == "Truth"
-    click("")
-    lab.must_be_fine()
-
-
-def test_one_figure_is_kept_and_so_is_what_was_zoomed_into(open_lab):
-    lab = open_lab(f"/estimators?{LINK.replace('k=1000', 'k=50')}")
-    lab.chart("lead").evaluate("plot => { plot.seen = true }")
-    lab.chart("lead").hover()
+    figure = lab.chart("lead")
+    figure.evaluate("plot => { plot.seen = true }")
+    figure.locator(".legendtoggle").first.click()
+    # Plotly waits whether a second click follows.
+    lab.page.wait_for_function(f"() => ({HIDDEN})(document.querySelector('.rr-figure')).join() === 'Truth'")
+    figure.hover()
     lab.page.locator('.st-key-lead .modebar-btn[data-title="Zoom in"]').click()
     zoomed = "plot => plot._fullLayout.xaxis.range.map(Math.round).join()"
-    shown = lab.chart("lead").evaluate(zoomed)
-    figure = lab.figure("lead")
+    shown, drawn = figure.evaluate(zoomed), lab.figure("lead")
     dial(lab, "Privacy ε").focus()
-    with lab.rerun():
-        lab.page.keyboard.press("ArrowRight")
-    assert lab.figure("lead") != figure
-    assert lab.chart("lead").evaluate("plot => plot.seen")
-    assert lab.chart("lead").evaluate(zoomed) == shown != "-1,50"
-    assert lab.chart("lead").get_attribute("aria-label") in lab.words()
+    for act in (lambda: lab.page.keyboard.press("ArrowRight"), lambda: lab.page.keyboard.press("p")):
+        with lab.rerun():
+            act()
+        assert figure.evaluate("plot => plot.seen")
+        assert figure.evaluate(HIDDEN) == ["Truth"]
+    assert lab.figure("lead") != drawn
+    assert figure.evaluate(zoomed) == shown != "-1,50"
+    assert figure.get_attribute("aria-label") in lab.words()
     lab.page.emulate_media(color_scheme="dark")
     lab.page.wait_for_function(
         "() => document.querySelector('.rr-figure')._fullLayout.font.color === '#e6eaf1'"
     )
-    lab.must_be_fine()
-
-
-def test_an_axis_that_left_the_towers_out_goes_back_to_its_own_range(open_lab):
-    lab = open_lab("/estimators?eps=1")
-    own = "plot => plot._fullLayout.yaxis.autorange"
-    for key, expected in (("Home", False), ("End", True)):
-        dial(lab, "Privacy ε").focus()
-        with lab.rerun():
-            lab.page.keyboard.press(key)
-        assert lab.chart("lead").evaluate(own) is expected
-    lab.must_be_fine()
 
 
 def test_on_a_phone_the_drawer_makes_way_for_the_page_chosen_there_and_a_new_draw_is_at_hand(open_lab):
@@ -240,32 +183,15 @@ def test_on_a_phone_the_drawer_makes_way_for_the_page_chosen_there_and_a_new_dra
     lab.page.wait_for_function("() => new URL(location.href).searchParams.get('seed') === '8'")
 
 
-def test_a_dial_that_does_nothing_cannot_be_moved_and_says_why(open_lab):
-    lab = open_lab("/protocols?dist=exam&channel=forced", viewport=PROJECTOR)
-    side, foot = lab.page.get_by_test_id("stSidebar"), lab.page.locator(".st-key-foot")
-    assert side.get_by_text("These data have 12 categories; choose Zipf to set K.").is_visible()
-    assert side.get_by_text("For Zipf: how unequal.").is_visible()
-    for size, place in ((PROJECTOR, side), (PHONE, foot)):
-        lab.page.set_viewport_size(size)
-        place.get_by_text("Here the die sets the privacy.").wait_for()
-        assert not place.get_by_role("slider", name="Privacy ε", exact=True).is_visible()
-        assert place.get_by_role("slider", name="Users N", exact=True).is_enabled()
-    lab.must_be_fine()
-
-
 THEIRS = """window.Plotly = {version: 'VERSION', purge() {}, newPlot(root) {
   root.on = () => {}; window.drawnByTheirs = true; return Promise.resolve() }}"""
 
 
-@pytest.mark.parametrize("same", [True, False])
-def test_a_plotly_of_the_same_major_version_that_is_there_first_draws_the_figure(open_lab, same):
+def test_a_plotly_of_the_same_major_version_that_is_there_first_draws_the_figure(open_lab):
     """As Streamlit's own charts bring one: the page's, which takes a second, is not loaded too."""
     lab, asked = open_lab(new=True), []
-    number = int(get_plotlyjs_version().split(".")[0]) + (not same)
-    lab.page.add_init_script(THEIRS.replace("VERSION", f"{number}.99.0"))
+    lab.page.add_init_script(THEIRS.replace("VERSION", f"{get_plotlyjs_version().split('.')[0]}.99.0"))
     lab.page.on("request", lambda request: asked.append(request.url))
     lab.page.goto(f"{lab.server}/noisy_histogram?{QUERY}")
-    drawn = "() => window.drawnByTheirs || document.querySelector('.st-key-lead .main-svg')"
-    lab.page.wait_for_function(drawn, timeout=PATIENCE)
-    assert (lab.page.evaluate("() => window.drawnByTheirs === true")) == same
-    assert any("plotly.min.js" in address for address in asked) != same
+    lab.page.wait_for_function("() => window.drawnByTheirs", timeout=PATIENCE)
+    assert not any("plotly.min.js" in address for address in asked)

@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 import re
-from itertools import cycle, product
-
-import pytest
 
 from rr_core.populations import DISTRIBUTIONS
-from tests import LENGTHY
-from tests.browser.lab import LABELS, LEAD, PAGES, PHONE, PROJECTOR, SCENARIO_PAGES
+from tests.browser.lab import LEAD, PAGES, PHONE
 
 ZIPF = "dist=zipf&k=25&s=1.3&eps=2&n=5000&seed=9"
-SCENARIOS = {
-    "exam": "dist=exam&k=12&s=1.5&eps=1&n=2000&seed=3",
-    "zipf": ZIPF,
-    "many categories": "dist=zipf&k=20000&s=1.1&eps=3&n=1000000&seed=11",
-}
-WAYS = tuple(product(("key", "button"), ("Escape", "p", "Exit")))  # in, out
 
 # Keeps all values that the scenario's widgets show, by label, from frame to frame.
 WATCH = """(() => { window.shown = {};
@@ -30,22 +20,11 @@ WATCH = """(() => { window.shown = {};
     }
     requestAnimationFrame(look) };
   requestAnimationFrame(look) })()"""
-# Where the title and the main figure stand, what of the plane the figure shows, and whether the page has a frame.
-LOOKS = """() => { const box = at => { const b = at.getBoundingClientRect();
-    return [b.x, b.y, b.width, b.height].map(Math.round) };
-  const main = document.querySelector('[data-testid="stMain"]'), lead = document.querySelector('.st-key-lead');
-  const layout = lead.querySelector('.js-plotly-plot')._fullLayout;
-  return {title: box(document.querySelector('h1')), figure: box(lead.querySelector('.main-svg')),
-    plot: box(lead.querySelector('.bglayer')),
-    axes: ['xaxis', 'yaxis'].map(name => [layout[name].range, layout[name].domain]),
-    frame: getComputedStyle(main, '::before').content, top: main.scrollTop} }"""
 # What the widgets of an open popover show.
 IN_POPOVER = """() => [...document.querySelectorAll(
   '[data-testid="stPopoverBody"] :is(input, [aria-checked="true"])')].map(
   at => [at.getAttribute('aria-label') || at.closest('[role="radiogroup"]')?.getAttribute('aria-label'),
     at.value || at.innerText])"""
-# The main figure of a session that arrives at an address without "present" and "part", which change no figure.
-FIGURES: dict[str, str] = {}
 TOP = "() => document.querySelector('[data-testid=\"stMain\"]').scrollTop"
 
 
@@ -91,11 +70,9 @@ def must_agree(lab, fresh) -> None:
     else:
         must_show(lab, wanted)
     key = LEAD[next(label for label, page in PAGES.items() if f"/{page}" == lab.path)]
-    address = re.sub("&(present|part)=[a-z]+", "", lab.page.url)
-    if address not in FIGURES:
-        is_open = fresh.page.get_by_test_id("stApp").count()
-        FIGURES[address] = (fresh.turn_to if is_open else fresh.open)(address).figure(key)
-    assert lab.figure(key) == FIGURES[address]
+    address = re.sub("&(present|part)=[a-z]+", "", lab.page.url)  # which change no figure
+    is_open = fresh.page.get_by_test_id("stApp").count()
+    assert lab.figure(key) == (fresh.turn_to if is_open else fresh.open)(address).figure(key)
 
 
 def enter(lab, way: str) -> None:
@@ -116,52 +93,38 @@ def leave(lab, way: str) -> None:
     assert "present" not in lab.query
 
 
-def present_and_leave(lab, label: str, ways) -> None:
-    """By these ways in and out: nothing has changed, and one key on a dial then changes that dial alone."""
-    for i, (way_in, way_out) in enumerate(ways):
-        query, figure = lab.query, lab.figure(LEAD[label])
+def test_a_page_is_left_as_it_was_and_one_key_on_a_dial_then_changes_that_dial_alone(open_lab):
+    lab = open_lab(new=True)
+    lab.page.add_init_script(WATCH)
+    lab.open(f"/estimators?{ZIPF}")
+    must_have_shown_nothing_else(lab)
+    for way_in, way_out, key in (("key", "Escape", "ArrowRight"), ("button", "Exit", "ArrowLeft")):
+        query, figure = lab.query, lab.figure(LEAD["Estimators"])
         enter(lab, way_in)
         lab.page.evaluate("() => { window.shown = {} }")
         leave(lab, way_out)
         assert lab.query == query, (way_in, way_out)
         must_have_shown_nothing_else(lab)
         must_show(lab, scenario_shown(query))
-        assert lab.figure(LEAD[label]) == figure
-        lab.slide("Privacy ε", ("ArrowRight", "ArrowLeft")[i % 2])
+        assert lab.figure(LEAD["Estimators"]) == figure
+        lab.slide("Privacy ε", key)
         assert lab.query["eps"] != query["eps"]
         assert lab.query == {**query, "eps": lab.query["eps"]}
         must_show(lab, scenario_shown(lab.query))
 
 
-def test_every_page_is_left_as_it_was(open_lab):
-    """From each scenario by each way in and out; by turns, on every second page, if it is not to take long."""
-    lab = open_lab(new=True)
-    lab.page.add_init_script(WATCH)
-    every = product(SCENARIO_PAGES, SCENARIOS.values(), [WAYS])
-    in_turns = zip(SCENARIO_PAGES[::2], cycle(SCENARIOS.values()), zip(WAYS), strict=False)
-    for label, scenario, ways in every if LENGTHY else in_turns:
-        lab.open(f"/{PAGES[label]}?{scenario}")
-        must_have_shown_nothing_else(lab)
-        present_and_leave(lab, label, ways)
-
-
 def test_back_reload_next_tabs_draws_and_a_hidden_truth_while_presenting(open_lab):
-    lab, fresh = open_lab(f"/noisy_histogram?{ZIPF}"), open_lab()
+    lab, fresh = open_lab(f"/noisy_histogram?{ZIPF}&part=person"), open_lab()
     enter(lab, "key")
     lab.back()
+    assert "present" not in lab.query
     must_agree(lab, fresh)
     lab.forward()
-    must_agree(lab, fresh)
     lab.reload()
     must_agree(lab, fresh)
     leave(lab, "Escape")
-    must_agree(lab, fresh)
-    lab.part("One person's report")
-    enter(lab, "key")
-    leave(lab, "p")
     assert lab.query["part"] == "person"
     assert lab.page.get_by_role("tab", selected=True).inner_text() == "One person's report"
-    must_agree(lab, fresh)
     enter(lab, "key")
     lab.press("New draw")
     with lab.rerun():
@@ -171,50 +134,28 @@ def test_back_reload_next_tabs_draws_and_a_hidden_truth_while_presenting(open_la
         lab.page.get_by_role("link", name="Next").click()
     lab.page.wait_for_url("**/inv_negatives?**")
     lab.settle()
-    must_agree(lab, fresh)
-    leave(lab, "Escape")
-    must_agree(lab, fresh)
-    enter(lab, "button")
+    assert lab.page.evaluate(TOP) == 0
     lab.press("Hide")
     leave(lab, "Exit")
     must_agree(lab, fresh)
     lab.press("Reveal the truth")
-    must_agree(lab, fresh)
     lab.back()
     assert lab.query["truth"] == "hidden"
     lab.reload()
     must_agree(lab, fresh)
-    lab.press("Reveal the truth")
-    lab.page.get_by_role("button", name="Figure in full window", exact=True).press("Enter")
-    with lab.rerun():
-        lab.page.locator(".st-key-foot").get_by_role("slider", name="Privacy ε").press("ArrowLeft")
-    lab.page.keyboard.press("Escape")
-    must_agree(lab, fresh)
-    lab.go("Geometry")
-    must_agree(lab, fresh)
-    enter(lab, "key")
-    lab.back()
-    lab.back()
-    lab.settle()
-    must_agree(lab, fresh)
     lab.press("Reset")
     must_agree(lab, fresh)
-    enter(lab, "key")
-    leave(lab, "p")
-    must_agree(lab, fresh)
 
 
-# Each has a popover of its own, and the sidebar's; the others have that alone.
-@pytest.mark.parametrize("label", PAGES if LENGTHY else ("Plan",))
-def test_a_popover_shows_what_holds_however_long_it_was_closed(open_lab, label):
+def test_a_popover_shows_what_holds_however_long_it_was_closed(open_lab):
     """The browser puts its widgets on screen when it is opened, runs after they were drawn."""
-    lab = open_lab(f"/{PAGES[label]}?{ZIPF}")
+    lab = open_lab(f"/plan?{ZIPF}")
 
     def seen() -> list[list[list[str]]]:
+        """What the page's own popover shows, and the sidebar's."""
         found = []
-        buttons = lab.page.locator('[data-testid="stPopoverButton"]:visible')
-        for button in buttons.filter(has_not_text="What do the words mean?").all():
-            button.click(delay=80)
+        for name in ("For whom?", "More"):
+            lab.page.get_by_role("button", name=name).click(delay=80)
             lab.page.get_by_test_id("stPopoverBody").wait_for()
             lab.settle()
             found.append(lab.page.evaluate(IN_POPOVER))
@@ -223,84 +164,35 @@ def test_a_popover_shows_what_holds_however_long_it_was_closed(open_lab, label):
         return found
 
     first = seen()  # told in the run before
-    lab.reload()
     assert all(first)
-    if label in SCENARIO_PAGES and (LENGTHY or label == "Plan"):
-        query = lab.query
-        for key in ("ArrowRight", "ArrowLeft"):
-            lab.slide("Privacy ε", key)
-        assert lab.query == query
+    lab.reload()
+    query = lab.query
+    for key in ("ArrowRight", "ArrowLeft"):
+        lab.slide("Privacy ε", key)
+    assert lab.query == query
     assert seen() == first
 
 
 def test_a_new_draw_stays_after_its_seed_was_looked_at(open_lab):
     lab = open_lab(f"/noisy_histogram?{ZIPF}")
-    for seed in (10, 11):
-        lab.press("New draw")
-        lab.slide("Privacy ε")
-        assert lab.query["seed"] == str(seed)
-        lab.more("Seed")
-        assert lab.page.get_by_role("spinbutton", name="Seed", exact=True).input_value() == str(seed)
-        lab.page.keyboard.press("Escape")
-    lab.type("Seed", 10)
-    assert lab.query["seed"] == "10"
+    lab.press("New draw")
+    lab.more("Seed")
     assert lab.page.get_by_role("spinbutton", name="Seed", exact=True).input_value() == "10"
+    lab.page.keyboard.press("Escape")
+    lab.slide("Privacy ε")
+    assert lab.query["seed"] == "10"
 
 
-@pytest.mark.parametrize("window", [PROJECTOR, PHONE], ids=["projector", "phone"])
-def test_from_page_to_page_while_presenting_and_out_of_it_each_looks_as_opened_plainly(open_lab, window):
-    """Over two of the pages on each screen, if it is not to take long."""
-    path = SCENARIO_PAGES[: SCENARIO_PAGES.index("Plan") + 1]  # whose pages lead from one to the next
-    pages = path if LENGTHY else path[:2] if window is PROJECTOR else path[-2:]
-    lab, fresh = open_lab(f"/{PAGES[pages[0]]}?{ZIPF}&present=on", viewport=window), open_lab(viewport=window)
-    for label in pages:
-        leave(lab, "p")
-        fresh.open(lab.page.url)
-        assert lab.page.evaluate(LOOKS) == fresh.page.evaluate(LOOKS), label
-        if label == pages[-1]:
-            break
-        with lab.rerun():  # the button is out of sight on a phone
-            lab.page.keyboard.press("p")
-        path = lab.path
-        with lab.rerun():
-            lab.page.get_by_role("link", name="Next").click()
-        lab.page.wait_for_url(lambda url, at=path: not url.startswith(f"{lab.server}{at}?"))
-        lab.settle()
-        assert lab.page.evaluate(TOP) == 0
-
-
-def test_a_key_that_presents_after_a_click_in_the_page_leaves_no_frame(open_lab):
-    lab = open_lab(f"/noisy_histogram?{ZIPF}", viewport=PROJECTOR)
-    lab.page.get_by_role("heading", level=1).click()
-    before = lab.page.evaluate(LOOKS)
-    assert before["frame"] == "none"
-    for key in ("Escape", "p"):
-        enter(lab, "key")
-        assert lab.page.evaluate(LOOKS)["frame"] == "none"
-        lab.page.locator(".st-key-lead .main-svg").first.click(position={"x": 300, "y": 200}, force=True)
-        lab.page.keyboard.press("ArrowRight")
-        assert lab.page.evaluate(LOOKS)["frame"] == "none"
-        leave(lab, key)
-        assert lab.page.evaluate(LOOKS) == before
-
-
-WALKS = (("", "your_reports"), ("experiments", "reference"))
-
-
-@pytest.mark.parametrize(("first", "last"), WALKS if LENGTHY else WALKS[1:])
-@pytest.mark.parametrize("window", (PROJECTOR, PHONE) if LENGTHY else (PHONE,))
-def test_a_page_opens_at_its_top(open_lab, window, first, last):
+def test_a_page_opens_at_its_top(open_lab):
     """Also where the one before is not empty for a moment, as it is when both come at once."""
-    lab = open_lab(f"/{first}?{ZIPF}", viewport=window)
+    lab = open_lab(f"/experiments?{ZIPF}", viewport=PHONE)
     lab.page.add_style_tag(content='[data-testid="stMainBlockContainer"] {min-height: 6000px}')
-    while lab.path != f"/{last}":
-        path, name = lab.path, LABELS["Noisy histogram"] if lab.path == "/" else re.compile("^.*Next:")
-        link = lab.page.get_by_test_id("stMain").get_by_role("link", name=name).first
-        link.scroll_into_view_if_needed()
-        lab.page.evaluate("() => document.querySelector('[data-testid=\"stMain\"]').scrollBy(0, 300)")
-        assert lab.page.evaluate(TOP) > 0
-        with lab.rerun():
-            link.evaluate("link => link.click()")
-        lab.page.wait_for_url(lambda url, at=path: not url.startswith(f"{lab.server}{at}?"))
-        lab.settle()
-        assert lab.page.evaluate(TOP) == 0, lab.path
+    link = lab.page.get_by_test_id("stMain").get_by_role("link", name=re.compile("^.*Next:")).first
+    link.scroll_into_view_if_needed()
+    lab.page.evaluate("() => document.querySelector('[data-testid=\"stMain\"]').scrollBy(0, 300)")
+    assert lab.page.evaluate(TOP) > 0
+    with lab.rerun():
+        link.evaluate("link => link.click()")
+    lab.page.wait_for_url(lambda url: not url.startswith(f"{lab.server}/experiments?"))
+    lab.settle()
+    assert lab.page.evaluate(TOP) == 0

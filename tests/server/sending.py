@@ -26,24 +26,19 @@ class Sender:
     writer: asyncio.StreamWriter
 
     @classmethod
-    async def begin(cls, visitor: Visitor, size: int, file: str = "1", *, chunked: bool = False) -> Sender:
+    async def begin(cls, visitor: Visitor, size: int, file: str = "1") -> Sender:
         """Announce a file of so many bytes, for the session of a visitor."""
         where = urlsplit(visitor.address)
         reader, writer = await asyncio.open_connection(where.hostname, where.port)
         headers = await asyncio.to_thread(visitor.pass_of_uploads)
         headers["Content-Type"] = f"multipart/form-data; boundary={_BORDER}"
-        if chunked:
-            headers["Transfer-Encoding"] = "chunked"
-        else:
-            headers["Content-Length"] = str(len(_HEAD) + size + len(_TAIL))
+        headers["Content-Length"] = str(len(_HEAD) + size + len(_TAIL))
         lines = [f"PUT /_stcore/upload_file/{visitor.session}/{file} HTTP/1.1", f"Host: {where.netloc}"]
         lines += [f"{name}: {text}" for name, text in headers.items()]
         writer.write(("\r\n".join(lines) + "\r\n\r\n").encode())
-        sender = cls(reader, writer)
-        if not chunked:
-            writer.write(_HEAD)
+        writer.write(_HEAD)
         await writer.drain()
-        return sender
+        return cls(reader, writer)
 
     async def send(self, data: bytes) -> None:
         """Send a part of the file, as soon as the server takes it."""

@@ -8,7 +8,6 @@ import gzip
 import http.client
 import json
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,10 +21,9 @@ from websockets.typing import Origin, Subprotocol
 from server import middleware
 from server.middleware import HEADERS
 from server.room.store import Store
+from tests import until
 from tests.benchmarks.visitor import Visitor, finish
 from tests.browser.server import ROOT, Started, started
-
-RUN = ("-m", "streamlit", "run")
 
 
 async def opens(server: Started, page: str) -> None:
@@ -49,7 +47,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Started, Pat
         yield server, home / "seen", own["RR_ROOMS"]
 
 
-def opens_first(server: Started, script: str, page: str = "noisy_histogram") -> None:
+def opens_first(server: Started, script: str = "app.py", page: str = "noisy_histogram") -> None:
     finish(opens(server, page))
     finish(opens(server, ""))
     for inner in ("/", "/_stcore/health", "/noisy_histogram"):
@@ -70,12 +68,13 @@ def opens_first(server: Started, script: str, page: str = "noisy_histogram") -> 
 
 
 def test_below_a_path_the_first_page_that_is_opened_is_there_and_so_is_home(lab) -> None:
-    opens_first(lab[0], "app.py")
+    opens_first(lab[0])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("by", "script", "page"), [((), "app.py", "reference"), (RUN, "home.py", "noisy_histogram")]
+    ("by", "script", "page"),
+    [((), "app.py", "reference"), (("-m", "streamlit", "run"), "home.py", "noisy_histogram")],
 )
 def test_the_first_page_that_is_opened_is_there_and_so_is_home(by, script, page, tmp_path: Path) -> None:
     with started(script, ROOT, tmp_path, by=by) as server:
@@ -84,10 +83,7 @@ def test_the_first_page_that_is_opened_is_there_and_so_is_home(by, script, page,
 
 def test_who_starts_it_on_a_machine_with_a_screen_sees_it(lab) -> None:
     server, seen, _ = lab
-    end = time.monotonic() + 20
-    while not (seen.exists() and seen.read_text()) and time.monotonic() < end:
-        time.sleep(0.1)
-    assert seen.read_text() == server.address
+    until(lambda: seen.exists() and seen.read_text() == server.address)
 
 
 def test_rooms_are_served_below_a_path(lab) -> None:
@@ -140,38 +136,28 @@ async def is_let_in(server: Started, host: str, headers: dict[str, str] | None =
         return False
 
 
-async def opened(server: Started) -> None:
-    async with Visitor.at(server.address) as visitor:
-        await visitor.open("", "k=12")
-
-
 @pytest.fixture(scope="module")
 def server(app: Started) -> Started:
     """A page has been opened."""
-    finish(opened(app))
+    finish(opens(app, ""))
     return app
 
 
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]", "app.localhost", "192.168.1.7"])
-def test_a_laptop_is_reached_under_its_own_names(host: str, server: Started) -> None:
-    assert finish(is_let_in(server, f"{host}:8501"))
+def test_a_laptop_is_reached_under_its_own_names_and_by_no_page_whose_name_was_made_to_lead_here(
+    server,
+) -> None:
+    for host in ("localhost", "127.0.0.1", "[::1]", "app.localhost", "192.168.1.7"):
+        assert finish(is_let_in(server, f"{host}:8501")), host
+    for host in ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example"):
+        assert not finish(is_let_in(server, f"{host}:8501")), host
 
 
-@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example"])
-def test_a_page_whose_name_was_made_to_lead_here_is_refused(host: str, server: Started) -> None:
-    assert not finish(is_let_in(server, f"{host}:8501"))
+def test_a_proxy_may_have_any_name(server: Started) -> None:
+    others = ({"Via": "1.1 proxy"}, {"Forwarded": "for=203.0.113.7"}, {"X-Real-IP": "203.0.113.7"})
+    for headers in (FORWARDED, *others):
+        assert finish(is_let_in(server, "app-of-somebody.host.example", headers)), headers
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [FORWARDED, {"Via": "1.1 proxy"}, {"Forwarded": "for=203.0.113.7"}, {"X-Real-IP": "203.0.113.7"}],
-)
-def test_a_proxy_may_have_any_name(headers: dict[str, str], server: Started) -> None:
-    assert finish(is_let_in(server, "app-of-somebody.host.example", headers))
-
-
-@pytest.mark.parametrize(
-    ("host", "is_one"), [("class.example", True), ("other.example", False), ("localhost", False)]
-)
-def test_with_the_option_only_its_names_are_let_in(host: str, is_one: bool, lab) -> None:
-    assert finish(is_let_in(lab[0], host, FORWARDED)) == is_one
+def test_with_the_option_only_its_names_are_let_in(lab) -> None:
+    for host, is_one in (("class.example", True), ("other.example", False), ("localhost", False)):
+        assert finish(is_let_in(lab[0], host, FORWARDED)) == is_one, host

@@ -70,10 +70,13 @@ async def long_work(visitor: Visitor, after: AsyncExitStack) -> None:
     await visitor.press("Repeat", wait=3)
 
 
+async def sweep(visitor: Visitor, after: AsyncExitStack) -> None:
+    await visitor.open("experiments", "dist=zipf&s=1.3&k=1500000&eps=1&n=1000000000&part=own")
+    await visitor.press("Run", wait=3)
+
+
 @pytest.mark.slow
 def test_it_ends_soon_whatever_its_visitors_do(tmp_path: Path) -> None:
-    """In the middle of a sweep: test_sweeps.py."""
-
     async def visit(server: Started) -> float:
         async with AsyncExitStack() as after:
 
@@ -82,7 +85,7 @@ def test_it_ends_soon_whatever_its_visitors_do(tmp_path: Path) -> None:
                 await visitor.open("your_reports", "k=12")
                 await hold(visitor, after)
 
-            await asyncio.gather(*map(begin, (stalled_upload, unread_page, half_a_request, long_work)))
+            await asyncio.gather(*map(begin, (stalled_upload, unread_page, half_a_request, long_work, sweep)))
             assert server.process.poll() is None
             return await asyncio.to_thread(ends, server)
 

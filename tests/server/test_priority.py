@@ -127,29 +127,6 @@ def test_a_run_that_is_ended_while_it_waits_keeps_no_place(turns):
     assert visitors.all_have_been() == ["next"]
 
 
-def test_the_more_wait_the_more_seldom_each_looks(monkeypatch):
-    monkeypatch.setattr(priority, "_LONGEST", 3600.0)
-    monkeypatch.setattr(priority, "_BETWEEN_ALL_LOOKS", 3600.0)
-    turns, looks = Turns(), []
-    turns.take(FIGURE, nothing)
-    waiting = threading.Thread(target=turns.take, args=(FIGURE, lambda: looks.append(1)), daemon=True)
-    waiting.start()
-    until(turns.are_wanted)
-    time.sleep(10 * priority._LOOK)
-    assert looks == []
-    turns.end()
-    waiting.join(PATIENCE)
-    assert not waiting.is_alive()
-    assert not turns.are_wanted()
-
-
-def test_who_asks_again_gives_the_turn_up(turns):
-    visitors = Visitors(turns)
-    visitors.ask("figure", FIGURE)
-    turns.take(REST, nothing)
-    assert visitors.all_have_been() == ["figure"]
-
-
 def test_who_is_less_urgent_lets_others_pass_and_goes_on_after_them(monkeypatch):
     monkeypatch.setattr(priority, "_LONGEST", 3600.0)
     turns = Turns()
@@ -163,18 +140,6 @@ def test_who_is_less_urgent_lets_others_pass_and_goes_on_after_them(monkeypatch)
     assert visitors.seen == ["figure"]
     turns.end()
     assert visitors.all_have_been() == ["figure", "rest of another"]
-
-
-def test_who_has_no_turn_lets_nobody_pass(turns):
-    visitors = Visitors(turns)
-    visitors.ask("figure", FIGURE)
-    other = threading.Thread(target=turns.let_pass, args=(nothing,), daemon=True)
-    other.start()
-    other.join(PATIENCE)
-    assert not other.is_alive()
-    assert visitors.seen == []
-    turns.end()
-    assert visitors.all_have_been() == ["figure"]
 
 
 def test_pages_that_are_open_and_small_are_the_urgent_ones_and_dials_wait_for_no_turn_of_their_own(
@@ -196,13 +161,17 @@ def test_pages_that_are_open_and_small_are_the_urgent_ones_and_dials_wait_for_no
         assert asked == [again, REST]
 
 
-def test_long_work_gives_the_turn_up(turns, monkeypatch):
+def test_long_work_gives_the_turn_up_and_so_does_who_asks_again(turns, monkeypatch):
     monkeypatch.setattr(priority, "TURNS", turns)
     monkeypatch.setattr(priority.os, "setpriority", lambda *_: None, raising=False)
     visitors = Visitors(turns)
     visitors.ask("figure", FIGURE)
     priority.stand_back()
     assert visitors.all_have_been() == ["figure"]
+    turns.take(FIGURE, nothing)
+    visitors.ask("another", FIGURE)
+    turns.take(REST, nothing)
+    assert visitors.all_have_been() == ["figure", "another"]
 
 
 def test_who_let_others_compute_goes_on_before_those_who_came_meanwhile():
@@ -241,23 +210,3 @@ def test_a_turn_ends_by_its_work_and_not_by_what_goes_on_beside_it(monkeypatch):
     worked[0] = 1.21
     assert not turn.still_counts(turn.since + 0.21)
     turns.end()
-
-
-@pytest.mark.skipif(not hasattr(time, "pthread_getcpuclockid"), reason="this system has no clock for it")
-def test_the_work_of_another_thread_is_told():
-    requests, done = [], threading.Event()
-
-    def work() -> None:
-        requests.append(priority._Request(0.0, 0, threading.current_thread()))
-        while time.thread_time() < 0.05:
-            sum(range(1000))
-        done.wait(PATIENCE)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    until(lambda: bool(requests) and priority._worked(requests[0], 0.0) >= 0.05)
-    assert priority._worked(requests[0], 0.0) < 1
-    done.set()
-    thread.join()
-    until(lambda: priority._worked(requests[0], 0.0) == float("inf"))
-    assert not priority._Turn(requests[0], 0.0, 0.0).still_counts(0.0)

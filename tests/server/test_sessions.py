@@ -10,9 +10,8 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,9 +24,6 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
-from pages._ui import draw_results
-from pages._ui.reports import k_rr
-from rr_core.scenario import Scenario
 from server import sessions
 from server.middleware import Gate
 from server.priority import NICENESS
@@ -35,6 +31,7 @@ from tests.app.opening import charts, checked, opened, widget
 from tests.documents import documents_with
 
 MEGABYTE = 2**20
+FRUIT = b"fruit,count\n" + b"".join(b"fruit %d,3\n" % i for i in range(300))
 
 
 def words(page: AppTest) -> str:
@@ -137,59 +134,20 @@ def test_who_is_at_work_keeps_what_he_has(session, monkeypatch):
     assert all(held.size for held in busy)
 
 
-@pytest.fixture
-def returns(monkeypatch):
-    """How often memory was given back, which keeps all pages waiting."""
-    times: list[float] = []
-
-    def give_back(least: float = 0.0) -> int:
-        times.append(time.monotonic())
-        return sessions.resident()
-
-    monkeypatch.setattr(sessions, "_return_memory", give_back)
-    return times
-
-
-def test_who_waits_for_room_does_not_keep_everybody_waiting(session, returns, monkeypatch):
-    monkeypatch.setattr(sessions, "_IDLE", 10.0)
-    monkeypatch.setattr(sessions, "_PATIENCE", 0.4)
-    for i in range(40):
-        session(f"busy {i}", 24)
-    with pytest.raises(sessions.NoRoom), sessions.room(500 * MEGABYTE):
-        pass
-    assert len(returns) <= 2
-
-
-def test_garbage_is_not_looked_for_at_every_relief(session, monkeypatch):
-    """Each look at all objects keeps all pages waiting; what is let go of is freed without it."""
-    looks, now = [], time.monotonic() + sessions._BETWEEN_COLLECTIONS
-    monkeypatch.setattr(sessions.gc, "collect", lambda: looks.append(now))
-    monkeypatch.setattr(sessions.time, "monotonic", lambda: now)
-    monkeypatch.setattr(sessions, "_collected", now - sessions._BETWEEN_COLLECTIONS)
-    for second in range(2 * int(sessions._BETWEEN_COLLECTIONS) + 1):
-        one = session(f"left {second}", 200)
-        one.used = now - 100
-        sessions.relieve(100 * MEGABYTE)
-        assert not one.size
-        now += 1
-    assert len(looks) == 3
-
-
-def test_memory_is_not_given_back_at_every_look_while_many_leave(session, returns, monkeypatch):
-    now = time.monotonic()
+def test_memory_is_given_back_but_not_at_every_look_while_many_leave(session, monkeypatch):
+    """Which keeps all pages waiting."""
+    now, returns = time.monotonic(), []
+    monkeypatch.setattr(sessions, "_return_memory", lambda least=0.0: returns.append(now))
     monkeypatch.setattr(sessions.time, "monotonic", lambda: now)
     leaving = [session(f"{i}", 6).session for i in range(60)]
-    watch = sessions.Watch()
-    here = set(leaving)
-    for name in leaving:
+    watch, here = sessions.Watch(), {"one who stays", *leaving}
+    session("one who stays")
+    for name in (*leaving, *[""] * int(sessions._AWAY + sessions._BETWEEN_RETURNS + 1)):
         here.discard(name)
-        watch.look(lambda name: name in here or name == "one who stays")
-        now += 1
-    for _ in range(int(sessions._AWAY) + 10):
-        watch.look(lambda name: False)
+        watch.look(here.__contains__)
         now += 1
     assert not any(held.size for held in sessions._SESSIONS)
-    assert 1 <= len(returns) <= (len(leaving) + sessions._AWAY + 10) / sessions._BETWEEN_RETURNS + 1
+    assert 1 <= len(returns) <= (now - returns[0]) / sessions._BETWEEN_RETURNS + 1
     assert not watch.owed
 
 
@@ -204,19 +162,6 @@ def test_shared_results_go_before_anybody_s_own(session):
     assert held.size + sum(one.size for one in others) <= 724 * MEGABYTE
 
 
-def test_two_that_do_not_fit_take_turns():
-    order = []
-
-    def work(name: str) -> None:
-        with sessions.room(500 * MEGABYTE):
-            order.append(name)
-            time.sleep(0.1)
-            order.append(name)
-
-    together(partial(work, "a"), partial(work, "b"))
-    assert order in (["a", "a", "b", "b"], ["b", "b", "a", "a"])
-
-
 def test_room_is_given_back_after_a_failure():
     for _ in range(3):
         with pytest.raises(ZeroDivisionError), sessions.room(500 * MEGABYTE):
@@ -227,37 +172,30 @@ def test_what_a_visitor_left_behind_goes_after_half_a_minute_and_its_session_is_
     now, closed = time.monotonic(), []
     monkeypatch.setattr(sessions.time, "monotonic", lambda: now)
     monkeypatch.setattr(sessions, "_close", closed.append)
-    gone, here = session("gone", 50), session("here", 50)
+    gone, here, back = (session(name, 50) for name in ("gone", "here", "back"))
     watch = sessions.Watch()
-    for seconds, stays in ((0, True), (sessions._AWAY - 1, True), (2, False)):
+    for seconds, there, stays in (
+        (0, {"here"}, True),
+        (sessions._AWAY - 1, {"here", "back"}, True),
+        (2, {"here"}, False),
+    ):
         now += seconds
-        watch.look(lambda name: name == "here")
+        watch.look(there.__contains__)
         assert bool(gone.size) == stays
         assert closed == ["gone"] * (not stays)
     assert here.size
+    assert back.size  # who came back in time
 
 
-def test_who_comes_back_in_time_keeps_all(session, monkeypatch):
-    now = time.monotonic()
-    monkeypatch.setattr(sessions.time, "monotonic", lambda: now)
-    held = session("one", 50)
-    watch = sessions.Watch()
-    for here in (False, True, False):
-        watch.look(lambda name, here=here: here)
-        now += sessions._AWAY - 1
-    watch.look(lambda name: False)
-    assert held.size
-
-
-@pytest.mark.parametrize(("others", "stays"), [(1, True), (4, False)])
+@pytest.mark.parametrize(("others", "upload", "stays"), [(1, 2, True), (4, 2, False), (1, 4, False)])
 def test_who_left_little_behind_finds_it_again_unless_memory_is_short(
-    others, stays, session, uploads, monkeypatch
+    others, upload, stays, session, uploads, monkeypatch
 ):
     now, closed = time.monotonic(), []
     monkeypatch.setattr(sessions.time, "monotonic", lambda: now)
     monkeypatch.setattr(sessions, "_close", closed.append)
     gone = session("gone", 2)
-    uploads.add("gone", 2)
+    uploads.add("gone", upload)
     for i in range(others):
         session(f"{i}", 240)
     watch = sessions.Watch()
@@ -268,20 +206,6 @@ def test_who_left_little_behind_finds_it_again_unless_memory_is_short(
             one.used = now + 1
     assert bool(gone.size) == bool(uploads.get_files("gone", ["file of gone"])) == stays
     assert ("gone" in closed) != stays
-
-
-def test_an_upload_that_was_left_counts_among_what_a_visitor_left_behind(session, uploads, monkeypatch):
-    now, closed = time.monotonic(), []
-    monkeypatch.setattr(sessions.time, "monotonic", lambda: now)
-    monkeypatch.setattr(sessions, "_close", closed.append)
-    session("gone", 2)
-    uploads.add("gone", 4)
-    watch = sessions.Watch()
-    for _ in range(2):
-        watch.look(lambda name: False)
-        now += sessions._AWAY + 1
-    assert closed == ["gone"]
-    assert not uploads.get_files("gone", ["file of gone"])
 
 
 def test_a_full_server_lets_go_without_being_asked(session):
@@ -299,19 +223,6 @@ def test_shared_results_are_forgotten_when_nobody_is_left(session):
     assert sessions.SHARED.find("scenario")
     watch.look(lambda name: False)
     assert not sessions.SHARED.find("scenario")
-
-
-def test_a_shared_result_is_made_once():
-    made, shared = [], sessions.Shared(lambda: 10 * MEGABYTE)
-
-    def make() -> str:
-        made.append(1)
-        time.sleep(0.2)
-        return "work"
-
-    together(*[partial(shared.get, "scenario", make)] * 8)
-    assert shared.get("scenario", make) == "work"
-    assert made == [1]
 
 
 def test_shared_results_hold_so_many_bytes_and_those_not_used_for_longest_make_way():
@@ -340,7 +251,7 @@ def test_what_cannot_be_made_is_tried_again_by_the_next():
 
 @pytest.mark.parametrize(
     ("text", "megabytes_meant"),
-    [("4096", 4096), ("1023", 2048), ("2 GB", 2048), ("²", 2048), ("9" * 5000, 2048)],
+    [("4096", 4096), ("1023", 2048), ("²", 2048), ("9" * 5000, 2048)],
 )
 def test_the_limit_is_a_setting(text, megabytes_meant, monkeypatch, caplog):
     monkeypatch.undo()
@@ -353,9 +264,7 @@ def test_the_limit_is_a_setting(text, megabytes_meant, monkeypatch, caplog):
 def test_a_file_that_was_let_go_of_is_asked_for_again(server):
     page = opened("noisy_histogram")
     checked(widget(page, "Distribution").set_value("upload").run())
-    checked(
-        page.file_uploader[0].set_value(("fruit.csv", b"fruit,count\nplum,300\nfig,200\n", "text/csv")).run()
-    )
+    checked(page.file_uploader[0].set_value(("fruit.csv", FRUIT, "text/csv")).run())
     checked(widget(page, "Use this distribution").click().run())
     assert "Your file" in words(page)
     page.session_state["_held"].let_go()
@@ -400,7 +309,6 @@ def test_simulated_reports_and_their_analysis_ask_for_room(refuse):
     assert "There is no room" in words(page)
     page = opened("your_reports")
     checked(widget(page, "Use simulated reports").click().run())
-    assert asked[1:] == [12 * sessions.BYTES_PER_CATEGORY]
     assert "There is no room" in words(page)
     assert page.session_state["_held"].get("reports_used") is None
 
@@ -445,17 +353,6 @@ def test_a_small_session_that_is_at_work_keeps_its_upload(session, uploads, monk
     assert not here.gone
 
 
-def test_uploads_of_all_together_are_bounded_even_of_those_at_work(session, uploads, monkeypatch):
-    monkeypatch.setattr(sessions, "_IDLE", 10.0)
-    now = time.monotonic()
-    for i in range(10):
-        session(f"{i}").used = now - 9 + i / 2
-        uploads.add(f"{i}", 60)
-    sessions.Watch().look(lambda name: True)
-    kept = [i for i in range(10) if uploads.get_files(f"{i}", [f"file of {i}"])]
-    assert kept == list(range(6, 10))  # 240 of 256 MB: of those who were here last
-
-
 def test_an_upload_that_arrives_is_bounded_at_once(session, uploads):
     for i in range(10):
         session(f"{i}")
@@ -485,47 +382,22 @@ def test_a_server_that_is_visited_bounds_its_uploads(uploads, monkeypatch):
     assert 0 < gate.kept < gate.most < sessions.limit() / 4
 
 
-def test_what_bounds_the_memory_is_no_cache_that_a_visitor_can_clear(monkeypatch):
-    started: list[object] = []
-    monkeypatch.setattr(sessions, "_server", lambda: object())
-    monkeypatch.setattr(sessions, "_start_watching", lambda: started.append(1))
-    monkeypatch.setattr(sessions.jobs, "open_pool", lambda: started.append(2))
-    sessions._prepare.cache_clear()
-    sessions.prepare()
-    st.cache_resource.clear()
-    st.cache_data.clear()
-    sessions.prepare()
-    assert started == [1, 2]
-
-
-def test_the_server_and_its_first_page_prepare_it_once_between_them(monkeypatch):
-    started: list[object] = []
+def test_the_server_is_prepared_once_by_no_cache_that_a_visitor_can_clear(monkeypatch):
+    started: list[str] = []
 
     def slowly() -> None:
         time.sleep(0.05)
-        started.append(1)
+        started.append("watch")
 
     monkeypatch.setattr(sessions, "_server", lambda: object())
     monkeypatch.setattr(sessions, "_start_watching", slowly)
-    monkeypatch.setattr(sessions.jobs, "open_pool", lambda: None)
+    monkeypatch.setattr(sessions.jobs, "open_pool", lambda: started.append("pool"))
     sessions._prepare.cache_clear()
-    together(sessions.prepare, sessions.prepare)
-    assert started == [1]
-
-
-def test_what_was_left_is_given_back_within_a_minute(session, monkeypatch):
-    now, returned = 1000.0, []
-    monkeypatch.setattr(sessions.time, "monotonic", lambda: now)
-    monkeypatch.setattr(sessions, "_close", lambda name: None)
-    monkeypatch.setattr(sessions, "_return_memory", lambda: returned.append(now))
-    gone, watch = session("gone", 50), sessions.Watch(returned=now - 1)
-    watch.look(lambda name: True)
-    left = now
-    while now < left + 60:
-        now += sessions._WATCH
-        watch.look(lambda name: False)
-    assert not gone.size
-    assert returned[-1] >= left + sessions._AWAY
+    together(sessions.prepare, sessions.prepare)  # the server, and its first page
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    sessions.prepare()
+    assert sorted(started) == ["pool", "watch"]
 
 
 def test_room_that_was_promised_counts():
@@ -541,17 +413,11 @@ def test_room_that_was_promised_counts():
 
 def test_the_bytes_of_an_upload_are_held_once():
     """Streamlit keeps the value of a widget until its session ends, minutes after its visitor left."""
-    data = b"fruit,count\n" + b"".join(b"fruit %d,3\n" % i for i in range(200))
     page = opened("noisy_histogram")
     checked(widget(page, "Distribution").set_value("upload").run())
-    checked(page.file_uploader[0].set_value(("fruit.csv", data, "text/csv")).run())
-    assert "200 categories" in words(page)
+    checked(page.file_uploader[0].set_value(("fruit.csv", FRUIT, "text/csv")).run())
+    assert "300 categories" in words(page)
     assert page.session_state["upload_file"].getvalue() == b""
-    page = opened("your_reports")
-    (place,) = [one for one in page.file_uploader if one.label == "Report files"]
-    checked(place.set_value([("fruit.csv", data, "text/csv")]).run())
-    assert "200 names" in words(page)
-    assert [file.getvalue() for file in page.session_state["reports_files"]] == [b""]
 
 
 def test_what_is_let_go_of_is_not_kept_by_the_buttons_of_its_page(session, monkeypatch):
@@ -589,33 +455,19 @@ def test_a_file_that_was_made_stays_until_its_browser_asked_for_it_and_is_then_l
         for _ in range(3):
             media.remove_orphaned_files()
 
-    first, second = pressed("first.csv"), pressed("second.csv")
+    small = pressed("small.csv")
     others_move()
-    assert all(map(is_there, (first, second)))
+    assert is_there(small)
     large = [pressed(f"{number}.csv", 2 * MEGABYTE) for number in range(4)]
-    others_move()
-    assert [is_there(one) for one in (first, second, *large)] == [False] * 4 + [True] * 2
     sessions._let_go_of_fetched(sessions._server())
     others_move()
-    assert all(is_there(one) for one in large[2:])
+    assert [is_there(one) for one in (small, *large)] == [False] * 3 + [True] * 2
     now = time.monotonic() + sessions._TO_FETCH
     monkeypatch.setattr(sessions.time, "monotonic", lambda: now)
     sessions._let_go_of_fetched(sessions._server())
     others_move()
     assert not any(is_there(one) for one in large)
     assert not sessions._to_fetch
-
-
-def test_a_page_that_was_left_does_not_keep_what_all_shared_by_its_buttons(session, uploads, monkeypatch):
-    now, cleared = time.monotonic(), []
-    monkeypatch.setattr(sessions.time, "monotonic", lambda: now)
-    monkeypatch.setattr(sessions._server().media_file_mgr, "clear_session_refs", cleared.append)
-    session("one")
-    watch = sessions.Watch()
-    for _ in range(4):
-        watch.look(lambda name: False)
-        now += sessions._AWAY - 1
-    assert cleared == ["one"]  # once
 
 
 def test_who_left_little_behind_is_ended_after_two_minutes_also_when_nobody_else_comes(session, monkeypatch):
@@ -638,60 +490,24 @@ def test_who_left_little_behind_is_ended_after_two_minutes_also_when_nobody_else
     assert len(returned) == 1
 
 
-def test_one_comparison_is_made_for_all_who_ask_at_once(monkeypatch):
-    made = []
-
-    def compare(*given: object) -> object:
-        made.append(given)
-        time.sleep(0.2)
-        return object()
-
-    monkeypatch.setattr(draw_results, "compare", compare)
-    shared = draw_results.DrawResults(Scenario(k=5).draw())
-    together(*[shared.comparison] * 6)
-    assert len(made) == 1
-
-
 def test_what_is_in_use_is_held_once_and_its_file_as_long_as_it_is(uploads_stay):
-    data = b"fruit,count\n" + b"".join(b"fruit %d,3\n" % i for i in range(300))
     page = opened("your_reports")
     (place,) = [one for one in page.file_uploader if one.label == "Report files"]
-    checked(place.set_value([("fruit.csv", data, "text/csv")]).run())
+    checked(place.set_value([("fruit.csv", FRUIT, "text/csv")]).run())
+    assert [file.getvalue() for file in page.session_state["reports_files"]] == [b""]
     (domain,) = [one for one in page.radio if one.label.startswith("Which categories")]
     (privacy,) = [one for one in page.text_input if one.label == "Value of ε"]
     domain.set_value("seen")
     checked(privacy.set_value("2").run())
-    assert uploads_stay._total_bytes == len(data)
     checked(widget(page, "Analyse these reports").click().run())
     assert "**900 reports, K = 300, ε = 2" in words(page)
-    assert uploads_stay._total_bytes == len(data)
+    assert uploads_stay._total_bytes == len(FRUIT)
     held, used = page.session_state["_held"], page.session_state["_held"].get("reports_used")
-    assert used.collected.labels is used.reports.labels
     assert used.collected.counts is used.reports.counts
     assert all(held.get(f"latest_{name}") is None for name in ("reports", "odd", "collected", "list"))
     checked(widget(page, "Other reports or settings").click().run())
     checked(widget(page, "Use simulated reports").click().run())
     assert uploads_stay._total_bytes == 0
-
-
-@pytest.mark.parametrize("step", ["odd_names", "within"])
-def test_work_on_many_names_asks_for_room(step, monkeypatch):
-    asked = []
-
-    def room(size: int) -> AbstractContextManager[None]:
-        asked.append(size)
-        return nullcontext()
-
-    data = b"fruit,count\n" + b"".join(b"fruit %d,3\n" % i for i in range(3000))
-    page = opened("your_reports")
-    (place,) = [one for one in page.file_uploader if one.label == "Report files"]
-    work_on = getattr(k_rr, step)
-    monkeypatch.setattr(k_rr, step, lambda *given: asked.append(step) or work_on(*given))
-    monkeypatch.setattr(sessions, "room", room)
-    checked(place.set_value([("fruit.csv", data, "text/csv")]).run())
-    (domain,) = [one for one in page.radio if one.label.startswith("Which categories")]
-    checked(domain.set_value("seen").run())
-    assert asked[asked.index(step) - 1] == 3000 * sessions.BYTES_PER_CATEGORY
 
 
 def test_the_documents_name_the_setting_and_its_bounds():
@@ -709,27 +525,19 @@ def test_room_leaves_a_tenth_to_what_asks_for_none(session, monkeypatch):
 
 
 def test_a_class_that_asks_for_the_same_at_once_is_told_of_no_wait(monkeypatch):
-    """Of what is made in a moment: all have it then, and none reads that the server is busy."""
+    """Of what is made in a moment, and once: all have it then, and none reads that the server is busy."""
     monkeypatch.setattr(sessions, "_LOOK", 20.0)
     monkeypatch.setattr(sessions, "_wait_until", lambda *_: pytest.fail("told to wait"))
-    begun, done, found = threading.Event(), threading.Event(), []
+    made, found = [], []
 
     def make() -> str:
-        begun.set()
-        assert done.wait(20)
+        made.append(1)
+        time.sleep(0.2)
         return "work"
 
-    def ask() -> None:
-        found.append(sessions.SHARED.get("scenario", make))
-
-    threads = [threading.Thread(target=ask) for _ in range(5)]
-    for one in threads:
-        one.start()
-    assert begun.wait(5)
-    threading.Timer(0.2, done.set).start()
-    for one in threads:
-        one.join(10)
+    together(*[lambda: found.append(sessions.SHARED.get("scenario", make))] * 5)
     assert found == ["work"] * 5
+    assert made == [1]
 
 
 def test_who_waits_for_what_another_makes_has_it_when_it_is_made(monkeypatch):
@@ -802,26 +610,6 @@ def test_who_waits_for_room_does_not_count_as_at_work(monkeypatch):
     monkeypatch.setattr(sessions, "held", lambda: used.append(1))
     sessions._wait_until(lambda: next(looks))
     assert used == []
-
-
-def test_room_is_made_by_the_thread_that_looks_at_the_memory(monkeypatch):
-    """Looking for garbage in a thread of low priority kept everybody waiting twice as long."""
-    relieved: list[tuple[float, str]] = []
-    servers = iter([object()])
-    monkeypatch.setattr(sessions, "is_served", lambda: True)
-    monkeypatch.setattr(sessions, "_server", lambda: next(servers, None))
-    monkeypatch.setattr(
-        sessions,
-        "_relieve_now_and_then",
-        lambda target: relieved.append((target, threading.current_thread().name)),
-    )
-    sessions._have_relieved(7.0)
-    assert not relieved
-    watcher = threading.Thread(target=sessions._watch, name="memory")
-    watcher.start()
-    watcher.join(5)
-    assert relieved == [(7.0, "memory")]
-    assert not sessions._ASKED.is_set()
 
 
 def test_the_memory_is_looked_at_while_others_wait_for_room_all_the_time(monkeypatch):

@@ -41,12 +41,6 @@ def keeps(size):
     KEPT.append(b"x" * size)
 
 
-def arrow():
-    import pyarrow as pa
-
-    return pa.allocate_buffer(2**30).size
-
-
 def allocator():
     import pyarrow as pa
 
