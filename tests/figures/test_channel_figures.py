@@ -22,8 +22,8 @@ from rr_core.figures.channel import (
 from rr_core.figures.style import reading
 from rr_core.geometry.simplex import to_plane
 from rr_core.protocols import Channel, collect
-from rr_core.rounding import number, percent
-from rr_core.words.phrases import off_by
+from rr_core.rounding import number
+from tests.figures.samples import named
 from tests.figures.test_every_figure import check
 from tests.sentences import holds
 
@@ -43,45 +43,46 @@ def collected(name):
 
 
 @pytest.mark.parametrize("name", CHANNELS)
-def test_figures_are_valid_and_say_themselves(name):
+def test_figures_are_valid_and_draw_their_numbers(name):
     found = collected(name)
-    phi = found.phi if found.channel.m == found.channel.k else None
-    check(channel_estimates(found.theta, phi, found.inv, found.mle, NAMES))
+    square = found.channel.m == found.channel.k
+    phi, reports = (found.phi, NAMES) if square else (None, [str(i) for i in range(7)])
     check(channel_estimates(None, phi, found.inv, found.mle, None))
-    reports = NAMES if phi is not None else [str(i) for i in range(7)]
+    figure = channel_estimates(found.theta, phi, found.inv, found.mle, NAMES)
+    check(figure)
+    np.testing.assert_array_equal(named(figure, "MLE").y, found.mle.theta)
     check(channel_table(found.channel, NAMES, reports))
     converging = channel_convergence(found.ibu, found.mle, 1e-9)
     check(converging)
     assert converging.layout.yaxis.tickformat is None  # powers of ten, not 1e−12
+    film = channel_film(found, NAMES)
+    check(film)
+    assert len(film.frames) == len(found.ibu.iterations)
+    np.testing.assert_allclose(film.frames[-1].data[0].y, found.ibu.thetas[-1], atol=1e-6)
+    if found.channel.identified:
+        figure = bounds_bars(found.bounds, found.n)
+        check(figure)
+        drawn = dict(zip(figure.data[0].y, figure.data[0].x, strict=True))
+        best = "Inv, and the best for many users" if square else "The best, for many users: about"
+        assert drawn[best] == found.bounds.exact / 1000
+        assert ("Many users, by ε alone: at least" in drawn) == np.isfinite(found.channel.epsilon)
+        assert ("by simulation" in reading(figure)) == (not square) == (found.bounds.exact_error > 0)
 
 
-def test_many_categories_are_marks():
+def test_many_categories_are_marks_and_the_diagonal_of_a_large_table_is_seen():
     found = collect(Channel.truncated_geometric(200, 0.5), np.arange(200), 1)
     figure = channel_estimates(found.theta, found.phi, found.inv, found.mle, None)
     check(figure)
     assert {trace.name for trace in figure.data} == {"Truth", "Inv", "MLE"}
-    table = channel_table(found.channel, [str(i) for i in range(200)], [str(i) for i in range(200)])
-    check(table)
-    assert table.data[0].xgap == table.data[0].ygap == 0
-    assert channel_table(CHANNELS["forced"], NAMES, NAMES).data[0].xgap == 1
-
-
-@pytest.mark.parametrize("name", ["forced", "geometric", "errors", "wide"])
-def test_bounds_are_drawn_and_told(name):
-    found = collected(name)
-    figure = bounds_bars(found.bounds, found.n)
-    check(figure)
-    bars = dict(zip(figure.data[0].y, figure.data[0].x, strict=True))
-    best = "Inv, and the best for many users" if name != "wide" else "The best, for many users: about"
-    assert bars[best] == found.bounds.exact / 1000
-    assert 2 <= len(figure.layout.xaxis.ticktext) <= 9  # each with all its digits
-    assert ("Many users, by ε alone: at least" in bars) == np.isfinite(found.channel.epsilon)
-    assert ("by simulation" in reading(figure)) == (name == "wide") == (found.bounds.exact_error > 0)
-    assert f" {number(found.bounds.exact / 1000)}" in reading(figure)
+    names = [str(i) for i in range(200)]
+    check(channel_table(found.channel, names, names))
+    cells = channel_table(Channel.k_rr(RandomizedResponse(100, 2.0)), names[:100], names[:100]).data[0]
+    assert cells.zmax == cells.z.max() < 0.1
+    assert cells.showscale
 
 
 @holds("This table has as many possible reports as truths: with more and more users no estimate has less.")
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(st.integers(0, 10_000))
 def test_of_a_square_table_nothing_is_simulated_and_no_bound_is_above_inv(seed):
     rng = np.random.default_rng(seed)
@@ -123,14 +124,6 @@ def test_a_chance_short_of_all_is_not_called_100_percent():
     assert channel_table(Channel(np.eye(2)), ["a", "b"], ["a", "b"]).data[0].text[0][0] == "100%"
 
 
-def test_the_diagonal_of_a_large_table_is_seen():
-    names = list(map(str, range(100)))
-    cells = channel_table(Channel.k_rr(RandomizedResponse(100, 2.0)), names, names).data[0]
-    assert cells.zmax == cells.z.max() < 0.1
-    assert cells.showscale
-    assert channel_table(Channel.k_rr(RandomizedResponse(3, 2.0)), names[:3], names[:3]).data[0].zmax == 1
-
-
 def test_a_table_that_tells_its_categories_apart_grants_some_epsilon():
     found = collect(Channel([[0.5, 0.5], [0.5 + 1e-13, 0.5 - 1e-13]]), [5, 5], 1)
     privacy, apart, _ = channel_sentences(found, ["a", "b"], ["a", "b"])
@@ -138,28 +131,12 @@ def test_a_table_that_tells_its_categories_apart_grants_some_epsilon():
     assert "do not depend" not in privacy
 
 
-def test_all_is_100_percent_with_any_digits():
-    assert [percent(1.0, digits) for digits in (1, 2, 3, 4)] == ["100%"] * 4
-    assert [percent(1.52, 2), percent(-1.0, 2), percent(0.9996, 2)] == ["150%", "−100%", "99.96%"]
-
-
 def test_a_report_that_cannot_occur_is_none_of_the_reports_of_a_square_table():
     found = collect(Channel([[0.7, 0.3, 0.0], [0.2, 0.8, 0.0]]), [50, 50], 1)
     assert "as many possible reports as truths" in reading(bounds_bars(found.bounds, 100))
 
 
-@pytest.mark.parametrize("name", ["geometric", "nothing", "wide"])
-def test_the_film_ends_near_mle(name):
-    found = collected(name)
-    figure = channel_film(found, NAMES)
-    check(figure)
-    frames = figure.frames
-    assert len(frames) == len(found.ibu.iterations)
-    np.testing.assert_allclose(frames[-1].data[0].y, found.ibu.thetas[-1], atol=1e-6)
-    assert f"they differ by {off_by(found.ibu.thetas[-1], found.mle.theta)}." in reading(figure)
-
-
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_triangle_of_three_categories(seed):
     rng = np.random.default_rng(seed)
     found = collect(Channel(rng.dirichlet(np.ones(3 + seed), size=3)), [60, 30, 10], seed)

@@ -85,6 +85,10 @@ def test_figure_is_valid_small_and_says_itself(name, k):
     if name in OF_CATEGORIES:
         longest = max(len(trace.x) for trace in figure.data)
         assert longest == k if k <= 200 else longest <= 300
+        if k > 200:
+            most_frequent = by_name(name, k, top(k))
+            check(most_frequent)
+            assert len(most_frequent.data[0].x) == 200
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -101,14 +105,6 @@ def test_presented_to_a_room_no_letter_is_small_and_all_else_is_the_same(name):
         }
 
 
-@pytest.mark.parametrize("name", OF_CATEGORIES)
-@pytest.mark.parametrize("k", [201, 10_000])
-def test_most_frequent_categories_as_bars(name, k):
-    figure = by_name(name, k, top(k))
-    check(figure)
-    assert len(figure.data[0].x) == 200
-
-
 @pytest.mark.parametrize("k", [2, 12, noisy_histogram.LARGEST_MATRIX])
 def test_channel_matrix(k):
     mechanism = RandomizedResponse(k, 1.5)
@@ -116,10 +112,7 @@ def test_channel_matrix(k):
     check(figure)
     np.testing.assert_array_equal(np.asarray(figure.data[0].z, float), mechanism.matrix())
     assert figure.data[0].zmax == mechanism.matrix().max()
-    corners = [(rim.x0, rim.x1, rim.y0, rim.y1) for rim in figure.layout.shapes]
-    assert corners == [
-        (i - 0.5, i + 0.5) * 2 for i in range(k)
-    ]  # the diagonal stands out, however small it is
+    assert len(figure.layout.shapes) == k  # the diagonal stands out, however small it is
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
@@ -133,46 +126,24 @@ def test_no_module_writes_units_fixed_decimals_or_the_colour_of_a_quantity(path)
     assert not colours & {quantity.colour.upper() for quantity in QUANTITIES.values()}
 
 
-@pytest.mark.parametrize("k", [12, 10_000])
-def test_the_grey_bands_have_one_entry_in_the_legend(k):
-    shown = [
-        trace.name
-        for trace in by_name("inv", k).data
-        if trace.showlegend is not False and "truth" in trace.name
-    ]
-    assert shown == ["truth ± 1 and ± 2 standard errors"]
-
-
 def test_quantities_differ_in_colour_marker_and_dash():
     assert len({q.colour for q in QUANTITIES.values()}) == len(QUANTITIES)
     estimates = [QUANTITIES[name] for name in ESTIMATORS]
     assert len({q.symbol for q in estimates}) == len({q.dash for q in estimates}) == len(estimates)
-    assert QUANTITIES["observed"].colour == "#56B4E9"
-    assert [QUANTITIES[name].colour for name in ("inv", *VALID)] == [
-        "#D55E00",
-        "#E69F00",
-        "#0072B2",
-        "#009E73",
-    ]
-    assert QUANTITIES["ibu"].colour == "#CC79A7"
-
-
-def lines_of(figure):
-    return {trace.name: trace.line for trace in figure.data if trace.type == "scatter" and trace.line.width}
+    of_names = ("observed", "inv", *VALID, "ibu")
+    colours = ["#56B4E9", "#D55E00", "#E69F00", "#0072B2", "#009E73", "#CC79A7"]
+    assert [QUANTITIES[name].colour for name in of_names] == colours
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_an_estimator_looks_the_same_as_bar_and_as_line(name):
+def test_an_estimator_looks_the_same_as_bar_as_mark_and_as_line(name):
     quantity = QUANTITIES[name]
-    bar = next(t for t in by_name("estimates", 12).data if t.name == quantity.name)
-    assert bar.marker.color == quantity.colour
-    line = lines_of(by_name("estimates", 10_000))[quantity.name]
+    bar, mark = (named(by_name("estimates", k), quantity.name).marker for k in (12, 200))
+    assert bar.color == mark.color == quantity.colour
+    assert mark.symbol == quantity.symbol
+    traces = by_name("estimates", 10_000).data
+    line = next(t.line for t in traces if t.name == quantity.name and t.line.width)
     assert (line.color, line.dash) == (quantity.colour, quantity.dash)
-    marker = next(t for t in by_name("estimates", 200, view(200)).data if t.name == quantity.name).marker
-    assert (marker.color, marker.symbol) == (quantity.colour, quantity.symbol)
-
-
-NAMES = ["<b>bold</b>", "R&D", "=1+1", "x" * 39 + "same", "x" * 39 + "other", "a\u202eb"]
 
 
 @settings(max_examples=50)
@@ -182,10 +153,8 @@ def test_bins_partition_all_ranks(k):
     assert shown.starts[0] == 0
     assert (shown.sizes >= 1).all()
     assert shown.sizes.sum() == k
-    assert (np.diff(shown.sizes) >= -1).all()  # wider and wider, up to rounding
     assert (np.diff(shown.x) > 0).all()
-    assert shown.x[0] == 1
-    assert shown.x[-1] <= k
+    assert 1 == shown.x[0] <= shown.x[-1] <= k
     assert len(shown.x) <= 260
 
 
@@ -197,71 +166,49 @@ def test_envelope_keeps_every_extreme_and_the_mean_every_sum(k, seed):
     ordered = values[shown.order]
     assert shown.low(ordered).min() == values.min()
     assert shown.high(ordered).max() == values.max()
-    assert (shown.low(ordered) <= shown.high(ordered)).all()
     assert (shown.mean(ordered) * shown.sizes).sum() == pytest.approx(values.sum(), abs=1e-9)
 
 
-@pytest.mark.parametrize("k", [201, 10_000])
-def test_curves_reach_the_lowest_and_highest_inv(k):
-    inv = compared(k).estimates["inv"].astype(np.float32)
-    figure = by_name("estimates", k)
-    band = [trace for trace in figure.data if trace.name == "Inv, lowest to highest"]
-    assert max(values(trace).max() for trace in band) == inv.max()
-    assert min(values(trace).min() for trace in band) == inv.min()
-    below = [trace for trace in by_name("inv", k).data if trace.name == "Inv below zero"]
-    assert min(values(trace).min() for trace in below) == min(inv.min(), 0)
-
-
-@pytest.mark.parametrize("k", [201, 10_000, 1_423_000])
-def test_curves_reach_the_fewest_and_most_reports(k):
-    figure = by_name("histogram", k)
-    assert values(named(figure, "Lowest of neighbours")).min() == np.float32(drawn(k).counts.min())
-    assert values(named(figure, "Highest of neighbours")).max() == np.float32(drawn(k).counts.max())
+def test_curves_reach_every_extreme_and_hatch_what_is_below_zero():
+    k = 10_000
+    inv, figure = compared(k).estimates["inv"].astype(np.float32), by_name("estimates", k)
+    band = np.concatenate([values(t) for t in figure.data if t.name == "Inv, lowest to highest"])
+    assert (band.min(), band.max()) == (inv.min(), inv.max())
+    (below,) = [trace for trace in by_name("inv", k).data if trace.fillpattern.shape]
+    assert below.name == "Inv below zero"
+    assert values(below).min() == inv.min() < 0 == values(below).max()
+    reports = by_name("histogram", k)
+    assert values(named(reports, "Lowest of neighbours")).min() == np.float32(drawn(k).counts.min())
+    assert values(named(reports, "Highest of neighbours")).max() == np.float32(drawn(k).counts.max())
 
 
 @pytest.mark.parametrize("k", [k for k in SIZES if k <= 200])
-def test_bars_draw_the_numbers_themselves(k):
-    draw, figure = drawn(k), by_name("histogram", k)
+def test_bars_draw_the_numbers_themselves_and_hatch_the_negative_ones(k):
+    draw, figure, inv = drawn(k), by_name("histogram", k), compared(k).estimates["inv"]
     assert values(named(figure, "True users")).tolist() == draw.true_counts.tolist()
     assert values(named(figure, "Observed reports")).tolist() == draw.counts.tolist()
     shown = by_name("estimates", k)
     assert values(named(shown, "MLE*")).tolist() == compared(k).estimates["mle_star"].tolist()
-
-
-@pytest.mark.parametrize("k", [3, 12, 200])
-def test_bars_are_hatched_exactly_where_inv_is_negative(k):
-    inv = compared(k).estimates["inv"]
     (bar,) = [trace for trace in by_name("inv", k).data if trace.name.startswith("Inv")]
     assert [shape == "/" for shape in bar.marker.pattern.shape] == (inv < 0).tolist()
     assert (inv < 0).any() == (k > 3)
 
 
-def test_curve_hatches_what_is_below_zero_and_nothing_else():
-    figure = by_name("inv", 10_000)
-    hatched = [trace for trace in figure.data if trace.fillpattern.shape]
-    assert [trace.name for trace in hatched] == ["Inv below zero"]
-    assert (values(hatched[0]) <= 0).all()
-
-
 def test_names_are_escaped_cut_and_stay_as_many_bars():
-    shown = bars(natural_order(len(NAMES)), NAMES, "Category")
-    names = [str(name) for name in shown.names]
-    assert names[:3] == ["&lt;b&gt;bold&lt;/b&gt;", "R&amp;D", "=1+1"]
-    assert names[3] == names[4]  # cut, they read the same ...
-    assert len(set(shown.x.tolist())) == len(NAMES)  # ... and are still bars of their own
-    assert names[5] == "ab"
-    ticks = shown.axis()["ticktext"]
-    assert len(ticks) == len(NAMES)
-    assert all("<" not in str(tick) for tick in ticks)
+    names = ["<b>bold</b>", "R&D", "=1+1", "x" * 39 + "same", "x" * 39 + "other", "a\u202eb"]
+    shown = bars(natural_order(len(names)), names, "Category")
+    drawn = [str(name) for name in shown.names]
+    assert drawn[:3] == ["&lt;b&gt;bold&lt;/b&gt;", "R&amp;D", "=1+1"]
+    assert drawn[3] == drawn[4]  # cut, they read the same ...
+    assert len(set(shown.x.tolist())) == len(names)  # ... and are still bars of their own
+    assert drawn[5] == "ab"
+    cut = bars(natural_order(2), ["a long name of R&D and <more>", "&" * 30], "Category")
+    for tick in map(str, [*shown.axis()["ticktext"], *cut.axis()["ticktext"]]):
+        assert "<" not in tick
+        assert "&" not in tick.replace("&amp;", "").replace("&lt;", "").replace("&gt;", "")  # none cut in two
 
 
-def test_tick_labels_never_end_inside_an_escaped_character():
-    shown = bars(natural_order(2), ["a long name of R&D and <more>", "&" * 30], "Category")
-    for tick in map(str, shown.axis()["ticktext"]):
-        assert "&" not in tick.replace("&amp;", "").replace("&lt;", "").replace("&gt;", "")
-
-
-@pytest.mark.parametrize("name", ["histogram", "estimates", "inv"])
+@pytest.mark.parametrize("name", OF_CATEGORIES)
 def test_hover_holds_escaped_names(name):
     shown = bars(natural_order(3), ["<img src=x>", "b", "c"], "Category")
     text = by_name(name, 3, shown).to_json()
@@ -281,12 +228,8 @@ def test_find_goes_through_very_many_names_once_however_much_is_typed():
         return time.thread_time() - begin
 
     one = seconds("number 55555", 1)
-    for text, found in (
-        (",".join(map(str, range(1000, 60_000))), MOST_BARS),
-        ("category, " * 20_000, MOST_BARS),
-        ("a" * 2_000_000, 0),
-    ):
-        assert seconds(text, found) < 30 * one
+    assert seconds(",".join(map(str, range(1000, 60_000))), MOST_BARS) < 30 * one
+    assert seconds("a" * 2_000_000, 0) < 30 * one
 
 
 def test_find_takes_whole_names_first_and_numbers_where_there_are_no_names():
@@ -306,10 +249,6 @@ def test_the_reported_category_is_always_among_those_shown():
     assert with_categories(order, [7]).tolist() == [4, 2, 7]
 
 
-def test_first_view_is_all_bars_up_to_two_hundred_categories():
-    assert [type(view(k)).__name__ for k in (200, 201)] == ["Bars", "Curve"]
-
-
 @pytest.mark.parametrize("k", [31, 200])
 def test_dashes_of_a_moving_dial_stand_where_the_marks_will(k):
     draw, result = drawn(k), compared(k)
@@ -317,20 +256,9 @@ def test_dashes_of_a_moving_dial_stand_where_the_marks_will(k):
     slow = by_name("estimates", k)
     go.Figure(quick.to_dict())  # valid
     assert reading(quick) == reading(slow)
-    assert sum(len(trace.x) for trace in quick.data) <= 2 * (1 + len(result.estimates))
     assert [trace.name for trace in quick.data] == [trace.name for trace in slow.data]
-    bars, *dashes = quick.layout.shapes
+    _, *dashes = quick.layout.shapes
     for shape, name in zip(dashes, result.estimates, strict=True):
         marks = np.array(re.findall(r"M([^,]+),([^H]+)H([^M]+)", shape.path), dtype=float)
         assert (marks[:, 0] + marks[:, 2]) / 2 == pytest.approx(np.arange(k))
         assert marks[:, 1] == pytest.approx(result.estimates[name], rel=1e-5, abs=1e-9)
-    heights = [float(height) for height in re.findall(r",0V([^H]+)H", bars.path)]
-    assert heights == pytest.approx(draw.theta, rel=1e-5)
-    for name, trace in zip(result.estimates, quick.data[1:], strict=True):  # so the axis has the same range
-        assert [trace.y.min(), trace.y.max()] == [result.estimates[name].min(), result.estimates[name].max()]
-
-
-def test_bars_side_by_side_are_drawn_as_they_are_while_a_dial_moves():
-    draw, result = drawn(30), compared(30)
-    quick = estimates(result.estimates, draw.theta, draw.scenario.n, draw.mechanism, view(30), quick=True)
-    assert quick == by_name("estimates", 30)

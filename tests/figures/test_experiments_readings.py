@@ -1,5 +1,5 @@
-"""What the sentences on a sweep count, over sweeps made at random, by hand from the definitions: a mean is surely
-smaller by a t test, corrected for all tests of the sweep."""
+"""What the sentences on a sweep count, over sweeps made at random. Their standing is worked out by hand once, from the
+definition: a mean is surely smaller by a t test, corrected for all tests of the sweep."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from pages._ui.experiments.results import answer_text
 from rr_core import zipf
@@ -24,7 +23,15 @@ from rr_core.experiments.claims import (
 )
 from rr_core.experiments.curves import default_selection, select_curves
 from rr_core.experiments.grid import Sweep, over
-from rr_core.experiments.ranking import Count, agreement, standing
+from rr_core.experiments.ranking import (
+    Count,
+    agreement,
+    leader_intervals,
+    leading,
+    never_worst,
+    standing,
+    varying_axis,
+)
 from rr_core.experiments.winner_map import winner_map
 from rr_core.figures import experiments_curves, experiments_map
 from rr_core.figures.style import QUANTITIES
@@ -45,52 +52,49 @@ GRIDS = {
 SHOWN = {name: QUANTITIES[name].name for name in VALID}
 
 
-class Known:
-    """A sweep made at random, and what is so in it."""
-
-    def __init__(self, rng, i):
-        self.cells = GRIDS[("grid", "line", "users", "one")[i % 4]]
-        done = int(rng.integers(1, len(self.cells) + 1)) if i % 3 else len(self.cells)
-        self.error = float(rng.choice([1e-6, 0.02, 0.1, 5.0]))
-        seeds = int(rng.choice([2, 40, 4800]))
-        if i % 11 == 0:
-            seeds, self.error = 1, math.nan
-        self.means = [random_means(rng) for _ in range(done)]
-        if i % 5 == 0:
-            self.means = [(1.0, 3.0, 1.004 + 0.05 * (i % 2))] * done  # MLE* behind by next to nothing
-        if i % 13 == 0:
-            self.means = [(1.0, 1.0, 1.0)] * done
-        if i % 17 == 0:
-            self.means = [(1.0, 2.0, 3.0)] * done
-        self.settings = replace(THREE, seeds=seeds)
-        self.result = made(self.cells, self.means, self.error, self.settings)
-        self.finished = done == len(self.cells)
-        self.alone, self.shared, self.equal, self.open = dict.fromkeys(VALID, 0), 0, 0, 0
-        self.behind, self.ratios = [], []
-        for means, cell in zip(self.means, self.cells, strict=False):
-            best, possible = meaning(means, self.error if seeds > 1 else 0.0, len(self.cells), seeds)
-            if len(best) == 3:
-                self.equal += 1
-                continue
-            least = min(means)
-            ratio = 1.0 if 2 in best else means[2] / least if least else math.inf
-            self.ratios.append(ratio)
-            if 2 not in possible:
-                self.behind.append((ratio, cell))
-            if possible != best:
-                self.open += 1
-            elif len(best) == 2:
-                self.shared += 1
-            else:
-                self.alone[VALID[best.pop()]] += 1
-        self.different = done - self.equal
-        self.done = done
-
-
 @cache
 def sweeps(many):
-    rng = np.random.default_rng(30)
-    return [Known(rng, i) for i in range(max(many, 120))]
+    """Sweeps made at random, of every shape, finished or not, and the mean errors of their cells."""
+    rng, found = np.random.default_rng(30), []
+    for i in range(max(many, 120)):
+        cells = tuple(GRIDS.values())[i % 4]
+        done = int(rng.integers(1, len(cells) + 1)) if i % 3 else len(cells)
+        seeds, error = int(rng.choice([2, 40, 4800])), float(rng.choice([1e-6, 0.02, 0.1, 5.0]))
+        if i % 11 == 0:
+            seeds, error = 1, math.nan
+        means = [random_means(rng) for _ in range(done)]
+        for every, same in (
+            (5, (1.0, 3.0, 1.004 + 0.05 * (i % 2))),
+            (13, (1.0, 1.0, 1.0)),
+            (17, (1.0, 2.0, 3.0)),
+        ):
+            if i % every == 0:  # MLE* behind by next to nothing; all equal; MLE* the worst everywhere
+                means = [same] * done
+        found.append((made(cells, means, error, replace(THREE, seeds=seeds)), means, error))
+    return found
+
+
+def test_the_standing_of_a_sweep_is_what_its_means_mean():
+    for result, means, error in sweeps(120):
+        cells, seeds = result.sweep.cells, result.sweep.settings.seeds
+        stand = standing(result, "mse", 1.5)
+        alone, shared, equal, ratios, behind = dict.fromkeys(VALID, 0), 0, 0, [], []
+        for mean in means:
+            best, possible = meaning(mean, error if seeds > 1 else 0.0, len(cells), seeds)
+            if len(best) == 3:
+                equal += 1
+                continue
+            ratios.append(1.0 if 2 in best else mean[2] / min(mean) if min(mean) else math.inf)
+            if 2 not in possible:
+                behind.append(ratios[-1])
+            shared += possible == best and len(best) == 2
+            if possible == best and len(best) == 1:
+                alone[VALID[best.pop()]] += 1
+        assert (dict(stand.n_best), stand.n_shared, stand.n_equal) == (alone, shared, equal)
+        assert stand.worst_ratio == pytest.approx(max(behind, default=1.0))
+        if ratios:
+            assert stand.median_ratio == pytest.approx(float(np.median(ratios)))
+            assert stand.n_close == sum(ratio <= 1.5 * (1 + 1e-9) for ratio in ratios)
 
 
 def about(told, ratio):
@@ -114,303 +118,214 @@ def about(told, ratio):
 )
 @recomputes(words._of_mse, words._head, words._unsettled, words._ranges, words._counts, words._cost)
 def test_the_answer_of_a_sweep_counts_what_its_numbers_mean(many):
-    for known in sweeps(many):
-        text = answer_text(known.result, "mse").replace("\\", "")
+    for result, means, _ in sweeps(many):
+        text = answer_text(result, "mse").replace("\\", "")
         head, rest = text.split(":", 1)
-        total = len(known.cells)
-        if not known.finished:
-            tells(head, known.done, total)
+        cells, stand = result.sweep.cells, standing(result, "mse")
+        total, populations = len(cells), len({cell.s for cell in cells})
+        if len(means) < total:
+            tells(head, len(means), total)
         elif total == 1:
             assert head == "In this one setting"
         else:
-            populations = len({cell.s for cell in known.cells})
             axis = {6: [6, 1.0, 6.0], 2: [2, 10, 10_000]}[total] if populations == 1 else [total, populations]
             tells(head, *axis)
-        settled = known.shared + sum(known.alone.values())
-        if not known.different:
+        if not stand.n_different:
             assert rest == " **the errors of the three are equal**."
-            continue
-        if not settled:
-            seeds = known.settings.seeds
-            if seeds == 1:
-                assert rest == " one collection per setting cannot tell which estimate is best on average."
-                continue
-            several = [known.different] if known.different > 1 else []
-            tells(rest, seeds, *several, *([known.equal] if known.equal else []))
-            continue
-        sentence = rest.split("MLE* is **")[0].split("MLE*'s error")[0].split(" Its error is")[0]
-        if "smallest squared error at" in sentence or " at every " in sentence:
-            _ranges_are_right(sentence, known)
-        elif known.done > 1 or known.shared:
-            for name, shown in SHOWN.items():
-                of = re.search(rf"{re.escape(shown)} (?:has the smallest squared error )?in (\d+)", sentence)
-                assert int(of[1]) if of else known.alone[name] == 0, text
-            for count, pattern in (
-                (known.shared, r"in (\d+) two share it"),
-                (known.open, r"(\d+) (?:is|are) too close to call"),
-                (known.equal, r"in (\d+) the three are equal"),
-            ):
-                of = re.search(pattern, sentence)
-                assert (int(of[1]) if of else 0) == count, text
-            assert "1 are" not in sentence
+        elif not stand.n_settled and result.sweep.settings.seeds == 1:
+            assert rest == " one collection per setting cannot tell which estimate is best on average."
+        elif not stand.n_settled:
+            several = [stand.n_different] if stand.n_different > 1 else []
+            tells(rest, result.sweep.settings.seeds, *several, *([stand.n_equal] if stand.n_equal else []))
         else:
-            (winner,) = (name for name, count in known.alone.items() if count)
-            assert f"**{SHOWN[winner]} has the smallest squared error**" in sentence
-        cost = rest[len(sentence) :]
-        limit = stats.t.isf(0.05 / (2 * 3 * total), df=known.settings.seeds - 1) * known.error
-        worst = [
-            m
-            for m in known.means
-            if m[2] - max(m[:2]) > max(limit, 1e-9 * max(m[:2])) and len(set(np.round(m, 9))) > 1
-        ]
-        if known.alone["mle_star"] == known.different:
-            assert cost == ""
-            continue
-        told_worst = re.search(r"\*\*(?:the worst in (\d+|none)|(not )?the worst)\*\*", cost)
-        if told_worst and known.different > 1:
-            assert (0 if told_worst[1] == "none" else int(told_worst[1])) == len(worst), text
-        elif told_worst:
-            assert (told_worst[2] is None) == bool(worst)
-        _largest_is_right(cost, known)
+            sentence = rest.split("MLE* is **")[0].split("MLE*'s error")[0].split(" Its error is")[0]
+            _winners_are_right(sentence, result, stand)
+            _cost_is_right(rest[len(sentence) :], result, stand)
 
 
-def _ranges_are_right(sentence, known):
-    """Each value of the axis is told under what holds there, and nowhere else."""
-    axis = "epsilon" if len(known.cells) == 6 else "n"
-    for part in re.split(r"; |, (?=Inv|MLE)", re.sub(r".*\*\*(.*)\*\*", r"\1", sentence)):
-        names = {name for name, shown in SHOWN.items() if shown in part}
-        for means, cell in zip(known.means, known.cells, strict=False):
-            best, possible = meaning(means, known.error, len(known.cells), known.settings.seeds)
-            value = getattr(cell, axis)
-            inside = " at every " in part
-            for place in re.findall(r"(?:ε|N) (?:=|≤|≥|from) [\d.,]+(?: to [\d.,]+)?", part):
-                ends = numbers(place)
-                inside |= (
-                    ends[0] <= value <= ends[-1]
-                    if "=" in place or "from" in place
-                    else (value <= ends[0] if "≤" in place else value >= ends[0])
-                )
-            if not inside:
-                continue
-            if "too close" in part:
-                assert possible != best, sentence
-            elif "equal" in part:
-                assert len(best) == 3, sentence
-            else:
-                assert {VALID[i] for i in best} == names, sentence
-                assert possible == best, sentence
+def _winners_are_right(sentence, result, stand):
+    """The counts of a grid; each stretch of a single axis, under what holds there."""
+    if "smallest squared error at" in sentence or " at every " in sentence:
+        parts = re.split(r"; |, (?=Inv|MLE)", re.sub(r".*\*\*(.*)\*\*", r"\1", sentence))
+        named = {frozenset(name for name in VALID if SHOWN[name] in part): part for part in parts}
+        for interval in leader_intervals(result, "mse", varying_axis(result.sweep.cells)):
+            words = {0: "too close", 3: "equal"}.get(len(interval.best))
+            part = next(one for one in parts if words in one) if words else named[frozenset(interval.best)]
+            ends = [] if interval.at_lower_end else [interval.first]
+            ends += [] if interval.at_upper_end else [interval.last]
+            assert set(ends) <= set(numbers(part)), sentence
+    elif stand.n_completed > 1 or stand.n_shared:
+        for name, shown in SHOWN.items():
+            of = re.search(rf"{re.escape(shown)} (?:has the smallest squared error )?in (\d+)", sentence)
+            assert (int(of[1]) if of else 0) == stand.n_best[name], sentence
+        for count, pattern in (
+            (stand.n_shared, r"in (\d+) two share it"),
+            (stand.n_unsettled, r"(\d+) (?:is|are) too close to call"),
+            (stand.n_equal, r"in (\d+) the three are equal"),
+        ):
+            of = re.search(pattern, sentence)
+            assert (int(of[1]) if of else 0) == count, sentence
+    else:
+        (winner,) = (name for name, count in stand.n_best.items() if count)
+        assert f"**{SHOWN[winner]} has the smallest squared error**" in sentence
 
 
-def _largest_is_right(text, known):
-    """By how much MLE* is surely above the smallest, at most; and in the middle."""
-    largest = max((ratio for ratio, _ in known.behind), default=None)
-    assert ("nowhere surely above the smallest" in text) == (largest is None), text
-    assert ("nowhere surely 0.5% above" in text) == (largest is not None and largest < 1.005), text
-    told = re.search(r"(?:up to|is) (?:about )?\**([\d.,]+|infinitely many) times\** the smallest", text)
-    if told and largest is not None:
-        assert math.isinf(largest) if told[1].startswith("inf") else about(numbers(told[1])[0], largest), text
-        assert ("leaving out what is too close" in text) == bool(known.open)
-    usual = re.search(r"typically (?:about )?([\d.,]+) times", text)
-    if usual:
-        assert about(numbers(usual[1])[0], float(np.median(known.ratios))), text
+def _cost_is_right(text, result, stand):
+    """In how many cells MLE* is the worst; by how much it is surely above the smallest, at most, and in the middle."""
+    assert (text == "") == (stand.n_best["mle_star"] == stand.n_different)
+    n_worst = never_worst(result, "mse", "mle_star").no
+    if told := re.search(r"\*\*(?:the worst in (\d+|none)|(not )?the worst)\*\*", text):
+        if stand.n_different > 1:
+            assert told[1] == (str(n_worst) if n_worst else "none"), text
+        else:
+            assert (told[2] is None) == bool(n_worst)
+    if not text:
+        return
+    assert ("nowhere surely above the smallest" in text) == (stand.worst_cell is None), text
+    is_hardly_behind = stand.worst_cell is not None and stand.worst_ratio < 1.005
+    assert ("nowhere surely 0.5% above" in text) == is_hardly_behind, text
+    if told := re.search(r"(?:up to|is) (?:about )?\**([\d.,]+|infinitely many) times\** the smallest", text):
+        is_infinite = told[1].startswith("inf")
+        assert (
+            math.isinf(stand.worst_ratio) if is_infinite else about(numbers(told[1])[0], stand.worst_ratio)
+        ), text
+        assert ("leaving out what is too close" in text) == bool(stand.n_unsettled)
+    if usual := re.search(r"typically (?:about )?([\d.,]+) times", text):
+        assert about(numbers(usual[1])[0], stand.median_ratio), text
 
 
-@holds("MLE*’s is nowhere surely above it")
+@holds("MLE*’s is nowhere surely above it", "MLE*’s is nowhere surely 0.5% above it")
 @recomputes(experiments_curves.curves_reading)
 def test_the_curves_count_what_their_numbers_mean(many):
-    for known in sweeps(many):
-        drawn = select_curves(known.result, default_selection(known.result.sweep))
-        if not drawn.n_completed or drawn.n_completed != known.done:
+    for result, means, _ in sweeps(many):
+        drawn, stand = select_curves(result, default_selection(result.sweep)), standing(result, "mse")
+        if drawn.n_completed != len(means):
             continue
         text = experiments_curves.curves_reading(drawn)
-        counts = [*known.alone.values(), *(one for one in (known.shared, known.open, known.equal) if one)]
+        rest = (stand.n_shared, stand.n_unsettled, stand.n_equal)
         head, end = text.split(". MLE*’s", 1) if ". MLE*’s" in text else text.split(". The smallest is 0", 1)
-        tells(head, *([known.done] if known.done > 1 else []), *counts)
-        assert ("two share it" in head, "too close" in head, "all equal" in head) == tuple(
-            map(bool, (known.shared, known.open, known.equal))
-        )
-        largest = max((ratio for ratio, _ in known.behind), default=1.0)
-        if not known.behind:
+        tells(head, *([len(means)] if len(means) > 1 else []), *stand.n_best.values(), *filter(None, rest))
+        assert ("two share it" in head, "too close" in head, "all equal" in head) == tuple(map(bool, rest))
+        if stand.worst_cell is None:
             assert end == " is nowhere surely above it."
-        elif largest < 1.005:
+        elif stand.worst_ratio < 1.005:
             assert end == " is nowhere surely 0.5% above it."
-        elif math.isinf(largest):
+        elif math.isinf(stand.worst_ratio):
             assert "where MLE*’s is not (" in end
         else:
-            assert about(numbers(end)[0], largest), text
+            assert about(numbers(end)[0], stand.worst_ratio), text
         choice = replace(drawn.selection, metric="nll", measure="excess")
-        text = experiments_curves.curves_reading(select_curves(known.result, choice))
+        text = experiments_curves.curves_reading(select_curves(result, choice))
         # As `tests.core.sweeps` makes them: ten times the means, in the opposite order.
-        above = [10 * max(mean[i] - mean[0] for mean in known.means) for i in (2, 1)]
+        above = [10 * max(mean[i] - mean[0] for mean in means) for i in (2, 1)]
         told = text[text.index("alone or shared") :]
         tells(told, *(1e-12 if one <= 1e-12 else one for one in above if one > 0))
         assert told.count("is the same") == sum(one <= 1e-12 for one in above)
-        two = replace(THREE, estimators=("inv_n", "inv_p"))
-        lacking = made(known.cells, [mean[:2] for mean in known.means], 0.1, two)
-        drawn = select_curves(lacking, default_selection(lacking.sweep))
-        tells(experiments_curves.curves_reading(drawn), known.done)
+    two = replace(THREE, estimators=("inv_n", "inv_p"))
+    lacking = made(GRIDS["grid"], [(1, 2)] * 6, 0.1, two)
+    tells(experiments_curves.curves_reading(select_curves(lacking, default_selection(lacking.sweep))), 6)
 
 
 @recomputes(experiments_map.map_reading, experiments_map.hover_text)
 def test_the_map_and_its_cells_count_what_their_numbers_mean(many):
     rng, cells = np.random.default_rng(32), over(s=1.0, k=10, epsilon=(1.0, 2.0, 3.0), n=(100, 1000))
     for i in range(many):
-        error = float(rng.choice([1e-6, 0.1, 5.0]))
-        means = [random_means(rng) for _ in range(i % 7)]
+        error, means = float(rng.choice([1e-6, 0.1, 5.0])), [random_means(rng) for _ in range(i % 7)]
         if i % 11 == 0:
             means = [(1.0, 3.0, 1.0004)] * 6
-        found = winner_map(made(cells, means, error), "eps-n", "mse", {})
+        result = made(cells, means, error)
+        found, stand = winner_map(result, "eps-n", "mse", {}), standing(result, "mse")
         text = experiments_map.map_reading(found)
         if not means:
             tells(text, 1.0, 10, 6)
             continue
-        lost, alone, shared, equal, hatched = [], dict.fromkeys(VALID, 0), 0, 0, 0
-        for mean in means:
-            best, possible = meaning(mean, error, 6)
-            equal += len(best) == 3
-            if len(best) < 3:
-                lost += [mean[2] / min(mean) if min(mean) else math.inf] if 2 not in possible else []
-                hatched += possible != best
-                shared += possible == best and len(best) == 2
-                if possible == best and len(best) == 1:
-                    alone[VALID[best.pop()]] += 1
-        counts = [
-            alone["inv_p"],
-            alone["inv_n"],
-            alone["mle_star"],
-            *(one for one in (shared, equal, hatched) if one),
-        ]
+        counts = [stand.n_best[name] for name in ("inv_p", "inv_n", "mle_star")]
+        counts += filter(None, (stand.n_shared, stand.n_equal, stand.n_unsettled))
         head, cost = text.split(". MLE* loses", 1)
         tells(head, 1.0, 10, len(means), *counts)
         assert ("run so far" in head) == (len(means) < 6)
-        largest = max(lost, default=1.0)
+        lost = sum(leading(result, cell, "mse").possible.count("mle_star") == 0 for cell in result.cells)
         if not lost:
             assert cost == " in none of them."
-        elif math.isinf(largest):
-            tells(cost.replace("may be zero", ""), len(lost))
-        elif largest < 1.005:
-            tells(cost, len(lost), 0.5 / 100)
+        elif math.isinf(stand.worst_ratio):
+            tells(cost.replace("may be zero", ""), lost)
+        elif stand.worst_ratio < 1.005:
+            tells(cost, lost, 0.5 / 100)
         else:
-            assert numbers(cost)[0] == len(lost)
-            assert about(numbers(cost)[1], largest), text
+            assert numbers(cost)[0] == lost
+            assert about(numbers(cost)[1], stand.worst_ratio), text
         for spot in found.map_cells:
             hover = experiments_map.hover_text(found, spot)
             if "not run yet" in hover:
                 continue
-            mean = means[cells.index(spot.cell)]
-            _, ranks = hover.split("Best / worst of the ")
-            assert ranks.startswith("40 collections:")
             # As `tests.core.sweeps` makes them: best in 0, 1, 2 of them, worst in 0, 10, 20, and four tied.
-            assert "InvN 0 / 0, InvP 1 / 10, MLE* 2 / 20<br>all equal in 4" in ranks
-            for name, value in zip(VALID, mean, strict=True):
-                (shown,) = re.findall(
+            ranks = "Best / worst of the 40 collections:<br>InvN 0 / 0, InvP 1 / 10, MLE* 2 / 20<br>all equal in 4"
+            assert ranks in hover
+            for name, value in zip(VALID, means[cells.index(spot.cell)], strict=True):
+                shown = re.search(
                     rf"<b>{re.escape(SHOWN[name])}</b> ([\d.]+)", hover[hover.index("Squared") :]
                 )
-                assert float(shown) == pytest.approx(value, rel=5.1e-4)
+                assert float(shown[1]) == pytest.approx(value, rel=5.1e-4)
 
 
 @recomputes(words.agreement_in_words, words._by_chance, words._by_ratio)
 def test_two_runs_agree_as_far_as_their_numbers_do(many):
+    """By chance where both are about the same users, else by ratios; `tests.core.test_experiments_ranking` has both."""
     rng, cells = np.random.default_rng(31), GRIDS["users"]
     for i in range(max(many, 60)):
-        same = i % 3 == 0
-        settings = replace(THREE, people="rounded") if same else THREE
-        error = float(rng.choice([0.001, 0.1, 1.0]))
-        first = made(cells, [tuple(1 + rng.random(3)) for _ in cells], error, settings)
-        other = replace(
-            settings, seed=2 if i % 2 else settings.seed, users="sampled" if i % 7 == 5 else settings.users
+        settings = replace(THREE, people="rounded") if i % 3 == 0 else THREE
+        first = made(
+            cells, [tuple(1 + rng.random(3)) for _ in cells], float(rng.choice([0.001, 0.1, 1.0])), settings
         )
+        users = "sampled" if i % 7 == 5 else settings.users
+        other = replace(settings, seed=2 if i % 2 else settings.seed, users=users)
         means = [tuple(1 + rng.random(3) * rng.choice([1, 30])) for _ in cells]
         if i % 4 == 0:
             means = [tuple(cell.mean[0] * (1 + 0.004 * rng.random(3))) for cell in first.cells]
-        if i % 10 == 0:
-            means, other = [tuple(cell.mean[0]) for cell in first.cells], settings
-        second = made(cells, means, error, other)
-        text = words.agreement_in_words(agreement(first, second, "mse"), first, second)
-        a, b = (np.array([cell.mean[0] for cell in run.cells]) for run in (first, second))
-        if i % 10 == 0:
-            assert text.startswith(
-                "**The same, bit for bit**: 2 cells in common, equal settings, equal numbers."
-            )
-            continue
-        tells(text.split(". ")[0], 2, 6)
-        rest = text.split("compared. ", 1)[1]
-        if "standard errors" in rest:
-            far = np.abs(a - b) / (error / 2 * math.sqrt(2))
-            beyond = 6 * 2 * stats.t.sf(3, 78)
-            place = rest[rest.index("(") : rest.index(")") + 1]
-            largest = float(far.max())
-            plain = rest.replace(place, "").replace(
-                " Both see the same first 40 collections", " Both see the same"
-            )
-            tells(plain, largest, int((far > 3).sum()), 3, beyond)
-            assert ("**1** is beyond" in rest) == (int((far > 3).sum()) == 1)
-            cell, name = np.unravel_index(far.argmax(), far.shape)
-            assert SHOWN[VALID[name]] in place
-            assert f"N = {cells[cell].n:,}" in place
-            assert ("Both see the same first 40 collections" in rest) == (other.seed == settings.seed)
-            continue
-        ratios = np.maximum(a, b) / np.minimum(a, b)
-        assert ("fixed users and the other about their population" in rest) == (other.users != settings.users)
-        if ratios.max() < 1.005:
+        second = made(cells, means, 0.1, other)
+        found = agreement(first, second, "mse")
+        start, rest = words.agreement_in_words(found, first, second).split(" compared. ", 1)
+        tells(start, 2, 6)
+        place = rest[rest.index("(") : rest.index(")") + 1] if "(" in rest else ""
+        plain = rest.replace(place, "") if place else rest
+        if found.same_users:
+            cell, name = found.difference_cell, found.difference_estimator
+            few = [40] if found.same_collections else []
+            tells(plain, found.largest_difference, found.n_beyond, 3, found.expected_beyond, *few)
+        elif found.largest_ratio < 1.005:
             assert rest.endswith("here by less than 0.5%.")
             continue
-        middle = float(np.median(ratios))
-        place = rest[rest.index("(") : rest.index(")") + 1]
-        cell, name = np.unravel_index(ratios.argmax(), ratios.shape)
-        assert SHOWN[VALID[name]] in place
-        assert f"N = {cells[cell].n:,}" in place
-        plain = rest.replace(place, "")
-        if middle < 1.005:
-            tells(plain, float(ratios.max()), 1)
         else:
-            tells(plain, float(ratios.max()), middle)
+            cell, name = found.ratio_cell, found.ratio_estimator
+            tells(plain, found.largest_ratio, 1 if found.median_ratio < 1.005 else found.median_ratio)
+        assert ("fixed users and the other about their population" in rest) == (other.users != settings.users)
+        assert SHOWN[name] in place
+        assert f"N = {cell.n:,}" in place
+    same = made(cells, means, 0.1, other)
+    assert words.agreement_in_words(agreement(second, same, "mse"), second, same).startswith(
+        "**The same, bit for bit**"
+    )
     once = replace(THREE, seeds=1)
-    alone = (
-        made(cells, [(1, 2, 3)] * 2, math.nan, once),
-        made(cells, [(1, 2, 3)] * 2, math.nan, replace(once, seed=2)),
-    )
-    tells(words.agreement_in_words(agreement(*alone, "mse"), *alone), 2)
-    apart = alone[0], made(over(k=3, epsilon=1, n=10), [(1, 2, 3)])
+    one, other = (made(cells, [(1, 2, 3)] * 2, math.nan, replace(once, seed=seed)) for seed in (1, 2))
+    tells(words.agreement_in_words(agreement(one, other, "mse"), one, other), 2)
+    apart = one, made(over(k=3, epsilon=1, n=10), [(1, 2, 3)])
     assert "**no cell in common**" in words.agreement_in_words(agreement(*apart, "mse"), *apart)
-
-
-def test_two_means_without_spread_that_differ_are_infinitely_far_apart():
-    settings = replace(THREE, people="rounded")
-    one, other = (
-        made(GRIDS["one"], [means], 0.0, replace(settings, seed=seed))
-        for seed, means in ((1, (1, 2, 3)), (2, (1, 2, 4)))
+    rounded = replace(THREE, people="rounded")  # two means without spread that differ
+    one, other = (made(GRIDS["one"], [(1, 2, 2 + seed)], 0.0, replace(rounded, seed=seed)) for seed in (1, 2))
+    assert "**infinitely many standard errors**" in words.agreement_in_words(
+        agreement(one, other, "mse"), one, other
     )
-    text = words.agreement_in_words(agreement(one, other, "mse"), one, other)
-    assert "**infinitely many standard errors**" in text
-    assert " inf " not in text
-    assert "*inf " not in text
 
 
-@pytest.mark.parametrize(
-    ("share", "shown"),
-    [
-        (0.0, "none"),
-        (0.9999, "99.99%"),
-        (0.99991, "more than 99.99%"),
-        (1.0, "100.00%"),
-        (1e-4, "0.01%"),
-        (9e-5, "less than 0.01%"),
-    ],
-)
-def test_a_rate_is_not_rounded_over_its_border(share, shown):
-    assert words._rate(share) == shown
-
-
-@holds("MLE*’s is nowhere surely 0.5% above it")
-def test_hardly_behind_is_not_told_as_one_time():
-    """InvN surely ahead of MLE*, by four in a thousand."""
-    result = made(GRIDS["line"], [(1, 3, 1.004)] * 6)
-    drawn = select_curves(result, default_selection(result.sweep))
-    assert "MLE*’s is nowhere surely 0.5% above it" in experiments_curves.curves_reading(drawn)
-    grid = over(s=1.0, k=10, epsilon=(1.0, 2.0), n=(100, 1000))
-    found = winner_map(made(grid, [(1, 3, 1.0004)] * 4), "eps-n", "mse", {})
-    assert "MLE* loses in 4, by less than 0.5% of the smallest error" in experiments_map.map_reading(found)
+def test_a_rate_is_not_rounded_over_its_border_and_hardly_behind_is_not_one_time():
+    rates = {
+        0.0: "none",
+        0.9999: "99.99%",
+        0.99991: "more than 99.99%",
+        1.0: "100.00%",
+        9e-5: "less than 0.01%",
+    }
+    assert {share: words._rate(share) for share in rates} == rates
     assert _times_inv_p(1.0004) == "about the same as"
     assert _times_inv_p(1.006) == "1.01 times"
 
@@ -455,78 +370,51 @@ def test_counts_behind_a_verdict_are_told_each_once(many):
 )
 @recomputes(words._wins, words._of_closeness)
 def test_wins_and_distances_are_those_of_the_sweep(many):
-    for known in sweeps(many):
-        if math.isnan(known.error):
+    for result, _, _ in sweeps(many):
+        stand = standing(result, "mse", 1.5)
+        text, close = words._wins(stand), words._of_closeness(stand)
+        if not stand.n_different:
+            assert text == close == "The three are equal in every cell."
             continue
-        stand = standing(known.result, "mse", 1.5)
-        text = words._wins(stand)
-        rest = [one for one in (known.shared, known.open) if one]
-        equal = [known.equal] if known.equal else []
-        if not known.different:
-            assert text == words._of_closeness(stand) == "The three are equal in every cell."
-            continue
-        tells(text, known.different, *equal, *known.alone.values(), *rest)
-        close = words._of_closeness(stand)
-        if not known.shared and not sum(known.alone.values()):
+        rest = filter(None, (stand.n_shared, stand.n_unsettled))
+        tells(text, stand.n_different, *filter(None, [stand.n_equal]), *stand.n_best.values(), *rest)
+        if not stand.n_settled:
             assert close == "The collections settle in no cell which of the three is best."
             continue
-        by_means = close[close.index("By the means") :]
-        middle = float(np.median(known.ratios))
-        near = sum(ratio <= 1.5 * (1 + 1e-9) for ratio in known.ratios)
+        head, by_means = close.split("By the means")
+        middle = stand.median_ratio
         shown = [] if middle < 1.005 or math.isinf(middle) else [middle]
-        tells(by_means, *shown, 1.5, near, known.different)
+        tells(by_means, *shown, 1.5, stand.n_close, stand.n_different)
         assert ("hardly above" in by_means) == (middle < 1.005)
-        largest = max((ratio for ratio, _ in known.behind), default=None)
-        head = close[: close.index("By the means")]
-        assert ("nowhere surely above the smallest. " in head) == (largest is None)
-        assert ("by 0.5% or more" in head) == (largest is not None and largest < 1.005)
-        if largest is not None and largest >= 1.005:
-            assert ("infinitely" in head) == math.isinf(largest)
-            assert math.isinf(largest) or about(numbers(head)[0], largest), head
+        assert ("nowhere surely above the smallest. " in head) == (stand.worst_cell is None)
+        assert ("by 0.5% or more" in head) == (stand.worst_cell is not None and stand.worst_ratio < 1.005)
+        if stand.worst_cell is not None and stand.worst_ratio >= 1.005:
+            assert math.isinf(stand.worst_ratio) or about(numbers(head)[0], stand.worst_ratio), head
 
 
 @recomputes(words._of_collections, words._of_nll, words._likeness)
 def test_single_collections_and_the_evenness_of_a_file_are_told(many):
-    rng = np.random.default_rng(34)
+    rng, cell = np.random.default_rng(34), made(GRIDS["one"], [(1, 2, 3)]).cells[0]
     for i in range(many):
         total = int(10 ** rng.uniform(0, 6))
-        worst = float(rng.choice([0, 0.5, total / 3 // 0.5 / 2, total]))
-        found = Collections(total, min(worst, total), int(rng.integers(0, total + 1)))
-        text = words._of_collections(found, Count(3, 1, 0, 0, ()))
-        share = found.against / total
-        rate = (
-            []
-            if share == 0
-            else [lambda told, s=share: abs(told - s) <= 0.00005001 or told in (0.0001, 0.9999)]
-        )
-        tells(text, 3, 4, 1, *rate, total)
-        assert ("in none of" in text) == (share == 0)
-        fits = words._of_collections(Collections(total, float(i % 3), 1 % (total + 1)), None)
-        tells(fits, i % 3, total, 1 % (total + 1))
-        cell = made(GRIDS["one"], [(1, 2, 3)]).cells[0]
+        worst = min(float(rng.choice([0, 0.5, total / 3 // 0.5 / 2, total])), total)
+        text = words._of_collections(Collections(total, worst, total // 2), Count(3, 1, 0, 0, ()))
+        rate = [lambda told, s=worst / total: abs(told - s) <= 0.00005001 or told in (0.0001, 0.9999)]
+        tells(text, 3, 4, 1, *(rate if worst else []), total)
+        assert ("in none of" in text) == (worst == 0)
+        fits = words._of_collections(Collections(total, float(i % 3), total // 2), None)
+        tells(fits, i % 3, total, total // 2)
         even = float(rng.uniform(1 / cell.cell.k, 1))
         file = replace(cell, concentration=even, cell=replace(cell.cell, dist="weights:abc", s=0.0))
-        said = words._likeness(file)
-        tells(
-            said.replace(
-                " those of Zipf with 10,000 categories to 0.0001 (s = 0.01), 0.094 (s = 1.3) and 0.58 (s = 2.5).",
-                "",
-            ),
-            even,
-            CONCENTRATED,
-            1 / even,
-            NEAR_UNIFORM,
-        )
+        of_zipf = 10_000, 0.0001, 0.01, 0.094, 1.3, 0.58, 2.5
+        tells(words._likeness(file), even, CONCENTRATED, *of_zipf, 1 / even, NEAR_UNIFORM)
     for s, told in ((0.01, 0.0001), (1.3, 0.094), (2.5, 0.58)):
         assert reads(told, float((zipf(10_000, s) ** 2).sum()), 2)
-    for beaten in (0, 3):
-        result = made(GRIDS["grid"], [(1, 2, 3)] * 6)
-        result.cells[0].beaten.flags.writeable = True
-        result.cells[0].beaten[1, 2] = beaten
-        result = result if beaten else made(GRIDS["grid"], [(1, 2, 3)] * 6)
-        text = words._of_nll(result)
-        drawn = 6 * 40
-        tells(text.split("MLE*", 1)[1], *([beaten, drawn, 6 * 5] if beaten else [drawn]))
+    result = made(GRIDS["grid"], [(1, 2, 3)] * 6)
+    tells(words._of_nll(result).split("MLE*", 1)[1], 6 * 40)
+    result.cells[0].beaten.flags.writeable = True
+    result.cells[0].beaten[1, 2] = 3
+    tells(words._of_nll(result).split("MLE*", 1)[1], 3, 6 * 40, 6 * 5)
     once = made(GRIDS["one"], [(1, 2, 3)], math.nan, replace(THREE, seeds=1))
     assert "**in the one collection**" in words._of_nll(once)
 
@@ -535,26 +423,17 @@ def test_single_collections_and_the_evenness_of_a_file_are_told(many):
 def test_slopes_are_told_with_their_middle_and_ends(many):
     rng = np.random.default_rng(35)
     for _ in range(many):
-        found, ends = [], []
+        found, shown = [], []
         for name in ("inv", "inv_p", "mle_star"):
             last = np.round(rng.uniform(-2, 2.4, int(rng.integers(1, 5))), 3) + 0.0003
             found.append(Slopes("n", name, tuple(map(str, range(last.size))), last, last, 40))
-            ordered = sorted(last)
-            middle = (ordered[(last.size - 1) // 2] + ordered[last.size // 2]) / 2
-            ends += [middle, *([ordered[0], ordered[-1]] if last.size > 1 else [])]
-        shown = [lambda told, v=v: abs(told - v) <= 0.005001 for v in ends]
-        fall = words._of_fall(tuple(found))
-        tells(fall, *shown)
-        assert "it is a theorem" in fall
+            ends = [float(np.median(last)), *([last.min(), last.max()] if last.size > 1 else [])]
+            shown += [lambda told, true=true: abs(told - true) <= 0.005001 for true in ends]
+        tells(words._of_fall(tuple(found)), *shown)
         count = some_count(rng)
-        total = count.yes + count.no + count.undecided
-        growth = (
-            words._of_growth(tuple(found), count)
-            .replace("K² once", "K once")
-            .replace("(1: in proportion)", "")
-        )
-        counts = [one for one in (count.no, count.yes, count.undecided) if one]
-        tells(growth, total, 1.1, *counts, *shown)
+        growth = re.sub(r"K² once|\(1: in proportion\)", "", words._of_growth(tuple(found), count))
+        parts = [one for one in (count.no, count.yes, count.undecided) if one]
+        tells(growth, count.yes + count.no + count.undecided, 1.1, *parts, *shown)
 
 
 @holds("The paper says of Kosarak, which has as many categories (41,270): InvP is best.")

@@ -6,17 +6,12 @@ import numpy as np
 import pytest
 
 from rr_core.figures.over_time import NAMES, SCHEME_LOOKS, budget, errors, exposure
-from rr_core.figures.style import QUANTITIES, for_a_room, reading
+from rr_core.figures.style import QUANTITIES, for_a_room
 from rr_core.ibu import log_spaced
 from rr_core.protocols.over_time import SCHEMES, Longitudinal, guesses, simulated_rmse
 from tests.figures.test_every_figure import check
 
-ENDS = [
-    (2, 0.01, 1, 1),
-    (12, 1.0, 2000, 30),
-    (100, 20.0, 10**9, 365),
-    (2, 20.0, 10**9, 3),
-]
+ENDS = [(2, 0.01, 1, 1), (12, 1.0, 2000, 30), (100, 20.0, 10**9, 365)]
 
 
 def schemes(k, epsilon):
@@ -31,38 +26,29 @@ def test_every_scheme_has_a_name_and_a_look_of_its_own():
 
 
 @pytest.mark.parametrize(("k", "epsilon", "n", "t"), ENDS)
-def test_figures_at_the_ends_are_valid_and_tell_their_last_day(k, epsilon, n, t):
+def test_figures_at_the_ends_are_valid_and_hold_all_days(k, epsilon, n, t):
     days, prior = log_spaced(t, 8)[1:], np.full(k, 1 / k)
-    right = {key: guesses(scheme, prior, days, 50, 1).right for key, scheme in schemes(k, epsilon).items()}
-    shown = exposure(days, right, 1 / k)
-    check(shown)
-    spent = {key: scheme.epsilon_after(days) for key, scheme in schemes(k, epsilon).items()}
-    formulas = {key: np.sqrt(scheme.variance(1 / k, n, days)) for key, scheme in schemes(k, epsilon).items()}
-    users = np.bincount(np.arange(min(n, 1000)) % k, minlength=k)
-    simulated = {
-        key: simulated_rmse(scheme, users, days[-1:], 2, 1) for key, scheme in schemes(k, epsilon).items()
-    }
-    for figure in (shown, budget(days, spent), errors(days, formulas, days[-1:], simulated)):
-        check(for_a_room(figure))
-        assert f"{t} day" in reading(figure)
-        low, high = figure.layout.xaxis.range
-        assert low < 0
-        assert high > np.log10(t)
-        assert {1, t} <= set(figure.layout.xaxis.tickvals)
-    changing = {
-        key: scheme.epsilon_any_changes(days, days - 1) for key, scheme in schemes(k, epsilon).items()
-    }
+    every, users = schemes(k, epsilon), np.bincount(np.arange(min(n, 1000)) % k, minlength=k)
+    right = {key: guesses(scheme, prior, days, 50, 1).right for key, scheme in every.items()}
+    spent = {key: scheme.epsilon_after(days) for key, scheme in every.items()}
+    changing = {key: scheme.epsilon_any_changes(days, days - 1) for key, scheme in every.items()}
+    formulas = {key: np.sqrt(scheme.variance(1 / k, n, days)) for key, scheme in every.items()}
+    simulated = {key: simulated_rmse(scheme, users, days[-1:], 2, 1) for key, scheme in every.items()}
     for figure in (
-        budget(days, changing, spent, t - 1),
+        exposure(days, right, 1 / k),
         budget(days, spent),
-        errors(days, formulas, days[-1:], {}),
+        budget(days, changing, spent, t - 1),
+        errors(days, formulas, days[-1:], simulated),
     ):
-        check(figure)
-        assert 2 <= len(figure.layout.yaxis.tickvals) <= 8
-        drawn = np.concatenate([np.log10(trace.y[np.asarray(trace.y) > 0]) for trace in figure.data])
-        low, high = figure.layout.yaxis.range
-        assert low < drawn.min()
-        assert drawn.max() < high
+        check(for_a_room(figure))
+        low, high = figure.layout.xaxis.range
+        assert low < 0 <= np.log10(t) < high
+        assert {1, t} <= set(figure.layout.xaxis.tickvals)
+        if figure.layout.yaxis.type == "log":
+            assert 2 <= len(figure.layout.yaxis.tickvals) <= 8
+            drawn = np.concatenate([np.log10(trace.y[np.asarray(trace.y) > 0]) for trace in figure.data])
+            low, high = figure.layout.yaxis.range
+            assert low < drawn.min() <= drawn.max() < high
 
 
 def test_a_budget_under_the_mouse_is_never_below_what_is_spent():
@@ -75,8 +61,7 @@ def test_a_budget_under_the_mouse_is_never_below_what_is_spent():
             assert np.isnan(true) or float(told) >= true * (1 - 1e-12), (trace.name, told, true)
 
 
-@pytest.mark.parametrize("low", [0.0123, 3.4, 0.04])
-def test_an_axis_of_one_value_has_ticks(low):
-    figure = budget([1], {"memoised": np.array([low])})
+def test_an_axis_of_one_value_has_ticks():
+    figure = budget([1], {"memoised": np.array([0.0123])})
     check(figure)
     assert len(figure.layout.yaxis.tickvals) >= 2

@@ -25,19 +25,19 @@ from rr_core.plan import bounds, protocol_choice, shuffling, solve
 from rr_core.plan.landscape import SimulatedCurve, inv_curve, simulate_curve
 from rr_core.plan.targets import Guess, Target
 from rr_core.registry import ESTIMATORS, VALID
-from rr_core.rounding import number, percent
+from rr_core.rounding import percent
 from rr_core.words import plan as sentences
 from rr_core.words.phrases import METRIC_NAMES
-from tests.app.test_plan_answers import Asked, rmse
+from tests.app.test_plan_answers import Asked
 from tests.figures.samples import named, values
 from tests.figures.test_every_figure import check
 from tests.sentences import recomputes
-from tests.sentences.spoken import Down, Up, numbers, tells
-from tests.words.test_plan import errors_of_protocols, places
+from tests.sentences.spoken import Down, Up, tells
+from tests.words.test_plan import places
 
 K = 12
-KS = np.unique(np.round(np.geomspace(2, 1_500_000, 60)).astype(int))
-EPSILONS = np.geomspace(0.01, 20, 60)
+KS = np.unique(np.round(np.geomspace(2, 1_500_000, 20)).astype(int))
+EPSILONS = np.geomspace(0.01, 20, 20)
 USERS = np.geomspace(1, 1e9, 200)
 PLACES = [(2, 0.01, 10, "fixed"), (12, 1.0, 10**5, "sampled"), (1_500_000, 20.0, 10**9, "fixed")]
 PLACE = pytest.mark.parametrize(("k", "epsilon", "n", "users"), PLACES)
@@ -63,10 +63,6 @@ def test_protocols(k, epsilon, n, users):
         borders = [trace for trace in figure.data if trace.name.startswith(("K ≤", "ε ≥"))]
         assert len(borders) == (curves.x[0] <= curves.single <= curves.x[-1])
         assert all(set(values(border, "x")) == {curves.single} for border in borders)
-        low, high = figure.layout.yaxis.range
-        shown = np.log10(np.concatenate([*curves.rmse.values(), values(here)]))
-        assert low < shown.min()
-        assert high > shown.max()
 
 
 @PLACE
@@ -87,22 +83,16 @@ def test_bounds_are_drawn_where_they_are_valid(k, epsilon, n, users):
         assert trace.name.startswith("≥") == (row.kind == "lower bound")
     here = named(figure, "k-RR, Inv, here")
     assert (values(here, "x")[0], values(here)[0]) == (epsilon, curves.now)
-    assert set(values(named(figure, f"ε = {number(epsilon)}"), "x")) == {epsilon}
 
 
-@pytest.mark.parametrize(
-    ("epsilon0", "n", "delta"), [(0.01, 1, 0.5), (1.0, 10**5, 1e-6), (20.0, 10**9, 1e-12)]
-)
-def test_shuffling(epsilon0, n, delta):
-    curve = shuffling.against_users(USERS, epsilon0, n, delta)
+def test_shuffling():
+    curve = shuffling.against_users(USERS, 1.0, 10**5, 1e-6)
     figure = central_against_users(curve)
     check(figure)
     line, here = named(figure, "central ε at most"), named(figure, "here")
     np.testing.assert_allclose(values(line), curve.epsilon, rtol=1e-6)
     np.testing.assert_array_equal(values(line, "x"), curve.users)
-    assert (values(here, "x")[0], values(here)[0]) == (n, curve.now.epsilon)
-    local = named(figure, f"local ε = {number(epsilon0)}")
-    assert set(values(local)) == {epsilon0}
+    assert (values(here, "x")[0], values(here)[0]) == (10**5, curve.now.epsilon)
 
 
 @cache
@@ -111,8 +101,7 @@ def curve(along="epsilon"):
     return simulate_curve(K, zipf(K, 1.2), along, points, fixed, 50, seed=3)
 
 
-@pytest.mark.parametrize("along", ["epsilon", "n"])
-@pytest.mark.parametrize("metric", ["rmse", "max", "tv"])
+@pytest.mark.parametrize(("along", "metric"), [("epsilon", "rmse"), ("n", "max"), ("n", "tv")])
 def test_curves_are_the_simulation_with_two_standard_errors(along, metric):
     result = curve(along)
     exact = inv_curve(K, zipf(K, 1.2), along, result.points, 500 if along == "epsilon" else 1.0)
@@ -126,8 +115,6 @@ def test_curves_are_the_simulation_with_two_standard_errors(along, metric):
         np.testing.assert_allclose(line.error_y.array, 2 * result.standard_error[metric][name])
     if metric == "rmse":
         np.testing.assert_array_equal(values(named(figure, "Inv, exact")), exact)
-    assert all(percent(result.mean[metric][name][1]) in reading(figure) for name in VALID)
-    assert "50 simulated" in reading(figure)
     assert any(trace.name == f"asked for, {percent(wanted)}" for trace in figure.data)
 
 
@@ -136,64 +123,29 @@ def test_a_stopped_simulation_shows_the_points_it_reached():
     figure = error_curves(result, "tv", None, 2.0, None)
     check(figure)
     np.testing.assert_array_equal(values(named(figure, "MLE*"), "x"), result.points[:2])
-    assert reading(figure).startswith("At ε = 1 and N = 500, in 20")
-    assert "20 simulated" in reading(figure)
-
-
-def test_errors_of_zero_are_a_valid_figure():
-    result = simulate_curve(2, [1, 1], "n", [4, 8], 20.0, 3)
-    assert not result.mean["max"]["inv_p"].any()
-    check(error_curves(result, "max", None, 4.0, None))
-
-
-def named_best(errors):
-    least = min(errors.values())
-    names = {"subset": "subset selection", "hr": "Hadamard response"}
-    return [names.get(key, PROTOCOLS[key].name) for key, one in errors.items() if one <= least * (1 + 1e-9)]
+    assert reading(figure).startswith("At ε = 1 and N = 500, in 20 simulated")
 
 
 @recomputes(plan_curves.rmse_against_k, plan_curves.rmse_against_epsilon)
 def test_protocols_say_who_is_best_and_where_that_changes(many):
-    for i, (k, epsilon, n) in enumerate(places(many // 2)):  # some 10 ms each
+    """With the borders of the curves, at which `tests.core.test_plan_protocol_choice` has the errors cross."""
+    for i, (k, epsilon, n) in enumerate(places(many // 2)):
         users = ("fixed", "sampled")[i % 2]
-        errors, _ = errors_of_protocols(k, epsilon, users)
-        best, least = named_best(errors), math.sqrt(min(errors.values()) / n)
-        rival = [] if "k-RR" in best else [math.sqrt(errors["rr"] / n)]
         along_k = protocol_choice.against_k([2, 3], k, epsilon, n, users)
-        text = reading(plan_curves.rmse_against_k(along_k, epsilon)).replace("k-RR", "it")
-        up_to, below = numbers(text)[-2:]
-        tells(text, n, least, *rival, epsilon, None, None)
-        have = "has" if len(best) == 1 else "have"
-        assert f" {' and '.join(best)} {have} the smallest RMSE per category".replace("k-RR", "it") in text, (
-            text
-        )
-        assert ("all shares equal" in text) == (users == "sampled")
-        for most, rivals in ((up_to, ("subset",)), (below, ("oue",))):
-            for at, better in ((int(most), True), (int(most) + 2, False)):
-                if 2 <= at < 10**7:
-                    others, _ = errors_of_protocols(at, epsilon)
-                    slack = 1e-9 if better else -1e-9
-                    assert all(others["rr"] <= others[key] * (1 + slack) for key in rivals) == better, (
-                        at,
-                        epsilon,
-                    )
         along_epsilon = protocol_choice.against_epsilon([1.0], k, epsilon, n, users)
-        text = reading(plan_curves.rmse_against_epsilon(along_epsilon, k)).replace("k-RR", "it")
-        told = numbers(text)[3 + len(rival) :]
-        tells(text, n, least, *rival, k, *(None for _ in told))
-        reads = text[text.index("with ") :]
-        borders = ["from ε" in reads, "above ε" in reads]
-        assert reads.count("at every ε") == 2 - len(told) == 2 - sum(borders)
-        for key, border in (("subset", borders[0]), ("oue", borders[1])):
-            at = told.pop(0) if border else 0.01
-            for here, better in ((at * (1 + 1e-9), True), (at * 0.98, False)) if border else ((at, True),):
-                if here < 25:
-                    others, _ = errors_of_protocols(k, here)
-                    assert (others["rr"] <= others[key] * (1 + (1e-9 if better else -1e-9))) == better, (
-                        k,
-                        here,
-                        key,
-                    )
+        errors = along_k.rmse_here
+        least = min(errors.values())
+        best = [key for key, error in errors.items() if (error / least) ** 2 < 1 + 1e-9]
+        rival = [] if "rr" in best else [errors["rr"]]
+        text = reading(rmse_against_k(along_k, epsilon))
+        tells(text, n, least, *rival, epsilon, math.floor(along_k.single), math.ceil(along_k.flip) - 1)
+        names = " and ".join(sentences.protocol_in_a_sentence(key) for key in best)
+        assert f" {names} {'has' if len(best) == 1 else 'have'} the smallest RMSE per category" in text
+        assert ("all shares equal" in text) == (users == "sampled")
+        text = reading(rmse_against_epsilon(along_epsilon, k))
+        borders = [Up(one) for one in (along_epsilon.single, along_epsilon.flip) if one > 0]
+        tells(text, n, least, *rival, k, *borders)
+        assert text.count("at every ε") == 2 - len(borders)
 
 
 @recomputes(plan_curves._simulated_reading)
@@ -219,20 +171,18 @@ def test_no_order_is_told_that_chance_may_have_made(many):
         names = [QUANTITIES[VALID[i]].name for i in near]
         assert METRIC_NAMES[metric].in_text in text
         assert ("1 simulated collection," in text) == (runs == 1)
+        several = f"{', '.join(names[:-1])} and {names[-1]}"
         if len(near) == 1:
-            assert f"is that of {names[0]}:" in text
-            tells(text, *at, means[first], *([means[first] / raw, raw] if raw else []))
-            said.add("lowest")
+            words = f"is that of {names[0]}:"
+            told = [means[first], *([means[first] / raw, raw] if raw else [])]
         elif equal:
-            assert f"{', '.join(names[:-1])} and {names[-1]} have the same" in text
-            assert ("the lowest" in text) == (len(near) < 3)
-            tells(text, *at, means[first])
-            said.add("same")
+            words, told = f"{several} have the same", [means[first]]
         else:
-            assert f"chance leaves open which of {', '.join(names[:-1])} and {names[-1]} has" in text
-            tells(text, *at, raw, *means)
-            said.add("open")
-    assert said == {"lowest", "same", "open"}
+            words, told = f"chance leaves open which of {several} has", [raw, *means]
+        assert words in text
+        tells(text, *at, *told)
+        said.add(words[:7])
+    assert len(said) >= 3
 
 
 @recomputes(plan_map._reading)
@@ -264,35 +214,24 @@ def test_the_map_says_where_the_goal_is_reached_and_where_one_is(many):
 
 @recomputes(sentences.meaning, sentences.whose_shares)
 def test_which_populations_an_answer_is_about(many):
-    rng = np.random.default_rng(5)
     for i in range(10 + many // 50):
         kind, users = ("rmse", "share", "smallest", "max", "top")[i % 5], ("fixed", "sampled")[i % 2]
-        k, epsilon = int(rng.integers(3, 30)), float(rng.uniform(0.1, 6))
-        value = 1.0 if kind == "top" else (0.001, 8.0)[i % 3 > 0]
-        asked = Asked(
-            kind, k, epsilon, 10**5, ("n", "value")[i % 4 > 2], users, i % 3 == 1, value, 20.0, 95.0
-        )
-        plan, text = asked.plan, sentences.meaning(asked.plan)
-        told = text[text.index("This is for K") :]
-        tells(told, k, *([10**9] if plan.n > 10**9 else []))
+        value, find = 1.0 if kind == "top" else (0.001, 8.0)[i % 3 > 0], ("n", "value")[i % 4 > 2]
+        asked = Asked(kind, 3 + i, 0.5 + i / 3, 10**5, find, users, i % 3 == 1, value, 20.0, 95.0)
+        plan = asked.plan
+        told = sentences.meaning(plan).partition("This is for K")[2]
+        tells(told, 3 + i, *([10**9] if plan.n > 10**9 else []))
         worst = i % 3 == 1 and kind != "top"
         assert ("any population at all" in told) == worst
         assert ("only the noise is by chance" in told) == (users == "fixed")
-        if kind == "rmse" and not worst:
-            alike = rmse(k, 1.0, 1, users, np.eye(k)[0]) == pytest.approx(
-                rmse(k, 1.0, 1, users, np.full(k, 1 / k))
-            )
-            assert ("every population alike" in told) == alike
-        elif not worst:  # the others are about one category, or about all
-            assert ("every population alike" in told) == (kind in ("share", "smallest"))
+        # Of fixed users the RMSE is that of every population; the other goals are about one category, or about all.
+        alike = kind in ("share", "smallest") or (kind == "rmse" and users == "fixed")
+        assert worst or ("every population alike" in told) == alike
         few = sentences.whose_shares(plan)
         assert bool(few) == (not plan.problem and asked.find == "n" and users == "fixed" and plan.n < 1000)
-        if few:
-            tells(few, plan.n)
-            assert ("1 user." in few) == (plan.n == 1)
-    assert "those of 1 user." in sentences.whose_shares(
-        Asked("rmse", 2, 20.0, 5, "n", "fixed", False, 100.0, 20.0, 95.0).plan
-    )
+        tells(few, *([plan.n] if few else []))
+    one = Asked("rmse", 2, 20.0, 5, "n", "fixed", False, 100.0, 20.0, 95.0)
+    assert "those of 1 user." in sentences.whose_shares(one.plan)
 
 
 @recomputes(solve.tie_reason)
@@ -301,10 +240,6 @@ def test_the_first_two_equal_categories_of_a_ranking_are_named(many):
     for _ in range(many):
         counts = np.sort(rng.integers(1, 12, rng.integers(2, 9)))[::-1]
         top = int(rng.integers(1, counts.size))
-        text = solve.tie_reason(
-            Target("top", top), Guess.of(counts.size, counts[rng.permutation(counts.size)])
-        )
-        equal = [i for i in range(top) if counts[i] == counts[i + 1]]
-        assert bool(text) == bool(equal)
-        if equal:
-            tells(text, equal[0] + 1, equal[0] + 2)
+        text = solve.tie_reason(Target("top", top), Guess.of(counts.size, rng.permutation(counts)))
+        equal = [i for i in range(top) if counts[i] == counts[i + 1]][:1]
+        tells(text, *(place for i in equal for place in (i + 1, i + 2)))

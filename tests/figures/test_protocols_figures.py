@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 import pytest
 
-from rr_core import RandomizedResponse, Scenario, mle_star, total_variation
+from rr_core import RandomizedResponse, Scenario, mle_star
 from rr_core.comparison import compare
 from rr_core.figures.protocols import (
     expected_errors,
@@ -24,9 +24,8 @@ from rr_core.protocols import HadamardResponse, posterior, summarise_posterior
 from rr_core.protocols.collection import collect_unary, inv_by_each, one_person
 from rr_core.protocols.hadamard import inv_hadamard
 from rr_core.protocols.laws import KEYS
-from rr_core.protocols.posterior import DRAWS, distance_to_mle
+from rr_core.protocols.posterior import distance_to_mle
 from rr_core.protocols.unary import UnaryEncoding
-from rr_core.rounding import percent
 from rr_core.words.plan import PROTOCOL_WORDS
 from tests.figures.test_every_figure import check
 from tests.sentences import holds
@@ -34,7 +33,7 @@ from tests.sentences import holds
 
 @pytest.mark.parametrize(
     ("k", "epsilon", "n"),
-    [(2, 0.01, 1), (2, 20, 10**9), (12, 1, 2000), (2000, 0.01, 10**9), (2000, 8, 10**6), (10, 1, 10**5)],
+    [(2, 0.01, 1), (12, 1, 2000), (2000, 8, 10**6)],
 )
 def test_bars_marks_and_table(k, epsilon, n):
     draw = Scenario("zipf", k, 1.5, epsilon, n, 3).draw()
@@ -50,21 +49,9 @@ def test_bars_marks_and_table(k, epsilon, n):
         assert error == pytest.approx(np.sqrt(((inv[key] - draw.theta) ** 2).mean()))
     check(side_by_side(k, epsilon, n, {}, None))
     table = report_table(k, epsilon, n, draw.theta)
-    assert [line.count("|") for line in table.splitlines()] == [5] * (2 + len(KEYS))
+    assert len(table.splitlines()) == 2 + len(KEYS)
     assert "| best |" in table
     assert "| 1 times |" not in table
-
-
-@pytest.mark.slow
-def test_errors_are_those_that_many_collections_have():
-    """To 18%, that is 4.5 standard errors: a mean of seven squares varies by some 0.6 of itself."""
-    counts, rng, rounds = np.array([500, 300, 150, 40, 10, 0, 0]), np.random.default_rng(1), 300
-    drawn = [inv_by_each(counts, 1.0, rng) for _ in range(rounds)]
-    errors = expected_errors(7, 1.0, 1000, counts / 1000)
-    for key in drawn[0]:
-        squares = [((one[key] - counts / 1000) ** 2).mean() for one in drawn]
-        off, chance = np.mean(squares) - errors[key] ** 2, 4.5 * np.std(squares) / np.sqrt(rounds)
-        assert abs(off) < chance < 0.18 * errors[key] ** 2, key
 
 
 @pytest.mark.parametrize(("k", "epsilon"), [(2, 0.5), (3, 2.0), (5, 2.0)])
@@ -90,44 +77,16 @@ def test_without_the_shares_it_is_the_mean_over_all_ways_to_deal():
         turned = [np.roll(theta, by) for by in range(k)]
         for ways in [turned, *([itertools.permutations(theta)] if k == 5 else [])]:
             squares = [expected_errors(k, epsilon, 9, np.array(way))["hr"] ** 2 for way in ways]
-            assert expected_errors(k, epsilon, 9, None)["hr"] ** 2 == pytest.approx(
-                np.mean(squares), rel=1e-12
-            )
-
-
-@pytest.mark.parametrize(
-    ("k", "epsilon", "n"), [(2, 0.01, 1), (12, 1.0, 2000), (60, 4.0, 10_000), (12, 20, 10**6)]
-)
-def test_intervals_with_and_without_the_truth(k, epsilon, n):
-    draw = Scenario("zipf", k, 1.5, epsilon, n, 3).draw()
-    found = summarise_posterior(draw.counts, draw.mechanism, 0.5, 300, 1)
-    estimates = {name: compare(draw, "population").estimates[name] for name in ("inv_p", "mle_star")}
-    truth, view = draw.population.probabilities, bars(natural_order(k), None, "Category")
-    figure = posterior_intervals(found, estimates, truth, view)
-    check(figure)
-    hidden = posterior_intervals(found, estimates, None, view)
-    check(hidden)
-    assert "truth" not in reading(hidden)
+            mean = expected_errors(k, epsilon, 9, None)["hr"] ** 2
+            assert mean == pytest.approx(np.mean(squares), rel=1e-12)
 
 
 def test_more_users_bring_the_posterior_mean_to_mle():
-    draw = Scenario("zipf", 6, 1.5, 1.0, 100, 3).draw()
-    sizes = (100, 10_000, 1_000_000, 10_000_000)
+    draw, sizes = Scenario("zipf", 6, 1.5, 1.0, 100, 3).draw(), (100, 10_000_000)
     distances = distance_to_mle(draw.population.probabilities, draw.mechanism, sizes, (0.5, 1.0), 1)
-    assert distances.shape == (2, 4)
     assert (distances[:, -1] < 0.1 * distances[:, 0]).all()
     assert (distances[:, -1] < 2e-3).all()
-    counts = draw.mechanism.randomize_histogram((10**7 * draw.population.probabilities).astype(int), 1)
-    best = mle_star(counts, draw.mechanism)
-    few, many = (
-        total_variation(posterior(counts, draw.mechanism, 0.5, draws, 1).mean(axis=0), best)
-        for draws in (DRAWS, 30 * DRAWS)
-    )
-    assert few > 2 * many  # so that the distance is told as one of the draws' mean
-    figure = towards_mle(sizes, dict(zip(("½", "1"), distances, strict=True)))
-    check(figure)
-    assert percent(float(distances[0, -1])) in reading(figure)
-    assert f"the mean of {DRAWS} draws from the posterior and MLE* differ by" in reading(figure)
+    check(towards_mle(sizes, dict(zip(("½", "1"), distances, strict=True))))
 
 
 @holds("On average MLE\\* gave it over 20%, the posterior mean of Jeffreys' prior under 0.2%.")
@@ -142,32 +101,26 @@ def test_a_prior_outweighs_every_report():
     assert np.mean(means) < 0.002
 
 
-NAMES = {"inv_n": "InvN", "inv_p": "InvP", "mle": "MLE"}
-
-
-@pytest.mark.parametrize(
-    ("k", "epsilon", "n"), [(2, 0.01, 1), (12, 1.0, 2000), (60, 4.0, 10_000), (12, 20.0, 10**9)]
-)
-def test_estimates_are_drawn(k, epsilon, n):
-    users = Scenario("zipf", k, 1.5, epsilon, n, 3).users().counts
-    found = collect_unary(UnaryEncoding(k, epsilon), users, 1)
-    estimates = {"inv": found.inv, "inv_n": found.inv_n, "inv_p": found.inv_p}
-    if found.mle is not None:
-        estimates["mle"] = found.mle.theta
-    ones, view = found.support / found.n, bars(natural_order(k), None, "Category")
-    figure = unary_estimates(estimates, ones, found.theta, view)
+@pytest.mark.parametrize(("k", "epsilon", "n"), [(2, 0.01, 1), (12, 1.0, 2000), (60, 4.0, 10_000)])
+def test_estimates_and_intervals_are_drawn_with_and_without_the_truth(k, epsilon, n):
+    draw, view = Scenario("zipf", k, 1.5, epsilon, n, 3).draw(), bars(natural_order(k), None, "Category")
+    found = collect_unary(UnaryEncoding(k, epsilon), draw.true_counts, 1)
+    estimates = {"inv": found.inv, "inv_n": found.inv_n, "inv_p": found.inv_p, "mle": found.mle.theta}
+    figure = unary_estimates(estimates, found.support / n, found.theta, view)
     check(figure)
-    assert {trace.name for trace in figure.data} == {"Truth", "Inv"} | {
-        NAMES[name] for name in list(estimates)[1:]
-    }
-    check(unary_estimates(estimates, ones, None, view))
+    assert {trace.name for trace in figure.data} == {"Truth", "Inv", "InvN", "InvP", "MLE"}
+    check(unary_estimates(estimates, found.support / n, None, view))
+    summary = summarise_posterior(draw.counts, draw.mechanism, 0.5, 300, 1)
+    repaired = {name: compare(draw, "population").estimates[name] for name in ("inv_p", "mle_star")}
+    check(posterior_intervals(summary, repaired, draw.population.probabilities, view))
+    hidden = posterior_intervals(summary, repaired, None, view)
+    check(hidden)
+    assert "truth" not in reading(hidden)
 
 
 def test_one_report_of_the_blog():
     person = one_person([1] * 10, RandomizedResponse(10, np.log(3)), UnaryEncoding(10, np.log(3)), 1)
     figure = one_report(person.debiased, person.debiased_bits, [str(i) for i in range(10)])
     check(figure)
-    assert "counts as 5.5 people in the category that it names, and as −0.5 in each other one" in reading(
-        figure
-    )
+    assert "counts as 5.5 people in the category that it names, and as −0.5" in reading(figure)
     assert sorted(figure.data[0].y.round(9)) == [-0.5] * 9 + [5.5]

@@ -1,8 +1,8 @@
 """What holds the sentences that a reader of the app can meet. There are two kinds, both found in the source:
 
 *Generated* sentences have gaps that numbers fill (`tests.sentences.source.generated`). Every function that makes one
-needs a test that calls it at the ends of all settings and at random ones, reads the numbers back and computes them
-another way, not by the function's own route::
+needs a test that calls it at the ends of all settings and at random ones, reads the numbers back and holds them against
+what they speak of: the numbers of the named tuple where a test of the core has these another way, else worked out anew::
 
     @recomputes(two_ways)
     def test_the_two_ways_in_which_a_report_is_true(many):

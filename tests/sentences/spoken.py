@@ -5,11 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from rr_core import Scenario
 from rr_core.populations import SHAPES
@@ -109,6 +108,11 @@ def reads(shown: float, true: float, digits: int = 3) -> bool:
     return abs(shown - true) <= 0.51 * 10 ** (1 - digits) * abs(true) + 1e-14
 
 
+def near(true: float, slack: float) -> Callable[[float], bool]:
+    """Whether a number told is the true one in three digits; below ``slack`` it may be rounding."""
+    return lambda told: reads(told, true) or abs(told - true) < slack
+
+
 def corners() -> Iterator[Scenario]:
     """Every combination of the ends and middles of K, epsilon and N, each with one of three populations, so that every
     two of the four meet."""
@@ -175,28 +179,3 @@ def projected(counts, scenario):
 def clipped(counts, scenario):
     values = np.where(is_negative(counts, scenario), 0.0, np.maximum(inv(counts, scenario), 0.0))
     return values / values.sum()
-
-
-def chances_below(kinds, n: int, scenario: Scenario):
-    """Pr(Binomial(t, p) + Binomial(n - t, q) < n q) for each t of ``kinds``: summed over the first where that takes
-    few terms, else by the normal law; and by how much each may be off."""
-    p, q = p_and_q(scenario)
-    most = math.ceil(n * q * (1 - 1e-13)) - 1
-    mean, variance = kinds * p + (n - kinds) * q, kinds * p * (1 - p) + (n - kinds) * q * (1 - q)
-    found = stats.norm.cdf((most + 0.5 - mean) / np.sqrt(variance))
-    spread = 12 * np.sqrt(kinds * p * (1 - p)) + 20
-    low = np.maximum(0, np.floor(kinds * p - spread)).astype(np.int64)
-    high = np.minimum(np.minimum(kinds, most), np.ceil(kinds * p + spread)).astype(np.int64)
-    terms = np.maximum(high - low + 1, 0)
-    few = np.flatnonzero(terms <= 300)
-    t = np.repeat(kinds[few], terms[few])
-    own = (
-        np.arange(t.size)
-        - np.repeat(np.cumsum(terms[few]) - terms[few], terms[few])
-        + np.repeat(low[few], terms[few])
-    )
-    weighed = stats.binom.pmf(own, t, p) * stats.binom.cdf(most - own, n - t, q)
-    found[few] = np.bincount(np.repeat(np.arange(few.size), terms[few]), weighed, minlength=few.size)
-    slack = 0.1 * found
-    slack[few] = 0.005 * found[few]
-    return found, slack

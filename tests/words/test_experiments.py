@@ -79,7 +79,7 @@ def meaning(means, error, cells, seeds=40):
 @pytest.mark.parametrize("error", [1e-6, 0.1, 5.0])
 def test_the_cells_of_a_map_say_what_the_numbers_mean(error):
     rng, cells = np.random.default_rng(21), over(s=1.0, k=10, epsilon=(1.0, 2.0, 3.0, 4.0), n=(100, 1000))
-    for _ in range(25):
+    for _ in range(12):
         means = [random_means(rng) for _ in cells]
         found = winner_map(made(cells, means, error), "eps-n", "mse", {})
         figure = map_figure(found)
@@ -141,7 +141,7 @@ CORNERS = [
     Cell(dist, k, epsilon, n, s)
     for (dist, s), k, epsilon, n in product(
         (("zipf", 0.0), ("zipf", 5.0), ("uniform", 0.0), (POINT, 0.0)),
-        (2, 3, 5000),
+        (2, 3, 1000),
         (0.01, 1.0, 20.0),
         (1, 2, 10**9),
     )
@@ -156,21 +156,17 @@ def test_at_the_corners_of_all_ranges_nothing_is_said_that_is_not_so(seeds):
     settings = Settings(seeds, estimators=VALID, metrics=("mse", "nll"), bias=False)
     result = run(Sweep(tuple(CORNERS), settings))
     said = [answer_text(result, metric) for metric in ("mse", "nll")]
-    for metric in ("mse", "nll"):
-        said += [f"{evidence(one)} {paper_says(one)}" for one in figure_claims(result, metric)]
-        said.append(curves_reading(select_curves(result, default_selection(result.sweep))))
+    said.append(curves_reading(select_curves(result, default_selection(result.sweep))))
+    said += [f"{evidence(one)} {paper_says(one)}" for m in ("mse", "nll") for one in figure_claims(result, m)]
     said += [evidence(claim) for claim in claims(result)]
     for text in said:
         assert not re.search(r"\b(nan|inf)\b|--|\{|\}", text), text
     if seeds == 1:
         assert "one collection per setting cannot tell" in said[0]
-        assert {claim.verdict for claim in claims(result) if claim.count is not None} <= {
-            "not settled",
-            "not tested",
-        }
-    for cell in result.cells:  # each one alone, as a sweep of its own
-        alone = SweepResult(Sweep((cell.cell,), settings), (cell,))
-        text = answer_text(alone, "mse")
+        verdicts = {claim.verdict for claim in claims(result) if claim.count is not None}
+        assert verdicts <= {"not settled", "not tested"}
+    for cell in result.cells[::4]:  # each one alone, as a sweep of its own
+        text = answer_text(SweepResult(Sweep((cell.cell,), settings), (cell,)), "mse")
         three = [float(x) for x in cell.mean[0]]
         if max(three) - min(three) <= 1e-9 * max(min(three), 1e-300):
             assert "errors of the three are equal" in text, (cell.cell, text)

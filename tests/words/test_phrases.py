@@ -25,7 +25,7 @@ from rr_core.io import AllSeen
 from rr_core.io import report_sentences as sentences
 from rr_core.io.report_results import Results
 from rr_core.repeats import Repeats, repeat
-from rr_core.rounding import counted, factor, odds, p_is, p_value, round_down, round_up
+from rr_core.rounding import counted, factor, odds, p_is, p_value, percent, round_down, round_up
 from rr_core.words.phrases import (
     METRIC_NAMES,
     MetricNames,
@@ -45,60 +45,23 @@ def test_counts():
 
 
 @pytest.mark.parametrize(
-    ("ratio", "three", "two"),
+    ("ratio", "three", "two", "repeated"),
     [
-        (1.0, "1", "1"),
-        (1.0345, "1.03", "1.03"),
-        (1.236, "1.24", "1.2"),
-        (30.34, "30.3", "30"),
-        (429.4, "429", "430"),
-        (3158.2, "3,158", "3,200"),
-        (12345.6, "12,346", "12,000"),
-        (math.inf, "infinitely many", "infinitely many"),
+        (1.0345, "1.03", "1.03", "1.03"),
+        (1.236, "1.24", "1.2", "1.2"),
+        (30.34, "30.3", "30", "30"),
+        (429.4, "429", "430", "400"),
+        (3158.2, "3,158", "3,200", "3,000"),
+        (math.inf, "infinitely many", "infinitely many", "infinitely many"),
     ],
 )
-def test_ratios(ratio, three, two):
-    assert times(ratio) == f"{three} times"
-    assert times(ratio, 2) == f"{two} times"
-
-
-@pytest.mark.parametrize(
-    ("ratio", "written"),
-    [
-        (1.0345, "1.03"),
-        (1.236, "1.2"),
-        (9.96, "10"),
-        (14.9, "15"),
-        (30.34, "30"),
-        (149, "150"),
-        (372, "400"),
-        (429.4, "400"),
-        (953, "950"),
-        (3158.2, "3,000"),
-    ],
-)
-def test_simulated_ratios_have_the_digits_that_they_repeat(ratio, written):
-    assert roughly(ratio) == f"{written} times"
-    assert roughly_times(ratio) == f"about {written} times"
-    assert abs(float(written.replace(",", "")) / ratio - 1) < 0.2
-    assert roughly_times(math.inf) == "infinitely many times"
-
-
-@pytest.mark.parametrize(
-    ("epsilon", "written"),
-    [
-        (0.0, "1"),
-        (0.01, "1.0101"),
-        (math.log(42.25), "42.3"),
-        (math.log(27.113), "27.2"),
-        (math.log(3), "3"),
-        (7.0, "1,097"),
-        (20.0, "4.86·10⁸"),
-        (744.4, "1.95·10³²³"),
-    ],
-)
-def test_odds_are_rounded_up(epsilon, written):
-    assert odds(epsilon) == written
+def test_ratios_have_the_digits_asked_for_and_simulated_ones_those_that_they_repeat(
+    ratio, three, two, repeated
+):
+    assert [times(ratio), times(ratio, 2), roughly(ratio)] == [
+        f"{one} times" for one in (three, two, repeated)
+    ]
+    assert roughly_times(ratio) == ("about " if ratio < math.inf else "") + f"{repeated} times"
 
 
 @given(st.floats(1e-9, 700))
@@ -111,31 +74,17 @@ def test_no_odds_are_understated(epsilon):
 
 def test_bounds_in_words():
     assert [factor(ratio) for ratio in (1, 1.00123456, 12345.2)] == ["1", "1.00124", "12,346"]
-    chances = [(p_value(chance), p_is(chance)) for chance in (0, 0.0009999, 0.001, 0.04996, 0.05001, 1)]
-    assert chances == [
-        ("< 0.001", "p < 0.001"),
-        ("< 0.001", "p < 0.001"),
-        ("0.001", "p = 0.001"),
-        ("0.05", "p = 0.05"),
-        ("0.0501", "p = 0.0501"),
-        ("1", "p = 1"),
-    ]
+    chances = {0.0009999: "< 0.001", 0.001: "0.001", 0.04996: "0.05", 0.05001: "0.0501", 1: "1"}
+    assert {chance: p_value(chance) for chance in chances} == chances
+    assert [p_is(chance) for chance in (0, 1)] == ["p < 0.001", "p = 1"]
+    assert [percent(1.0), percent(-1.0, 2), percent(0.9996, 2)] == ["100%", "−100%", "99.96%"]
     assert off_by([0.5, 0.5], [0.5 + 2e-16, 0.5 - 2e-16]) == "0%"
     assert (round_up(27.113), round_down(27.19), round_down(0.3), round_up(0.0)) == (27.2, 27.1, 0.3, 0)
 
 
-def test_what_is_no_difference():
-    assert practically_equal(1.0049)
-    assert not practically_equal(1.0051)
-    assert not practically_equal(math.nan)
-
-
-@pytest.mark.parametrize(
-    ("text", "written"),
-    [("-0.99", "−0.99"), ("-0.00", "0.00"), ("+0.00", "0.00"), ("0.25", "0.25"), ("+1", "+1")],
-)
-def test_signs(text, written):
-    assert minus(text) == written
+def test_signs_and_what_is_no_difference():
+    assert [minus(text) for text in ("-0.99", "-0.00", "+0.00", "+1")] == ["−0.99", "0.00", "0.00", "+1"]
+    assert [practically_equal(one) for one in (1.0049, 1.0051, math.nan)] == [True, False, False]
 
 
 def test_no_two_errors_have_one_name():
@@ -148,15 +97,12 @@ def test_no_two_errors_have_one_name():
         ("rmse", "rmse"),
         ("mse", "squared error"),
     ):
-        found = METRIC_NAMES[name]
-        assert all(words in text.lower() for text in found[1:]), name
+        assert all(words in text.lower() for text in METRIC_NAMES[name][1:]), name
 
 
 ENDS = list(
     itertools.product(
-        ((1, 0), (7, 7), (100, 0), (50, 30, 20), (1000, 0, 0)),
-        (1e-6, 1.0, 700.0),
-        (0.001, 0.5, 0.999, 0.9999999),
+        ((1, 0), (7, 7), (50, 30, 20), (1000, 0, 0)), (1e-6, 1.0, 700.0), (0.001, 0.5, 0.9999999)
     )
 )
 
@@ -179,35 +125,25 @@ def spoken(found: Results) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(("counts", "epsilon", "level"), ENDS)
-def test_no_sentence_of_an_analysis_has_a_false_form(counts, epsilon, level):
+def test_no_sentence_of_an_analysis_has_a_false_form_and_a_level_is_told_as_it_is(counts, epsilon, level):
     found = of(counts, epsilon, level)
-    told = [
-        *spoken(found),
-        *(text for name in found.analysis.estimates for text in sentences.intervals(found, name)),
-    ]
+    analysis, view = found.analysis, bars(natural_order(len(counts)), None, "Category")
+    told = [text for name in analysis.estimates for text in sentences.intervals(found, name)]
+    told += spoken(found)
     assert len(told) > 10
-    for text in told:
-        assert not FALSE_FORMS.search(text), text
-
-
-@pytest.mark.parametrize(("counts", "epsilon", "level"), ENDS)
-def test_a_level_is_told_as_it_is(counts, epsilon, level):
-    found = of(counts, epsilon, level)
+    assert not [text for text in told if FALSE_FORMS.search(text)]
     for simultaneous in (False, True):
         first, _, tests, *_ = sentences.intervals(found, "inv", simultaneous=simultaneous)
         assert percents(first) == pytest.approx([level, level], abs=1e-12)
         assert percents(tests) == pytest.approx([level], abs=1e-12)
-    analysis, view = found.analysis, bars(natural_order(len(counts)), None, "Category")
-    figure = reports.with_intervals(
-        analysis.estimates, "inv", analysis.interval, analysis.above.above, found.used.n, view
-    )
+    estimates, interval, above = analysis.estimates, analysis.interval, analysis.above.above
+    figure = reports.with_intervals(estimates, "inv", interval, above, found.used.n, view)
     assert percents(reading(figure))[-1] == pytest.approx(level, abs=1e-12)
-    assert percents(dict(sentences.settings(found))["Level of the intervals"]) == pytest.approx(
-        [level], abs=1e-12
-    )
+    in_settings = percents(dict(sentences.settings(found))["Level of the intervals"])
+    assert in_settings == pytest.approx([level], abs=1e-12)
 
 
-@pytest.mark.parametrize("epsilon", [1e-6, 1e-4, 0.01, 1.0, 20.0, 700.0])
+@pytest.mark.parametrize("epsilon", [1e-6, 1.0, 20.0, 700.0])
 def test_the_truth_is_never_told_as_likely_as_another_category(epsilon):
     text = sentences.data_and_mechanism(of((50, 30, 20), epsilon, 0.95))
     p, q = (text.partition(f"{name} = ")[2].partition(",")[0].rstrip(".") for name in ("p", "q"))
@@ -216,11 +152,11 @@ def test_the_truth_is_never_told_as_likely_as_another_category(epsilon):
         assert value(p) > value(q)
 
 
-@pytest.mark.parametrize("epsilon", [1e-6, 1.0, 700.0])
-@pytest.mark.parametrize("counts", [(1, 0), (10**6, 0)])
-def test_no_repair_is_said_to_have_moved_inv(counts, epsilon):
-    for level, simultaneous in itertools.product((0.001, 0.95), (False, True)):
-        told = sentences.outside([of(counts, epsilon, level).analysis], ["inv"], simultaneous=simultaneous)
+def test_no_repair_is_said_to_have_moved_inv():
+    for counts, epsilon, simultaneous in itertools.product(
+        ((1, 0), (10**6, 0)), (1e-6, 1.0, 700.0), (False, True)
+    ):
+        told = sentences.outside([of(counts, epsilon, 0.95).analysis], ["inv"], simultaneous=simultaneous)
         assert not any("repair" in text for text in told)
 
 
@@ -256,9 +192,7 @@ def of_means(means: list[float]) -> Repeats:
     return found
 
 
-@pytest.mark.parametrize(
-    ("inv_p", "told"), [(0.30001, ""), (0.301, ""), (0.303, "1.01 times"), (0.6, "2 times")]
-)
+@pytest.mark.parametrize(("inv_p", "told"), [(0.301, ""), (0.303, "1.01 times"), (0.6, "2 times")])
 def test_no_mean_is_called_one_times_another(inv_p, told):
     text = estimators.cost_of_the_advice(of_means([1.0, 0.3, inv_p, 0.31]), "mse")
     assert told in text
