@@ -23,8 +23,8 @@ _MANY = 60  # categories, beyond which the tallest true bars would press the rep
 
 new = f"**New draw** for {'' if draw.of_table else 'other users and '}other noise: "
 st.markdown(
-    "**On average it pulls every bar towards the same height.** A private coin decides for each person (**user**): report "
-    f"the truth, or any answer (**category**) at random. {likelier_truth(draw.mechanism)}"
+    "**On average it pulls every bar towards the same height.** A private coin decides for each person (**user**): "
+    f"report the truth, or any answer (**category**) at random. {likelier_truth(draw.mechanism)}"
     + (
         " The truth is hidden here.\n\n**Try:** drag **Privacy ε** left: what becomes of the tallest bars? "
         if truth.hidden()

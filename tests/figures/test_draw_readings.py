@@ -418,5 +418,5 @@ def test_a_new_draw_is_said_to_bring_other_users_where_it_does():
         others = (draw.true_counts != new.true_counts).any()
         assert ("other users and other noise:" if others else "for other noise:") in text
         names = str([trace.get("name") for trace in charts(page)[0]["data"]]).lower()
-        assert ("**Grey**" in text) == ("true" in names) == (not hidden)
+        assert ("truth is hidden" in text) == ("true" not in names) == hidden
         assert ("brown marks" in text) == ("expected" in names) == (not hidden)
