@@ -5,22 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from rr_core import Population, RandomizedResponse, inv_p, mle_star, squared_error
 from rr_core.experiments import storage
-from rr_core.experiments import storage as module
 from rr_core.experiments.cell import ARRAYS, cell_collector
 from rr_core.experiments.claims import best_when
 from rr_core.experiments.grid import MAIN_GRID, MAIN_SETTINGS, PAPER_FIGURES, Cell, Settings, Sweep, over
 from rr_core.experiments.ranking import standing
 from rr_core.experiments.run import SweepResult, run
-from rr_core.experiments.storage import stored_result, stored_settings, versions
+from rr_core.experiments.storage import stored_result, stored_settings
 from rr_core.registry import ESTIMATORS
-from tests.benchmarks.record import STORED_CELLS, save_stored
+from tests.benchmarks.record import STORED_CELLS
 from tests.sentences import holds
 
 UPLOAD = Population.from_weights([4, 1, 0, 9])
@@ -108,6 +106,7 @@ def test_a_part_of_a_sweep_reads_back_and_goes_on():
     about = storage.metadata(part)
     assert about["finished"] is False
     assert about["cells"] == [cell.key for cell in CELLS[:4]]
+    assert about["versions"]["numpy"] == np.__version__
     read = storage.from_columns(storage.to_columns(part), about)
     assert read.same(part)
     assert run(read.sweep, done=read).same(whole)
@@ -119,30 +118,20 @@ def test_a_part_of_a_sweep_reads_back_and_goes_on():
     ("column", "value", "allowed"),
     [
         ("k", 6.5, "k must be a column of whole numbers, got 6.5"),
-        ("n", np.nan, "n must be a column of whole numbers, got nan"),
         ("n", 1e300, "n must be a column of whole numbers, got 1e\\+300"),
         ("k", 1, "k must be an integer from 2 to 1500000, got 1"),
         ("epsilon", np.nan, "epsilon must be a number from 0.01 to 20"),
         ("dist", "=1+1", "dist must be one of"),
         ("seeds", 3, "seeds must be 2, as the settings say"),
-        ("concentration", 0.0, "concentration must be above 0 and at most 1"),
         ("concentration", 1.1, "concentration must be above 0 and at most 1"),
+        ("mse_mean", "?", "mse_mean must be a column of numbers"),
         ("mse_mean", np.nan, "mse_mean must be a number in every row"),
-        ("mse_mean", -1.0, "mse_mean must be 0 or more"),
-        ("mse_mean", np.inf, "mse_mean must be 1e\\+30 or less"),
-        ("mse_mean", 1e308, "mse_mean must be 1e\\+30 or less"),
-        ("tv_mean", 1e308, "tv_mean must be 1e\\+30 or less"),
-        ("nll_mean", 1e308, "nll_mean must be 1e\\+30 or less"),
         ("mse_q50", -1e-9, "mse_q50 must be 0 or more"),
-        ("mse_standard_error", np.inf, "mse_standard_error must be 1e\\+30 or less"),
+        ("nll_mean", 1e308, "nll_mean must be 1e\\+30 or less"),
         ("mse_minus_inv_p", -np.inf, "mse_minus_inv_p must be 1e\\+30 or less"),
-        ("variance", 1e308, "variance must be 1e\\+30 or less"),
         ("nll_best", np.nan, "nll_best must be from 0 to the number of seeds"),
-        ("mse_beaten", 3, "mse_beaten must be from 0 to the number of seeds"),
-        ("tv_worst", -1, "tv_worst must be from 0 to the number of seeds"),
         ("max_tied", np.inf, "max_tied must be from 0 to the number of seeds"),
-        ("zeros", 7, "zeros must be from 0 to k"),
-        ("negatives", -1, "negatives must be from 0 to k"),
+        ("negatives", 7, "negatives must be from 0 to k"),
     ],
 )
 def test_numbers_that_no_sweep_gives_are_refused(column, value, allowed):
@@ -152,61 +141,48 @@ def test_numbers_that_no_sweep_gives_are_refused(column, value, allowed):
     changed[len(ESTIMATORS) :] = value
     with pytest.raises(ValueError, match=allowed):
         storage.from_columns(columns | {column: changed}, storage.metadata(result))
-    inv = np.where(columns["estimator"] == "inv", np.nan, columns["nll_best"])
-    assert storage.from_columns(columns | {"nll_best": inv}, storage.metadata(result)).same(result)
 
 
-def test_the_settings_name_the_versions():
-    about = storage.metadata(run(Sweep(CELLS[:1], Settings(2))))
-    assert about["finished"] is True
-    assert about["done"] == 1
-    assert "cells" not in about
-    assert about["versions"]["numpy"] == np.__version__
-    assert set(about["versions"]) == {"python", "numpy", "scipy"}
+SETTINGS_MUST = "settings must be those written with the table, got"
 
 
-def test_what_does_not_fit_is_said():
+@pytest.mark.parametrize(
+    ("change", "allowed"),
+    [
+        (lambda columns, about: columns.pop("mse_q50"), "table must have the column mse_q50, and 0 more"),
+        (lambda columns, about: columns.update(k=columns["k"][1:]), "columns must be of one length"),
+        (lambda columns, about: keep(columns, slice(-1)), "table must have one row for each of inv, .* in zipf"),
+        (lambda columns, about: keep(columns, [*range(8), 7]), "one row for each of inv, .* in zipf"),
+        (lambda columns, about: keep(columns, slice(4)), "rows for 2 cells, as many as were done, got 1"),
+        (lambda columns, about: about.update(cells=[CELLS[3].key]), "rows for cells of the sweep alone, got zipf"),
+        (lambda columns, about: about.update(cells=["zipf"]), "key must be the key of a cell, got 'zipf'"),
+        (lambda columns, about: about.update(cells=3), SETTINGS_MUST),
+        (lambda columns, about: about.update(format=0), "format must be 1, got 0"),
+        (lambda columns, about: about.clear(), SETTINGS_MUST),
+        (lambda columns, about: about.pop("settings"), SETTINGS_MUST),
+        (lambda columns, about: about.update(settings={"shape": 3}), SETTINGS_MUST),
+        (lambda columns, about: about.update(done=2.5), r"done must be an integer >= 0, got 2\.5"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_said(change, allowed):
     result = run(Sweep(CELLS[:2], Settings(2)))
     columns, about = storage.to_columns(result), storage.metadata(result)
-    with pytest.raises(ValueError, match="table must have the column mse_q50, and 0 more are missing"):
-        storage.from_columns({name: values for name, values in columns.items() if name != "mse_q50"}, about)
-    with pytest.raises(
-        ValueError, match=f"table must have one row for each of {', '.join(ESTIMATORS)} in zipf"
-    ):
-        storage.from_columns({name: values[:-1] for name, values in columns.items()}, about)
-    with pytest.raises(ValueError, match=f"one row for each of {', '.join(ESTIMATORS)} in zipf"):
-        storage.from_columns({name: np.append(values, values[-1]) for name, values in columns.items()}, about)
-    with pytest.raises(ValueError, match="table must have rows for 2 cells, as many as were done, got 1"):
-        storage.from_columns({name: values[: len(ESTIMATORS)] for name, values in columns.items()}, about)
-    with pytest.raises(
-        ValueError, match=r"rows for cells of the sweep alone, got zipf k=6 s=0\.01 epsilon=3\.0"
-    ):
-        storage.from_columns(columns, about | {"cells": [CELLS[0].key, CELLS[3].key]})
-    with pytest.raises(ValueError, match="format must be 1, got 0"):
-        storage.from_columns(columns, about | {"format": 0})
-    with pytest.raises(ValueError, match="settings must be those written with the table"):
-        storage.from_columns(columns, {"format": 1})
-    with pytest.raises(ValueError, match="settings must be those written with the table"):
-        storage.from_columns(columns, about | {"settings": {"shape": 3}})
-    with pytest.raises(ValueError, match="key must be the key of a cell, got 'zipf'"):
-        storage.from_columns(columns, about | {"cells": ["zipf"]})
-    with pytest.raises(ValueError, match="settings must be those written with the table, got 'no JSON'"):
-        storage.from_columns(columns, "no JSON")
-    with pytest.raises(ValueError, match="mse_mean must be a column of numbers"):
-        storage.from_columns(columns | {"mse_mean": ["?"] * 8}, about)
-    for broken in ("[" * 100_000, "[]", "3", json.dumps(about | {"done": None, "cells": 3})):
-        with pytest.raises(ValueError, match="settings must be those written with the table, got"):
-            storage.from_columns(columns, broken)
-    with pytest.raises(ValueError, match=r"done must be an integer >= 0, got 2\.5"):
-        storage.from_columns(columns, about | {"done": 2.5})
-    with pytest.raises(ValueError, match="columns must be of one length"):
-        storage.from_columns(columns | {"mse_mean": columns["mse_mean"][1:]}, about)
+    change(columns, about)
+    with pytest.raises(ValueError, match=allowed):
+        storage.from_columns(columns, about)
+    for text in ("no JSON", "[" * 100_000, "[]", "3"):
+        with pytest.raises(ValueError, match=SETTINGS_MUST):
+            storage.from_columns(columns, text)
+
+
+def keep(columns, rows):
+    columns.update({name: values[rows] for name, values in columns.items()})
 
 
 # A spread over populations, K, epsilon and N; cheap ones, of every way in which noise is drawn.
 SAMPLE = (
-    *over(s=(0.01, 2.5), k=50, epsilon=(1, 10), n=(100, 10**6)),
-    *over(s=1.3, k=1000, epsilon=(3, 4), n=10**4),
+    *over(s=(0.01, 2.5), k=50, epsilon=(1, 10), n=10**6),
+    Cell("zipf", 1000, 4.0, 10**4, 1.3),
     Cell("zipf", 5000, 2.0, 1000, 1.3),
     Cell("zipf", 10_000, 4.0, 100, 5.0),
     Cell("point", 10_000, 4.0, 100),
@@ -229,15 +205,11 @@ def test_everything_the_page_opens_with_is_there(whole):
         assert part.finished
         assert part.sweep == Sweep(cells, MAIN_SETTINGS)
         assert tuple(result.cell for result in part.cells) == cells
-
-
-def test_cells_that_are_not_stored_are_left_to_do():
+    # Cells that are not stored are left to do.
     other = Cell("zipf", 51, 1.0, 100, 1.3)
     part = stored_result((MAIN_GRID[3], other, MAIN_GRID[1]))
     assert [result.cell for result in part.cells] == [MAIN_GRID[3], MAIN_GRID[1]]
-    assert part.sweep.cells[1] == other
     assert not part.finished
-    assert stored_result(()).cells == ()
 
 
 @pytest.mark.parametrize("cell", SAMPLE, ids=lambda cell: cell.key)
@@ -255,23 +227,6 @@ def test_computed_anew_it_is_the_same(cell):
             # A difference, and its error, are exact to the size of what is subtracted.
             size = np.nanmax(np.abs(result.mean)) if name.startswith("difference") else 0.0
             np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9 * size, err_msg=name)
-
-
-def test_saved_and_read_again(tmp_path, monkeypatch):
-    sweep = Sweep(SAMPLE[:3], replace(MAIN_SETTINGS, seeds=4, bias=True))
-    result = run(sweep)
-    save_stored(result, tmp_path / "some.npz")
-    monkeypatch.setattr(module, "STORED_FILE", tmp_path / "some.npz")
-    for held in (module._stored_cells, module.stored_metadata):
-        held.cache_clear()
-    try:
-        assert stored_result(sweep.cells).same(result)
-        assert module.stored_metadata()["versions"] == versions()
-        assert isinstance(stored_result(MAIN_GRID[-2:]), SweepResult)
-        assert stored_result(MAIN_GRID[-2:]).cells == ()
-    finally:
-        for held in (module._stored_cells, module.stored_metadata):
-            held.cache_clear()
 
 
 @holds(

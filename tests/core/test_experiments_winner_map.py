@@ -22,7 +22,6 @@ from rr_core.experiments.grid import (
     MAIN_GRID,
     MAIN_SETTINGS,
     PAPER_FIGURES,
-    POINT,
     Cell,
     Settings,
     Sweep,
@@ -42,38 +41,24 @@ from rr_core.experiments.winner_map import (
 )
 from rr_core.figures.experiments_map import why_no_map
 from rr_core.populations import Population, zipf
-from rr_core.registry import ESTIMATORS, VALID
-from rr_core.words.phrases import population_name
+from rr_core.registry import ESTIMATORS
 from tests.core.sweeps import THREE, made
 
 GRID = over(s=(0.5, 1.0, 2.0), k=(10, 40), epsilon=(1.0, 2.0, 5.0), n=(100, 1000))
-UPLOADED = Population.from_weights([3, 2, 1]).key
 
 
 @pytest.mark.parametrize(
-    ("cell", "name", "text"),
+    ("cells", "keys"),
     [
-        (Cell("zipf", 5, 1.0, 9, 1.3), "Zipf s = 1.3", "1.3"),
-        (Cell("zipf", 5, 1.0, 9, 0.0), "Zipf s = 0", "0"),
-        (Cell("uniform", 5, 1.0, 9), "uniform", "uniform"),
-        (Cell("humps", 5, 1.0, 9), "two humps", "humps"),
-        (Cell("letters", 5, 1.0, 9), "Letters of Moby-Dick", "letters"),
-        (Cell(POINT, 5, 1.0, 9), "point mass (everybody in one category)", "point"),
-        (Cell(UPLOADED, 3, 1.0, 9), "your histogram", UPLOADED[:16]),
+        (MAIN_GRID, ("eps-n", "eps-s", "n-k", "n-s")),
+        (PAPER_FIGURES["1a"].cells, ("n-s",)),
+        (PAPER_FIGURES["5"].cells, ("eps-n", "n-k")),
     ],
 )
-def test_a_population_has_a_name_and_a_text_for_links(cell, name, text):
-    assert population_name(cell) == name
-    assert axis_value(cell, "population") == text
-    assert axis_value(cell, "s") == cell.s
-
-
-def test_which_maps_there_are():
-    assert map_kinds(MAIN_GRID) == tuple(MAP_KINDS) == ("eps-n", "eps-s", "n-k", "n-s")
-    assert map_kinds(PAPER_FIGURES["1a"].cells) == ("n-s",)
-    assert map_kinds(PAPER_FIGURES["2b"].cells) == ("eps-s",)
-    assert map_kinds(PAPER_FIGURES["5"].cells) == ("eps-n", "n-k")
-    assert all(has_map(cells) for cells in (MAIN_GRID, PAPER_FIGURES["1a"].cells))
+def test_which_maps_there_are(cells, keys):
+    assert map_kinds(cells) == keys
+    assert has_map(cells)
+    assert why_no_map(Sweep(cells, THREE)) == ""
 
 
 @pytest.mark.parametrize(
@@ -81,17 +66,10 @@ def test_which_maps_there_are():
     [
         ((), ()),
         (over(k=5, epsilon=1.0, n=10), ()),
-        (over(dist=("uniform", "humps"), k=5, epsilon=1.0, n=10), ()),
-        (over(dist=POINT, k=5, epsilon=(1.0, 2.0), n=10), ("eps-n",)),
-        (over(k=5, epsilon=1.0, n=(10, 20)), ("n-k",)),
         (over(k=(5, 6), epsilon=1.0, n=10), ("k-n",)),
         (over(s=(1.0, 2.0), k=5, epsilon=1.0, n=10), ("s-n",)),
         # Two values each, but not of the same population.
         ((Cell("zipf", 5, 1.0, 10), Cell("zipf", 5, 2.0, 10), Cell("uniform", 5, 1.0, 100)), ("eps-n",)),
-        (
-            over(k=5, epsilon=(1.0, 2.0), n=10) + over(dist="uniform", k=5, epsilon=1.0, n=(10, 20)),
-            ("eps-n", "n-k"),
-        ),
         # The exponent of another shape is no axis.
         (over(dist=("zipf", "uniform"), s=1.0, k=5, epsilon=(1.0, 2.0), n=10), ("eps-n",)),
     ],
@@ -104,37 +82,9 @@ def test_strips_where_there_is_no_plane(cells, keys):
     for key in keys:
         strip = winner_map(made(cells, [(1, 3, 2)] * len(cells)), key, "mse", {})
         assert strip.is_strip
-        assert len(strip.x) == 2
-        assert len(strip.y) == len(strip.rows) == 1
+        assert (len(strip.x), len(strip.y), len(strip.rows)) == (2, 1, 1)
         for x, spot in zip(strip.x, strip.rows[0], strict=True):
-            assert (axis_value(spot.cell, strip.kind.x), axis_value(spot.cell, strip.kind.y)) == (
-                x,
-                strip.y[0],
-            )
-
-
-def test_strips_of_several_populations():
-    cells = over(dist=("uniform", "humps"), k=5, epsilon=(1.0, 2.0, 4.0), n=10)
-    first, second = fixed_axes(cells, "eps-n", {"population": "uniform"})
-    assert (first.options, first.value) == (("uniform", "humps"), "uniform")
-    assert second.options == (5,)
-    found = winner_map(made(cells, []), "eps-n", "mse", {"population": "uniform"})
-    assert {spot.cell.dist for spot in found.map_cells} == {"uniform"}
-    assert found.position(3.0, 10) == pytest.approx((1.5, 0))
-    assert found.position(3.0, 11) is None
-    assert not winner_map(made(GRID, []), "eps-n", "mse", {}).is_strip
-    with pytest.raises(ValueError, match="that the cells have, eps-n, got 'k-n'"):
-        fixed_axes(cells, "k-n", {})
-    with pytest.raises(ValueError, match="eps-n, eps-s, n-k, n-s, got 's-n'"):
-        fixed_axes(MAIN_GRID, "s-n", {})
-
-
-def test_why_there_is_none():
-    assert why_no_map(Sweep(GRID, THREE)) == ""
-    two = Settings(3, estimators=("inv", "inv_p"))
-    assert "run without InvN and MLE*." in why_no_map(Sweep(GRID, two))
-    for cells in ((), over(k=5, epsilon=1.0, n=10)):
-        assert "none of them takes two values" in why_no_map(Sweep(cells, THREE))
+            assert axis_value(spot.cell, strip.kind.x) == x
 
 
 def test_choices_take_the_middle_or_what_is_wanted():
@@ -145,12 +95,14 @@ def test_choices_take_the_middle_or_what_is_wanted():
     assert (first.value, second.axis, second.value) == ("2.5", "epsilon", 3)
     first, second = fixed_axes(MAIN_GRID, "eps-s", {"k": 77, "n": 100.0})
     assert (first.value, second.value) == (1000, 100)
-    with pytest.raises(
-        ValueError, match="key must be one of the maps that the cells have, eps-n, eps-s, n-k, n-s"
-    ):
-        fixed_axes(MAIN_GRID, "k-n", {})
     with pytest.raises(ValueError, match="that the cells have, none, got 'eps-n'"):
         fixed_axes((), "eps-n", {})
+    with pytest.raises(ValueError, match="metric must be one of the sweep's, mse, nll, got 'tv'"):
+        winner_map(made(GRID, []), "eps-n", "tv", {})
+    two = replace(THREE, estimators=("inv_n", "mle_star"))
+    assert "run without InvP." in why_no_map(Sweep(GRID, two))
+    with pytest.raises(ValueError, match="estimators must hold inv_n, inv_p, mle_star, got inv_n, mle_star"):
+        winner_map(made(GRID, [], settings=two), "eps-n", "mse", {})
 
 
 def test_choices_depend_on_those_before_them():
@@ -162,7 +114,6 @@ def test_choices_depend_on_those_before_them():
     first, second = fixed_axes(cells, "eps-n", {"population": "letters", "k": 10})
     assert first.options == ("1", "letters")
     assert (second.options, second.value) == ((26,), 26)
-    assert fixed_axes(cells, "eps-n", {"population": "uniform"})[0].value == "letters"
 
 
 @pytest.mark.parametrize("key", MAP_KINDS)
@@ -197,35 +148,10 @@ def test_unfinished_sweeps_and_holes():
     assert len(holed.map_cells) == 3
 
 
-def test_wrong_questions():
-    result = made(GRID, [(1, 2, 3)])
-    with pytest.raises(ValueError, match="metric must be one of the sweep's, mse, nll, got 'tv'"):
-        winner_map(result, "eps-n", "tv", {})
-    with pytest.raises(ValueError, match="key must be one of the maps"):
-        winner_map(result, "n-eps", "mse", {})
-    two = replace(THREE, estimators=("inv_n", "mle_star"))
-    with pytest.raises(ValueError, match="estimators must hold inv_n, inv_p, mle_star, got inv_n, mle_star"):
-        winner_map(made(GRID, [], settings=two), "eps-n", "mse", {})
-
-
-def test_a_point_between_the_places():
-    result = made(over(s=(0.0, 1.0, 3.0), k=(10, 40), epsilon=(1.0, 2.0, 5.0), n=(100, 1000, 100_000)), [])
-    along = winner_map(result, "eps-n", "mse", {})
-    assert along.position(1.0, 100) == (0, 0)
-    assert along.position(5.0, 100_000) == (2, 2)
-    assert along.position(3.5, 10_000) == pytest.approx((1.5, 1.5))  # linear, and logarithmic
-    assert along.position(1.25, 100 * math.sqrt(10)) == pytest.approx((0.25, 0.5))
-    for outside in ((0.99, 500), (5.01, 500), (2.0, 99), (2.0, 100_001)):
-        assert along.position(*outside) is None
-    assert winner_map(result, "n-k", "mse", {}).position(1000, 20) == pytest.approx((1, 0.5))
-    assert winner_map(result, "n-s", "mse", {}).position(100, 2.0) == pytest.approx((0, 1.5))
-    assert winner_map(result, "eps-s", "mse", {}).position(2.0, 0.0) == (1, 0)
-
-
 SETTINGS = Settings(12, metrics=("mse", "tv", "nll"), bias=False)
 CELLS = over(s=(0.01, 2.5), k=(5, 20), epsilon=(1.0, 2.0), n=(1000, 50, 200))
 BOTH = (("zipf", 0.01), ("zipf", 2.5))
-INV, INV_N, INV_P, MLE = range(4)
+INV_N, MLE = 1, 3
 
 
 @pytest.fixture(scope="module")
@@ -267,29 +193,6 @@ def test_rows_are_populations_times_k_and_columns_the_third_axis(result):
                 np.testing.assert_array_equal(line.high, [c.quantiles[4, 0, e] for c in mine])
 
 
-def test_along_epsilon(result):
-    drawn = select_curves(
-        result,
-        choice(
-            along="epsilon", populations=BOTH[:1], ks=(20,), fixed_values=(200,), metric="tv", measure="level"
-        ),
-    )
-    (row,) = drawn.rows
-    (panel,) = row.panels
-    np.testing.assert_array_equal(panel.x, [1.0, 2.0])
-    expected = [at(result, 0.01, 20, epsilon, 200).mean[1, MLE] for epsilon in (1.0, 2.0)]
-    np.testing.assert_array_equal(panel.curves["mle_star"].mean, expected)
-
-
-def test_per_category_is_the_sum_divided_by_k(result):
-    summed, mean = (
-        select_curves(result, choice(measure=measure, ks=(20,))) for measure in ("sum", "category")
-    )
-    for name in ("mean", "low", "high"):
-        whole, part = (getattr(drawn.rows[1].panels[0].curves["inv_p"], name) for drawn in (summed, mean))
-        np.testing.assert_allclose(part * 20, whole, rtol=1e-15)
-
-
 def test_excess_is_the_paired_difference_from_mle_star_and_leaves_inv_out(result):
     drawn = select_curves(
         result, choice(metric="nll", measure="excess", ks=(5,), populations=BOTH[1:], fixed_values=(2.0,))
@@ -305,46 +208,25 @@ def test_excess_is_the_paired_difference_from_mle_star_and_leaves_inv_out(result
     errors = np.array([c.difference_error[2, INV_N, MLE] for c in cells])
     np.testing.assert_allclose(line.high - line.mean, 2 * errors, rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(line.mean - line.low, 2 * errors, rtol=1e-12, atol=1e-15)
-    for values in (
-        panel.curves["mle_star"].mean,
-        panel.curves["mle_star"].low,
-        panel.curves["mle_star"].high,
-    ):
-        np.testing.assert_array_equal(values, 0)
-
-
-def test_a_single_seed_has_an_excess_without_a_band():
-    result = run(Sweep(over(k=5, epsilon=1.0, n=(20, 50)), Settings(1, metrics=("nll",), bias=False)))
-    line = select_curves(result, default_selection(result.sweep)).rows[0].panels[0].curves["inv_p"]
-    np.testing.assert_array_equal(line.low, line.mean)
-    np.testing.assert_array_equal(line.high, line.mean)
-
-
-def test_measures_of_each_metric():
-    assert measures(Settings(5, estimators=VALID, bias=False), "mse") == ("category", "sum", "zeros")
-    everything = ("category", "sum", "bias2", "variance", "zeros", "negatives")
-    assert measures(Settings(5, bias=True), "mse") == everything
-    assert measures(SETTINGS, "nll") == ("excess", "level")
-    assert measures(SETTINGS, "tv") == measures(SETTINGS, "max") == ("level",)
-    assert measures(Settings(5, estimators=("inv", "inv_p")), "nll") == ("level",)
+    np.testing.assert_array_equal(panel.curves["mle_star"].high, 0)
 
 
 @pytest.mark.parametrize("part", ["bias2", "variance", "zeros", "negatives"])
 def test_what_the_error_is_made_of(part):
-    """Each number is the cell's own, without a band; squared bias and variance add up to the error."""
-    whole = run(Sweep(over(s=1.0, k=6, epsilon=1.0, n=(20, 50, 100)), Settings(7)))
-    chosen = replace(default_selection(whole.sweep), measure=part)
-    drawn = select_curves(whole, chosen)
+    """Each number is the cell's own, without a band."""
+    whole = run(Sweep(over(s=1.0, k=6, epsilon=1.0, n=(20, 50)), Settings(7)))
+    assert part in measures(whole.sweep.settings, "mse")
+    drawn = select_curves(whole, replace(default_selection(whole.sweep), measure=part))
     assert (drawn.band, drawn.standing) == ("none", None)
-    for e, name in enumerate(whole.sweep.settings.estimators):
-        line = drawn.rows[0].panels[0].curves[name]
+    for e, line in enumerate(drawn.rows[0].panels[0].curves.values()):
         np.testing.assert_array_equal(line.mean, [getattr(cell, part)[e] for cell in whole.cells])
-        np.testing.assert_array_equal(line.low, line.high)
-        both = sum(
-            select_curves(whole, replace(chosen, measure=one)).rows[0].panels[0].curves[name].mean
-            for one in ("bias2", "variance")
-        )
-        np.testing.assert_allclose(both, [cell.mean[0, e] for cell in whole.cells], rtol=1e-9)
+
+
+def test_per_category_is_the_sum_divided_by_k(result):
+    summed, mean = (select_curves(result, choice(measure=measure)) for measure in ("sum", "category"))
+    for whole, part in zip(summed.rows, mean.rows, strict=True):
+        whole_mean, part_mean = (row.panels[0].curves["inv_p"].mean for row in (whole, part))
+        np.testing.assert_allclose(part_mean * whole.cell.k, whole_mean, rtol=1e-15)
 
 
 def test_an_upload_that_is_not_at_hand_has_no_histogram():
@@ -368,20 +250,9 @@ def test_a_partial_result_has_all_rows_and_the_points_that_are_done(result):
     assert drawn.rows[3].panels[0].x.size == 0
     assert drawn.rows[3].panels[0].curves["inv"].mean.shape == (0,)
     assert drawn.n_completed == 8
+    assert drawn.standing == standing(part, "mse")
     empty = select_curves(SweepResult(result.sweep, ()), choice())
     assert (empty.n_completed, empty.standing.worst_cell, empty.standing.n_equal) == (0, None, 0)
-
-
-def test_who_wins_is_about_all_that_is_chosen_and_nothing_else(result):
-    drawn = select_curves(result, choice(ks=(20,), fixed_values=(1.0,)))
-    mine = tuple(c for c in result.cells if c.cell.k == 20 and c.cell.epsilon == 1)
-    assert drawn.standing == standing(SweepResult(result.sweep, mine), "mse")
-    assert drawn.standing.n_completed == len(mine) > 0
-
-
-def test_without_the_three_nobody_wins():
-    result = run(Sweep(over(k=5, epsilon=1.0, n=(20, 50)), Settings(3, estimators=("inv", "mle_star"))))
-    assert select_curves(result, default_selection(result.sweep)).standing is None
 
 
 def test_ranks_and_shares_of_a_population(result):
@@ -397,50 +268,26 @@ def test_ranks_and_shares_of_a_population(result):
 
 
 def test_a_population_at_one_k_only_is_drawn_at_that():
-    given = Population.from_weights([1, 5, 2])
-    cells = over(k=(10, 20), epsilon=1.0, n=(20, 50)) + over(
-        dist=("letters", given.key), k=3, epsilon=1.0, n=(20, 50)
-    )
-    result = run(Sweep(cells, Settings(2, bias=False)), populations={given.key: given})
+    cells = over(k=(10, 20), epsilon=1.0, n=(20, 50)) + over(dist="letters", k=3, epsilon=1.0, n=(20, 50))
+    result = run(Sweep(cells, Settings(2, bias=False)))
     start = default_selection(result.sweep)
-    assert start.populations == (("zipf", 0.0), ("letters", 0.0), (given.key, 0.0))
-    drawn = select_curves(result, start, {given.key: given})
-    assert [row.cell.k for row in drawn.rows] == [20, 26, 3]
-    assert drawn.n_completed == 6
-    np.testing.assert_array_equal(drawn.rows[2].shares, [5 / 8, 2 / 8, 1 / 8])
+    assert start.populations == (("zipf", 0.0), ("letters", 0.0))
+    assert [row.cell.k for row in select_curves(result, start).rows] == [20, 26]
+
+
+ALL_THREE = tuple(("zipf", s) for s in (0.01, 1.3, 2.5))
+OF_FIGURES = tuple(("zipf", s) for s in EXPONENTS)
 
 
 @pytest.mark.parametrize(
-    ("key", "expected"),
+    ("preset", "expected"),
     [
-        (
-            "1a",
-            CurveSelection("n", "mse", "category", tuple(("zipf", s) for s in EXPONENTS), (10_000,), (4.0,)),
-        ),
-        (
-            "2b",
-            CurveSelection(
-                "epsilon", "nll", "excess", tuple(("zipf", s) for s in EXPONENTS), (10_000,), (10**6,)
-            ),
-        ),
-        (
-            "10",
-            CurveSelection(
-                "n", "nll", "excess", (("zipf", 2.5),), (50, 100, 1000, 5000, 10_000), (1.0, 2.0, 4.0, 10.0)
-            ),
-        ),
+        ("1a", CurveSelection("n", "mse", "category", OF_FIGURES, (10_000,), (4.0,))),
+        ("2b", CurveSelection("epsilon", "nll", "excess", OF_FIGURES, (10_000,), (10**6,))),
+        (None, CurveSelection("epsilon", "mse", "category", ALL_THREE, (1000,), (10**6,))),
     ],
 )
-def test_a_figure_of_the_paper_opens_as_it_is_printed(key, expected):
-    preset = PAPER_FIGURES[key]
-    assert default_selection(Sweep(preset.cells, MAIN_SETTINGS), preset) == expected
-
-
-def test_any_other_sweep_opens_with_what_a_figure_holds():
-    grid = Sweep(MAIN_GRID, MAIN_SETTINGS)
-    assert default_selection(grid) == CurveSelection(
-        "epsilon", "mse", "category", tuple(("zipf", s) for s in EXPONENTS), (1000,), (10**6,)
-    )
-    one = Sweep(over(s=1.0, k=(9, 70), epsilon=(0.5, 5.0), n=(10, 100, 1000)), Settings(metrics=("tv",)))
-    assert default_selection(one) == CurveSelection("n", "tv", "level", (("zipf", 1.0),), (9, 70), (5.0,))
-    assert default_selection(Sweep((), SETTINGS)).populations == ()
+def test_a_figure_of_the_paper_opens_as_it_is_printed_and_the_grid_with_what_it_holds(preset, expected):
+    preset = PAPER_FIGURES.get(preset)
+    cells = MAIN_GRID if preset is None else preset.cells
+    assert default_selection(Sweep(cells, MAIN_SETTINGS), preset) == expected

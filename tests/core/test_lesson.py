@@ -16,23 +16,17 @@ SURVEY = lesson()
 TRUTH = np.array(SURVEY.true_counts) / SURVEY.n
 
 
-def test_the_people_are_two_thousand_and_the_most_frequent_answer_is_not_the_first():
-    assert SURVEY.n == sum(PEOPLE.values()) == 2000
-    assert SURVEY.answers == tuple(PEOPLE)
-    assert len(SURVEY.answers) == 5
-    assert np.argmax(SURVEY.true_counts) != 0
-    assert tuple(step.epsilon for step in SURVEY.steps) == EPSILONS
-
-
 @pytest.mark.parametrize("step", SURVEY.steps, ids=lambda step: str(step.epsilon))
 def test_chances_reports_and_estimate_are_the_mechanisms(step):
+    """Of two thousand people, whose most frequent answer is not the first."""
+    assert SURVEY.n == sum(PEOPLE.values()) == 2000
+    assert np.argmax(SURVEY.true_counts) != 0
     mechanism = RandomizedResponse(5, step.epsilon)
     assert (step.keep, step.p) == (mechanism.keep, mechanism.p)
     assert sum(step.counts) == 2000
     for estimate in (inv, inv_n, inv_p, mle_star):
         shares = getattr(step, estimate.__name__)
         assert list(shares) == estimate(step.counts, mechanism).tolist()
-        assert sum(shares) == pytest.approx(1, abs=1e-12)
 
 
 def test_at_the_first_epsilon_one_share_is_negative_and_the_three_repairs_can_be_told_apart():
@@ -56,7 +50,7 @@ def test_neighbouring_epsilon_share_their_dice():
 @pytest.mark.parametrize("epsilon", [EPSILONS[0], EPSILONS[-1]])
 def test_reports_of_many_seeds_follow_the_law(epsilon):
     mechanism = RandomizedResponse(5, epsilon)
-    counts = np.array([lesson((epsilon,), seed).steps[0].counts for seed in range(200)])
+    counts = np.array([lesson((epsilon,), seed).steps[0].counts for seed in range(100)])
     for answer, people in enumerate(SURVEY.true_counts):
         own = stats.binom.pmf(np.arange(people + 1), people, mechanism.p)
         others = stats.binom.pmf(np.arange(2001 - people), 2000 - people, mechanism.q)
@@ -65,7 +59,7 @@ def test_reports_of_many_seeds_follow_the_law(epsilon):
         edges = np.searchsorted(upto, np.linspace(0.1, 0.9, 9))
         chance = np.diff(upto[edges], prepend=0, append=1)
         found = np.bincount(np.searchsorted(edges, counts[:, answer]), minlength=10)
-        assert stats.chisquare(found, chance * 200 / chance.sum()).pvalue > 1e-6
+        assert stats.chisquare(found, chance * 100 / chance.sum()).pvalue > 1e-6
 
 
 def test_the_survey_is_a_typical_one():

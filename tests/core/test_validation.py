@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rr_core
-from rr_core import RandomizedResponse, collinearity, coupling, ibu, inv_variance, zipf
+from rr_core import RandomizedResponse, collinearity, coupling, ibu, zipf
 from rr_core.plan import bounds, shuffling
 from rr_core.plan.protocol_choice import compare, flip_k, flip_k_of_mean, single_k
 from rr_core.populations import Population
@@ -32,7 +32,8 @@ ON_HISTOGRAMS = {
         histogram, [0.2, 0.3, 0.5], mechanism
     ),
 }
-NOT_NUMBERS = [True, False, np.True_, "4", b"4", None, [3], (), {}, 1 + 2j, float("nan"), float("inf")]
+NOT_NUMBERS = [True, np.True_, "4", b"4", None, [3], (), {}, 1 + 2j, float("nan"), float("inf"), float("-inf"), 0, -3.5,
+               np.array([3]), np.array(True), np.timedelta64(3), np.str_("4"), 10**400, "9" * 5000]  # fmt: skip
 
 
 # Whatever takes a stated epsilon.
@@ -52,73 +53,6 @@ def refusal(call, *args, **kwargs) -> str:
         call(*args, **kwargs)
     assert "\n" not in str(caught.value)
     return str(caught.value)
-
-
-@pytest.mark.parametrize("k", [*NOT_NUMBERS, 1, 0, -3, 2.5, 1.9999, float("-inf")], ids=repr)
-def test_wrong_k(k):
-    for call in (
-        lambda: RandomizedResponse(k, 1.0),
-        lambda: RandomizedResponse.from_p(k, 0.9),
-        lambda: zipf(k, 1.0),
-    ):
-        message = refusal(call)
-        assert message.startswith("k must be an integer >= 2, got ")
-        assert message.endswith(repr(k))
-
-
-@pytest.mark.parametrize("k", [2, 2.0, np.int8(2), np.float64(2), np.uint64(2)], ids=repr)
-def test_any_whole_number_is_a_k(k):
-    assert RandomizedResponse(k, 1.0).k == 2
-    assert type(RandomizedResponse(k, 1.0).k) is int
-
-
-@pytest.mark.parametrize(
-    "epsilon",
-    [
-        *NOT_NUMBERS,
-        0,
-        -0.0,
-        -1.0,
-        np.nextafter(1e-6, 0),
-        np.nextafter(700, 701),
-        5e-324,
-        1e9,
-        float("-inf"),
-        10**400,
-    ],
-    ids=lambda value: repr(value)[:12],
-)
-def test_wrong_epsilon(epsilon):
-    message = refusal(RandomizedResponse, 3, epsilon)
-    assert message.startswith("epsilon must be a number from 1e-06 to 700, got ")
-    assert repr(epsilon)[:50].rstrip(")").split("(")[-1] in message
-
-
-@pytest.mark.parametrize(
-    "value",
-    [bytearray(b"4"), np.array([3]), np.array(True), np.timedelta64(3), np.datetime64(3, "s"), np.str_("4"),
-     np.complex64(3), np.array("4"), np.array(3j)],
-    ids=repr,
-)  # fmt: skip
-def test_what_python_or_numpy_would_make_a_number_is_refused(value):
-    assert refusal(RandomizedResponse, 3, value).startswith("epsilon must be a number from ")
-    assert refusal(RandomizedResponse, value, 1.0).startswith("k must be an integer >= 2, got ")
-    assert refusal(RandomizedResponse.from_p, 4, value).startswith("p must be a number with ")
-
-
-@pytest.mark.parametrize(
-    "epsilon",
-    [1e-6, 700, 700.0, np.float32(1), np.float16(0.1), np.longdouble("0.3"), np.int8(2), np.uint8(255), np.array(2.5),
-     decimal.Decimal("0.5"), fractions.Fraction(1, 3)],
-    ids=repr,
-)  # fmt: skip
-def test_epsilon_is_a_float_whatever_it_was_stored_as(epsilon):
-    """As a float it makes the same objects, to the last bit: everywhere an epsilon is stated."""
-    for make in BY_EPSILON:
-        made, same = make(epsilon), make(float(epsilon))
-        assert made == same
-        if hasattr(made, "epsilon"):
-            assert type(made.epsilon) is float
 
 
 @pytest.mark.parametrize("make", BY_EPSILON)
@@ -141,41 +75,51 @@ def test_arrays_of_epsilons_have_the_same_range(bound):
     np.testing.assert_array_equal(bound(3, np.array([1, 200], np.uint8), 10), bound(3, [1.0, 200.0], 10))
 
 
-@pytest.mark.parametrize("p", [*NOT_NUMBERS, 0, 1, 1.0, 0.25, 0.2, -0.5, 2, float("-inf")], ids=repr)
-def test_wrong_p(p):
-    message = refusal(RandomizedResponse.from_p, 4, p)
-    assert message.startswith("p must be a number with 1/k = 0.25 < p < 1, got ")
-    assert message.endswith(repr(p)) or message.endswith(repr(float(p)))
+@pytest.mark.parametrize("value", NOT_NUMBERS, ids=lambda value: repr(value)[:12])
+def test_what_is_no_k_no_epsilon_and_no_p(value):
+    for call, allowed in (
+        (lambda: RandomizedResponse(value, 1.0), "k must be an integer >= 2, got "),
+        (lambda: zipf(value, 1.0), "k must be an integer >= 2, got "),
+        (lambda: RandomizedResponse(3, value), "epsilon must be a number from 1e-06 to 700, got "),
+        (lambda: RandomizedResponse.from_p(4, value), "p must be a number with 1/k = 0.25 < p < 1, got "),
+    ):
+        said = refusal(call)
+        assert said.startswith(allowed)
+        assert len(said) < 120
 
 
-@pytest.mark.parametrize("k", [3, 6, 7, 10, 41, 49, 1_423_000])
-def test_p_equal_to_one_over_k_as_a_double_is_refused(k):
+@pytest.mark.parametrize("k", [3, 49, 1_423_000])
+def test_one_category_and_too_many_and_p_equal_to_one_over_k_as_a_double_are_refused(k):
+    assert refusal(RandomizedResponse, 1, 1.0) == "k must be an integer >= 2, got 1"
+    assert refusal(RandomizedResponse, 10**5000, 1.0).endswith("got a number of thousands of digits")
     assert "p must be" in refusal(RandomizedResponse.from_p, k, 1 / k)
+
+
+@pytest.mark.parametrize("stored", [np.float16(0.1), np.longdouble("0.3"), np.uint8(255), np.array(2.5),
+                                    decimal.Decimal("0.5"), fractions.Fraction(1, 3)], ids=repr)  # fmt: skip
+def test_an_epsilon_is_a_float_whatever_it_was_stored_as(stored):
+    """As a float it makes the same objects, to the last bit: everywhere an epsilon is stated. A k is an int."""
+    for make in BY_EPSILON:
+        assert make(stored) == make(float(stored))
+    assert type(RandomizedResponse(np.float64(3.0), stored).epsilon) is float
+    assert type(RandomizedResponse(np.float64(3.0), stored).k) is int
 
 
 BAD_HISTOGRAMS = [
     (5, r"last axis of length k = 3, got shape \(\)"),
-    ([], r"last axis of length k = 3, got shape \(0,\)"),
     ([1, 2], r"last axis of length k = 3, got shape \(2,\)"),
-    ([1, 2, 3, 4], r"last axis of length k = 3, got shape \(4,\)"),
     ([[1], [2], [3]], r"last axis of length k = 3, got shape \(3, 1\)"),
     ([1, -2, 3], r"non-negative \(every entry >= 0\), got -2 at index \[1\]"),
     ([[1, 2, 3], [4, 5, -0.5]], r"non-negative \(every entry >= 0\), got -0\.5 at index \[1, 2\]"),
     ([1, float("nan"), 3], r"finite, got nan at index \[1\]"),
-    ([1, 2, float("inf")], r"finite, got inf at index \[2\]"),
     ([-float("inf"), 2, 3], r"finite, got -inf at index \[0\]"),
     ([0, 0, 0], r"positive total, got all zeros"),
-    ([0.0, -0.0, 0.0], r"positive total, got all zeros"),
     ([[1, 2, 3], [0, 0, 0]], r"positive total, got all zeros"),
     ([[1, 2, 3], [1, 2]], r"numeric array, got a ragged sequence"),
     (["1", "2", "3"], r"numeric array, got dtype <U1"),
     ([1, None, 3], r"numeric array, got dtype object"),
-    ([1, "2", 3], r"numeric array, got dtype"),
-    ([1, object(), 3], r"numeric array, got dtype object"),
     ([1, 2, 3j], r"numeric array, got dtype complex128"),
     (np.array([1, 2, 3], dtype="datetime64[s]"), r"numeric array, got dtype datetime64\[s\]"),
-    (None, r"numeric array, got dtype object"),
-    ("abc", r"numeric array, got dtype <U3"),
     ({"a": 1}, r"numeric array, got dtype object"),
 ]
 
@@ -189,53 +133,12 @@ def test_wrong_histogram(histogram, said):
 
 
 @pytest.mark.parametrize(
-    ("theta", "said"), [case for case in BAD_HISTOGRAMS if "finite" in case[1] or "k = 3" in case[1]]
-)
-def test_wrong_theta(theta, said):
-    for call in (
-        lambda: rr_core.optimality_gap([1, 2, 3], theta, MECHANISM),
-        lambda: rr_core.update_factors([1, 2, 3], theta, MECHANISM),
-        lambda: rr_core.negative_log_likelihood([1, 2, 3], theta, MECHANISM),
-        lambda: inv_variance(theta, 100, MECHANISM),
-        lambda: MECHANISM.expected(theta),
-    ):
-        message = refusal(call)
-        assert message.startswith("theta must ")
-        assert re.search(said, message)
-
-
-def test_errors_between_vectors_of_different_length():
-    for distance in (rr_core.squared_error, rr_core.total_variation, rr_core.max_error):
-        message = refusal(distance, [0.5, 0.5], [0.2, 0.3, 0.5])
-        assert message == "theta_hat must have a last axis of length k = 3, got shape (2,)"
-        assert refusal(distance, ["a", "b"], [0.5, 0.5]).startswith("theta_hat must be a numeric array")
-        assert refusal(distance, [0.5, 0.5], 3.0).startswith("theta must have shape (..., k)")
-
-
-@pytest.mark.parametrize(
     "start",
-    [
-        [0.5, 0.5],
-        [0.5, 0.6, -0.1],
-        [0.5, 0.4, 0.2],
-        [0, 0, 0],
-        [float("nan"), 0.5, 0.5],
-        ["a", "b", "c"],
-        1.0,
-    ],
+    [[0.5, 0.5], [0.5, 0.6, -0.1], [0.5, 0.4, 0.2], [float("nan"), 0.5, 0.5], np.full((2, 3), 1 / 3)],
     ids=repr,
 )
 def test_wrong_start(start):
-    assert refusal(ibu, [1, 2, 3], MECHANISM, 3, start=start).startswith("start must ")
-
-
-@pytest.mark.parametrize("start", [np.full((2, 3), 1 / 3), np.full((5, 1, 3), 1 / 3)], ids=["rows", "axes"])
-def test_a_start_of_the_wrong_batch_shape(start):
     assert refusal(ibu, np.ones((4, 3)), MECHANISM, 3, start=start).startswith("start must ")
-
-
-def test_a_long_value_is_cut_in_the_message():
-    assert len(refusal(RandomizedResponse, "9" * 5000, 1.0)) < 120
 
 
 def test_mechanisms_are_frozen_and_compare_by_k_and_epsilon():
