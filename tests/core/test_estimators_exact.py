@@ -7,10 +7,11 @@ place of a double) on those terms. So the entrywise tests take the size of the t
 strict for every entry that does not cancel."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import rr_core
@@ -22,9 +23,15 @@ from rr_core import (
     inv,
     inv_n,
     inv_p,
+    inv_variance,
     mle_star,
+    negative_log_likelihood,
     optimality_gap,
+    squared_error,
+    total_variation,
+    update_factors,
 )
+from rr_core.limits import EPSILON_MIN
 from rr_core.registry import ESTIMATORS, VALID
 from tests.core import exact
 from tests.core.histograms import both_ways, counts, epsilons, families
@@ -44,7 +51,7 @@ def check(name, histogram, mechanism, channel):
 
 @holds("It keeps the most categories for which the smallest of them stays positive, $N(p-q)>S-mc_i$.")
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("k", [2, 3, 16])
+@pytest.mark.parametrize("k", [2, 3, 11, 32])
 def test_every_family_at_every_epsilon_is_exact(name, k):
     edges = {
         "smallest frequencies": np.full(k, 5e-324),
@@ -57,11 +64,11 @@ def test_every_family_at_every_epsilon_is_exact(name, k):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(("k", "epsilon"), [(2047, 6.0), (2048, 1e-6)])
+@pytest.mark.parametrize(("k", "epsilon"), [(2047, 6.0), (2048, 6.0), (3001, 1e-6)])
 def test_large_k_is_exact_on_both_sides_of_the_long_row_switch(name, k, epsilon):
     channel, mechanism = exact.channel_from_epsilon(k, epsilon), RandomizedResponse(k, epsilon)
     chosen = families(k, np.random.default_rng(k))
-    for family in ("noisy Zipf", "frequencies"):
+    for family in ("noisy Zipf", "huge counts", "frequencies"):
         check(name, chosen[family], mechanism, channel)
 
 
@@ -74,8 +81,18 @@ def test_any_histogram_at_any_epsilon_is_exact(histogram, epsilon):
 
 
 @pytest.mark.slow
+@given(counts(), st.floats(0, 1, exclude_min=True, exclude_max=True))
+def test_any_counts_at_any_p_are_exact(histogram, fraction):
+    k = len(histogram)
+    p = 1 / k + fraction * (1 - 1 / k)
+    assume(RandomizedResponse(k, EPSILON_MIN).p <= p < 1)
+    for name in NAMES:
+        check(name, histogram, RandomizedResponse.from_p(k, p), exact.channel_from_p(k, p))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("k", [2, 5, 12])
+@pytest.mark.parametrize("k", [2, 5, 40])
 def test_each_entry_is_exact_on_the_scale_of_its_own_terms(name, k):
     for mechanism, channel in both_ways(k):
         for histogram in families(k, np.random.default_rng(k + 1)).values():
@@ -150,7 +167,7 @@ def test_small_rows_beside_large_ones_are_exact():
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("epsilon", [1e-6, 1.0, 700.0])
+@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 8.0, 700.0])
 def test_estimates_sum_to_one_and_repairs_are_distributions(name, epsilon):
     rng = np.random.default_rng(5)
     for k in (2, 9, 500, 4000):
@@ -158,6 +175,14 @@ def test_estimates_sum_to_one_and_repairs_are_distributions(name, epsilon):
         estimate = getattr(rr_core, name)(histogram, RandomizedResponse(k, epsilon))
         assert math.fsum(estimate) == pytest.approx(1, abs=1e-14 * np.abs(estimate).sum())
         assert name == "inv" or estimate.min() >= 0
+
+
+def test_counts_beyond_2_to_the_53_are_taken_as_their_nearest_double():
+    histogram = np.array([2**60 + 1, 2**61 + 3, 2**62 - 1, 5], dtype=np.int64)
+    mechanism, channel = RandomizedResponse(4, 1.0), exact.channel_from_epsilon(4, 1.0)
+    for name in NAMES:
+        check(name, histogram, mechanism, channel)
+        check(name, histogram.astype(np.uint64) * np.uint64(3), mechanism, channel)
 
 
 @pytest.mark.parametrize(
@@ -202,9 +227,16 @@ def test_the_reference_example_is_certified_and_collinear():
     assert not place.theorem2_holds
 
 
+def test_three_categories_at_log_three_report_something_at_random_in_three_cases_of_five():
+    made = RandomizedResponse(3, math.log(3))
+    assert made.k * made.q == pytest.approx(0.6, rel=1e-15)
+    np.testing.assert_allclose(made.matrix(), 0.2 + 0.4 * np.eye(3), rtol=1e-15)
+
+
 EVERY = {**ESTIMATORS, "ibu": lambda histogram, mechanism: ibu(histogram, mechanism, 5)}
 every_estimator = pytest.mark.parametrize("estimate", EVERY.values(), ids=EVERY)
 
+MECHANISM = RandomizedResponse(6, 1.2)
 LONG = 2500  # beyond the switch to distinct values row by row
 
 
@@ -215,7 +247,7 @@ def batch(shape, k, seed=0):
 
 
 @every_estimator
-@pytest.mark.parametrize(("shape", "k"), [((3, 2), 6), ((2, 1, 2), 2), ((3,), LONG)])
+@pytest.mark.parametrize(("shape", "k"), [((5,), 6), ((3, 2), 6), ((2, 1, 2), 2), ((3,), LONG)])
 def test_a_batch_is_its_rows_one_by_one(estimate, shape, k):
     for scale in (1, 1000, 0.001):
         histogram, mechanism = batch(shape, k) * scale, RandomizedResponse(k, 1.2)
@@ -225,6 +257,14 @@ def test_a_batch_is_its_rows_one_by_one(estimate, shape, k):
             np.testing.assert_allclose(
                 together[index], estimate(histogram[index], mechanism), rtol=1e-13, atol=1e-16
             )
+
+
+@every_estimator
+def test_rows_of_very_different_size_do_not_disturb_each_other(estimate):
+    rows = np.array([[1e-250, 3e-250, 0], [1e250, 0, 5e250], [1.0, 2.0, 3.0]])
+    together = estimate(rows, RandomizedResponse(3, 2.0))
+    for row, alone in zip(together, rows, strict=True):
+        np.testing.assert_allclose(row, estimate(alone / alone.max(), RandomizedResponse(3, 2.0)), atol=1e-14)
 
 
 @every_estimator
@@ -243,9 +283,17 @@ def test_long_rows_with_different_numbers_of_distinct_counts(estimate):
 
 
 @every_estimator
+def test_an_empty_batch_gives_an_empty_batch(estimate):
+    for k, shape in product((6, LONG), ((0,), (2, 0), (0, 3))):
+        result = estimate(np.zeros((*shape, k), dtype=np.int64), RandomizedResponse(k, 1.2))
+        assert result.shape == (*shape, k)
+
+
+@every_estimator
 @pytest.mark.parametrize("k", [6, LONG])
-def test_inputs_may_be_read_only_and_are_left_alone(estimate, k):
-    histogram = batch((2,), k).astype(np.float64)
+@pytest.mark.parametrize("dtype", [np.int64, np.float64])
+def test_inputs_may_be_read_only_and_are_left_alone(estimate, k, dtype):
+    histogram = batch((2,), k).astype(dtype)
     before = histogram.copy()
     histogram.flags.writeable = False
     for passed in (histogram, histogram[0]):
@@ -255,4 +303,20 @@ def test_inputs_may_be_read_only_and_are_left_alone(estimate, k):
         assert not np.shares_memory(result, passed)
         result[...] = -1
     np.testing.assert_array_equal(histogram, before)
-    assert estimate(histogram[:0], RandomizedResponse(k, 1.2)).shape == (0, k)
+
+
+def test_numbers_per_row_have_the_shape_of_the_batch():
+    histogram = batch((3, 2), 6)
+    theta = mle_star(histogram, MECHANISM)
+    assert optimality_gap(histogram, theta, MECHANISM).shape == (3, 2)
+    assert update_factors(histogram, theta, MECHANISM).shape == (3, 2, 6)
+    assert negative_log_likelihood(histogram, theta, MECHANISM).shape == (3, 2)
+    assert squared_error(theta, theta[0, 0]).shape == total_variation(theta, theta[0, 0]).shape == (3, 2)
+    assert inv_variance(theta, 100, MECHANISM).shape == (3, 2, 6)
+    for single in (
+        optimality_gap(histogram[0, 0], theta[0, 0], MECHANISM),
+        negative_log_likelihood(histogram[0, 0], theta[0, 0], MECHANISM),
+        squared_error(theta[0, 0], theta[0, 1]),
+        total_variation(theta[0, 0], theta[0, 1]),
+    ):
+        assert type(single) is float

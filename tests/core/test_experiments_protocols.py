@@ -1,5 +1,5 @@
-"""Errors by protocol: against theory and by hand, the stored table measured again in part, and the verdicts on
-the sentences of Lopuhaä-Zwakenberg et al."""
+"""Errors by protocol: against theory, against the engine of sweeps, the stored table measured again in part,
+and the verdicts on the sentences of Lopuhaä-Zwakenberg et al."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rr_core.experiments import protocols
+from rr_core.experiments import grid, protocols
+from rr_core.experiments.cell import compute_cell
 from rr_core.experiments.protocols import (
     AGE,
     ESTIMATES,
@@ -23,7 +24,7 @@ from rr_core.experiments.protocols import (
     sentences,
     stored,
 )
-from rr_core.protocols import MaximumLikelihood
+from rr_core.protocols import MaximumLikelihood, mle
 from rr_core.protocols.laws import support
 from tests.benchmarks.lopuhaa_figures import collections_of
 
@@ -31,9 +32,8 @@ KEYS = {"k_rr": "rr", "sue": "sue", "oue": "oue"}
 ROWS = [row for rows in stored().values() for row in rows]
 
 
-@pytest.mark.parametrize(
-    ("protocol", "k", "epsilon", "n"), [("k_rr", 3, 0.3, 40), ("sue", 12, 1.0, 500), ("oue", 40, 3.0, 200)]
-)
+@pytest.mark.parametrize("protocol", KEYS)
+@pytest.mark.parametrize(("k", "epsilon", "n"), [(3, 0.3, 40), (12, 1.0, 500), (40, 3.0, 200)])
 @pytest.mark.slow
 def test_the_error_of_inv_is_its_variance(monkeypatch, protocol, k, epsilon, n):
     """For the users themselves whatever they are, for their population (1 - E sum of squares)/n more."""
@@ -46,6 +46,34 @@ def test_the_error_of_inv_is_its_variance(monkeypatch, protocol, k, epsilon, n):
         less = squares - 1 / k if users == "sampled" else 0.0
         expected = k * float(law.mean_variance(k, n, users)) - less / n
         assert abs(row.mean["inv"] - expected) < 4.5 * row.standard_error["inv"]
+
+
+@pytest.mark.parametrize("protocol", ["sue", "oue"])
+@pytest.mark.parametrize(("k", "epsilon", "n"), [(10, 0.2, 100), (10, 2.0, 10_000), (100, 4.0, 10_000)])
+def test_the_maximum_of_the_likelihood_is_reached(monkeypatch, protocol, k, epsilon, n):
+    """The gap of every collection is at most what the module promises."""
+    found = []
+
+    def watched(*given):
+        found.append(mle(*given))
+        return found[-1]
+
+    monkeypatch.setattr(protocols, "mle", watched)
+    measure(Setting(protocol, JEFFREYS, k, epsilon, n), 2)
+    assert [one.gap <= 1e-8 for one in found] == [True] * 2
+
+
+def test_k_rr_errs_as_in_the_engine_of_sweeps():
+    """The same population of the same fixed users, other random numbers: within five standard errors."""
+    (cell,) = grid.over(dist="geometric", k=20, epsilon=1.0, n=1000)
+    settings = grid.Settings(
+        400, estimators=("inv", "inv_n", "inv_p", "mle_star"), metrics=("mse",), users="sampled"
+    )
+    swept = compute_cell(cell, settings)
+    here = measure(Setting("k_rr", "geometric", 20, 1.0, 1000, "sampled"), 400)[1]
+    for place, name in enumerate(ESTIMATES):
+        error = math.hypot(swept.standard_error[0, place], here.standard_error[name])
+        assert abs(swept.mean[0, place] - here.mean[name]) < 5 * error
 
 
 def test_numbers_of_a_setting_by_hand():
@@ -119,6 +147,25 @@ def test_the_paper_s_numbers_of_people_and_categories():
         assert {one.epsilon for one in FIGURES[key]} == set(np.linspace(0.2, 2, 10).round(1))
 
 
+CHEAP = [
+    row
+    for row in ROWS
+    if row.truth == "fixed" and row.setting.population != AGE and row.setting.epsilon in (0.2, 2.0)
+    and (row.setting.protocol == "k_rr" or row.setting.n <= 1000)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "row", CHEAP, ids=lambda row: f"{row.setting.protocol} {row.setting.n} {row.setting.epsilon}"
+)
+def test_measured_again(row):
+    """Other collections, fewer: within five standard errors."""
+    again = measure(row.setting, 20, 77)[0]
+    for name in ESTIMATES:
+        error = math.hypot(again.standard_error[name], row.standard_error[name])
+        assert abs(again.mean[name] - row.mean[name]) < 5 * error
+
+
 def test_the_same_seeds_give_the_stored_numbers():
     setting = FIGURES["3"][29]
     found = measure(setting, collections_of(setting))
@@ -168,3 +215,26 @@ def test_verdicts_where_all_settings_are_alike(means, false):
         "not tested",
         "not settled",
     }
+
+
+def test_where_nothing_is_settled():
+    found = verdicts(table(1.0, 0.9, 0.8, 0.79, spread=1.0))
+    assert set(found.values()) - {"not settled"} <= {"does not hold"}
+    assert found["ue_real"] == "does not hold"  # no setting shows what the sentence says there can be
+
+
+def test_a_single_exception_is_counted():
+    rows = table(1.0, 0.9, 0.8, 0.4)
+    rows["2"][0] = with_errors(rows["2"][0], (1.0, 0.9, 0.8, 1.1))
+    found = {one.key: one for one in sentences(rows)}
+    assert (found["rr_few"].count.no, found["rr_few"].verdict) == (1, "mostly holds")
+    assert found["rr_few"].highest is rows["2"][0]
+    assert found["both_better"].count.no == 1
+
+
+def test_ratios_of_the_table_are_consistent():
+    for row in (row for rows in FIGURE_ROWS.values() for row in rows):
+        assert row.difference["mle", "inv_p"] == pytest.approx(
+            row.mean["mle"] - row.mean["inv_p"], rel=1e-4, abs=1e-12
+        )
+        assert not math.isnan(row.ratio("mle", "inv_p")[1])

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from scipy import stats
 
-from rr_core.experiments.grid import Cell, Settings, Sweep, over
+from rr_core.experiments.grid import MAIN_GRID, Cell, Settings, Sweep, over
 from rr_core.experiments.ranking import (
     FAR_STANDARD_ERRORS,
     LeaderInterval,
@@ -39,6 +39,14 @@ def test_counts_and_ratios():
     assert (found.median_ratio, found.worst_ratio, found.worst_cell) == (1.75, 3.0, CELLS[2])
 
 
+@pytest.mark.parametrize("lacking", [{"metrics": ("nll",)}, {"estimators": ("inv", "inv_n", "inv_p")}])
+def test_what_is_lacking_is_said(lacking):
+    settings = Settings(40, **{"estimators": VALID, "metrics": ("mse", "nll"), "bias": False} | lacking)
+    result = made(CELLS, MEANS, settings=settings)
+    with pytest.raises(ValueError, match="must be one of the sweep's"):
+        standing(result, "mse")
+
+
 ALONG_EPSILON = over(s=1.0, k=10, epsilon=(1, 2, 3, 4, 5, 6), n=100)
 N, P, HAIR, SHARED, EQUAL = (1, 3, 2), (3, 1, 2), (1, 1.01, 2), (3, 1, 1), (1, 1, 1)
 
@@ -48,10 +56,14 @@ N, P, HAIR, SHARED, EQUAL = (1, 3, 2), (3, 1, 2), (1, 1.01, 2), (3, 1, 1), (1, 1
     [
         (ALONG_EPSILON, "epsilon"),
         (over(k=5, epsilon=1.0, n=(10, 20)), "n"),
+        (over(dist="uniform", k=(5, 9), epsilon=1.0, n=10), "k"),
         (over(s=(0.5, 1.0), k=5, epsilon=1.0, n=10), "s"),
         (over(k=5, epsilon=(1.0, 2.0), n=(10, 20)), None),
+        (over(dist=("uniform", "humps"), k=5, epsilon=(1.0, 2.0), n=10), None),
+        (over(k=5, epsilon=1.0, n=10), None),
         ((Cell("zipf", 5, 1.0, 10, 1.0), Cell("uniform", 5, 1.0, 10)), None),
         ((), None),
+        (MAIN_GRID, None),
     ],
 )
 def test_the_only_axis(cells, axis):
@@ -59,7 +71,6 @@ def test_the_only_axis(cells, axis):
 
 
 def test_stretches_of_equal_winners():
-    """What was not run ends one, too, and the order of the cells does not matter."""
     result = made(ALONG_EPSILON, [N, N, HAIR, P, SHARED, EQUAL], 0.1)
     assert leader_intervals(result, "mse", "epsilon") == (
         LeaderInterval(1, 2, ("inv_n",), True, False),
@@ -68,12 +79,21 @@ def test_stretches_of_equal_winners():
         LeaderInterval(5, 5, ("inv_p", "mle_star"), False, False),
         LeaderInterval(6, 6, VALID, False, True),
     )
-    mixed = tuple(ALONG_EPSILON[i] for i in (5, 0, 1, 3, 2, 4))  # of them 6, 1, 2 and 4 are run
+    assert leader_intervals(made(ALONG_EPSILON, [P] * 6, 0.1), "mse", "epsilon") == (
+        LeaderInterval(1, 6, ("inv_p",), True, True),
+    )
+
+
+def test_what_was_not_run_ends_a_stretch_and_the_order_of_the_cells_does_not_matter():
+    mixed = tuple(
+        ALONG_EPSILON[i] for i in (5, 0, 1, 3, 2, 4)
+    )  # of them the first four are run: 6, 1, 2 and 4
     assert leader_intervals(made(mixed, [P] * 4, 0.1), "mse", "epsilon") == (
         LeaderInterval(1, 2, ("inv_p",), True, False),
         LeaderInterval(4, 4, ("inv_p",), False, False),
         LeaderInterval(6, 6, ("inv_p",), False, True),
     )
+    assert leader_intervals(made(ALONG_EPSILON, []), "mse", "epsilon") == ()
 
 
 # Two runs compared: against SciPy's Welch test, and on runs whose relation is known.
@@ -129,18 +149,32 @@ def test_the_same_run_is_the_same_bit_for_bit(first):
     assert again.same_collections
     assert (again.largest_difference, again.n_beyond) == (0.0, 0)
     assert (again.largest_ratio, again.median_ratio) == (1.0, 1.0)
-    other = replace(first.cells[4], quantiles=first.cells[4].quantiles + 1e-16)
+    part = agreement(first, SweepResult(first.sweep, first.cells[:3]), "mse")
+    assert part.identical
+    assert part.n_common == 3
+
+
+def test_one_number_apart_is_not_the_same(first):
+    cell = first.cells[4]
+    other = replace(cell, quantiles=cell.quantiles + 1e-16)
     changed = SweepResult(first.sweep, (*first.cells[:4], other, *first.cells[5:]))
-    assert not agreement(first, changed, "mse").identical
-    under_others = Sweep(first.sweep.cells, replace(SETTINGS, seed=2))
-    assert not agreement(first, SweepResult(under_others, first.cells), "mse").identical
+    found = agreement(first, changed, "mse")
+    assert not found.identical
+    assert found.largest_difference == 0.0
+
+
+def test_the_same_numbers_under_other_settings_are_not_the_same(first):
+    other = Sweep(first.sweep.cells, replace(SETTINGS, seed=2))
+    assert not agreement(first, SweepResult(other, first.cells), "mse").identical
 
 
 @pytest.mark.parametrize(
     ("mine", "theirs", "same"),
     [
         ({"seed": 1}, {"seed": 2}, True),  # rounded: no seed behind the users
+        ({"people": "drawn"}, {"people": "drawn"}, True),
         ({"people": "drawn", "seed": 1}, {"people": "drawn", "seed": 2}, False),
+        ({"people": "drawn"}, {"people": "rounded"}, False),
         ({"users": "sampled", "people": "drawn", "seed": 1}, {"users": "sampled", "seed": 2}, True),
         ({"users": "sampled"}, {"users": "fixed"}, False),
     ],
@@ -155,6 +189,12 @@ def test_nothing_in_common(first):
     found = agreement(first, ran(over(k=5, epsilon=1.0, n=(10, 20))), "mse")
     assert (found.n_common, found.n_compared, found.n_beyond, found.expected_beyond) == (0, 0, 0, 0)
     assert not found.identical
-    assert all(map(math.isnan, (found.largest_difference, found.largest_ratio, found.median_ratio)))
-    with pytest.raises(ValueError, match="metric must be one that both runs have, got 'tv'"):
-        agreement(first, first, "tv")
+    assert math.isnan(found.largest_difference)
+    assert math.isnan(found.largest_ratio)
+    assert math.isnan(found.median_ratio)
+    assert found.difference_cell is found.ratio_cell is None
+
+
+def test_a_metric_that_one_run_lacks(first):
+    with pytest.raises(ValueError, match="metric must be one that both runs have, got 'nll'"):
+        agreement(first, ran(CELLS_AGREEMENT[:1], metrics=("mse",)), "nll")

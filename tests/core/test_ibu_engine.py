@@ -1,11 +1,13 @@
-"""IBU: the listing's iterates at the price of the distinct counts, against arithmetic with 60 digits;
-its starts; many histograms at once, each with its own mechanism; limits; progress."""
+"""IBU: the listing's iterates at the price of the distinct counts, against rational arithmetic and arithmetic with 60
+digits; its starts; many histograms at once, each with its own mechanism; limits; progress."""
 
 from __future__ import annotations
 
 import decimal
 import importlib
+import itertools
 import re
+import types
 from fractions import Fraction
 
 import numpy as np
@@ -77,7 +79,7 @@ def test_a_channel_with_more_reports_than_truths():
 
 
 @pytest.mark.parametrize("start", [None, "interior"])
-@pytest.mark.parametrize("shape", [(), (2, 2)])
+@pytest.mark.parametrize("shape", [(), (3,), (2, 2)])
 def test_the_path_records_distance_gap_and_certificate(shape, start):
     mechanism, rng = RandomizedResponse(9, 1.0), np.random.default_rng(1)
     histogram = rng.integers(0, 50, (*shape, 9)) + 1
@@ -113,6 +115,27 @@ def test_any_interior_start_ends_at_mle_star():
         np.testing.assert_allclose(theta, mle_star(histogram, mechanism), atol=1e-6)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("start", ["uniform", "by halves"])
+def test_a_million_categories_are_a_few_dozen_levels(start):
+    k = 1_000_000
+    mechanism = RandomizedResponse(k, 8.0)
+    histogram = noisy(k, 1_200_000, mechanism)
+    halves = np.where(np.arange(k) < k // 2, 1.5, 0.5) / k
+    given_start = None if start == "uniform" else halves
+    path = ibu_path(histogram, mechanism, [1, 5000], given_start)
+    pairs = np.unique(histogram + 10**9 * (halves * k > 1) * (start != "uniform"))
+    assert len(path.counts) == pairs.size < 100
+    step = listing.ibu_step(
+        histogram / histogram.sum(), mechanism.p, np.full(k, 1 / k) if given_start is None else halves
+    )
+    np.testing.assert_allclose(path.estimate(0), step, rtol=1e-11)
+    assert path.certificate[1] < path.certificate[0]
+    assert path.certificate[1] == pytest.approx(
+        optimality_gap(histogram, path.estimate(1), mechanism), rel=1e-6
+    )
+
+
 def test_more_levels_than_one_dot_product_takes():
     """Every category is a level, and the sum over them is taken in several pieces."""
     k = 20_000
@@ -135,6 +158,15 @@ def test_what_decays_ends_at_zero_not_at_the_smallest_number_above_it():
 
 # Below this a double has no 16 digits left.
 SMALLEST = 1e-280
+
+
+def rational(histogram, channel, start, iterations):
+    """Eq. (5) in fractions."""
+    theta = [Fraction(x) for x in start]
+    for _ in range(iterations):
+        factors = exact.update_factors(histogram, theta, channel)
+        theta = [x * m for x, m in zip(theta, factors, strict=True)]
+    return theta
 
 
 def by_digits(histogram, channel, start, marks, digits=60):
@@ -163,8 +195,19 @@ def assert_near(computed, truth, tolerance=exact.TOLERANCE):
             assert abs(Fraction(float(value)) - wanted) <= tolerance * wanted
 
 
+@pytest.mark.parametrize("start", [None, [0.5, 0.25, 0.125, 0.125], [0.75, 0.0, 0.25, 0.0]])
+@pytest.mark.parametrize("histogram", [[7, 0, 2, 2], [0, 0, 0, 1], [3, 1, 10**6, 2]])
+@pytest.mark.parametrize("p", [0.26, 0.5, 0.96875])
+def test_the_first_iterations_are_those_of_rational_arithmetic(histogram, start, p):
+    mechanism, channel = RandomizedResponse.from_p(4, p), exact.channel_from_p(4, p)
+    path = ibu_path(histogram, mechanism, range(5), start)
+    given = [0.25] * 4 if start is None else start
+    for t in range(5):
+        assert_near(path.estimate(t), rational(histogram, channel, given, t), 1e-14)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("k", [2, 5])
+@pytest.mark.parametrize("k", [2, 5, 9])
 def test_every_kind_of_histogram_and_mechanism(k):
     marks = (1, 2, 7)
     uniform = [Fraction(1 / k)] * k
@@ -176,12 +219,11 @@ def test_every_kind_of_histogram_and_mechanism(k):
                 assert_near(path.estimate(index), truth)
 
 
-@pytest.mark.parametrize("start", [[0.2] * 5, [0.5, 0.0, 0.25, 0.125, 0.125]])
-@pytest.mark.parametrize("epsilon", [1e-6, 1.0, 6.0])
-def test_thousands_of_iterations_gather_no_error(epsilon, start):
-    histogram, marks = [40, 17, 17, 5, 0], (1, 2, 100, 3000)
-    path = ibu_path(histogram, RandomizedResponse(5, epsilon), marks, start)
-    wanted = by_digits(histogram, exact.channel_from_epsilon(5, epsilon), start, marks, 40)
+@pytest.mark.parametrize("epsilon", [1e-6, 0.01, 1.0, 6.0])
+def test_thousands_of_iterations_gather_no_error(epsilon):
+    histogram, marks = [40, 17, 17, 5, 0], (100, 3000)
+    path = ibu_path(histogram, RandomizedResponse(5, epsilon), marks)
+    wanted = by_digits(histogram, exact.channel_from_epsilon(5, epsilon), [0.2] * 5, marks, 40)
     for index, truth in enumerate(wanted):
         assert exact.normwise_error(path.estimate(index), truth) <= exact.TOLERANCE
 
@@ -215,11 +257,13 @@ def test_what_starts_at_zero_is_never_revived(epsilon):
         assert theta.sum() == pytest.approx(1, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_the_sum_stays_one_where_nearly_every_report_is_a_redraw():
-    """There each iteration multiplies by a rounded one: 20,000 of them would gather 1e-12."""
-    histogram = np.random.default_rng(0).integers(1, 50, 7)
-    path = ibu_path(histogram, RandomizedResponse(7, 1e-6), [20_000])
-    assert path.estimate(0).sum() == pytest.approx(1, abs=1e-14)
+    """There each iteration multiplies by a rounded one: 200,000 of them would gather 1e-11."""
+    rng = np.random.default_rng(0)
+    for k in (7, 10):
+        path = ibu_path(rng.integers(1, 50, k), RandomizedResponse(k, 1e-6), [200_000])
+        assert path.estimate(0).sum() == pytest.approx(1, abs=1e-14)
 
 
 def test_the_gap_close_to_the_limit():
@@ -253,27 +297,46 @@ def test_a_run_recorded_in_full_has_the_measures_of_every_iteration(start):
         np.testing.assert_array_equal(getattr(path.row(1).every, name), getattr(all_of_it, name)[1])
 
 
+def test_a_run_recorded_in_full_stops_when_asked():
+    called = []
+
+    def stop_later(done):
+        called.append(done)
+        return len(called) == 2
+
+    arguments = [7, 5, 5, 2], RandomizedResponse(4, 0.7), [0, 10, 10_000_000]
+    path = ibu_path(*arguments, progress=stop_later, in_full=True)
+    reached = int(path.iterations[-1])
+    assert path.stopped
+    assert called[-1] == reached < 10_000_000
+    assert path.iterations.tolist() == [0, 10, reached]
+    assert path.every.squared_distance.shape == path.every.certificate.shape == (reached + 1,)
+    assert path.every.squared_distance[-1] == path.squared_distance[-1]
+
+
 COUNTS = np.array([5, 0, 3, 2])
 
 
-@pytest.mark.parametrize(
-    ("start", "shares"),
-    [
-        (Start("reports"), [0.5, 0, 0.3, 0.2]),
-        (Start("leaning", 2, 0.7), [0.1, 0.1, 0.7, 0.1]),
-        (Start("zero", 1), [1 / 3, 0, 1 / 3, 1 / 3]),
-        (Start("typed", weights=parse_weights(" 10%; 20% 30 %/40", 4)), [0.1, 0.2, 0.3, 0.4]),
-    ],
-)
-def test_each_kind_of_start(start, shares):
-    np.testing.assert_allclose(start.distribution(COUNTS), shares)
+def test_each_kind():
     assert Start().distribution(COUNTS) is None
+    np.testing.assert_array_equal(Start("reports").distribution(COUNTS), [0.5, 0, 0.3, 0.2])
+    np.testing.assert_allclose(Start("leaning", 2, 0.7).distribution(COUNTS), [0.1, 0.1, 0.7, 0.1])
+    np.testing.assert_allclose(Start("zero", 1).distribution(COUNTS), [1 / 3, 0, 1 / 3, 1 / 3])
+    np.testing.assert_allclose(
+        Start("typed", weights=(1, 2, 3, 4)).distribution(COUNTS), [0.1, 0.2, 0.3, 0.4]
+    )
 
 
-def test_a_random_start_depends_on_the_seed_alone():
+def test_random_point_depends_on_the_seed_alone():
     one, again, other = (Start("random", seed=seed).distribution(COUNTS) for seed in (1, 1, 2))
     np.testing.assert_array_equal(one, again)
     assert np.abs(one - other).max() > 0.01
+
+
+@pytest.mark.parametrize("text", ["1, 2, 1", "1 2 1", "1;2;1", " 25% 50% 25% ", "0.5/1/0.5"])
+def test_typed_shares(text):
+    weights = parse_weights(text, 3)
+    np.testing.assert_allclose(Start("typed", weights=weights).distribution([1, 1, 1]), [0.25, 0.5, 0.25])
 
 
 @pytest.mark.parametrize(
@@ -281,7 +344,9 @@ def test_a_random_start_depends_on_the_seed_alone():
     [
         ("1, 2", "3 numbers are needed, one for each category; this has 2."),
         ("1, 2, x", "'x' is not a number; write for example 0.5, 0.3, 0.2."),
-        ("1, nan, -1", "'nan' is not a share: every number must be zero or more."),
+        ("1, 2, -1", "'-1' is not a share: every number must be zero or more."),
+        ("1, 2, nan", "'nan' is not a share: every number must be zero or more."),
+        ("1, inf, 2", "'inf' is not a share: every number must be zero or more."),
         ("0, 0, 0", "At least one number must be above zero."),
     ],
 )
@@ -290,12 +355,18 @@ def test_typed_shares_that_cannot_be_used(text, sentence):
         parse_weights(text, 3)
 
 
-def test_a_budget_shortens_only_what_is_dear():
-    """Distinct counts are dear, not categories."""
-    few, many = np.arange(12), np.arange(30_000)
-    assert affordable_iterations(few, 10_000) == affordable_iterations(np.repeat(few, 1000), 10_000) == 10_000
-    assert affordable_iterations(many, 100) == 100
-    assert affordable_iterations(many, 100_000) < 10_000
+@pytest.mark.slow
+def test_budget_shortens_only_what_is_dear():
+    few, many = np.arange(12), np.arange(300_000)
+    assert affordable_iterations(few, 10_000) == 10_000
+    assert affordable_iterations(few, 100) == affordable_iterations(many, 100) == 100
+    assert affordable_iterations(many, 100_000) == 100
+    lengths = [affordable_iterations(np.arange(levels), 100_000) for levels in (10, 1000, 10_000, 100_000)]
+    assert lengths == sorted(lengths, reverse=True)
+    assert lengths[0] > 10 * lengths[-1]
+    assert affordable_iterations(np.repeat(few, 1000), 10_000) == affordable_iterations(
+        few, 10_000
+    )  # distinct counts matter, not k
     assert records_per_decade(few) > records_per_decade(many)
 
 
@@ -347,8 +418,16 @@ def test_padding_cuts_nothing_off():
     assert path.cut_off.tolist() == [False, True]
 
 
+@pytest.mark.parametrize("epsilon", [1e-6, 0.3, 1.0, 40.0, 700.0])
+def test_iteration_zero_is_the_start_to_the_last_bit(epsilon):
+    rng = np.random.default_rng(4)
+    for start in rng.dirichlet(np.ones(6), 20):
+        theta = ibu(rng.integers(0, 9, 6) + 1, RandomizedResponse(6, epsilon), 0, start)
+        np.testing.assert_array_equal(theta, start)
+
+
 @pytest.mark.parametrize("values", ["counts", "frequencies"])
-@pytest.mark.parametrize("shape", [(2, 2, 40), (2, 3000)])
+@pytest.mark.parametrize("shape", [(40,), (2, 2, 40), (2, 3000)])
 @pytest.mark.parametrize("start", [False, True])
 def test_levels_are_the_distinct_pairs_of_count_and_start(values, shape, start):
     rng = np.random.default_rng(3)
@@ -365,7 +444,13 @@ def test_levels_are_the_distinct_pairs_of_count_and_start(values, shape, start):
         np.testing.assert_array_equal(one.multiplicities, np.bincount(level_of))
         assert (np.diff(one.counts) <= 0).all()
     theta = np.full(shape[-1], 1 / shape[-1]) if start is None else start
-    np.testing.assert_allclose(path.estimate(0), np.broadcast_to(theta, shape), rtol=1e-15)
+    theta = np.broadcast_to(theta, shape)
+    np.testing.assert_allclose(path.estimate(0), theta, rtol=1e-15)
+    phi = histogram.reshape(-1, shape[-1])[-1]
+    phi, theta = phi / phi.sum(), theta.reshape(-1, shape[-1])[-1]
+    for _ in range(4):
+        theta = listing.ibu_step(phi, RandomizedResponse(shape[-1], 2.0).p, theta)
+    np.testing.assert_allclose(path.estimate(1).reshape(-1, shape[-1])[-1], theta, rtol=1e-12)
 
 
 @holds(
@@ -388,6 +473,17 @@ def test_certificate_gap_and_likelihood_from_any_start(histogram, epsilon, seed,
     assert path.certificate[-1] == pytest.approx(
         optimality_gap(histogram, path.estimate(-1), mechanism), rel=1e-9, abs=1e-13
     )
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-4, 0.5, 20.0, 690.0, 700.0])
+@pytest.mark.parametrize("histogram", [[3, 0], [1, 1], [0, 7, 2, 0, 1], [10**9, 1, 0, 10**9]])
+def test_the_record_has_numbers_at_every_epsilon(histogram, epsilon):
+    mechanism = RandomizedResponse(len(histogram), epsilon)
+    path = ibu_path(histogram, mechanism, [0, 1, 2, 50])
+    for values in (path.squared_distance, path.log_likelihood_gap, path.certificate, path.thetas):
+        assert np.isfinite(values).all()
+    assert (path.certificate >= path.log_likelihood_gap - 1e-12).all()
+    assert (np.diff(path.log_likelihood_gap) <= 1e-13).all()
 
 
 def test_the_gap_where_mle_star_is_zero_and_epsilon_large():
@@ -434,17 +530,49 @@ def test_the_limit_where_a_start_leaves_next_to_nothing_of_the_reports(epsilon):
     assert path.by_category(path.limit).tolist() == [0, 0, 0.5, 0.5]
 
 
-@pytest.mark.parametrize("in_full", [False, True])
-def test_a_stopped_run_keeps_what_was_reached(monkeypatch, in_full):
+def test_progress_is_told_the_iterations_done_and_the_last(monkeypatch):
     monkeypatch.setattr(MODULE, "PROGRESS_SECONDS", 0.0)
-    arguments = [5, 3, 1], RandomizedResponse(3, 0.5)
-    path = ibu_path(*arguments, [10, 100, 10**9], progress=lambda done: done > 100, in_full=in_full)
-    reached = int(path.iterations[-1])
+    seen = []
+    path = ibu_path([5, 3, 1], RandomizedResponse(3, 0.5), [10, 9000], progress=seen.append)
+    assert seen[0] == 10
+    assert seen[-1] == 9000
+    assert (np.diff(seen) > 0).all()
+    assert len(seen) > 3
+    assert path.stopped is False
+
+
+def test_progress_waits_for_the_clock_each_time(monkeypatch):
+    """A clock that moves 20 ms from look to look: every third look is 50 ms after the last call."""
+    ticks = itertools.count(0, 0.02)
+    monkeypatch.setattr(MODULE, "time", types.SimpleNamespace(perf_counter=lambda: next(ticks)))
+    looks = []
+    monkeypatch.setattr(
+        MODULE._Batch, "advance", lambda self, steps: setattr(self, "done", self.done + steps)
+    )
+    ibu_path([5, 3, 1], RandomizedResponse(3, 0.5), [10**5], progress=looks.append)
+    steps = np.diff(looks)
+    assert len(looks) > 8
+    np.testing.assert_array_equal(steps[:-1], steps[0])
+    assert steps[0] == looks[0]
+    assert steps[0] == 3 * (MODULE._ENTRIES_PER_LOOK // (3 + MODULE._ENTRIES_PER_CALL))
+
+
+def test_a_stopped_run_keeps_what_was_reached(monkeypatch):
+    monkeypatch.setattr(MODULE, "PROGRESS_SECONDS", 0.0)
+    mechanism = RandomizedResponse(3, 0.5)
+    path = ibu_path([5, 3, 1], mechanism, [10, 100, 10**9, 2 * 10**9], progress=lambda done: done > 100)
     assert path.stopped is True
-    assert path.iterations.tolist() == [10, 100, reached]
+    assert path.iterations[:2].tolist() == [10, 100]
+    assert len(path.iterations) == 3
+    reached = int(path.iterations[-1])
     assert 100 < reached < 10**9
-    np.testing.assert_array_equal(path.estimate(-1), ibu(*arguments, reached))
-    np.testing.assert_array_equal(path.estimate(0), ibu(*arguments, 10))
-    if in_full:
-        assert path.every.certificate.shape == (reached + 1,)
-        assert path.every.certificate[-1] == path.certificate[-1]
+    assert path.certificate.shape == (3,)
+    np.testing.assert_array_equal(path.estimate(-1), ibu([5, 3, 1], mechanism, reached))
+    np.testing.assert_array_equal(path.estimate(0), ibu([5, 3, 1], mechanism, 10))
+
+
+def test_a_stop_on_a_recorded_iteration_records_it_once(monkeypatch):
+    monkeypatch.setattr(MODULE, "PROGRESS_SECONDS", 0.0)
+    path = ibu_path([5, 3, 1], RandomizedResponse(3, 0.5), [10, 100], progress=lambda done: True)
+    assert path.iterations.tolist() == [10]
+    assert path.stopped is True

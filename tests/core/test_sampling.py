@@ -10,6 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from rr_core import Population, RandomizedResponse, Scenario, sampling, squared_error, total_variation, zipf
@@ -18,11 +21,23 @@ from rr_core.experiments.cell import cell_collector
 from rr_core.experiments.grid import POINT, Cell, Settings
 from rr_core.law import report_distribution, report_variance
 from rr_core.populations import TABLES
-from rr_core.registry import ESTIMATORS
+from rr_core.profile import shared_profile
+from rr_core.registry import ESTIMATORS, RULES
 from rr_core.sampling import poisson, poissonised_multinomial, whole_users
+from rr_core.simulate import simulate
 from rr_core.streams import Stream, generator
 from tests.core.laws import check_moments, chi_square_p, law_of_one_count
 from tests.sentences import holds
+
+BRANCHES = {"as chosen": None, "one by one": math.inf, "by binomials": 0}
+
+
+@pytest.fixture(params=BRANCHES)
+def branch(request, monkeypatch):
+    """Run with both ways of throwing users into boxes, whatever the size."""
+    if BRANCHES[request.param] is not None:
+        monkeypatch.setattr(sampling, "_USERS_PER_BOX", BRANCHES[request.param])
+    return request.param
 
 
 def noise_covariance(true_counts, mechanism):
@@ -31,10 +46,7 @@ def noise_covariance(true_counts, mechanism):
 
 
 @pytest.mark.parametrize(("truth", "epsilon"), [((1, 0, 0, 0, 2), 0.1), ((12, 3), 2.5)])
-@pytest.mark.parametrize("users_per_box", [math.inf, 0], ids=["one by one", "by binomials"])
-def test_one_noisy_count_has_its_exact_law(monkeypatch, truth, epsilon, users_per_box):
-    """By both ways of throwing users into boxes, whatever the size."""
-    monkeypatch.setattr(sampling, "_USERS_PER_BOX", users_per_box)
+def test_one_noisy_count_has_its_exact_law(truth, epsilon, branch):
     mechanism, runs = RandomizedResponse(len(truth), epsilon), 60_000
     reports = mechanism.randomize_histogram(np.broadcast_to(truth, (runs, len(truth))), 1)
     for category, own in enumerate(truth):
@@ -43,7 +55,7 @@ def test_one_noisy_count_has_its_exact_law(monkeypatch, truth, epsilon, users_pe
 
 
 @holds("What arrives on average")
-@pytest.mark.parametrize(("n", "epsilon"), [(30, 1.0), (3000, 4.0), (10**9, 1.0)])
+@pytest.mark.parametrize(("n", "epsilon"), [(30, 1.0), (3000, 0.05), (3000, 4.0), (10**9, 1.0)])
 def test_noisy_histograms_have_the_mean_and_covariance_of_the_channel(n, epsilon):
     mechanism = RandomizedResponse(5, epsilon)
     true_counts = np.array([n // 2, n // 3, 0, 1, n - n // 2 - n // 3 - 1])
@@ -63,17 +75,37 @@ def test_user_by_user_and_whole_histogram_have_the_same_law():
         assert chi_square_p(histograms[:, category], law_of_one_count(own, 9 - own, mechanism)) > 1e-6
 
 
-def test_reports_follow_their_seed_keep_the_shape_of_the_users_and_may_be_none():
-    mechanism, users = RandomizedResponse(3, 1.0), np.tile([0, 1, 2], 9)
-    np.testing.assert_array_equal(
-        mechanism.randomize(users, 5), mechanism.randomize(users, np.random.default_rng(5))
-    )
-    assert (mechanism.randomize(users, 5) != mechanism.randomize(users, 6)).any()
+def test_reports_keep_the_shape_of_the_users_and_may_be_none():
+    mechanism = RandomizedResponse(3, 1.0)
     assert mechanism.randomize(np.zeros((2, 3), dtype=np.uint8), 0).shape == (2, 3)
     assert mechanism.randomize([], 0).shape == (0,)
     assert mechanism.randomize(2, 0) in (0, 1, 2)
     assert mechanism.randomize_histogram([0, 0, 0], 0).tolist() == [0, 0, 0]
     assert mechanism.randomize_histogram(np.zeros((0, 3)), 0).shape == (0, 3)
+
+
+def test_a_seed_or_a_generator_may_be_given():
+    mechanism, users = RandomizedResponse(9, 1.0), np.arange(9)
+    for draw in (
+        lambda rng: mechanism.randomize(users, rng),
+        lambda rng: mechanism.randomize_histogram(users * 50, rng),
+    ):
+        np.testing.assert_array_equal(draw(5), draw(np.random.default_rng(5)))
+        assert (draw(5) != draw(6)).any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("totals", [[3], [0, 1, 12], [20_000]])
+def test_uniform_multinomial_has_its_moments(totals, branch):
+    runs, k = 20_000 if max(totals) < 1000 else 500, 7
+    batch = np.broadcast_to(totals, (runs, len(totals)))
+    samples = sampling.uniform_multinomial(batch, k, np.random.default_rng(6))
+    assert samples.shape == (runs, len(totals), k)
+    np.testing.assert_array_equal(samples.sum(axis=-1), batch)
+    for i, n in enumerate(totals):
+        if n:
+            covariance = n * (np.eye(k) / k - np.full((k, k), 1 / k**2))
+            check_moments(samples[:, i], np.full(k, n / k), covariance)
 
 
 def test_multinomial_has_its_exact_law():
@@ -89,13 +121,22 @@ def test_multinomial_has_its_exact_law():
     check_moments(np.delete(samples, 1, axis=1), *_moments(n, np.delete(share, 1)))
 
 
+def test_multinomial_keeps_its_moments_on_very_unequal_weights():
+    n, weights = 10**9, np.array([1.0, 1e-3, 1e-3, 0, 2e-2, 0.5])
+    rng = np.random.default_rng(8)
+    samples = np.stack([sampling.multinomial(n, weights, rng) for _ in range(1500)])
+    assert (samples[:, 3] == 0).all()
+    check_moments(np.delete(samples, 3, axis=1), *_moments(n, np.delete(weights / weights.sum(), 3)))
+
+
 def _moments(n, share):
     return n * share, n * (np.diag(share) - np.outer(share, share))
 
 
-def test_the_tail_of_a_million_categories_gets_its_share():
+@pytest.mark.parametrize("n", [1_664_500, 10**9])
+def test_the_tail_of_a_million_categories_gets_its_share(n):
     """Bins of ranks down to the last ten thousand, of which conditioning one by one would lose track."""
-    weights, n = zipf(1_423_000, 1.3), 10**9
+    weights = zipf(1_423_000, 1.3)
     counts = sampling.multinomial(n, weights, np.random.default_rng(9))
     assert counts.sum() == n
     assert counts.min() >= 0
@@ -104,10 +145,11 @@ def test_the_tail_of_a_million_categories_gets_its_share():
         share = math.fsum(weights[low:high])
         z = (counts[low:high].sum() - n * share) / math.sqrt(n * share * (1 - share))
         assert abs(z) < 6
-    # Within the tail, the spread of the counts is that of a Poisson, too.
-    expected = n * weights[-200_000:]
-    z2 = ((counts[-200_000:] - expected) ** 2 / expected).mean()
-    assert abs(z2 - 1) < 6 * math.sqrt((2 + 1 / expected.mean()) / 200_000)
+    if n == 10**9:
+        # Within the tail, the spread of the counts is that of a Poisson, too.
+        expected = n * weights[-200_000:]
+        z2 = ((counts[-200_000:] - expected) ** 2 / expected).mean()
+        assert abs(z2 - 1) < 6 * math.sqrt((2 + 1 / expected.mean()) / 200_000)
 
 
 ROWS = 6000
@@ -121,7 +163,7 @@ def chance(drawn, first, pmf):
 
 
 @pytest.mark.parametrize("guide", [8, 4096])
-@pytest.mark.parametrize("rate", [0.3, 23.7, 2000.0])
+@pytest.mark.parametrize("rate", [0.3, 4.0, 23.7, 180.0, 2000.0])
 def test_poisson_counts(monkeypatch, rate, guide):
     """With a coarse guide nearly every count takes some steps from where it starts."""
     monkeypatch.setattr(sampling, "_GUIDE", guide)
@@ -177,7 +219,7 @@ def test_reports_follow_their_law(n, way, users):
     assert both.var() == pytest.approx(variance, rel=5 * np.sqrt(2 / ROWS))
 
 
-@pytest.mark.parametrize(("k", "n"), [(3000, 30_000), (60_000, 10**6)])
+@pytest.mark.parametrize(("k", "n"), [(3000, 30_000), (60_000, 10**6), (60_000, 1000)])
 @pytest.mark.parametrize("users", ["fixed", "sampled"])
 def test_long_rows_have_the_right_mean_and_spread(k, n, users):
     cell = Cell("zipf", k, 6.0, n, 0.7)
@@ -207,15 +249,35 @@ def test_a_block_is_its_own():
     np.testing.assert_array_equal(block(collector, 3), block(cell_collector(cell, settings, {}), 3))
     others = [
         block(collector, 4),
-        *(block(cell_collector(cell, other, {}), 3)
-          for other in (Settings(seed=2), Settings(people="rounded"), Settings(users="sampled"))),
-        *(block(cell_collector(other, settings, {}), 3)
-          for other in (replace(cell, epsilon=1.1), replace(cell, s=1.1))),
-    ]  # fmt: skip
+        block(cell_collector(cell, Settings(seed=2), {}), 3),
+        block(cell_collector(cell, Settings(people="rounded"), {}), 3),
+        block(cell_collector(cell, Settings(users="sampled"), {}), 3),
+        block(cell_collector(Cell("zipf", 30, 1.1, 500, 1.0), settings, {}), 3),
+        block(cell_collector(Cell("zipf", 30, 1.0, 500, 1.1), settings, {}), 3),
+    ]
     for other in others:
         assert not np.array_equal(block(collector, 3), other)
+    same_people = [cell_collector(cell, Settings(people="rounded", seed=seed), {}) for seed in (1, 2)]
+    np.testing.assert_array_equal(same_people[0].true_counts, same_people[1].true_counts)
+    assert not np.array_equal(block(same_people[0], 3), block(same_people[1], 3))
+
+
+def test_a_block_is_drawn_from_its_beginning():
+    collector = cell_collector(Cell("zipf", 30, 1.0, 500, 1.0), Settings(), {})
     with pytest.raises(ValueError, match="first must be a multiple of the rows of a block, 100, got 30"):
         collector.draw(30, 5)
+
+
+def test_several_collectors_take_turns():
+    collectors = [cell_collector(Cell("zipf", 30, e, 500, 1.0), Settings(), {}) for e in (1.0, 2.0)]
+    blocks = list(simulate(collectors, 150))
+    assert [(block.point, block.first, block.wanted) for block in blocks] == [
+        *((point, 0, 100) for point in (0, 1)),
+        *((point, 100, 50) for point in (0, 1)),
+    ]
+    for block in blocks:
+        alone = collectors[block.point].draw(block.first, block.wanted)
+        np.testing.assert_array_equal(block.reports, alone.reports)
 
 
 def test_who_the_users_are():
@@ -231,13 +293,42 @@ def test_who_the_users_are():
     table = TABLES["work"].population("work")
     np.testing.assert_array_equal(people("work", 9, table.total), table.counts)
     assert not np.array_equal(people("work", 9, table.total - 1), table.counts)
+
+
+def test_an_uploaded_histogram_is_its_own_people():
     uploaded = Population.from_weights(np.array([5, 0, 11, 4]))
-    own = cell_collector(Cell(uploaded.key, 4, 1.0, 20), Settings(), {uploaded.key: uploaded})
-    assert own.true_counts.tolist() == [5, 0, 11, 4]
-    assert own.truth.tolist() == [0.25, 0, 0.55, 0.2]
+    cell = Cell(uploaded.key, 4, 1.0, 20)
+    collector = cell_collector(cell, Settings(), {uploaded.key: uploaded})
+    assert collector.true_counts.tolist() == [5, 0, 11, 4]
+    assert collector.truth.tolist() == [0.25, 0, 0.55, 0.2]
+    assert cell_collector(cell, Settings(users="sampled"), {uploaded.key: uploaded}).true_counts is None
 
 
-DRAWS = 3000
+@pytest.mark.slow
+@settings(max_examples=60)
+@given(
+    rows=hnp.arrays(
+        np.int64,
+        st.tuples(st.integers(1, 5), st.integers(2, 12)),
+        elements=st.one_of(st.integers(0, 6), st.integers(1000, 1100), st.integers(0, 10**9)),
+    ),
+    epsilon=st.floats(0.05, 12),
+)
+def test_levels_of_a_block_give_the_estimates_of_each_row(rows, epsilon):
+    """Whatever the rows share, and whether their counts are tallied or stand alone."""
+    rows[:, 0] += rows.sum(axis=1) == 0
+    levels, mechanism = shared_profile(rows), RandomizedResponse(rows.shape[1], epsilon)
+    assert (np.diff(levels.values, axis=1) <= 0).all()
+    for row, values, multiplicities in zip(rows, levels.values, levels.multiplicities, strict=True):
+        assert np.repeat(values, multiplicities.astype(int)).tolist() == sorted(row, reverse=True)
+    for name, make in RULES.items():
+        expected = ESTIMATORS[name](rows, mechanism)
+        np.testing.assert_allclose(
+            make(levels, mechanism).at(rows), expected, rtol=1e-9, atol=2e-12 * np.abs(expected).max()
+        )
+
+
+DRAWS = 6000
 
 
 def generators(seed, number):
@@ -280,7 +371,8 @@ def test_mean_and_covariance_of_a_large_collection():
     assert (np.abs(scaled.T @ scaled / times - expected) < 6 * spread).all()
 
 
-@pytest.mark.parametrize(("k", "n"), [(2, 1), (2, 10**9), (12, 10), (10_000, 2000)])
+@pytest.mark.parametrize("k", [2, 12, 10_000])
+@pytest.mark.parametrize("n", [1, 9, 10, 2000, 10**9])
 def test_histograms_are_nested_have_their_totals_and_end_in_the_collection(k, n):
     draw = Scenario("zipf", k, 1.3, 1.0, n, 7).draw()
     sizes = moments(n)
@@ -289,11 +381,24 @@ def test_histograms_are_nested_have_their_totals_and_end_in_the_collection(k, n)
     np.testing.assert_array_equal(parts[-1], draw.counts)
     assert (np.diff(parts, axis=0) >= 0).all()
     assert parts.min() >= 0
-    everybody = forwards([0, 10**9], [0, 10, 10**9], generator(1, Stream.ARRIVALS))
-    assert everybody.tolist() == [[0, 0], [0, 10], [0, 10**9]]
 
 
-@pytest.mark.parametrize("n", [1, 9, 10, 11, 2000, 10**9])
+def test_a_collection_is_left_as_it_is():
+    counts = np.array([3, 2, 1])
+    list(first_reports(counts, [1, 2], generator(1, Stream.ARRIVALS)))
+    assert counts.tolist() == [3, 2, 1]
+
+
+def test_nobody_and_everybody_in_one_category():
+    assert forwards([0, 0], [0], generator(1, Stream.ARRIVALS)).tolist() == [[0, 0]]
+    assert forwards([0, 10**9], [0, 10, 10**9], generator(1, Stream.ARRIVALS)).tolist() == [
+        [0, 0],
+        [0, 10],
+        [0, 10**9],
+    ]
+
+
+@pytest.mark.parametrize("n", [1, 2, 9, 10, 11, 99, 100, 101, 2000, 10**9])
 def test_moments_come_one_by_one_and_then_in_steps_of_at_most_a_quarter(n):
     found = moments(n)
     assert found[0] == 1
