@@ -9,8 +9,6 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
@@ -132,29 +130,25 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
     assert list(TopologicalSorter(graph).static_order())
 
 
-@pytest.mark.parametrize(
-    ("parts", "unwanted"),
-    [
-        (
-            ("rr_core", "rr_core.recompute", "rr_core.words"),
-            {"streamlit", "plotly", "pandas", "pyarrow", "loky"},
-        ),
-        (("rr_core.figures",), {"streamlit", "pandas", "pyarrow", "loky"}),
-        (("rr_core.io",), {"streamlit", "plotly", "loky"}),
-    ],
-)
-def test_what_importing_whole_parts_loads(parts: tuple[str, ...], unwanted: set[str]) -> None:
-    """Asked of a fresh interpreter, so that what others import on the way counts too."""
-    modules = [name for name in SOURCES if room(name) in parts]
-    code = f"import sys, {', '.join(modules)}; print(*{{name.partition('.')[0] for name in sys.modules}})"
+def loaded_by(*stages: list[str]) -> list[set[str]]:
+    """What has been loaded after each stage of imports in a fresh interpreter, also by others on the way."""
+    lines = [f"import {', '.join(modules)}; print(*sys.modules)" for modules in stages]
+    code = "\n".join(["import sys", *lines])
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    loaded = set(run.stdout.split())
-    assert "numpy" in loaded
-    assert not loaded & unwanted
+    return [set(line.split()) for line in run.stdout.splitlines()]
 
 
-def test_the_core_alone_does_not_load_what_single_pages_compute() -> None:
-    code = "import sys, rr_core; print(*sys.modules)"
-    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+def of_room(*parts: str) -> list[str]:
+    return [name for name in SOURCES if room(name) in parts]
+
+
+def test_what_importing_whole_parts_loads() -> None:
+    core, figures = of_room("rr_core", "rr_core.recompute", "rr_core.words"), of_room("rr_core.figures")
+    alone, whole, drawn = loaded_by(["rr_core"], core, figures)
+    (files,) = loaded_by(of_room("rr_core.io"))
     parts = {"rr_core.plan", "rr_core.protocols", "rr_core.reports", "rr_core.io", "rr_core.recompute.pages"}
-    assert not set(run.stdout.split()) & parts
+    assert "numpy" in alone
+    assert not alone & parts  # what single pages compute
+    assert not whole & {"streamlit", "plotly", "pandas", "pyarrow", "loky"}
+    assert not drawn & {"streamlit", "pandas", "pyarrow", "loky"}
+    assert not files & {"streamlit", "plotly", "loky"}

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import csv
-import dataclasses
 import gzip
 import hashlib
 import io
 import random
-from collections import Counter
-from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rr_core.io import Distribution, Dropped, UnreadableFile, decoding, inspect, read_distribution, tables
+from rr_core.io import (
+    Distribution,
+    Dropped,
+    Source,
+    UnreadableFile,
+    decoding,
+    inspect,
+    read_distribution,
+    read_reports,
+    tables,
+)
 from tests import EXAMPLES
 from tests.io.reading import pairs, parquet, refused
-
-SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
 
 def read(text: str, name: str = "a.csv", **options: Any) -> Distribution:
@@ -34,21 +37,12 @@ def read(text: str, name: str = "a.csv", **options: Any) -> Distribution:
 ABC = [("a", 3), ("b", 0), ("c", 5)]
 
 
-def test_values_are_counted_in_order_of_appearance() -> None:
-    found = read("colour\nred\nblue\nred\ngreen\nred\nblue\n", "a.txt")
-    assert pairs(found) == [("red", 3), ("blue", 2), ("green", 1)]
-    assert (found.kind, found.total, found.merged, found.category_name) == ("values", 6, 0, "colour")
-    assert found.count_name is None
-    assert "exactly once" in read("a\nb\nc\n").notes[0]
-
-
 def test_values_from_a_chosen_column() -> None:
     survey = "id,sex,work\n1,F,Private\n2,M,?\n3,F,Private\n"
     preview = inspect(survey.encode(), "a.csv")
     assert (preview.layout, preview.category, preview.count) == ("values", 1, None)
     assert preview.numeric == (True, False, False)
     assert pairs(read(survey)) == [("F", 2), ("M", 1)]
-    assert pairs(read(survey, category="work")) == [("Private", 2), ("?", 1)]
     assert pairs(read(survey, category=" WORK ")) == [("Private", 2), ("?", 1)]
     assert pairs(read(survey, category=0, layout="values")) == [("1", 1), ("2", 1), ("3", 1)]
 
@@ -71,19 +65,12 @@ def test_orders() -> None:
     assert pairs(by_name) == [("a", 0), ("b", 2), ("Élan", 2), ("item 2", 7), ("item 10", 7)]
     numbers = read("10,1\n-9000,2\n9,3\n1.5,4\n", order="name")
     assert pairs(numbers) == [("-9000", 2), ("1.5", 4), ("9", 3), ("10", 1)]
+    with pytest.raises(ValueError, match="order must be"):
+        read("a,1\nb,2\n", order="random")
+    with pytest.raises(ValueError, match="layout must be"):
+        read("a,1\nb,2\n", layout="wide")
     shares = read("a,0.2\nb,0.5\nc,0.3\n", order="count")
     assert pairs(shares) == [("b", 0.5), ("c", 0.3), ("a", 0.2)]
-
-
-def test_rows_left_out_are_reported() -> None:
-    found = read("\ncategory,count\n\na,1\n  ,7\n,8\nb,2\n,\n   \n\na,4\n")
-    assert pairs(found) == [("a", 5), ("b", 2)]
-    assert found.dropped == (Dropped("blank line", 4, 1), Dropped("no category name", 3, 5))
-    assert (found.rows, found.merged, found.total) == (3, 1, 7)
-    quoted = read('category,count\n"a\n\nb",1\n\n"",5\nc,2\n')
-    assert pairs(quoted) == [("a b", 1), ("c", 2)]
-    assert quoted.dropped == (Dropped("blank line", 1, 5), Dropped("no category name", 1, 6))
-    assert read("a\n\n  \nb\na\n").dropped == (Dropped("blank line", 2, 2),)
 
 
 def test_long_names_are_cut_and_stay_distinct() -> None:
@@ -96,41 +83,7 @@ def test_long_names_are_cut_and_stay_distinct() -> None:
     assert found.notes == ("3 names longer than 200 characters were cut.",)
 
 
-def test_results_cannot_be_changed() -> None:
-    for order in ("file", "count", "name"):
-        found = read("a,1\nb,2\n", order=order)
-        for array in (found.labels, found.weights):
-            with pytest.raises(ValueError, match="read-only"):
-                array[0] = array[1]
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        found.total = 5  # type: ignore[misc]
-
-
-def test_text_forms() -> None:
-    for separator, header, end, compress in product(
-        ",;\t", (True, False), ("\n", "\r\n", "\r"), (bytes, gzip.compress)
-    ):
-        text = (
-            ("category{}count\n" * header + "a{}3\nb{}0\nc{}5\n").replace("{}", separator).replace("\n", end)
-        )
-        data = compress(text.encode())
-        found, preview = read_distribution(data, "table.csv"), inspect(data, "table.csv")
-        assert pairs(found) == ABC
-        assert (found.kind, found.total, found.rows, found.k) == ("counts", 8, 3, 3)
-        assert (found.merged, found.dropped, found.notes) == (0, (), ())
-        assert found.sha256 == hashlib.sha256(data).hexdigest()
-        assert (preview.separator, preview.has_header) == (separator, header)
-        assert preview.columns == (("category", "count") if header else ("Column 1", "Column 2"))
-        assert (preview.layout, preview.category, preview.count) == ("counts", 0, 1)
-        assert preview.sample == (("a", "3"), ("b", "0"), ("c", "5"))
-        assert preview.compression == ("gzip" if compress is gzip.compress else None)
-    for name in ("A.CSV", "a.tsv", "a.txt", "a.csv.gz", "a.b.csv", "dir/a.csv", "a.gz", "a"):
-        assert pairs(read("a,3\nb,0\nc,5", name)) == ABC
-    packed = gzip.compress(b"a,3\n") + gzip.compress(b"b,0\nc,5\n")  # two members are one file
-    assert pairs(read_distribution(packed, "a.csv")) == ABC
-
-
-NAMES, CHINESE = ["category", "Chloé", "Jürgen"], ["名", "日本", "中国"]
+NAMES = ["category", "Chloé", "Jürgen"]
 CYRILLIC, KANA = ["Ответ", "Никогда", "Раз в месяц"], ["回答", "はい", "わからない、時々"]
 ENCODINGS = [
     # The header and the names, their codec, its name, and the word that shows whether that was right.
@@ -140,14 +93,12 @@ ENCODINGS = [
     *((NAMES, codec, "Latin-1", "Chloé") for codec in ("latin-1", "cp1252")),
     (["category", "5 €", "œuf"], "cp1252", "Windows-1252", "€"),
     (["\ufeff名", "日本", "中国"], "utf-16-be", "UTF-16", ""),
-    (CHINESE, "utf-16-le", "UTF-16", ""),
     (["créée", "Œuvre", "Ääkkönen"], "cp1252", "Windows-1252", "créée"),
     # They were read as Latin-1: “Sýk sýk”, “idõ”, Íèêîãäà for Никогда, without a word.
     (["a", "Hiç", "Sık sık", "Her gün değil"], "cp1254", "Windows-1254", "Sık"),
     (["a", "Soha", "Ritkán", "Minden idő"], "cp1250", "Windows-1250", "idő"),
     (["válasz", "nem", "győr"], "cp1250", "Windows-1250", "győr"),  # “válasz” is right in either encoding
     (["a", "Ráðið", "Þú", "Ævi"], "latin-1", "Latin-1", "Ráðið"),
-    (["a", "Opções", "Não põe", "Às vezes"], "latin-1", "Latin-1", "Opções"),
     (["a", "Mõnikord", "Üldse mitte", "Iga päev"], "latin-1", "Latin-1", "Mõnikord"),
     (["a", "août", "Réponse", "jamais"], "latin-1", "Latin-1", "août"),
     (CYRILLIC, "cp1251", "Windows-1251", "Ответ"),
@@ -155,13 +106,8 @@ ENCODINGS = [
     (CYRILLIC, "koi8-r", "KOI8-R", "Ответ"),
     (CYRILLIC, "cp866", "DOS 866", "Ответ"),
     (CYRILLIC, "iso8859-5", "ISO 8859-5", "Ответ"),
-    (CYRILLIC, "utf-8", "UTF-8", ""),
-    (
-        KANA,
-        "cp932",
-        "Shift-JIS",
-        "回答",
-    ),  # it was refused; its letters have bytes of ASCII in them, as of bars
+    # It was refused; its letters have bytes of ASCII in them, as of bars.
+    (KANA, "cp932", "Shift-JIS", "回答"),
 ]
 
 
@@ -250,35 +196,9 @@ def test_parquet() -> None:
         assert (preview.format, preview.encoding, preview.has_header) == ("parquet", None, None)
         assert (preview.layout, preview.category, preview.count) == ("counts", 1, 0)
         assert preview.sample[0] == ("3", "a", "…")
-    missing = pa.table({"c": [1.0, None, float("nan"), 2.0], "n": pa.array([1, 2, 3, 4], pa.uint64())})
-    found = read_distribution(parquet(missing), "a.parquet", category="c", count="n")
-    assert (pairs(found), found.dropped) == ([("1", 1), ("2", 4)], (Dropped("no category name", 2, 2),))
-    counted = pd.Series(list("bbac")).value_counts().to_frame()
-    assert pairs(read_distribution(counted.to_parquet(), "a.parquet")) == [("b", 2), ("a", 1), ("c", 1)]
-    assert pairs(read(counted.to_csv())) == [("b", 2), ("a", 1), ("c", 1)]
-
-
-def test_unknown_options_are_programming_errors() -> None:
-    with pytest.raises(ValueError, match="layout must be"):
-        read("a,1\nb,2\n", layout="wide")
-    with pytest.raises(ValueError, match="order must be"):
-        read("a,1\nb,2\n", order="random")
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the folder of real histograms is not beside the project")
-@pytest.mark.parametrize(
-    ("name", "n", "k"),
-    [
-        ("adult_workclass", 32_561, 9),
-        ("acs_pincp", 73_116, 5_002),
-        ("first_names_us_2023", 3_297_246, 28_945),
-    ],
-)
-def test_real_histograms(name: str, n: int, k: int) -> None:
-    data = (SHARED / f"{name}.csv").read_bytes()
-    found = read_distribution(data, f"{name}.csv")
-    assert (found.total, found.k, found.kind, found.dropped, found.merged) == (n, k, "counts", (), 0)
-    assert [f"{label},{count}" for label, count in pairs(found)] == data.decode().splitlines()[1:]
+    texts = pa.ExtensionArray.from_storage(pa.json_(), pa.array(['{"a":1}', "2"]))
+    as_json = parquet({"category": texts, "count": [1, 3]})
+    assert pairs(read_distribution(as_json, "a.parquet")) == [('{"a":1}', 1), ("2", 3)]
 
 
 # Labels that cleaning leaves alone: no control characters, no blanks at the ends.
@@ -299,15 +219,14 @@ def write(rows: list[list[Any]], separator: str, end: str, quoting: Any) -> str:
 
 FORMS = {
     "separator": st.sampled_from(",;\t"),
-    "end": st.sampled_from(["\n", "\r\n"]),
+    "end": st.sampled_from(["\n", "\r\n", "\r"]),
     "quoting": st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
     "codec": st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
     "compress": st.booleans(),
 }
 
 
-@pytest.mark.slow
-@settings(deadline=None, max_examples=EXAMPLES // 2)
+@settings(deadline=None, max_examples=EXAMPLES // 4)
 @given(COUNTS, st.booleans(), st.fixed_dictionaries(FORMS))
 def test_counts_survive(counts: dict[str, int], header: bool, form: dict[str, Any]) -> None:
     rows: list[list[Any]] = [[label, count] for label, count in counts.items()]
@@ -322,41 +241,19 @@ def test_counts_survive(counts: dict[str, int], header: bool, form: dict[str, An
         assert str(error).startswith("The content is")  # noqa: PT017
         return
     assert preview.separator == form["separator"]
+    assert preview.compression == ("gzip" if form["compress"] else None)
     found = read_distribution(data, "a.csv", has_header=header, category=0, count=1)
     assert dict(zip(found.labels.tolist(), found.weights.tolist(), strict=True)) == counts
     assert found.labels.tolist() == list(counts)
     assert (found.total, found.dropped, found.merged) == (sum(counts.values()), (), 0)
+    assert found.sha256 == hashlib.sha256(data).hexdigest()
 
 
-@pytest.mark.slow
-@settings(deadline=None, max_examples=EXAMPLES // 2)
-@given(st.lists(LABELS, min_size=1, max_size=40).filter(lambda v: len(set(v)) > 1), st.booleans())
-def test_values_survive(values: list[str], as_parquet: bool) -> None:
-    if as_parquet:
-        data, name = parquet(pa.table({"v": values}), row_group_size=7), "a.parquet"
-    else:
-        data, name = write([["who"], *([v] for v in values)], ",", "\n", csv.QUOTE_ALL).encode(), "a.csv"
-    found = read_distribution(data, name, layout="values", category=0, has_header=True)
-    assert list(zip(found.labels.tolist(), found.weights.tolist(), strict=True)) == list(
-        Counter(values).items()
-    )
-
-
-@pytest.mark.slow
-@settings(deadline=None, max_examples=EXAMPLES // 3)
-@given(st.lists(st.tuples(LABELS, st.floats(0, 1e6)), min_size=2, max_size=30, unique_by=lambda row: row[0]))
-def test_shares_survive(rows: list[tuple[str, float]]) -> None:
-    data = write([["category", "share"], *map(list, rows)], ",", "\n", csv.QUOTE_MINIMAL).encode()
-    weights = np.array([weight for _, weight in rows])
-    if not weights.any():
-        with pytest.raises(UnreadableFile, match="zero"):
-            read_distribution(data, "a.csv")
-        return
-    found = read_distribution(data, "a.csv")
-    assert found.kind == "shares"
-    np.testing.assert_allclose(
-        found.weights, weights / weights.max() / (weights / weights.max()).sum(), rtol=1e-14
-    )
+def test_names_of_files_do_not_matter_and_several_packed_members_are_one_file() -> None:
+    for name in ("A.CSV", "a.tsv", "a.txt", "a.csv.gz", "dir/a.csv", "a.gz", "a"):
+        assert pairs(read("a,3\nb,0\nc,5", name)) == ABC
+    packed = gzip.compress(b"a,3\n") + gzip.compress(b"b,0\nc,5\n")
+    assert pairs(read_distribution(packed, "a.csv")) == ABC
 
 
 @settings(deadline=None, max_examples=EXAMPLES // 2)
@@ -374,7 +271,6 @@ def test_every_line_is_accounted_for(lines: list[str]) -> None:
 
 
 GOOD = "category,count\na,1\nb,2\n"
-TABLE = parquet(pa.table({"category": ["a", "b"] * 50, "count": range(100)}))
 
 
 def complaint(data: str | bytes, name: str = "table.csv", **options: Any) -> str:
@@ -383,48 +279,56 @@ def complaint(data: str | bytes, name: str = "table.csv", **options: Any) -> str
     )
 
 
+READERS = {  # what a bad count is for both, and of people alone
+    "a population": (read_distribution, {}),
+    "reports": (
+        lambda data, name: read_reports([Source(name, data)]),
+        {"is not a whole number. Reports are counted people": ["2.5"]},
+    ),
+}
 BAD_COUNTS = {
-    "is negative.": ("-2", "−2", "-0.5"),
-    "is not a number.": ("ten", "0x10", "1_000", "1e", "12%", '"1,23,4"', "NA"),
-    "is not a finite number.": ("NaN", "inf", "-Infinity", "1e999"),
-    "is too large.": ("9007199254740993", "99999999999999999999"),
+    "is negative.": ["-2", "−2", "-0.5"],
+    "is not a number.": ["ten", "0x10", "1_000", "12%", '"1,23,4"', "NA"],
+    "is not a finite number.": ["NaN", "-Infinity", "1e999"],
+    "is too large.": ["9007199254740993", "99999999999999999999"],
 }
 
 
-def test_first_bad_count() -> None:
-    cells = [(cell, f"“{cell.strip(chr(34))}” {why}") for why, cells in BAD_COUNTS.items() for cell in cells]
+@pytest.mark.parametrize("reader", READERS)
+def test_the_first_bad_count_is_named_with_its_line(reader: str) -> None:
+    read, more = READERS[reader]
+
+    def said(data: str | bytes, name: str = "a.csv") -> str:
+        return refused(lambda: read(data.encode() if isinstance(data, str) else data, name))
+
+    cells = [
+        (cell, f"“{cell.strip(chr(34))}” {why}")
+        for why, cells in (BAD_COUNTS | more).items()
+        for cell in cells
+    ]
     for cell, words in [*cells, ("z" * 1000, f"“{'z' * 39}…” is not a number.")]:
-        # The blank line and the nameless row count as lines; the later bad count is not the one named.
+        # The blank line counts as a line; the later bad count is not the one named.
         text = f"category,count\na,1\n\nb,{cell}\nc,3\nd,-7\n"
-        assert complaint(text).startswith(f"Line 4: the count {words}")
-        assert complaint(gzip.compress(text.replace("\n", "\r\n").encode("utf-16"))).startswith(
-            f"Line 4: the count {words}"
-        )
-        assert complaint(text.removeprefix("category,count\n")).startswith(f"Line 3: the count {words}")
-    assert complaint("category,count\na,1\n\nb,\n").startswith("Line 4 has no count.")
+        assert said(text).startswith(f"Line 4: the count {words}")
+        assert said(text.removeprefix("category,count\n")).startswith(f"Line 3: the count {words}")
+        table = parquet({"category": ["a", "b"], "count": ["1", cell.strip('"')]})
+        assert said(table, "a.parquet").startswith(f"Row 2: the count {words}")
+    packed = gzip.compress(text.replace("\n", "\r\n").encode("utf-16"))
+    assert said(packed).startswith(f"Line 4: the count {words}")
+    assert said("category,count\na,1\n\nb,\n").startswith("Line 4 has no count.")
+    for numbers, words in (
+        ([1, -3], "Row 2: the count “-3” is negative."),
+        ([1.0, float("nan")], "Row 2: the count “NaN” is not a finite number."),
+        ([1, None], "Row 2 has no count."),
+        ([True, False], "Row 1: the count “true” is not a number."),
+        (pa.array([2**64 - 1, 1], pa.uint64()), "Row 1: the count “18446744073709551615” is too large."),
+    ):
+        assert said(parquet({"category": ["a", "b"], "count": numbers}), "a.parquet").startswith(words)
 
 
 def test_line_numbers_count_quoted_line_breaks_and_dropped_rows() -> None:
     assert complaint('category,count\n"a\nb",1\n,x\n\n  \nc,-1\n').startswith("Line 7: the count “-1”")
     assert complaint('"category\nname",count\na,1\nb,-1\n').startswith("Line 4: the count “-1”")
-
-
-@pytest.mark.parametrize(
-    ("numbers", "words"),
-    [
-        ([1, -3], "Row 2: the count “-3” is negative."),
-        ([1.0, float("nan")], "Row 2: the count “NaN” is not a finite number."),
-        ([1.0, float("inf")], "Row 2: the count “inf” is not a finite number."),
-        ([1, None], "Row 2 has no count."),
-        (["1", "x"], "Row 2: the count “x” is not a number."),
-        ([True, False], "Row 1: the count “true” is not a number."),
-        ([2**60, 1], "Row 1: the count “1152921504606846976” is too large."),
-        (pa.array([2**64 - 1, 1], pa.uint64()), "Row 1: the count “18446744073709551615” is too large."),
-    ],
-)
-def test_first_bad_count_in_parquet(numbers: Any, words: str) -> None:
-    sentence = complaint(parquet(pa.table({"category": ["a", "b"], "count": numbers})), "a.parquet")
-    assert sentence.startswith(words)
 
 
 def test_wrong_columns() -> None:
@@ -451,14 +355,11 @@ def test_missing_columns() -> None:
     ("text", "words"),
     [
         ("", "The file is empty."),
-        (" \n\n\t", "The file is empty."),
         ("\ufeff", "The file is empty."),
         ("category,count\n", "The file has a header line and nothing below it."),
         ("category,count\na,5\n", "The column “category” holds one category only"),
-        ("a\na\na\n", "The column “Column 1” holds one category only"),
         ("a,5\n a,6\n", "The column “Column 1” holds one category only"),
         ("category,count\n,5\n,6\n", "The column “category” is empty."),
-        ("a,0\nb,0\n", "All numbers in the column “Column 2” are zero."),
         ("a,0.0\nb,0.0\n", "All numbers in the column “Column 2” are zero."),
         (f"a,{2**53}\nb,{2**53}\n", "The counts add up to more than 9,007,199,254,740,992."),
         (GOOD + "c,1,2\n", "Line 4 has 3 fields where the first line has 2: “c,1,2”. Put names"),
@@ -480,7 +381,6 @@ def test_broken_text(text: str, words: str) -> None:
     [
         (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "a picture (PNG)"),
         (b"\xff\xd8\xff\xe0\x00\x10JFIF", "a picture (JPEG)"),
-        (b"GIF89a\x01", "a picture (GIF)"),
         (b"%PDF-1.7\n%\xe2\xe3", "a PDF document"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel or Word file"),
         (b"ARROW1\x00\x00", "a Feather file"),
@@ -490,7 +390,6 @@ def test_broken_text(text: str, words: str) -> None:
         (b"\n <HTML lang='en'>", "a web page"),
         ("\ufeff<?xml version='1.0'?>".encode(), "a web page"),
         ("<!doctype html>".encode("utf-16"), "a web page"),
-        (b'{"a": 1, "b": 2}', "a JSON file"),
         (b'[{"category": "a"}]', "a JSON file"),
     ],
 )
@@ -515,44 +414,27 @@ def test_binary_and_unsupported_extensions() -> None:
         assert complaint(GOOD, name).startswith(f"Files like “{name}” cannot be read here.")
 
 
-def test_truncated_gzip_at_every_length() -> None:
-    packed = gzip.compress(GOOD.encode())
-    assert read_distribution(packed, "a.csv.gz").k == 2
-    for length in range(3, len(packed), 3):
-        assert "compressed file is cut short" in complaint(packed[:length], "a.csv.gz")
-    damaged = packed[:-6] + bytes([packed[-6] ^ 1]) + packed[-5:]
-    assert complaint(damaged).startswith("The compressed file is damaged.")
-
-
-def test_gzip_bomb_is_stopped_early(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_too_large_is_refused_and_a_bomb_is_stopped_early(monkeypatch: pytest.MonkeyPatch) -> None:
     bomb = gzip.compress(b"a,1\n" * 2_000_000)
     monkeypatch.setattr(decoding, "MAX_UNPACKED_BYTES", 3 << 20)
     assert complaint(bomb, "a.csv.gz").startswith("The file unpacks to more than 3 MB.")
+    monkeypatch.setattr(decoding, "MAX_UPLOAD_BYTES", len(GOOD))
+    assert read_distribution(GOOD.encode(), "a.csv").k == 2
+    assert complaint(GOOD + "\n").startswith("The file is larger than")
     # At the limit itself a file is still read.
     assert len(decoding.gunzip(bomb, limit=8_000_000)) == 8_000_000
     with pytest.raises(UnreadableFile):
         decoding.gunzip(bomb, limit=7_999_999)
 
 
-def test_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decoding, "MAX_UPLOAD_BYTES", len(GOOD))
-    assert read_distribution(GOOD.encode(), "a.csv").k == 2
-    assert complaint(GOOD + "\n").startswith("The file is larger than")
-
-
-def test_number_of_categories(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("reader", READERS)
+def test_number_of_categories(reader: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (tables.MIN_CATEGORIES, tables.MAX_CATEGORIES) == (2, 1_500_000)
     monkeypatch.setattr(tables, "MAX_CATEGORIES", 5)
-    for k in (2, 5):
-        assert read_distribution("".join(f"c{i},1\n" for i in range(k)).encode(), "a.csv").k == k
-    for k in (6, 10):
-        text = "".join(f"c{i},1\n" for i in range(k))
-        assert complaint(text).startswith(f"The column “Column 1” holds {k} different categories; at most 5")
-
-
-def test_truncated_parquet_at_every_length() -> None:
-    for length in range(4, len(TABLE), 21):
-        assert complaint(TABLE[:length], "a.parquet").startswith("The Parquet file is cut short")
+    read, text = READERS[reader][0], "".join(f"c{i},1\n" for i in range(6)).encode()
+    assert len(read(text[:-5], "a.csv").labels) == 5
+    said = refused(lambda: read(text, "a.csv"))
+    assert said.startswith("The column “Column 1” holds 6 different categories; at most 5")
 
 
 def test_parquet_shapes() -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import random
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -64,13 +61,6 @@ ODD = {
 }
 
 
-def test_nothing_is_odd_in_clean_reports():
-    for reports in (rows(COUNTS), table(COUNTS)):
-        for epsilon in (None, 1.0):
-            assert found(reports, epsilon=epsilon) == {}
-            assert odd_names(reports, AllSeen()).default_decisions() == Names()
-
-
 def test_a_file_with_odd_names_is_put_back_to_its_true_categories():
     """The same counts, K and N as without the odd rows; those that are one category in another form come back to it."""
     reports = rows(COUNTS | ODD)
@@ -93,8 +83,8 @@ def test_a_file_with_odd_names_is_put_back_to_its_true_categories():
     assert ("typo", 1) in too_few(reports, Names(), AllSeen(), of(1.0))
 
 
-def test_what_may_be_an_answer_is_named_and_counted_unless_noise_alone_brings_more():
-    for name in ("none", "?", "Nan", "Nil", "Na", "Null", "-99", "NS/NC", "Sans réponse"):
+def test_what_may_be_an_answer_is_counted_unless_noise_alone_brings_more():
+    for name in ("none", "?", "Na", "-99", "Sans réponse"):
         many = rows(COUNTS | {name: 300})
         assert not found(many)[name].by_default
         assert not found(many, epsilon=1.0)[name].by_default
@@ -102,13 +92,17 @@ def test_what_may_be_an_answer_is_named_and_counted_unless_noise_alone_brings_mo
 
 
 def test_a_row_of_a_table_is_a_category_however_few_reports_it_has():
-    """A table of counts whose rows lie below the noise was cut to the others."""
+    """A table of counts whose rows lie below the noise was cut to the others; and K was one less without a 0 in it."""
     few = {"d": 20, "e": 15}
     assert all(one.by_default for one in found(rows(COUNTS | few), epsilon=1.0).values())
     odd = found(table(COUNTS | few), epsilon=1.0)
     assert {(one.reason, one.by_default) for one in odd.values()} == {("too few reports", False)}
-    for name in ("Missing", "System", "No answer"):  # below the rows of those who answered
+    for name in ("Missing", "System"):  # below the rows of those who answered
         assert found(table(COUNTS | {name: 3}), epsilon=1.0)[name].by_default
+    with_none = table(COUNTS | {"scurvy": 0})
+    for epsilon in (1.0, 6.0):
+        decided = odd_names(with_none, AllSeen(), of(epsilon)).default_decisions()
+        assert as_dict(within(with_none, AllSeen(), decided)) == COUNTS | {"scurvy": 0}
 
 
 def test_a_total_is_left_out_of_a_table_of_counts_only():
@@ -120,6 +114,7 @@ def test_a_total_is_left_out_of_a_table_of_counts_only():
         odd = found(reports)["Total"]
         assert (odd.reason, odd.by_default) == ("a total", settled)
     assert "Total" not in found(rows(COUNTS | {"Total": 300}))
+    assert found(rows(COUNTS), epsilon=1.0) == found(table(COUNTS), epsilon=1.0) == {}
     reports = table(COUNTS | {"NA": 31, "Gesamt": total + 31, "Total": total})
     collected = within(reports, AllSeen(), odd_names(reports, AllSeen()).default_decisions())
     assert as_dict(collected) == COUNTS
@@ -190,17 +185,6 @@ def test_a_known_number_of_categories_stays():
     assert within(reports, Size(8), odd.default_decisions()).counts.tolist() == list(COUNTS.values())
 
 
-def test_a_category_that_the_table_says_has_no_reports_is_counted():
-    """It was left out at small ε, and K was one less."""
-    reports = table(COUNTS | {"scurvy": 0})
-    for epsilon in (1.0, 6.0):
-        odd = odd_names(reports, AllSeen(), of(epsilon))
-        collected = within(reports, AllSeen(), odd.default_decisions())
-        assert (as_dict(collected), collected.outside) == (COUNTS | {"scurvy": 0}, ())
-    (scurvy,) = [one for one in odd_names(reports, AllSeen(), of(1.0)).names if one.label == "scurvy"]
-    assert (scurvy.reason, scurvy.by_default) == ("declared by the file", False)
-
-
 def test_leaving_everything_out_is_refused():
     with pytest.raises(WrongDomain, match="Only one category is counted"):
         within(rows({"a": 5, "b": 6}), AllSeen(), Names(("a",)))
@@ -233,76 +217,84 @@ def test_every_report_is_counted_once_or_outside(counts, epsilon, as_table):
     assert {label for label, _ in collected.outside} == set(odd.default_decisions().left_out)
 
 
-SAME = [
-    ("Café", "Cafe\u0301", "the way accents are stored"),
-    ("on foot", "on\u00a0foot", "blanks or invisible marks"),
-    ("bus", "bu\u00ads", "blanks or invisible marks"),
-    ("13", "13.0", "“.0” after the number"),
-    ("13", "\ufeff13", "blanks or invisible marks"),
-    ("13.0", "13.0\u200b", "blanks or invisible marks"),
+SAME, NEARLY = "looks the same", "nearly the same"
+NUMBER, DATE, ZEROS = "the way the number is written", "the way the date is written", "leading zeros"
+TRUTH, MARKS = "the way true and false are written", "marks, or blanks around them"
+TWO_FORMS = [
+    ("Café", "Cafe\u0301", "the way accents are stored", SAME),
+    ("on foot", "on\u00a0foot", "blanks or invisible marks", SAME),
+    ("bus", "bu\u00ads", "blanks or invisible marks", SAME),
+    ("13", "13.0", "“.0” after the number", SAME),
+    ("13.0", "13.0\u200b", "blanks or invisible marks", SAME),
+    ("fish", "ﬁsh", "the form of letters or digits", NEARLY),
+    ("ABC", "ＡＢＣ", "the form of letters or digits", NEARLY),
+    ("1", "①", "the form of letters or digits", NEARLY),
+    # These were two categories, and nothing said so.
+    ("Don't know it", "Don’t know it", MARKS, NEARLY),
+    ("2-3 times", "2 – 3 times", MARKS, NEARLY),
+    ("Often", "Often.", MARKS, NEARLY),
+    # Among words numbers may be names.
+    ("1", "01", ZEROS, NEARLY),
+    ("2", "2.000e+00", NUMBER, NEARLY),
+    ("0", "-0.0", NUMBER, NEARLY),
+    ("2026-02-03", "3.2.2026", DATE, NEARLY),
+    ("2026-02-13", "2026/02/13 00:00:00", DATE, NEARLY),
+    ("2026-02-13", "2/13/2026", DATE, NEARLY),
 ]
 
 
-def test_what_looks_the_same_is_counted_together_under_the_more_reported_name():
-    for name in ("NA", "n/a", "NaN", "nan", "NULL", "null", "-", "—", "#N/A", "\\N", "."):
-        many = rows(COUNTS | {name: 300})
+@pytest.mark.parametrize(("one", "other", "words", "reason"), TWO_FORMS)
+def test_two_forms_of_one_name_are_asked_about_or_counted_together(one, other, words, reason) -> None:
+    assert difference(one, other) == words
+    odd = found(rows({"a word": 90, one: 30, other: 20}))
+    assert (odd[other].twin, odd[other].reason, one in odd) == (one, reason, False)
+    if reason == SAME:
+        assert odd[other].by_default
+        assert found(rows({"a word": 90, one: 20, other: 30}))[one].twin == other
+    elif words in (NUMBER, DATE, ZEROS, MARKS):
+        assert not odd[other].by_default
+    if words in (NUMBER, DATE, ZEROS):
+        assert found(rows({one: 30, other: 20}))[other].by_default
+
+
+@pytest.mark.parametrize(("one", "other"), [("true", "1"), ("FALSE", "0"), ("TRUE", "T")])
+def test_true_and_false_are_so_in_any_form(one: str, other: str) -> None:
+    odd = found(rows({one: 30, other: 20}))[other]
+    assert (odd.twin, odd.reason, odd.by_default, difference(one, other)) == (one, NEARLY, True, TRUTH)
+    assert found(rows({"true": 30, "1": 20, "2": 10})) == {}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("a007", "a7"), ("Zürich", "Zurich"), ("👨‍👧", "👨👧"), ("a-b", "a b"), ("1.0.0", "1"), ("1", "10"),
+        ("3/2/2026", "2026-02-03"),  # or the second of March
+        ("1e-400", "0"), ("9" * 30, "9" * 29 + "8"), ("1.0e99999999", "1"),
+    ],
+)  # fmt: skip
+def test_what_is_not_the_same_is_not_asked_about(one: str, other: str) -> None:
+    assert found(rows({one: 30, other: 20})) == {}
+
+
+def test_words_for_no_answer_and_for_the_column_are_no_categories() -> None:
+    for name in ("NA", "n/a", "nan", "NULL", "-", "—", "#N/A", "\\N", "."):
         for epsilon in (None, 1.0):
-            odd = found(many, epsilon=epsilon)
-            assert (odd[name].reason, odd[name].twin, odd[name].by_default) == ("no answer", None, True)
-    for one, other, words in SAME:
-        for more, less in ((one, other), (other, one)):
-            odd = found(rows({"a": 50, less: 20, more: 30}))
-            assert (odd[less].twin, odd[less].by_default, odd[less].reason) == (more, True, "looks the same")
-            assert more not in odd
-            assert difference(less, more) == words
-    for one, other in (("fish", "ﬁsh"), ("ABC", "ＡＢＣ"), ("m2", "m²"), ("1", "①")):
-        odd = found(rows({"a": 50, one: 30, other: 20}))
-        assert (odd[other].twin, odd[other].reason) == (one, "nearly the same")
-        assert difference(other, one) == "the form of letters or digits"
-    for one, other in (
-        ("a007", "a7"),
-        ("Zürich", "Zurich"),
-        ("👨‍👧", "👨👧"),
-        ("a-b", "a b"),
-        ("1.0.0", "1"),
-    ):
-        assert found(rows({one: 30, other: 20})) == {}
+            odd = found(rows(COUNTS | {name: 300}), epsilon=epsilon)[name]
+            assert (odd.reason, odd.twin, odd.by_default) == ("no answer", None, True)
+    # The header of a second file among the rows was a category.
+    odd = found(rows({"Yes": 40, "no": 45, "REPORT": 1}))["REPORT"]
+    assert (odd.reason, odd.by_default) == ("the name of the column", True)
+    assert not found(rows({"Yes": 40, "no": 45, "REPORT": 30}))["REPORT"].by_default
+    assert found(table({"Yes": 40, "no": 45, "category": 1})) == {}
+
+
+def test_decisions_lead_to_the_names_on_the_list_and_end() -> None:
     reports, domain = rows({"13.0": 50, "14.0": 30, "15": 20}), read_list("13\n14\n15")
     collected = within(reports, domain, odd_names(reports, domain).default_decisions())
     assert as_dict(collected) == {"13": 50, "14": 30, "15": 20}
     # Names counted as each other do not go round for ever.
     collected = within(rows({"a": 5, "b": 6, "c": 1}), AllSeen(), Names((), (("a", "b"), ("b", "a"))))
     assert collected.total == 12
-
-
-def test_one_value_written_in_two_ways_is_asked_about() -> None:
-    for one, other, words in (
-        ("1", "01", "leading zeros"),
-        ("2", "2.000e+00", "the way the number is written"),
-        ("150", "1.5E2", "the way the number is written"),
-        ("0", "-0.0", "the way the number is written"),
-        ("true", "1", "the way true and false are written"),
-        ("FALSE", "0", "the way true and false are written"),
-        ("TRUE", "T", "the way true and false are written"),
-        ("2026-02-03", "3.2.2026", "the way the date is written"),
-        ("2026-02-13", "2/13/2026", "the way the date is written"),
-        ("2026-02-13", "2026/02/13 00:00:00", "the way the date is written"),
-    ):
-        odd = found(rows({one: 30, other: 20}))
-        assert (odd[other].twin, odd[other].by_default, odd[other].reason) == (one, True, "nearly the same")
-        assert difference(other, one) == words
-        if words != "the way true and false are written":
-            amid = found(rows({"a word": 90, one: 30, other: 20}))
-            assert (amid[other].twin, amid[other].by_default) == (one, False)  # among words they may be names
-    for one, other in (
-        ("3/2/2026", "2026-02-03"),  # or the second of March
-        ("1", "10"),
-        ("1e-400", "0"),
-        ("9" * 30, "9" * 29 + "8"),
-        ("1.0e99999999", "1"),
-    ):
-        assert found(rows({one: 30, other: 20})) == {}
-    assert found(rows({"true": 30, "1": 20, "2": 10})) == {}
 
 
 def test_a_sum_is_the_total_at_an_end_and_asked_about_amid() -> None:
@@ -320,7 +312,7 @@ def test_a_sum_is_the_total_at_an_end_and_asked_about_amid() -> None:
     assert found(table({"a": 50, "b": 30, "c": 20, "x": 99})) == {}
 
 
-@pytest.mark.parametrize("word", ["all", "Total", "Gesamt:", "both sexes"])
+@pytest.mark.parametrize("word", ["all", "Gesamt:", "both sexes"])
 @pytest.mark.parametrize("place", [0, 2])
 def test_totals_of_groups_are_left_out_and_that_is_said(word: str, place: int) -> None:
     """`all,yes,12` and `all,no,14` were counted once more: 52 people for 26."""
@@ -332,21 +324,6 @@ def test_totals_of_groups_are_left_out_and_that_is_said(word: str, place: int) -
     assert found.counts.tolist() == whole.weights.tolist() == [12, 14]
     assert (found.rows, whole.rows) == (4, 4)
     assert found.notes == whole.notes == (said,)
-
-
-def test_totals_of_two_groupings() -> None:
-    rows = [(r, s, a, 3 + i) for i, (r, s, a) in enumerate(itertools.product("NS", "mf", ["yes", "no"]))]
-    for which in (0, 1):
-        sums: dict[tuple[str, ...], int] = {}
-        for row in rows:
-            key = tuple("all" if i == which else row[i] for i in range(3))
-            sums[key] = sums.get(key, 0) + row[3]
-        rows += [(*key, number) for key, number in sums.items()]
-    random.Random(1).shuffle(rows)
-    text = "region,sex,answer,n\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
-    found = reports_of(text)
-    assert found.total == sum(range(3, 11))
-    assert len(found.notes) == 2
 
 
 def test_rows_that_are_only_called_totals_or_only_are_the_sums_are_counted_and_told() -> None:
@@ -364,87 +341,55 @@ def test_rows_that_are_only_called_totals_or_only_are_the_sums_are_counted_and_t
     assert reports_of("region,answer,n\nn,yes,7\nn,no,5\ns,yes,7\ns,no,5\n").notes == ()
 
 
-def test_the_header_of_a_second_file_among_the_rows_is_left_out() -> None:
-    """It was a category."""
-    reports = rows({"Yes": 40, "no": 45, "REPORT": 1})
-    odd = found(reports)["REPORT"]
-    assert (odd.reason, odd.by_default) == ("the name of the column", True)
-    assert as_dict(within(reports, AllSeen(), odd_names(reports, AllSeen()).default_decisions())) == {
-        "Yes": 40,
-        "no": 45,
-    }
-    assert not found(rows({"Yes": 40, "no": 45, "REPORT": 30}))["REPORT"].by_default
-    assert found(table({"Yes": 40, "no": 45, "category": 1})) == {}
-
-
-GROUPED = "Motorised,370\n  Bus,160\n  Car,210\nActive,230\n  Bike,90\n  Walk,140\n"
-SCORES = "a,640\nb,500\nc,360\n"
+MODES = "Motorised,370\n  Bus,160\n  Car,210\nActive,230\n  Bike,90\n  Walk,140\n"
+PARTS = "a,137\nb,91\nc,41\n{},269\nMissing,12\nTotal,281\n"
+NETS = "Base: all,600\n{},370\nBus,160\nTram,210\n{},230\nCar,90\nVan,140\n"
+ANSWERS, SCORES = "yes,640\nno,360\n", "a,640\nb,500\nc,360\n"
 # Rows of tables of counts, and those of them that are left out: everybody in sums was counted twice, or three times.
-NO_CATEGORIES: dict[str, set[str]] = {
-    "a,401\nb,277\nSubtotal,678\nc,122\nd,99\nTotal,899\n": {"Subtotal", "Total"},
-    "a,401\nb,277\nSubtotal,677\nc,122\nd,99\nTotal,899\n": {"Total"},  # without the sum it is asked about
-    "bus,21\ntrain,9\nSubtotal public,30\ncar,30\nbike,12\nSubtotal private,42\nTotal,72\n": {
-        *("Subtotal public", "Subtotal private", "Total")
-    },
-    "Total,72\nSubtotal public,30\nbus,21\ntrain,9\nSubtotal private,42\ncar,30\nbike,12\n": {
-        *("Subtotal public", "Subtotal private", "Total")
-    },
-    GROUPED: {"Motorised", "Active"},
-    f"{GROUPED}Total,600\n": {"Motorised", "Active", "Total"},
+NO_CATEGORIES = [
+    ("a,401\nb,277\nSubtotal,678\nc,122\nd,99\nTotal,899\n", ["Subtotal", "Total"]),
+    ("a,401\nb,277\nSubtotal,677\nc,122\nd,99\nTotal,899\n", ["Total"]),  # without the sum it is asked about
+    (
+        "Total,72\nSubtotal public,30\nbus,21\ntrain,9\nSubtotal private,42\ncar,30\nbike,12\n",
+        ["Subtotal public", "Subtotal private", "Total"],
+    ),
+    (MODES, ["Motorised", "Active"]),
+    (f"{MODES}Total,600\n", ["Motorised", "Active", "Total"]),
     # A name that begins others: 2,060 people for 1,030.
-    "A: yes,640\nA: no,360\nA,1000\nB: yes,10\nB: no,20\nB,30\nC-3,4\nC,4\n": {"A", "B"},
-    **{
-        f"Base: all,600\n{one},370\nBus,160\nTram,210\n{two},230\nCar,90\nVan,140\n": {"Base: all", one, two}
-        for one, two in (("NET: public", "Net cars"), ("Top 2 box", "Bottom two box"))
-    },
-    **{
-        f"a,137\nb,91\nc,41\n{of_whom},269\nMissing,12\nTotal,281\n": {of_whom, "Missing", "Total"}
-        for of_whom in (
-            *(
-                "Valid total",
-                "Total population",
-                "Total respondents",
-                "Base: all respondents",
-                "Razem",
-                "합계",
-            ),
-        )
-    },
+    ("A: yes,640\nA: no,360\nA,1000\nB: yes,10\nB: no,20\nB,30\nC-3,4\nC,4\n", ["A", "B"]),
+    (NETS.format("NET: public", "Net cars"), ["Base: all", "NET: public", "Net cars"]),
+    (NETS.format("Top 2 box", "Bottom two box"), ["Base: all", "Top 2 box", "Bottom two box"]),
+    *(
+        (PARTS.format(name), [name, "Missing", "Total"])
+        for name in ("Valid total", "Total respondents", "Base: all respondents", "Razem", "합계")
+    ),
     # A total with a mark behind it; and an empty cell of a pivot table.
-    **{
-        f"yes,640\nno,360\n{name},1000\n": {name}
-        for name in ("Total %", "Total (n)", "Total:", "Gesamtergebnis")
-    },
-    **{
-        f"yes,640\nno,360\n{name},100\n": set()
-        for name in ("Total %", "Total (n)", "Total:", "Gesamtergebnis")
-    },
-    **{f"yes,640\nno,360\n{name},7\n": {name} for name in ("(leer)", "(Leer)", "(vide)")},
-    # What only looks like a sum.
-    "bus,21\nSubtotal public,30\n": set(),
-    "Motorised,370\nBus,160\nCar,210\nActive,231\nBike,90\nWalk,140\n": set(),
-    "Net,371\nBus,160\nTram,210\nNetwork,370\n": set(),
-    # A mean and an SD were categories, and beside them a total was one as well; others are none of the rows above.
-    f"{SCORES}Mean,500\nSD,140\n": {"Mean", "SD"},
-    f"{SCORES}Total,1500\nAverage,500\nStd dev,114\n": {"Total", "Average", "Std dev"},
-    f"{SCORES}Mean:,500\n": {"Mean:"},
-    **{f"{SCORES}{rest}\n": set() for rest in ("Mean,502\nSD,142", "Mean,498", "SD,100", "Mean,500\nd,500")},
-}
-
-
+    *((f"{ANSWERS}{name},1000\n", [name]) for name in ("Total %", "Total (n)", "Total:", "Gesamtergebnis")),
+    *((f"{ANSWERS}{name},7\n", [name]) for name in ("(leer)", "(vide)")),
+    # A mean and an SD were categories, and beside them a total was one as well.
+    (f"{SCORES}Total,1500\nMean,500\nSD,140\n", ["Total", "Mean", "SD"]),
+    (f"{SCORES}Total,1500\nAverage,500\nStd dev,114\n", ["Total", "Average", "Std dev"]),
+    (f"{SCORES}Mean:,500\n", ["Mean:"]),
+    # What only looks like a sum or a mean.
+    (f"{ANSWERS}Total %,100\n", []),
+    ("bus,21\nSubtotal public,30\n", []),
+    ("Motorised,370\nBus,160\nCar,210\nActive,231\nBike,90\nWalk,140\n", []),
+    ("Net,371\nBus,160\nTram,210\nNetwork,370\n", []),
+    *((f"{SCORES}{rest}\n", []) for rest in ("Mean,502\nSD,142", "SD,100", "Mean,500\nd,500")),
+]
 REASONS = {
     "Missing": "too few reports",
-    **dict.fromkeys(("(leer)", "(Leer)", "(vide)"), "no answer"),
+    **dict.fromkeys(("(leer)", "(vide)"), "no answer"),
     **dict.fromkeys(("Mean", "Mean:", "SD", "Average", "Std dev"), "a mean or SD"),
 }
 
 
-@pytest.mark.parametrize("text", NO_CATEGORIES)
-def test_rows_that_are_no_categories_are_left_out(text: str) -> None:
+@pytest.mark.parametrize(("text", "left_out"), NO_CATEGORIES)
+def test_rows_that_are_no_categories_are_left_out(text: str, left_out: list[str]) -> None:
     odd = odd_names(reports_of(f"mode,n\n{text}"), AllSeen(), of(1.5))
-    assert {*odd.default_decisions().left_out} == NO_CATEGORIES[text]
+    assert sorted(odd.default_decisions().left_out) == sorted(left_out)
     reasons = {one.label: one.reason for one in odd.names if one.by_default}
-    assert reasons == {name: REASONS.get(name, "a total") for name in NO_CATEGORIES[text]}
+    assert reasons == {name: REASONS.get(name, "a total") for name in left_out}
 
 
 @pytest.mark.parametrize(
@@ -453,7 +398,6 @@ def test_rows_that_are_no_categories_are_left_out(text: str) -> None:
         {"a;b": 200, "b;a": 3},
         {"a, b": 200},
         {"a;": 100, "b;": 100, "a;b;": 90},
-        {"a + b": 120, "a / c": 60},
         {"a and b": 120, "b und c": 9, "a/c": 60, "b & c": 3},
         {"a, b": 120, "b, d": 60, "c, d": 20},  # nobody ticked d alone
         {"a b": 120, "a c": 60, "b c": 3},  # Kobo's select_multiple
@@ -468,24 +412,10 @@ def test_lists_of_answers_are_left_out_together(lists: dict[str, int]) -> None:
 
 
 def test_a_name_of_two_words_is_no_list() -> None:
-    assert found(rows({"New": 300, "York": 250, "New York": 240}), epsilon=1.0) == {}
-    assert found(rows({"Yes, once": 300, "Yes, twice": 250, "No": 240}), epsilon=1.0) == {}
-    assert found(rows({"Sand": 300, "Land and sea": 250, "Sea": 240, "n/a b": 200}), epsilon=1.0) == {}
-    levels = {"Yes, very": 300, "Yes": 250, "No, very": 240, "No": 200}  # neither is a list of names
-    assert found(rows(levels), epsilon=1.0) == {}
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("Don't know it", "Don’t know it"),
-        ("2-3 times", "2 – 3 times"),
-        ("he/she", "he / she"),
-        ("Often", "Often."),
-    ],
-)
-def test_a_name_with_other_marks_may_be_the_same(one: str, other: str) -> None:
-    """They were two categories, and nothing said so."""
-    odd = found(rows({"a": 300, one: 250, other: 240}), epsilon=1.0)[other]
-    assert (odd.twin, odd.reason, odd.by_default) == (one, "nearly the same", False)
-    assert difference(one, other) == "marks, or blanks around them"
+    for names in (
+        ["New", "York", "New York"],
+        ["Yes, once", "Yes, twice", "No"],
+        ["Sand", "Land and sea", "Sea", "n/a b"],
+        ["Yes, very", "Yes", "No, very", "No"],
+    ):
+        assert found(rows({name: 300 - 10 * i for i, name in enumerate(names)}), epsilon=1.0) == {}

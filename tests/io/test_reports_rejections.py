@@ -6,21 +6,12 @@ from typing import Any
 
 import pytest
 
-from rr_core.io import (
-    AllSeen,
-    Source,
-    UnreadableFile,
-    decoding,
-    inspect_reports,
-    read_reports,
-    tables,
-    within,
-)
+from rr_core.io import AllSeen, Source, decoding, inspect_reports, read_reports, within
 from rr_core.io import reports as module
 from rr_core.io.columns import header_rows
 from rr_core.io.decoding import megabytes
-from tests.app.hostile_reports import CASES, GOOD, Hostile, to_parquet
-from tests.io.reading import as_dict, complaint, refused, reports_of
+from tests.app.hostile_reports import CASES, GOOD, Hostile
+from tests.io.reading import as_dict, complaint, preview_of, refused, reports_of
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -36,26 +27,6 @@ def test_each_file_is_read_or_gets_its_sentence(case: Hostile) -> None:
         reports, _ = use()
         assert as_dict(reports) == case.counts
         assert any(case.noted in note for note in reports.notes) or not case.noted
-
-
-@pytest.mark.parametrize(
-    ("cell", "words"),
-    [
-        ("2.5", "Line 4: the count “2.5” is not a whole number. Reports are counted people"),
-        ("-0.5", "Line 4: the count “-0.5” is negative. Counts must be 0 or more."),
-        ("x", "Line 4: the count “x” is not a number. Write it with digits only, such as 1234."),
-        ("", "Line 4 has no count."),
-        ("inf", "Line 4: the count “inf” is not a finite number."),
-        ("9007199254740994", "Line 4: the count “9007199254740994” is too large."),
-    ],
-)
-def test_the_first_bad_count_and_its_line(cell: str, words: str) -> None:
-    # A blank line and a row without a name are lines too; the number of the latter does not matter.
-    text = f"category,count\n,x\n\nc,{cell}\nd,-7\n"
-    assert complaint(text).startswith(words)
-    assert complaint(GOOD, text).startswith(f"“b.csv”: {words}")
-    table = to_parquet(category=["a", "c"], count=["1", cell])
-    assert complaint(table).startswith(words.replace("Line 4", "Row 2"))
 
 
 def test_limits_hold_for_all_files_together(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,23 +47,6 @@ def test_the_total_is_exact_or_refused() -> None:
     assert reports_of(f"{half}c,{2**52 - 1}\n").total == 2**53
     assert complaint(f"{half}c,{2**52}\n").startswith("The counts add up to more than 9,007,199,254,740,992.")
     assert complaint(half, half).startswith("The counts add up to more than")
-
-
-def test_number_of_categories(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert tables.MAX_CATEGORIES == 1_500_000
-    names = [f"c{i}\n" for i in range(5)]
-    monkeypatch.setattr(tables, "MAX_CATEGORIES", 5)
-    assert len(reports_of("".join(names)).labels) == 5
-    assert "holds 6 different categories; at most 5" in complaint("".join(names) + "one more\n")
-    assert "holds 6 different categories; at most 5" in complaint("".join(names), "one more\n")
-
-
-def test_programming_errors() -> None:
-    with pytest.raises(ValueError, match="layout must be"):
-        reports_of(GOOD, layout="wide")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="files must hold at least one"):
-        read_reports([])
-    assert complaint(GOOD, category="town").startswith("There is no column “town”.")
 
 
 DRAWN = {
@@ -116,11 +70,9 @@ PRINTED = {
     "assignments": "yes=640\nno = 360\n",
     "R, shares": "\n yes   no \n0.64 0.36 \n",
     "a series": "0    yes\n1     no\n2    yes\n      ... \nName: answer, Length: 900, dtype: object\n",
-    "Python": "('yes', 640)\n('no', 360)\n",
     "SAS": "      The FREQ Procedure\n\nanswer   Frequency   Percent\n----------------------------\n"
     "no            360     36.00\nyes           640     64.00\n",
     "LaTeX": "\\begin{tabular}{lr}\nAnswer & $n$ \\\\\nno & 360 \\\\\nyes & 640 \\\\\n\\end{tabular}\n",
-    "carets": "answer^n\nno^360\nyes^640\n",
     "a log": "10:00:01 INFO user=1 answer=yes\n10:00:02 INFO user=2 answer=no\n",
 }
 
@@ -129,16 +81,13 @@ REFUSED = {
     # Each line was a report.
     "a table as a program prints it": [*PRINTED.values(), "- yes: 412\n- no: 588\n"],
     "one line in brackets": ["{'yes': 640, 'no': 360}", "Counter({'yes': 640, 'no': 360})", "[('yes', 640)]"],
-    "If that is one number, write it without the comma": [
-        "yes: 1,234\nno: 2,345\n",
-        "Never 1,234\nOnce 2,345\nOften 3,456\n",
-    ],
+    "If that is one number, write it without the comma": ["Never 1,234\nOnce 2,345\nOften 3,456\n"],
     # As programs save it under the name of an Excel file.
-    "a web page": ["<table><tr><td>yes</td></tr></table>", '<meta charset="utf-8"><table>', "<tr><td>yes"],
+    "a web page": ['<meta charset="utf-8"><table>', "<tr><td>yes"],
     # The header was said to have too many fields.
     "“# inside” is a remark between the rows of the table: take it out.": [
         f"{above}answer,n\nyes,312\n# inside\nno,255\n# again\n"
-        for above in ("# exported\n", "# exported\nsep=,\n", "sep=,\n# exported\n", "\n# exported\n# twice\n")
+        for above in ("# exported\n", "sep=,\n# exported\n", "\n# exported\n# twice\n")
     ],
     "This is a summary of columns (count, ": [
         ",answer\ncount,900\nunique,2\ntop,yes\nfreq,640\n",
@@ -147,16 +96,14 @@ REFUSED = {
     ],
     "This is code of R, as dput prints it, and no table": [
         'structure(list(answer = c("yes", "no", "no")), class = "data.frame", row.names = c(NA, \n-3L))\n',
-        'structure(list(answer = c("yes", "no")), class = "data.frame", row.names = c(NA, -2L))\n',
         'structure(c(1L, 2L, 1L), levels = c("no", "yes"), class = "factor")\n',
     ],
     # It was asked which of the columns holds the reports.
     "The counts are laid sideways: ": [
-        "Never,Rarely,Often,Total\n412,288,150,850\n",
         "wave,Never,Rarely,Often,Total\n1,412,288,150,850\n",
         ",no,yes,maybe\nn,360,640,99\n%,32.8,58.2,9.0\n",
     ],
-    "The counts are laid sideways, below": ["0,1,2,3\n254,293,146,99\n", "1;2;3\n254;293;146\n"],
+    "The counts are laid sideways, below": ["0,1,2,3\n254,293,146,99\n"],
     "The file has one line, of 7 cells": ["1,1,2,3,4,1,3\n"],
     # As a spreadsheet saves merged cells: their people were left out, told as rows.
     "The column “answer” has no name in 2 of 4 rows with counts": [
@@ -167,9 +114,8 @@ REFUSED = {
     "a name and a number in one cell, as “": [
         *("yes - 412\nno - 588\n", "412 yes\n588 no\n", "yes (n=412)\nno (n=588)\n"),
         *("answer\nbus 21\ncar 30\ntrain 19\n", "Never 137\n2-3 times 76\nWeekly 41\n"),
-        *("42 18-24\n137 25-34\n7 65+\n", "yes 268\nno 332\n", "Ja 12\nNein 40"),
+        *("42 18-24\n137 25-34\n7 65+\n", "Ja 12\nNein 40"),
     ],
-    "a name and a number in one cell, as “yes 268”": ["x Freq\nyes 268\nno 332\n"],
     "a name and a number in one cell, as “no 332”": ["x Freq\nno 332\nmaybe 9\nyes 268\n"],
     "a name and a number in one cell, as “bus: 21 people”": [
         "bus: 21 people\ntram: 34 people\nwalk: 3 people\n"
@@ -177,7 +123,7 @@ REFUSED = {
     # 140 thousands were 140 reports.
     "by its name, and every report counts here": [
         f'answer,"{name}"\nbus,140\ncar,210\n'
-        for name in ("people (in 1000)", "N (thousands)", "Tsd.", "n ('000)", "in 1,000s", "Millions")
+        for name in ("people (in 1000)", "N (thousands)", "Tsd.", "n ('000)", "Millions")
     ],
     "“Anteil in %” holds shares": ["Antwort,Anteil in %\nyes,64\nno,36\n"],
     "holds shares": [
@@ -228,29 +174,61 @@ READ = {
     "0.000e+00 1.370e+02\n1.000e+00 9.100e+01\n2.000e+00 7.600e+01\n": [137, 91, 76],
     "ward 1,234\nward 2,345\nward 3,456\n": [234, 345, 456],
     "Never 1,234\nOnce 2,34\nOften 3,456\n": [234, 34, 456],
-    "structure(old)\nc(1)\n" * 3: [3, 3],
     "c(1)\nstructure(old)\n" * 3: [3, 3],
     "a,b,n\nx,7,3\n": [3],
     # Columns that a spreadsheet left empty do not count.
-    "Antwort;Anzahl;\nja;40;\nnein;60;\n;;\n": [40, 60],
     "Antwort;Anzahl;;;\nja;40;;;\nnein;60;;;\n;;;;\n": [40, 60],
     "answer,n\nyes,140\nno,260\n,400\n": [140, 260],
     # Excel counts none of the empty cells it names.
     "Row Labels,Count of answer\nyes,137\nno,91\n(blank),\nGrand Total,228\n": [137, 91, 0, 228],
     # Digits of other scripts are numbers.
     "الجواب,العدد\nنعم,٣١٢\nلا,١٠٥\n": [312, 105],
-    "الجواب,العدد\nنعم,۳۱۲\nلا,۱۰۵\n": [312, 105],
     "الجواب,العدد\nنعم,３１２\nلا,１０５\n": [312, 105],
     "answer,Total (N=1 000)\nbus,140\ncar,210\n": [140, 210],
     # SPSS writes "Valid" once beside all names.
     ",,Frequency,Percent\nValid,Never,137,33.3\n,Once,91,22.1\n,Weekly,172,41.7\n,Total,400,97.1\n"
     "Missing,System,12,2.9\nTotal,,412,100.0\n": [137, 91, 172, 400],
+    # Names that are a little like the lines that programs print.
+    "report\n" + "other\nab 12\ncd 34\n" * 3: [3, 3, 3],
+    "report\n" + "-\n--\n---\n+\n----\n" * 3: [3] * 5,
+    "report\n10:00\n11:30\n": [1, 1],
+    "report\n" + "COVID-19\nHIV-2\nHPV-16\n" * 3: [3, 3, 3],
+    "report\nx.org?id=5\nx.org?id=6\n": [1, 1],
+    "report\n" + "a|b\na|c\n" * 3: [3, 3],
+    # A mean below scores was a count that is not whole.
+    "score,n\n1,134\n2,256\nMean,1.66\nSD,0.48\n": [134, 256],
+    # Of other remarks above a table than those with # the header was said to have too many fields.
+    **{f"{mark} exported\n{mark} k = 2\nanswer,n\nno,360\nyes,640\n": [360, 640] for mark in ("%", "//")},
+    "% who agree,n\nno,360\nyes,640\n": [360, 640],
+    # Lines in quotation marks as a whole: each was a report.
+    '"answer,n"\n"no,360"\n"""yes, sure"",640"\n': [360, 640],
+    '"town"\n' + '"Boston, MA"\n"Reno, NV"\n' * 3: [3, 3],
 }
 
 
 @pytest.mark.parametrize(("text", "counts"), READ.items())
 def test_what_only_looks_broken_is_read(text: str, counts: list[int]) -> None:
     assert reports_of(text, name="a.txt").counts.tolist() == counts
+
+
+def test_what_was_skipped_above_and_below_is_told() -> None:
+    for text, note in (
+        (
+            "% exported\n% k = 2\nanswer,n\nno,360\nyes,640\n",
+            "2 lines that begin with % above the table were skipped.",
+        ),
+        ("score,n\n1,134\n2,256\nMean,1.66\nSD,0.48\n", "Left out, as no numbers of people: “Mean”, “SD”."),
+        (
+            '"answer,n"\n"no,360"\n"yes,640"\n',
+            "Each line was in quotation marks as a whole, which were taken away.",
+        ),
+    ):
+        assert reports_of(text).notes == (note,)
+    assert preview_of("# answers of spring\n# bus,car\n1,0\n0,1\n1,1\n").columns == ("bus", "car")
+    with pytest.raises(ValueError, match="layout must be"):
+        reports_of(GOOD, layout="wide")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="files must hold at least one"):
+        read_reports([])
 
 
 @pytest.mark.parametrize("text", DRAWN.values(), ids=DRAWN)
@@ -262,53 +240,19 @@ def test_a_table_that_is_drawn_with_bars_is_read(text: str) -> None:
     assert complaint(text.replace("360", "3x0")).startswith(f"Line {line}: the count “3x0” is not a number")
 
 
-@pytest.mark.parametrize(
-    "names",
-    [
-        ["ab 12", "cd 34"],
-        ["other", "ab 12", "cd 34"],
-        ["-", "--", "---", "+", "----"],
-        ["10:00", "11:30"],
-        ["room 1", "room 2", "room 3"],
-        ["COVID-19", "HIV-2", "HPV-16"],
-        ["x.org?id=5", "x.org?id=6"],
-        ["a__________b", "c"],
-        ["a|b", "a|c"],
-    ],
-)
-def test_names_that_are_a_little_like_those_lines_are_names(names: list[str]) -> None:
-    for times in (1, 3):
-        text = "report\n" + "\n".join(names * times)
-        assert reports_of(text).labels.tolist() == names
-
-
-def test_an_empty_file_among_others_is_skipped() -> None:
-    """As Spark writes the parts of a table without headers that have no rows: all of them were refused."""
-    read = read_reports(
-        [Source("a.csv", b"red\nblue\n" * 9), Source("b.csv", b""), Source("c.csv", b"red\n" * 3)]
-    )
-    assert as_dict(read) == {"red": 12, "blue": 9}
-    assert "“b.csv” has no rows, and was skipped." in read.notes
-
-
 def test_names_that_are_there_once_beside_numbers_are_refused() -> None:
     said = complaint("answer,2025,2026\nyes,140,150\nno,260,250\n")
     assert "the column of counts (“2025”, “2026”). In a cross table each is a" in said
     assert "write a line for each name and group. If none holds counts" in said
     said = complaint("yes, 1,234\nno, 2,345\n")
     assert said.endswith("If 1,234 is one number, write it without the comma: 1234.")
-    for text in (
-        "id,answer\n7,yes\n9,no\n",
-        "answer,a\nyes,1\nno,0\n",
-        "answer,age,n\nyes,1.5,1\nno,2.5,1\n",
-    ):
+    for text in ("id,answer\n7,yes\n9,no\n", "answer,age,n\nyes,1.5,1\nno,2.5,1\n"):
         assert reports_of(text).total == 2
 
 
 @pytest.mark.parametrize(
     ("text", "number"),
     [
-        (",2026,\nanswer,men,women\nNever,120,140\nOften,80,60\nDaily,30,20\n", 2),
         ("Survey,,\nQ1,region,n\nanswer,where,people\nNever,Oslo,120\nOften,Oslo,80\nNever,Rome,13\n", 3),
         ("answer,North,,South,\n,n,%,n,%\nyes,140,0.35,150,0.375\nno,260,0.65,250,0.625\n", 2),
         ("Q1,Q2\nHow often?,Where?\n" + "Never,Oslo\nOften,Rome\nOften,Oslo\n" * 20, 2),
@@ -316,20 +260,18 @@ def test_names_that_are_there_once_beside_numbers_are_refused() -> None:
 )
 def test_several_header_rows_are_named(text, number):
     """The second one was a report, or which column holds the reports was asked by numbers in place of names."""
-    assert f"The table has {number} header rows, from “" in complaint(text)
     for read in (inspect_reports, lambda source: read_reports([source])):
-        with pytest.raises(UnreadableFile, match=r"Keep one of them, in which each column has its own name"):
-            read(Source("a.csv", text.encode()))
+        said = refused(lambda read=read: read(Source("a.csv", text.encode())))
+        assert f"The table has {number} header rows, from “" in said
+        assert "Keep one of them, in which each column has its own name" in said
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "answer,n\nNever,NA\nOften,80\nDaily,30\n",
-        "answer,count\nNever,few\nOften,80\nDaily,30\n",
         "Never,120\nOften,eighty\nDaily,30\nOnce,40\n",
         "answer,where\nRarely,Rome\n" + "Never,Oslo\nOften,Rome\nOften,Oslo\n" * 20,
-        "answer,where\nRarely,Graz\n" + "Never,Oslo\nOften,Rome\n" * 5,
     ],
 )
 def test_one_header_row_is_one(text):
@@ -351,34 +293,3 @@ def test_of_two_columns_of_one_name_it_is_told_which_was_read() -> None:
     read = read_reports(files, layout="values", category="answer")
     assert "Of the columns called “answer” the first was read; the next is “answer (2)”." in read.notes
     assert read_reports(files, layout="values", category="answer (2)").labels.tolist() == ["a", "b"]
-
-
-def test_the_mean_of_scores_below_their_counts_is_left_out() -> None:
-    """It was a count that is not whole."""
-    text = b"score,n\n1,134\n2,256\nMean,1.66\nSD,0.48\n"
-    read = reports_of(text)
-    assert read.labels.tolist() == ["1", "2"]
-    assert read.notes == ("Left out, as no numbers of people: “Mean”, “SD”.",)
-    assert complaint(text.replace(b"Mean", b"mid")).startswith(
-        "Line 4: the count “1.66” is not a whole number"
-    )
-
-
-@pytest.mark.parametrize("mark", ["%", "//"])
-def test_remarks_above_a_table_may_begin_otherwise(mark: str) -> None:
-    """The header was said to have too many fields."""
-    read = reports_of(f"{mark} exported\n{mark} k = 2\nanswer,n\nno,360\nyes,640\n")
-    assert (read.labels.tolist(), read.counts.tolist()) == (["no", "yes"], [360, 640])
-    assert read.notes == (f"2 lines that begin with {mark} above the table were skipped.",)
-    named = f"{mark} who agree,n\nno,360\nyes,640\n"
-    assert reports_of(named).counts.tolist() == [360, 640]
-
-
-def test_lines_in_quotation_marks_as_a_whole_are_read() -> None:
-    """Each was a report."""
-    text = '"answer,n"\n"no,360"\n"""yes, sure"",640"\n'
-    read = reports_of(text)
-    assert (read.labels.tolist(), read.counts.tolist()) == (["no", "yes, sure"], [360, 640])
-    assert read.notes == ("Each line was in quotation marks as a whole, which were taken away.",)
-    towns = '"town"\n' + '"Boston, MA"\n"Reno, NV"\n' * 3
-    assert reports_of(towns).labels.tolist() == ["Boston, MA", "Reno, NV"]

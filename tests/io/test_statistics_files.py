@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime
 import random
+import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +16,9 @@ import pyreadstat
 import pytest
 
 from rr_core import RandomizedResponse
-from rr_core.io import (
-    Source,
-    UnreadableFile,
-    inspect,
-    odd_names,
-    read_distribution,
-    read_reports,
-    statistics_files,
-)
+from rr_core.io import Source, inspect, odd_names, read_distribution, read_reports, statistics_files
 from rr_core.io.domain import AllSeen
-from rr_core.io.tables import count_values, open_table
-from server.jobs import Lost, Pool
-from tests import EXAMPLES
-from tests.io.reading import as_dict, is_plain
+from tests.io.reading import as_dict
 from tests.io.reading import refused as refusal
 from tests.io.workbook_files import archive
 
@@ -79,13 +70,20 @@ WRITERS: dict[str, Callable[[Any, str], None]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    folder, made = tmp_path_factory.mktemp("files"), {}
-    for name, write in WRITERS.items():
-        write(TABLE if "old" not in name else TABLE.replace("Köln", "Bonn"), str(folder / name))
-        made[name] = (folder / name).read_bytes()
+@cache
+def written_files() -> dict[str, bytes]:
+    """One file of each format, with the same table."""
+    made = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, write in WRITERS.items():
+            write(TABLE if "old" not in name else TABLE.replace("Köln", "Bonn"), f"{folder}/{name}")
+            made[name] = Path(folder, name).read_bytes()
     return made
+
+
+@pytest.fixture
+def files() -> dict[str, bytes]:
+    return written_files()
 
 
 def read(data: bytes, name: str, **options: Any) -> Any:
@@ -100,8 +98,7 @@ def refused(data: bytes, name: str) -> str:
 def test_labels_are_the_names_and_missing_values_are_left_out(name: str, files: dict[str, bytes]) -> None:
     data = files[name]
     reports = read(data, name, layout="values", category="answer")
-    assert as_dict(reports) == ANSWERS
-    assert [*as_dict(reports)] == ["Yes", "No", "Perhaps"]
+    assert [*as_dict(reports).items()] == [*ANSWERS.items()]
     assert reports.notes == (
         "Of the rows left out, 2 have values in the column “answer” that the file declares as missing.",
         "The file declares 3 categories, of which “Perhaps” has no report: a category that people could choose counts all"
@@ -174,54 +171,6 @@ def test_what_is_no_such_file_gets_one_plain_sentence() -> None:
         for seed in range(20):
             said = refused(start + random.Random(seed).randbytes(3000), "a.csv")
             assert said.startswith(f"The {program} file is damaged")
-
-
-@pytest.mark.parametrize("name", WRITERS)
-def test_a_file_cut_anywhere_is_refused(name: str, files: dict[str, bytes]) -> None:
-    data = files[name]
-    for length in range(200, len(data) - 200, max(1, len(data) // 30)):
-        try:
-            table = open_table(data[:length], name, None)
-        except UnreadableFile as error:
-            said = str(error)
-        else:  # what is missing stood below the rows
-            assert count_values(table, 1).rows.sum() >= 6
-            continue
-        assert is_plain(said)
-
-
-def try_mutated(name: str, data: bytes, seed: int) -> list[str]:
-    """The sentences of files that are not read, of twenty with some bytes changed."""
-    said = []
-    for i in range(20):
-        chance, bad = random.Random(1000 * seed + i), bytearray(data)
-        for _ in range(chance.choice((1, 1, 2, 5, 20))):
-            bad[chance.randrange(len(bad))] = chance.randrange(256)
-        try:
-            read(bytes(bad), name)
-        except UnreadableFile as error:
-            said.append(str(error))
-    return said
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", WRITERS)
-def test_changed_bytes_give_a_table_or_a_plain_sentence(
-    name: str, files: dict[str, bytes], pool: Pool
-) -> None:
-    """Or end the worker: the library behind is in C, and trusts some of what a file says."""
-    lost = 0
-    for seed in range(EXAMPLES // 20):
-        try:
-            said = pool.run(
-                try_mutated, name, files[name], seed, look=lambda *_: None, memory=2**30, seconds=60.0
-            )
-        except Lost:
-            lost += 1
-        else:
-            assert all(is_plain(one.replace("\xa0", " ")) for one in said)
-    assert lost < EXAMPLES / 40
-    assert read(files[name], name, layout="values", category="answer").total == 4
 
 
 def test_a_list_of_variables_that_contradicts_itself_is_not_trusted(files: dict[str, bytes]) -> None:
