@@ -30,21 +30,13 @@ MADE = {
 GROUPS = ("x", "y")
 
 
-def reported(design, truths, rng):
-    """The reports of people with these truths."""
-    if isinstance(design, UnaryEncoding):
-        return design.randomize(truths, rng)
-    chances = design.matrix if isinstance(design, Channel) else design.matrix()
-    return (rng.random(truths.size)[:, None] > chances[truths].cumsum(axis=1)[:, :2]).sum(axis=1)
-
-
 def drawn(name, rng, n, shares=((0.6, 0.3, 0.1), (0.5, 0.3, 0.2))):
     """Reports, groups and contributions of n people: one in three is of the first group."""
     groups = (rng.random(n) > 1 / 3).astype(int)
     reports = [None, None]
     for group, design in enumerate(MADE[name]):
         truths = rng.choice(3, n, p=shares[group])
-        reports[group] = reported(design, truths, rng)
+        reports[group] = design.randomize(truths, rng)
     mine = groups if reports[0].ndim == 1 else groups[:, None]
     added = np.where(
         groups[:, None] == 0,
@@ -70,10 +62,8 @@ def test_the_variance_among_these_people_is_that_of_every_possible_collection():
     found = analyse_groups([[1, 2], [1, 1]], designs, ("no", "yes"), GROUPS).together
     half = (found.interval.high - found.interval.low)[1] / 2
     assert (half / special.ndtri(0.975)) ** 2 == pytest.approx(float(square - mean**2), rel=1e-12)
-    wanted = (Fraction(3, 5) * (Fraction(2, 3) - Fraction(3, 10)) / Fraction(2, 5)) + Fraction(
-        2, 5
-    ) * Fraction(1, 2)
-    assert found.estimates["inv"][1] == pytest.approx(float(wanted), abs=1e-14)
+    # Two of three and one of two said yes: (2/3 - 0.3)/0.4 and 1/2, of three and two people in five.
+    assert found.estimates["inv"][1] == pytest.approx(0.6 * (2 / 3 - 0.3) / 0.4 + 0.4 / 2, abs=1e-14)
 
 
 @pytest.mark.parametrize("name", MADE)
@@ -147,12 +137,9 @@ def test_two_groups_of_two_answers_are_compared_by_cochrans_test():
     fixed = [0.7 * 0.3 / precision[0], 0.2 * 0.8 / precision[1]]
     assert gap["difference"][1] == pytest.approx(inv[0] - inv[1], abs=1e-12)
     assert (gap["high"] - gap["low"])[1] / 2 == pytest.approx(special.ndtri(0.975) * math.sqrt(sum(fixed)))
-    sampled = analyse_groups(counts, ByGroup(designs), ("no", "yes"), GROUPS, users="sampled").difference(
-        0, 1
-    )
-    assert (sampled["high"] - sampled["low"])[1] / 2 == pytest.approx(
-        special.ndtri(0.975) * math.sqrt(sum(own))
-    )
+    sampled = analyse_groups(counts, ByGroup(designs), ("no", "yes"), GROUPS, users="sampled")
+    gap = sampled.difference(0, 1)
+    assert (gap["high"] - gap["low"])[1] / 2 == pytest.approx(special.ndtri(0.975) * math.sqrt(sum(own)))
 
 
 def test_with_one_design_it_is_pearsons_test():
@@ -180,11 +167,11 @@ def test_how_categories_go_together_is_that_of_the_whole_covariance():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "n", "weighted"),
-    [*itertools.product(MADE, (60, 900), (False,)), ("k-RR", 900, True), ("unary", 900, True)],
+    [*((name, 900, False) for name in MADE), ("k-RR", 60, False), ("unary", 60, False), ("unary", 900, True)],
 )
 def test_groups_that_are_alike_are_seldom_told_apart(name, n, weighted):
     made, rng, low = ByGroup(MADE[name]), np.random.default_rng(4), 0
-    times = 200 if weighted else 100 if n == 60 else 1000
+    times = 400 if n == 900 and not weighted else 100
     for _ in range(times):
         reports, groups, added = drawn(name, rng, n, ((0.5, 0.3, 0.2),) * 2)
         if weighted:
@@ -198,13 +185,10 @@ def test_groups_that_are_alike_are_seldom_told_apart(name, n, weighted):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "users"),
-    [("k-RR", "fixed"), ("k-RR", "sampled"), *itertools.product(MADE, ("weighted",))],
-)
+@pytest.mark.parametrize(("name", "users"), [("k-RR", "fixed"), ("k-RR", "weighted"), ("unary", "weighted")])
 def test_intervals_hold_the_truth_as_often_as_they_say(name, users):
     """(The variances of each design to the digit: above.)"""
-    rng, times, n = np.random.default_rng(5), 200, 1200
+    rng, times, n = np.random.default_rng(5), 150, 1200
     part, shares = np.array([1 / 3, 2 / 3]), np.array([[0.6, 0.3, 0.1], [0.2, 0.5, 0.3]])
     held, apart = np.zeros(3), np.zeros(3)
     fixed = [np.repeat([0, 1, 2], [240, 120, 40]), np.repeat([0, 1, 2], [160, 400, 240])]
@@ -214,7 +198,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(name, users):
         else:
             groups = np.sort((rng.random(n) > 1 / 3).astype(int))
             truths = [rng.choice(3, (groups == g).sum(), p=shares[g]) for g in range(2)]
-        reports = np.concatenate([reported(d, t, rng) for d, t in zip(MADE[name], truths, strict=True)])
+        reports = np.concatenate([d.randomize(t, rng) for d, t in zip(MADE[name], truths, strict=True)])
         weights = np.exp(0.4 * rng.standard_normal(n)) if users == "weighted" else None
         tallies = replace(Sample(reports, groups, weights).tallies(3), rows=None)
         found = analyse_groups(
@@ -256,7 +240,6 @@ def test_from_python_designs_are_named_by_group():
         (("",), "The group “south” has no value in the column “eps”"),
         (("", "1"), "The group “south” has rows without a value in the column “eps”"),
         (("one",), "The group “south”: “one” is not a number above 0"),
-        (("-1",), "The group “south”: “-1” is not a number above 0"),
         (("800",), "The group “south”: ε = 800"),
         (("1e-7",), "The group “south”: ε = 1·10⁻⁷ is too small"),
     ],
@@ -283,7 +266,7 @@ def test_chances_that_tell_nothing_are_refused_and_one_design_is_one():
 def test_a_category_that_nobody_has_is_reported_no_more_often_than_by_chance(unary):
     """Against the sum of independent binomials, one for each group, convolved."""
     rng = np.random.default_rng(12)
-    for _ in range(40):
+    for _ in range(25):
         people = rng.integers(1, 60, int(rng.integers(2, 5)))
         epsilons = rng.uniform(0.2, 5, people.size)
         made = ByGroup([(UnaryEncoding if unary else RandomizedResponse)(4, float(one)) for one in epsilons])
@@ -323,8 +306,10 @@ RARE = {
 }
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("name", RARE)
+@pytest.mark.parametrize(
+    ("name", "weighted"),
+    [("k-RR", True), ("unary", False), pytest.param("forced", True, marks=pytest.mark.slow)],
+)
 def test_of_few_reports_totals_have_wide_enough_intervals_and_alike_groups_no_differences(name, weighted):
     """Intervals of all at once hold in 95% of collections, and some difference is significant in at most 5%, but for 5
     standard errors. (By the variance of what was seen alone they held in 0 to 35%, and two thirds had a difference.)"""
@@ -332,19 +317,15 @@ def test_of_few_reports_totals_have_wide_enough_intervals_and_alike_groups_no_di
     truth = np.zeros(made.k)
     truth[:5] = 0.2
     for _ in range(many):
-        reports = np.concatenate(
-            [one.randomize(rng.choice(made.k, 80, p=truth), rng) for one in made.designs]
-        )
+        reports = np.concatenate([d.randomize(rng.choice(made.k, 80, p=truth), rng) for d in made.designs])
         weights = rng.uniform(0.5, 3, 160) if weighted else None
         names = [f"c{j}" for j in range(made.k)]
         tallies = replace(Sample(reports, np.repeat([0, 1], 80), weights).tallies(made.k), rows=None)
         if weighted:
             found = analyse_groups(tallies, made, names, GROUPS)
         else:  # without the simulated test that the groups are alike
-            each = [
-                analyse(row[: made.k], one, users="sampled", n=80)
-                for row, one in zip(tallies.counts, made.designs, strict=True)
-            ]
+            rows = zip(tallies.counts, made.designs, strict=True)
+            each = [analyse(row[: made.k], one, users="sampled", n=80) for row, one in rows]
             found = Survey(names, GROUPS, each, together=total(each, made))
         limits = found.together.simultaneous
         held += ((limits.low <= truth + 1e-12) & (truth <= limits.high + 1e-12)).all()

@@ -14,13 +14,11 @@ from rr_core import (
     Population,
     RandomizedResponse,
     Scenario,
-    comparison,
     inv,
     inv_variance,
     max_error,
     negative_log_likelihood,
     optimality_gap,
-    sampling,
     squared_error,
     total_variation,
 )
@@ -31,7 +29,6 @@ from rr_core.comparison import (
     compare,
     empty_negative_share,
     expected_negatives,
-    measure,
     noise_summary,
     ranks,
 )
@@ -45,10 +42,8 @@ from tests.sentences import holds
 SCENARIOS = {
     "k = 2": Scenario("zipf", 2, 1.0, 0.5, 40, 3),
     "few users": Scenario("zipf", 12, 1.0, 1.0, 5, 1),
-    "one user": Scenario("uniform", 7, 0.0, 1.0, 1, 2),
     "first look": Scenario(),
     "no negatives": Scenario("uniform", 5, 0.0, 6.0, 100_000, 1),
-    "table": Scenario("letters", epsilon=2.0, n=935_819, seed=4),
     "a billion users": Scenario("zipf", 300, 1.3, 1.0, 10**9, 5),
     "looked up": Scenario("zipf", 20_000, 1.3, 3.0, 60_000, 6),
     "long, large counts": Scenario("zipf", 5000, 1.0, 0.5, 10**8, 7),
@@ -93,17 +88,13 @@ def test_a_comparison_equals_the_public_functions(draw, target):
 @pytest.mark.parametrize(
     ("errors", "best", "worst"),
     [
-        ((1, 2, 3), ("inv_n",), ("mle_star",)),
         ((3, 1, 2), ("inv_p",), ("inv_n",)),
-        ((2, 3, 1), ("mle_star",), ("inv_p",)),
         ((1, 1, 2), ("inv_n", "inv_p"), ("mle_star",)),
         ((2, 1, 2), ("inv_p",), ("inv_n", "mle_star")),
-        ((1, 1, 1), VALID, ()),
         ((0, 0, 0), VALID, ()),
         ((1, 1 + 1e-12, 1 - 1e-12), VALID, ()),
         ((1, 1 + 1e-12, 1 + 1e-6), ("inv_n", "inv_p"), ("mle_star",)),
         ((0, 1e-12, 1), ("inv_n", "inv_p"), ("mle_star",)),
-        ((1, 1 + 1e-6, 1 + 1e-6), ("inv_n",), ("inv_p", "mle_star")),
         ((2, 2 - 1e-12, 1), ("mle_star",), ("inv_n", "inv_p")),
         ((-3, -2, -1), ("inv_n",), ("mle_star",)),
     ],
@@ -138,8 +129,8 @@ def exact_errors(draw):
     return found
 
 
-@pytest.mark.parametrize("k", [2, 3, 5, 12])
-@pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 3.0, 7.0, 20.0])
+@pytest.mark.parametrize("k", [2, 3, 12])
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 3.0, 20.0])
 def test_an_order_is_told_where_there_is_one_and_nowhere_else(k, epsilon):
     """Against exact arithmetic. Where the computed errors share a mark they do differ by rounding alone: by less than
     what 1e-14 of a share can do."""
@@ -152,44 +143,19 @@ def test_an_order_is_told_where_there_is_one_and_nowhere_else(k, epsilon):
                 smallest, largest = min(errors.values()), max(errors.values())
                 reach = {"mse": {name: 2 * float(off) for name, off in true["max"].items()}}
                 reach["above"] = {name: float(2 * loss) ** 0.5 for name, loss in true["above"].items()}
-                slack = {
-                    name: Decimal(2e-14 * (reach[metric][name] if metric in reach else 1.0))
-                    + Decimal("4e-28")
-                    for name in VALID
-                }
+                reached = reach.get(metric, dict.fromkeys(VALID, 1.0))
+                slack = {name: Decimal(2e-14 * reached[name]) + Decimal("4e-28") for name in VALID}
                 case = (draw.scenario, metric)
                 most = max(VALID, key=errors.__getitem__)
                 assert all(errors[name] <= smallest + slack[name] for name in best), case
                 assert all(errors[name] >= largest - slack[most] for name in worst), case
-                assert {name for name in VALID if errors[name] - smallest < Decimal("1e-50")} <= set(best), (
-                    case
-                )
+                equal = {name for name in VALID if errors[name] - smallest < Decimal("1e-50")}
+                assert equal <= set(best), case
                 assert worst or largest - smallest <= slack[most], case
                 for name, error in errors.items():
                     assert name in best or error > smallest, case
                     off = abs(Decimal(result.errors[metric][name]) - error)
                     assert off <= slack[name] + error * Decimal("1e-9"), case
-
-
-@pytest.mark.parametrize("k", [6, 2500], ids=["short rows", "long rows"])
-def test_measuring_a_batch_is_measuring_its_rows(k):
-    mechanism, rng = RandomizedResponse(k, 1.2), np.random.default_rng(1)
-    reports, truth = rng.integers(0, 9, (2, 3, k)), rng.dirichlet(np.ones(k))
-    reports[1] *= 50
-    for estimator in ESTIMATORS.values():
-        estimate, best = estimator(reports, mechanism), ESTIMATORS["mle_star"](reports, mechanism)
-        together = measure(reports, estimate, best, truth, mechanism)
-        assert list(together) == list(RANKED)
-        for index in np.ndindex(2, 3):
-            alone = measure(reports[index], estimate[index], best[index], truth, mechanism)
-            per_report = reports[index] / reports[index].sum()
-            loss, least = (
-                negative_log_likelihood(per_report, one[index], mechanism) for one in (estimate, best)
-            )
-            assert alone["above"] == pytest.approx(loss - least, rel=1e-6, abs=1e-12)
-            for metric in RANKED:
-                assert together[metric].shape == (2, 3)
-                assert together[metric][index] == pytest.approx(alone[metric], rel=1e-13)
 
 
 def test_zeroed_names_the_categories_set_to_zero():
@@ -214,16 +180,7 @@ def test_noise_by_hand():
     assert found.truthful == pytest.approx(0.5)
     assert found.moved == pytest.approx((15 + 2 + 2 + 15) / 2 / 100)
     assert found.largest_change == -15
-    # Expected 36.7, 26.7, 20, 16.7 with bands of about +-9, +-8, +-8 and +-7 reports: 12 is at its edge.
-    band = report_band([60, 30, 10, 0], 100, RandomizedResponse(4, math.log(3)))
-    inside = [low <= c <= high for c, low, high in zip([45, 28, 12, 15], band.low, band.high, strict=True)]
-    assert found.inside_band == np.mean(inside)
-
-
-def test_the_largest_change_keeps_its_sign_and_type():
-    assert noise_summary(draw_of([50, 50], [48, 52])).largest_change == -2
     assert noise_summary(draw_of([40, 60, 0], [35, 55, 10])).largest_change == 10
-    assert type(noise_summary(draw_of([40, 60, 0], [35, 55, 10])).largest_change) is int
 
 
 def test_the_band_counts_its_own_limits_as_inside():
@@ -232,19 +189,6 @@ def test_the_band_counts_its_own_limits_as_inside():
     for first, inside in ((band.low[0], 1), (band.high[0], 1), (band.low[0] - 1, 0), (band.high[0] + 1, 0)):
         found = noise_summary(draw_of(users, [int(first), 100 - int(first)]))
         assert found.inside_band == inside
-
-
-@pytest.mark.parametrize("scenario", [Scenario(k=2000, n=10**6), Scenario("zipf", 3000, 1.3, 4.0, 20_000, 2)])
-def test_about_95_of_a_hundred_categories_are_inside_their_band(scenario):
-    """At least 95% in expectation, and more where reports are few and whole numbers leave no closer range."""
-    draw = scenario.draw()
-    share = noise_summary(draw).inside_band
-    assert share > 0.95 - 4 * math.sqrt(0.05 * 0.95 / scenario.k)
-    assert share < 1
-    expected = draw.mechanism.expected(draw.theta) * scenario.n
-    band = report_band(draw.true_counts, scenario.n, draw.mechanism)
-    assert ((band.low <= expected) & (expected <= band.high)).mean() > 0.99
-    assert share == np.mean((draw.counts >= band.low) & (draw.counts <= band.high))
 
 
 def agrees(found, n, mechanism):
@@ -257,10 +201,8 @@ def agrees(found, n, mechanism):
     "scenario",
     [
         Scenario("zipf", 30, 3.0, 1.0, 60, 1),
-        Scenario("zipf", 500, 1.3, 1.0, 1000, 2),
         Scenario("dominant", 1000, 0.0, 3.0, 300, 3),
         Scenario("zipf", 100, 5.0, 0.1, 10**6, 4),
-        Scenario("zipf", 5, 5.0, 2.0, 10, 5),
     ],
 )
 def test_empty_categories_go_negative_as_often_as_the_law_says(scenario):
@@ -272,23 +214,11 @@ def test_empty_categories_go_negative_as_often_as_the_law_says(scenario):
     assert agrees(found, scenario.n, draw.mechanism)
 
 
-@pytest.mark.parametrize(
-    "users",
-    [[40, 25, 10, 5], [500, 500], [7, 7, 7, 7, 7], [3, 9, 3], [1, 10**9 - 1]],
-    ids=["unequal", "two equal", "all equal", "two rarest", "a billion"],
-)
-def test_where_all_are_in_use_the_rarest_is_emptied_and_its_users_stay(users, monkeypatch):
-    draw, seen = draw_of(users, users), []
-    whole = sampling.noisy_histogram
-    monkeypatch.setattr(sampling, "noisy_histogram", lambda *args: seen.append(args[0]) or whole(*args))
+@pytest.mark.parametrize("users", [[40, 25, 10, 5], [500, 500], [3, 9, 3], [1, 10**9 - 1]])
+def test_where_all_are_in_use_the_rarest_is_taken_to_be_empty(users):
+    draw = draw_of(users, users)
     found = empty_negative_share(draw)
-    (truth,) = seen
-    assert (truth == truth[0]).all()
-    assert truth[0].sum() == sum(users)
-    assert sorted(truth[0])[:2] == [0, sorted(users)[1] if len(users) > 2 else sum(users)]
-    assert max(truth[0]) == (max(users) + min(users))
-    assert found.emptied
-    assert found.looks == 1000
+    assert (found.emptied, found.looks) == (True, 1000)
     assert agrees(found, sum(users), draw.mechanism)
     np.testing.assert_array_equal(draw.true_counts, users)
 
@@ -305,15 +235,6 @@ def test_the_observed_share_is_deterministic_and_depends_on_the_seed():
     assert first == again
     same_users = [draw_of([50, 10, 0, 0], [30, 10, 10, 10], seed=seed) for seed in (1, 2)]
     assert empty_negative_share(same_users[0]) != empty_negative_share(same_users[1])
-
-
-def test_many_categories_are_looked_at_in_fewer_draws(monkeypatch):
-    monkeypatch.setattr(comparison, "_CELLS", 1000)
-    draw = Scenario("zipf", 400, 1.3, 1.0, 200, 1).draw()
-    empty = int((draw.true_counts == 0).sum())
-    assert empty_negative_share(draw).looks == 2 * empty
-    monkeypatch.setattr(comparison, "_CELLS", 1)
-    assert empty_negative_share(draw).looks == empty
 
 
 def test_the_standard_error_of_a_share():
@@ -365,23 +286,17 @@ def test_in_the_setting_to_try_the_row_of_the_held_falls_and_the_dial_brings_mor
 
 
 @holds("± one standard error, at most: looks at several categories of one collection share its reports.")
-@pytest.mark.parametrize(
-    ("k", "epsilon", "n"), [(3, 0.5, 10), (4, 1.0, 8), (4, 0.1, 12), (5, 2.0, 6), (3, 8.0, 20)]
-)
+@pytest.mark.parametrize(("k", "epsilon", "n"), [(3, 0.5, 10), (4, 0.1, 12), (3, 8.0, 20)])
 def test_looks_at_one_collection_vary_less_than_independent_ones(k, epsilon, n):
     """All users in one category, every histogram of the others enumerated: the exact spread of the share below N q."""
-    q = 1 / (math.exp(epsilon) + k - 1)
-    mean = square = 0.0
-    for others in itertools.product(range(n + 1), repeat=k - 1):
-        rest = n - sum(others)
-        if rest >= 0:
-            ways = math.factorial(n) / math.prod(map(math.factorial, (*others, rest)))
-            chance = ways * q ** (n - rest) * (1 - (k - 1) * q) ** rest
-            share = np.mean([count < n * q for count in others])
-            mean, square = mean + chance * share, square + chance * share**2
-    told = EmptyShare(0, k - 1, False).standard_error(mean)
-    assert math.sqrt(square - mean**2) < told
-    assert mean == pytest.approx(float(negative_chance(n, RandomizedResponse(k, epsilon))))
+    mechanism = RandomizedResponse(k, epsilon)
+    law = exact.histogram_law((n, *[0] * (k - 1)), mechanism.matrix().tolist())
+    chances = np.array([*law.values()], dtype=float)
+    shares = (np.array([*law])[:, 1:] < n * mechanism.q).mean(axis=1)
+    mean = chances @ shares
+    spread = math.sqrt(chances @ (shares - mean) ** 2)
+    assert spread < EmptyShare(0, k - 1, False).standard_error(mean)
+    assert mean == pytest.approx(float(negative_chance(n, mechanism)))
 
 
 @holds(
@@ -427,9 +342,7 @@ def test_the_likelihood_of_counts_is_summed_over_reports_and_of_frequencies_is_p
 
 def test_the_likelihood_where_q_is_smallest():
     """At eps = 700 a report of a category of probability zero costs log(1/q) = 700 nats."""
-    mechanism = RandomizedResponse(3, 700)
-    assert negative_log_likelihood([2, 1, 0], [1, 0, 0], mechanism) == pytest.approx(700)
-    assert negative_log_likelihood([2, 1, 0], [0.5, 0.5, 0], mechanism) == pytest.approx(3 * math.log(2))
+    assert negative_log_likelihood([2, 1, 0], [1, 0, 0], RandomizedResponse(3, 700)) == pytest.approx(700)
 
 
 def test_an_impossible_report_is_infinitely_unlikely():
@@ -443,16 +356,6 @@ def test_an_impossible_report_is_infinitely_unlikely():
     assert negative_log_likelihood(histogram, inv(histogram, mechanism), mechanism) == pytest.approx(entropy)
 
 
-def fixed_users(true_counts, mechanism):
-    return inv(mechanism.randomize_histogram(np.broadcast_to(true_counts, (RUNS, mechanism.k)), 1), mechanism)
-
-
-def sampled_users(theta, n, mechanism):
-    rng = np.random.default_rng(2)
-    users = rng.multinomial(n, theta, size=RUNS)
-    return inv(mechanism.randomize_histogram(users, rng), mechanism)
-
-
 @holds(
     "It is right on average, but a category that received fewer reports than the noise alone would bring comes out **below zero**.",  # noqa: E501
     "when estimates will be added or averaged (over weeks, over groups) or need an interval: it is the only one that is right on average.",  # noqa: E501
@@ -462,19 +365,18 @@ def sampled_users(theta, n, mechanism):
 def test_inv_is_unbiased():
     """And has its variance, for fixed users and for users who are drawn anew each time."""
     mechanism, true_counts = RandomizedResponse(5, 1.0), np.array([120, 60, 20, 0, 0])
-    theta = true_counts / 200
-    for users, estimates in (
-        ("fixed", fixed_users(true_counts, mechanism)),
-        ("sampled", sampled_users(theta, 200, mechanism)),
-    ):
+    theta, rng = true_counts / 200, np.random.default_rng(2)
+    drawn_anew = rng.multinomial(200, theta, size=RUNS)
+    for users, people in (("fixed", np.tile(true_counts, (RUNS, 1))), ("sampled", drawn_anew)):
+        estimates = inv(mechanism.randomize_histogram(people, rng), mechanism)
         variance = inv_variance(theta, 200, mechanism, users=users)
         np.testing.assert_allclose(estimates.var(axis=0), variance, rtol=SLACK)
         assert (np.abs(estimates.mean(axis=0) - theta) < 6 * np.sqrt(variance / RUNS)).all()
 
 
 @pytest.mark.parametrize("users", ["fixed", "sampled"])
-@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 5.0, 40.0])
-@pytest.mark.parametrize("k", [2, 3, 1000])
+@pytest.mark.parametrize("epsilon", [1e-6, 1.0, 40.0])
+@pytest.mark.parametrize("k", [2, 1000])
 def test_variance_of_inv_in_exact_arithmetic(k, epsilon, users):
     channel, n = exact.channel_from_epsilon(k, epsilon), 777
     shares = [exact.Fraction(1, 4), exact.Fraction(3, 4), *[exact.Fraction(0)] * (k - 2)]

@@ -7,14 +7,10 @@ import math
 
 import numpy as np
 import pytest
-from scipy import integrate, special
+from scipy import integrate
 
 from rr_core import RandomizedResponse, inv
 from rr_core.confidence_sequence import anytime_intervals
-from rr_core.metrics import variance_at
-from rr_core.reports.intervals import inv_interval
-
-Z = float(special.ndtri(0.975))
 
 
 def intervals_of(mechanism, n, **options):
@@ -29,38 +25,10 @@ def intervals_of(mechanism, n, **options):
     return ends
 
 
-def usual_intervals(mechanism, n, first):
-    """As `intervals_of`: all shares with |Inv - share| <= 1.96 standard deviations at that share, from t = first on; the
-    ends are those of the shares that t people can have."""
-    ends = np.full((2, n + 1, n + 1), np.nan)
-    for t in range(1, n + 1):
-        share = np.arange(t + 1) / t
-        seen = ((share - mechanism.q) / mechanism.keep)[:, None]
-        inside = np.abs(seen - share) <= Z * np.sqrt(variance_at(share, t, mechanism))
-        held = np.where(inside, share, np.nan) if t >= first else np.broadcast_to(share, inside.shape)
-        some = np.flatnonzero(inside.any(axis=1) | (t < first))
-        ends[0, t, : t + 1], ends[1, t, : t + 1] = 2.0, -2.0  # of no share
-        ends[0, t, some], ends[1, t, some] = np.nanmin(held[some], axis=1), np.nanmax(held[some], axis=1)
-    return ends
-
-
 def missed(ends, t, share):
     """Whether the interval misses, for c = 0, ..., t; a column of counts by ``share``, a number or a row."""
     low, high = ends[:, t, : t + 1, None]
     return (share < low) | (share > high)
-
-
-def chance_of_a_miss(ends, mechanism, people):
-    """Exact probability that the interval ever misses the share of a category among the first t of ``people``, 0 or 1
-    for whether each has it, for any t: the law of the count where it has not missed yet, person by person."""
-    law, ever = np.ones(1), 0.0
-    for t, has in enumerate(people, 1):
-        hit = mechanism.p if has else mechanism.q
-        law = np.append(law * (1 - hit), 0.0) + np.append(0.0, law * hit)
-        miss = missed(ends, t, np.sum(people[:t]) / t)[:, 0]
-        ever += law[miss].sum()
-        law[miss] = 0.0
-    return ever
 
 
 def worst_chance_of_a_miss(ends, mechanism):
@@ -77,8 +45,9 @@ def worst_chance_of_a_miss(ends, mechanism):
     return later.item()
 
 
-@pytest.mark.parametrize(("k", "epsilon"), [(2, 0.5), (2, 4.0), (5, 1.0), (12, 2.0)])
-@pytest.mark.parametrize("level", [0.95, 0.7])
+@pytest.mark.parametrize(
+    ("k", "epsilon", "level"), [(2, 0.5, 0.95), (2, 4.0, 0.7), (5, 1.0, 0.7), (12, 2.0, 0.95)]
+)
 def test_nobody_who_chooses_the_people_makes_it_miss_more_often(k, epsilon, level):
     mechanism = RandomizedResponse(k, epsilon)
     ends = intervals_of(mechanism, 60, level=level, tightest_at=20)
@@ -87,33 +56,10 @@ def test_nobody_who_chooses_the_people_makes_it_miss_more_often(k, epsilon, leve
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("k", "epsilon"), [(2, 4.0), (12, 0.5)])
-def test_in_a_class_of_400_nothing_makes_it_miss_more_often(k, epsilon):
+def test_in_a_class_of_200_nothing_makes_it_miss_more_often(k, epsilon):
     mechanism = RandomizedResponse(k, epsilon)
-    ends = intervals_of(mechanism, 400)
-    worst = worst_chance_of_a_miss(ends, mechanism)
-    assert worst <= 0.05
-    assert worst > 0.03  # and not by being far too wide
-
-
-def test_a_usual_interval_that_is_watched_ever_misses_far_more_often():
-    """From the moment on at which too_few_reports lets it be shown, N q = 10."""
-    mechanism = RandomizedResponse(4, 1.0)
-    first = math.ceil(10 / mechanism.q)
-    usual = usual_intervals(mechanism, 200, first)
-    for t, c in (
-        (70, 30),
-        (150, 20),
-        (200, 90),
-    ):  # the same shares as those within the interval of inv_interval
-        whole = inv_interval([c, t - c, 0, 0], mechanism)
-        shares = np.arange(t + 1) / t
-        held = shares[(shares >= whole.low[0]) & (shares <= whole.high[0])]
-        assert usual[:, t, c].tolist() == ([held[0], held[-1]] if held.size else [2.0, -2.0])
-    ends = intervals_of(mechanism, 200)
-    for people in (np.zeros(200), np.arange(200) < 100, np.arange(200) % 4 == 0):
-        assert chance_of_a_miss(ends, mechanism, people) < 0.05
-        assert chance_of_a_miss(usual, mechanism, people) > 0.15
-    assert worst_chance_of_a_miss(usual, mechanism) > 0.15
+    worst = worst_chance_of_a_miss(intervals_of(mechanism, 200), mechanism)
+    assert 0.02 < worst <= 0.05  # and not by being far too wide
 
 
 def log_mixture(log_likelihood, scale):
@@ -126,9 +72,10 @@ def log_mixture(log_likelihood, scale):
     return math.log(sum(integrate.quad(integrand, a, b)[0] for a, b in itertools.pairwise(points)))
 
 
-@pytest.mark.parametrize(("k", "epsilon", "n", "tightest_at", "level"), [
-    (2, 0.5, 30, 100, 0.95), (4, 1.0, 7, 20, 0.9), (12, 4.0, 400, 50, 0.99), (30, 2.0, 5000, 100, 0.95),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("k", "epsilon", "n", "tightest_at", "level"),
+    [(2, 0.5, 30, 100, 0.95), (4, 1.0, 7, 20, 0.9), (30, 2.0, 5000, 100, 0.95)],
+)
 def test_at_the_ends_the_mixture_is_one_over_alpha(k, epsilon, n, tightest_at, level):
     mechanism = RandomizedResponse(k, epsilon)
     p, q = mechanism.p, mechanism.q
@@ -152,35 +99,6 @@ def test_at_the_ends_the_mixture_is_one_over_alpha(k, epsilon, n, tightest_at, l
         assert found == pytest.approx(surprise, abs=5e-3)  # the function's law is on points
 
 
-@pytest.mark.parametrize(("k", "epsilon"), [(2, 1.0), (4, 2.0), (12, 1.0)])
-def test_it_is_narrower_where_it_is_to_be_than_one_for_elsewhere(k, epsilon):
-    mechanism = RandomizedResponse(k, epsilon)
-    for n in (100, 1000):
-        counts = np.full(k, n // k)
-        counts[0] += n - counts.sum()
-        widths = [
-            high[0] - low[0]
-            for low, high in (
-                anytime_intervals(counts, mechanism, tightest_at=at) for at in (n, n // 10, 10 * n)
-            )
-        ]
-        assert widths[0] < min(widths[1:])
-
-
-@pytest.mark.parametrize("k", [2, 4, 12])
-@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
-def test_the_price_of_watching(k, epsilon):
-    """At N = 100, of a share between 0 and 1: at most 1.7 times the usual interval with the variance at that share."""
-    mechanism, n = RandomizedResponse(k, epsilon), 100
-    for share in (0.0, 0.2, 0.5, 1.0):
-        counts = np.zeros(k, dtype=np.int64)
-        counts[0] = round(n * (mechanism.q + mechanism.keep * share))
-        counts[1] = n - counts[0]
-        low, high = anytime_intervals(counts, mechanism)
-        usual = Z * math.sqrt(variance_at(np.array(share), n, mechanism))
-        assert 1.5 < (high[0] - low[0]) / 2 / usual < 1.7
-
-
 def test_more_people_narrow_it_and_a_higher_level_widens_it():
     mechanism, shares = RandomizedResponse(4, 1.0), np.array([4, 3, 2, 1])
     sizes = np.array([1, 2, 5, 10, 40, 10**3, 10**5, 10**9, 10**12])
@@ -197,12 +115,6 @@ def test_more_people_narrow_it_and_a_higher_level_widens_it():
         assert (np.diff(highs, axis=0) > 0).all()
 
 
-def test_two_categories_mirror_each_other():
-    mechanism, counts = RandomizedResponse(2, 1.0), np.array([31, 9])
-    low, high = anytime_intervals(counts, mechanism)
-    np.testing.assert_allclose(low, 1 - high[::-1], rtol=1e-12)
-
-
 def test_each_category_has_its_interval_by_its_own_count_in_any_shape():
     mechanism = RandomizedResponse(3, 1.5)
     counts = np.random.default_rng(1).integers(1, 9, (4, 5, 3))
@@ -216,27 +128,15 @@ def test_each_category_has_its_interval_by_its_own_count_in_any_shape():
         assert end.shape == (0, 3)
 
 
-def test_many_categories_are_taken_in_portions():
-    k = 20_000
-    mechanism, counts = RandomizedResponse(k, 8.0), np.arange(k)
-    lows, highs = anytime_intervals(counts, mechanism)
-    some = [0, 1, 4095, 4096, 12_345, k - 1]
-    for i in some:
-        other = np.zeros(k, dtype=np.int64)
-        other[0], other[1] = counts[i], counts.sum() - counts[i]
-        low, high = anytime_intervals(other, mechanism)
-        assert (low[0], high[0]) == pytest.approx((lows[i], highs[i]), rel=1e-10)
-
-
-@pytest.mark.parametrize("k", [2, 3, 1000])
-@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 3.0, 100.0, 700.0])
+@pytest.mark.parametrize("k", [2, 1000])
+@pytest.mark.parametrize("epsilon", [1e-6, 3.0, 700.0])
 def test_extremes_are_finite_with_inv_between_the_ends(k, epsilon):
     mechanism = RandomizedResponse(k, epsilon)
     for total in (1, 10, 10**9, 2**62 - 1):
         counts = np.zeros((3, k), dtype=np.int64)
         counts[0, 0] = counts[1, 1] = total
         counts[2, :2] = total // 3, total - total // 3
-        for level in (5e-324, 0.5, 0.95, 1 - 2.0**-53):
+        for level in (5e-324, 0.95, 1 - 2.0**-53):
             for at in (1, 10**15):
                 low, high = anytime_intervals(counts, mechanism, level=level, tightest_at=at)
                 assert np.isfinite([low, high]).all()

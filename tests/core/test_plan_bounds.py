@@ -14,7 +14,7 @@ from rr_core.protocols.laws import KEYS
 from tests.sentences import holds
 
 USERS = ("fixed", "sampled")
-CATEGORIES = (2, 3, 5, 12, 100, 10_000, 1_500_000)
+CATEGORIES = (2, 3, 12, 1000, 1_500_000)
 EPSILONS = np.geomspace(0.01, 20, 60)
 
 
@@ -58,17 +58,13 @@ def test_no_protocol_beats_a_bound(k):
             assert (error >= hardest * (1 - 1e-12)).all()
 
 
-def rr_error(k, epsilon, n, users="fixed"):
-    return bounds.protocol_error("rr", k, epsilon, n, users)
-
-
 @holds(
     "**Nothing is better here:** no protocol with an unbiased estimate has a smaller error at equal shares.",
     "At equal shares Inv under k-RR has **hardly more than** the smallest squared error that any protocol with an unbiased estimate can have.",  # noqa: E501
     "any protocol with an unbiased estimator, at every N; equal shares",
 )
-@pytest.mark.parametrize("k", [2, 3, 7, 30])
-@pytest.mark.parametrize("odds", [Fraction(1, 20), 1, 4, 50])
+@pytest.mark.parametrize("k", [2, 3, 30])
+@pytest.mark.parametrize("odds", [Fraction(1, 20), 4, 50])
 def test_equal_shares_in_exact_arithmetic(k, odds):
     """(k - 1)^2/(n J), with J maximised over every d."""
     odds = Fraction(odds)
@@ -132,12 +128,11 @@ def test_a_repaired_estimate_can_be_below_the_bound_where_the_truth_is_concentra
     "With so few users the bound at equal shares is not drawn here: a constant answer, 1/K for every category, may be nearer to the truth than any unbiased estimate.",  # noqa: E501
     "At given shares an estimate may do better (a constant, if it is right by luck); an unbiased one may not, at any $N$.",  # noqa: E501
 )
-def test_a_constant_is_below_the_theorem_at_shares_that_it_happens_to_be():
-    """Theorem 4.5 is about an average over a continuous prior: at equal shares the constant 1/K has no error at all."""
-    constant = np.full(12, 1 / 12)
-    assert ((constant - constant) ** 2).sum() < float(bounds.theorem(12, 1.0, 5000, "sampled"))
-    # And it is never further off than 1 - 1/K, at everybody in one category.
-    assert ((constant - np.eye(12)[0]) ** 2).sum() == pytest.approx(1 - 1 / 12)
+def test_a_constant_is_nearer_than_an_unbiased_estimate_may_be_where_there_are_few_users():
+    """1/K is never further off than 1 - 1/K, at everybody in one category."""
+    furthest = ((np.full(12, 1 / 12) - np.eye(12)[0]) ** 2).sum()
+    assert furthest == pytest.approx(1 - 1 / 12)
+    assert furthest < float(bounds.equal_shares(12, 0.1, 500, "sampled"))
 
 
 @pytest.mark.parametrize("users", USERS)
@@ -145,17 +140,16 @@ def test_binary_is_exact(users):
     n, theta = 50, np.array([0.5, 0.5])
     variance = inv_variance(theta, n, RandomizedResponse(2, 0.8), users=users).sum()
     assert float(bounds.binary(0.8, n, users)) == pytest.approx(variance, rel=1e-12)
-    np.testing.assert_allclose(
-        bounds.binary(EPSILONS, n, users), bounds.equal_shares(2, EPSILONS, n, users), rtol=1e-11
-    )
-    np.testing.assert_allclose(bounds.binary(EPSILONS, n, users), rr_error(2, EPSILONS, n, users), rtol=1e-11)
+    exact = bounds.binary(EPSILONS, n, users)
+    np.testing.assert_allclose(exact, bounds.equal_shares(2, EPSILONS, n, users), rtol=1e-11)
+    np.testing.assert_allclose(exact, bounds.protocol_error("rr", 2, EPSILONS, n, users), rtol=1e-11)
 
 
 @holds("ε → 0; not drawn where no protocol here reaches it")
 def test_the_limit_form_is_hidden_where_a_protocol_is_below_it():
     epsilons = np.geomspace(0.01, 20, 250)
     assert not row("limit", 2, epsilons, 1e15).valid.any()
-    for k, last in ((3, 2.079), (12, 3.201), (100, 4.0520), (10_000, 4.3470)):
+    for k, last in ((3, 2.079), (12, 3.201), (10_000, 4.3470)):
         valid = row("limit", k, epsilons, 1e15).valid
         assert abs(math.log(epsilons[valid].max() / last)) < math.log(2000) / 249
         assert (np.diff(valid.astype(int)) <= 0).all()
@@ -177,28 +171,23 @@ def test_where_the_other_rows_are_valid():
 @pytest.mark.parametrize("users", USERS)
 @pytest.mark.parametrize("k", [2, 9])
 def test_table_holds_the_functions(k, users):
-    rows = {bound.key: bound for bound in bounds.table(k, EPSILONS, 1e6, users)}
-    assert ("binary" in rows) == (k == 2)
-    assert ("known" in rows) == (users == "sampled")
+    rows = {bound.key: bound.value for bound in bounds.table(k, EPSILONS, 1e6, users)}
     want = {
         "theorem": bounds.theorem(k, EPSILONS, 1e6, users),
         "equal": bounds.equal_shares(k, EPSILONS, 1e6, users),
         "limit": bounds.limit(k, EPSILONS, 1e6),
         "attainable": bounds.attainable(k, EPSILONS, 1e6),
-        "known": bounds.known(k, EPSILONS, 1e6),
-        "binary": bounds.binary(EPSILONS, 1e6, users),
     }
-    for key, bound in rows.items():
-        np.testing.assert_array_equal(bound.value, want[key])
-        assert bound.valid.shape == bound.value.shape
-    assert {bound.kind for key, bound in rows.items() if key in ("theorem", "equal", "limit", "known")} == {
-        "lower bound"
-    }
+    if users == "sampled":
+        want["known"] = bounds.known(k, EPSILONS, 1e6)
+    if k == 2:
+        want["binary"] = bounds.binary(EPSILONS, 1e6, users)
+    np.testing.assert_equal(rows, want)
 
 
 def test_curves_mark_the_place():
     curves = bounds.against_epsilon(EPSILONS, 12, 3.0, 1e5, "sampled")
-    assert curves.now == float(rr_error(12, 3.0, 1e5, "sampled"))
+    assert curves.now == float(bounds.protocol_error("rr", 12, 3.0, 1e5, "sampled"))
     assert curves.floor == float(bounds.equal_shares(12, 3.0, 1e5))
-    np.testing.assert_array_equal(curves.inv, rr_error(12, EPSILONS, 1e5, "sampled"))
+    np.testing.assert_array_equal(curves.inv, bounds.protocol_error("rr", 12, EPSILONS, 1e5, "sampled"))
     assert math.isnan(bounds.against_epsilon(EPSILONS, 1000, 0.01, 100).floor)

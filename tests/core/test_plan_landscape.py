@@ -17,28 +17,23 @@ from rr_core.plan.targets import Guess, Target
 from rr_core.populations import uniform, zipf
 from rr_core.sampling import whole_users
 
-EPSILONS, USERS = np.geomspace(0.1, 10, 33), np.geomspace(1e2, 1e9, 33)
 TARGETS = (Target("rmse", 0.01), Target("max", 0.02), Target("smallest", 0.02), Target("top", 3))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS, ids=lambda t: t.kind)
 def test_the_map_is_what_is_achieved(target):
-    guess = Guess.of(50, zipf(50, 1.0))
-    shown = landscape(target, 50, guess, epsilons=EPSILONS, n=USERS)
-    assert shown.values.shape == (33, 33)
-    assert (shown.epsilons == EPSILONS).all()
-    assert (shown.users == USERS).all()
-    for i, j in ((0, 0), (3, 29), (16, 16), (32, 5), (27, 11), (32, 32), (7, 18)):
-        single = achieved(target, 50, EPSILONS[j], USERS[i], guess)
-        assert shown.values[i, j] == pytest.approx(
-            single, rel=0.03 if shown.interpolated[i, j] else 1e-5, abs=1e-12
-        )
-    if target.kind == "max":
-        assert not shown.interpolated[::2, ::2].any()
-        assert shown.interpolated.sum() == 33**2 - 17**2
-    else:
-        assert not shown.interpolated.any()
+    """Of the largest error a large map has every other place interpolated."""
+    guess, size = Guess.of(50, zipf(50, 1.0)), 33 if target.kind == "max" else 3
+    epsilons, users = np.geomspace(0.1, 10, size), np.geomspace(1e2, 1e9, size)
+    shown = landscape(target, 50, guess, epsilons=epsilons, n=users)
+    assert shown.values.shape == (size, size)
+    assert shown.interpolated.sum() == (33**2 - 17**2 if target.kind == "max" else 0)
+    assert not shown.interpolated[::2, ::2].any()
+    for i, j in ((0, 0), (1, -1), (size // 2, size // 2), (-1, 1), (-1, -1), (size // 4, -2)):
+        single = achieved(target, 50, epsilons[j], users[i], guess)
+        slack = 0.03 if shown.interpolated[i, j] else 1e-5
+        assert shown.values[i, j] == pytest.approx(single, rel=slack, abs=1e-12)
 
 
 def test_a_small_map_is_not_interpolated():
@@ -51,10 +46,9 @@ def test_a_small_map_is_not_interpolated():
 @pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS, ids=lambda t: t.kind)
 def test_the_frontier_is_the_users_required(target):
-    guess, epsilons = Guess.of(50, zipf(50, 1.0)), [0.1, 1.0, 2.5, 10.0]
-    assert frontier(target, 50, guess, epsilons).tolist() == [
-        required_n(target, 50, e, guess) for e in epsilons
-    ]
+    guess, epsilons = Guess.of(50, zipf(50, 1.0)), [0.1, 2.5]
+    wanted = [required_n(target, 50, e, guess) for e in epsilons]
+    assert frontier(target, 50, guess, epsilons).tolist() == wanted
 
 
 def test_the_frontier_of_what_cannot_be_met_is_infinite():
@@ -64,24 +58,15 @@ def test_the_frontier_of_what_cannot_be_met_is_infinite():
 
 def test_a_bit_of_privacy_costs_what_the_variance_says():
     price = price_per_bit(Target("rmse", 0.001), 2, 1.5, None, (0, 1, 2, 3))
-    assert price.epsilons == pytest.approx(
-        1.5 - np.arange(3) * math.log(2)
-    )  # a third bit would leave less than none
-    assert price.bits.tolist() == [0, 1, 2]
+    assert price.bits.tolist() == [0, 1, 2]  # a third bit would leave less than none
+    assert price.epsilons == pytest.approx(1.5 - price.bits * math.log(2))
     # k = 2: q (1 - q)/(p - q)^2 = e^eps/(e^eps - 1)^2.
     variance = np.exp(price.epsilons) / np.expm1(price.epsilons) ** 2
     assert price.times == pytest.approx(variance / variance[0], rel=1e-4)
     assert price.users == pytest.approx(variance / 1e-6, abs=1)
 
 
-def test_the_price_is_a_multiple_of_where_one_started_even_if_that_is_not_listed():
-    price = price_per_bit(TARGETS[1], 10, 3.0, None, (1, 2))
-    start = required_n(TARGETS[1], 10, 3.0, None)
-    assert price.times == pytest.approx(price.users / start)
-    assert (price.times > 1.5).all()
-
-
-# Simulated curves: against the closed form and `measure`, the same however they are cut, and what stopping leaves.
+# Simulated curves: against the closed form and the estimators, the same however they are cut, and what stopping leaves.
 
 ESTIMATORS = {"inv": inv, "inv_n": inv_n, "inv_p": inv_p, "mle_star": mle_star}
 
@@ -105,19 +90,6 @@ def test_inv_is_simulated_as_its_closed_form_says(along, points, fixed, users):
     assert off.max() < 4
     assert curve.finished
     assert curve.points.tolist() == points
-
-
-def test_the_errors_are_the_estimators_on_the_same_reports():
-    theta, mechanism = zipf(6, 1.0), RandomizedResponse(6, 1.0)
-    collector = module._collector(mechanism, theta, 100, "fixed", 4, 5, 0)
-    reports = collector.draw(0, 4).reports
-    errors = module._errors(collector, reports)
-    assert reports.sum(axis=1).tolist() == [100] * 4
-    for index, estimator in enumerate(ESTIMATORS.values()):
-        off = estimator(reports, mechanism) - whole_users(theta, 100) / 100
-        assert errors[0, index] == pytest.approx((off**2).mean(axis=1))
-        assert errors[1, index] == pytest.approx(np.abs(off).max(axis=1))
-        assert errors[2, index] == pytest.approx(np.abs(off).sum(axis=1) / 2)
 
 
 def test_nothing_depends_on_where_the_run_was_cut(monkeypatch):
@@ -164,18 +136,16 @@ def test_rounded_people_are_n_in_all_and_off_by_less_than_one(weights, n):
 
 
 def test_mean_and_standard_error_of_five_collections_by_hand():
-    collector = module._collector(RandomizedResponse(4, 1.0), uniform(4), 90, "fixed", 64, 8, 0)
-    errors = module._errors(collector, collector.draw(0, 5).reports)[..., :5]
-    curve = simulate_curve(4, uniform(4), "n", [90], 1.0, 5, seed=8)
-    for index, name in enumerate(ESTIMATORS):
-        squares, largest = errors[0, index], errors[1, index]
+    mechanism, theta = RandomizedResponse(4, 1.0), zipf(4, 1.0)
+    collector = module._collector(mechanism, theta, 90, "fixed", 64, 8, 0)
+    reports = collector.draw(0, 5).reports[:5]
+    curve = simulate_curve(4, theta, "n", [90], 1.0, 5, seed=8)
+    for name, estimator in ESTIMATORS.items():
+        off = np.abs(estimator(reports, mechanism) - whole_users(theta, 90) / 90)
+        squares, largest = (off**2).mean(axis=1), off.max(axis=1)
         assert curve.mean["max"][name] == pytest.approx(largest.mean())
         assert curve.standard_error["max"][name] == pytest.approx(largest.std(ddof=1) / np.sqrt(5))
+        assert curve.mean["tv"][name] == pytest.approx(off.sum(axis=1).mean() / 2)
         assert curve.mean["rmse"][name] == pytest.approx(np.sqrt(squares.mean()))
         half = squares.std(ddof=1) / np.sqrt(5) / (2 * np.sqrt(squares.mean()))
         assert curve.standard_error["rmse"][name] == pytest.approx(half)
-
-
-def test_points_are_collected_independently():
-    curve = simulate_curve(4, uniform(4), "n", [90, 90], 1.0, 5)
-    assert curve.mean["tv"]["inv"][0] != curve.mean["tv"]["inv"][1]

@@ -65,8 +65,7 @@ def test_every_design_has_its_table_of_what_is_written():
         table_of_one_share(DESIGNS["warner"], ["1/2"])
 
 
-@pytest.mark.parametrize("p", [0.05, 0.3, 0.7, 0.9])
-@pytest.mark.parametrize("share", [0.01, 0.1, 0.5, 0.93])
+@pytest.mark.parametrize(("p", "share"), [(0.05, 0.01), (0.3, 0.1), (0.7, 0.5), (0.9, 0.93)])
 def test_warner_is_the_textbooks(p, share):
     """Warner 1965: Var = share (1 - share)/n + p (1 - p)/(n (2 p - 1)^2)."""
     table = Channel.warner(p)
@@ -103,45 +102,27 @@ def test_the_interval_has_its_half_width_and_holds_the_share(key):
         assert abs(held - 0.95) < ERRORS * standard_error(0.95) + 0.004  # whole reports
 
 
-@pytest.mark.parametrize("key", [key for key, table in TABLES.items() if table.m == 2])
-def test_with_few_people_the_exact_binomial_holds_the_share_as_often(key):
-    """But for the chance of one number of reports at either end, which is in or out as a whole."""
-    table = TABLES[key]
-    none, have = table.matrix[:, 1]
-    for share in (0.1, 0.3, 0.6):
-        for half in (0.1, 0.2):
-            n = int(people_needed(table, Goal("half_width", half), share))
-            assert n < 1500
-            m = none + share * (have - none)
-            reports = np.arange(n + 1)
-            near = np.abs((reports / n - none) / (have - none) - share) <= half + 1e-12
-            chances = stats.binom.pmf(reports, n, m)
-            ends = chances[near][[0, -1]].sum()
-            assert abs(chances[near].sum() - 0.95) < ends + 0.01
-
-
 def split(table):
     """Of which reports the test counts how many: the chances of those from no and from yes."""
     order = sorted(range(table.m), key=lambda j: table.matrix[0, j] / table.matrix[1, j])
     kinds = [order[: i + 1] for i in range(table.m - 1)]
-    best = max(
-        kinds,
-        key=lambda some: (
-            (table.matrix[1, some].sum() - (b := table.matrix[0, some].sum())) ** 2 / (b * (1 - b))
-        ),
-    )
-    return best, *(float(table.matrix[truth, best].sum()) for truth in (0, 1))
+
+    def telling(some):
+        none, have = table.matrix[:, some].sum(axis=1)
+        return (have - none) ** 2 / (none * (1 - none))
+
+    best = max(kinds, key=telling)
+    return best, *table.matrix[:, best].sum(axis=1).tolist()
 
 
 @holds(
     "**To tell it from zero:** $\\mathrm{Binomial}(N, b)$ reaches a number of “yes” with a chance of 5% at most; "
     "$\\mathrm{Binomial}(N, m)$ reaches it with the power."
 )
-@pytest.mark.parametrize("power", [0.8, 0.9])
-@pytest.mark.parametrize("key", TABLES)
+@pytest.mark.parametrize(("key", "power"), [*((key, 0.8) for key in TABLES), ("warner", 0.9)])
 def test_the_power_is_that_of_the_exact_binomial_from_there_on_and_not_long_before(key, power):
     _, none, have = split(TABLES[key])
-    for share in (0.05, 0.1, 0.5):
+    for share in (0.05, 0.5):
         needed = int(people_needed(TABLES[key], Goal("power", power=power), share))
         n = np.arange(1, 2 * needed + 100)
         threshold = stats.binom.isf(0.05, n, none) + 1
@@ -178,7 +159,7 @@ def test_no_share_takes_more_than_the_hardest_and_rarer_ones_take_more_to_tell_f
         everywhere = people_needed(table, goal, np.linspace(0, goal.largest_share, 2001))
         assert everywhere.max() == curve.hardest[1]
         assert curve.hardest[0] == hardest_share(table, goal)
-    rarer = people_needed(table, Goal("power", power=0.9), np.geomspace(0.001, 1, 60))
+    rarer = people_needed(table, Goal("power", power=0.9), np.geomspace(0.001, 1, 30))
     assert (np.diff(rarer) <= 0).all()
 
 

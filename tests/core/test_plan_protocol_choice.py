@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rr_core import RandomizedResponse
 from rr_core.plan import protocol_choice
 from rr_core.plan.bounds import equal_shares
 from rr_core.plan.protocol_choice import compare, flip_epsilon, flip_k, flip_k_of_mean
-from rr_core.protocols import HadamardResponse, inv, laws
+from rr_core.protocols import laws
 from rr_core.protocols.laws import KEYS, support
 from tests.core import exact
 from tests.sentences import holds
@@ -25,7 +24,7 @@ EPSILONS = st.floats(0.01, 20)
 CATEGORIES = st.integers(2, 1_500_000)
 SHARES = st.floats(0, 1)
 PURE = tuple(key for key in KEYS if key != "hr")  # Hadamard response: see test_protocols_hadamard.py
-FEW = settings(max_examples=60)
+FEW = settings(max_examples=40)
 
 
 def exact_chances(key, k, root, g, d):
@@ -56,7 +55,7 @@ def exact_variance(p, q, theta, users):
     "A protocol: each person names several categories, their own one more often among them than by chance.",
 )
 @pytest.mark.parametrize("key", PURE)
-@pytest.mark.parametrize("k", [2, 3, 12, 1000])
+@pytest.mark.parametrize("k", [2, 12, 1000])
 @pytest.mark.parametrize("root", [Fraction(101, 100), 3, 200])
 def test_probabilities_and_variances_are_those_of_the_definitions(key, k, root):
     epsilon = 2 * math.log(root)
@@ -89,71 +88,16 @@ def test_rows_are_finite_and_one_is_best(k, epsilon, theta, users):
         assert again[KEYS.index(row.key)].variance == pytest.approx(best.variance)
 
 
-def estimates(key, truth, k, epsilon, rng):
-    """(batches, k) Inv from the users' reports; of Hadamard response with categories dealt out anew for each batch."""
-    made = support(key, k, epsilon)
-    if key != "hr":
-        return (reports(key, truth, k, epsilon, rng) / truth.shape[1] - made.q_star) / made.keep
-    protocol = HadamardResponse(k, epsilon)
-    assert protocol.n_blocks > 1
-    places = rng.permuted(np.tile(np.arange(k), (len(truth), 1)), axis=1)
-    sent = protocol.randomize(np.take_along_axis(places, truth, axis=1), rng)
-    histograms = np.array([protocol.histogram(row) for row in sent])
-    return np.take_along_axis(inv(histograms, protocol), places, axis=1)
-
-
-def reports(key, truth, k, epsilon, rng):
-    """(batches, k) how many of the users' reports support each category, by running the protocol."""
-    made = support(key, k, epsilon)
-    own = np.eye(k, dtype=bool)[truth]  # (batches, users, k)
-    if key in ("sue", "oue"):
-        return (rng.random(own.shape) < np.where(own, made.p_star, made.q_star)).sum(axis=1)
-    if key == "subset":
-        # Own category in or out by a coin, and the rest of the set at random: in the order of uniform numbers.
-        inside = rng.random(truth.shape) < made.p_star
-        order = np.where(own, np.where(inside, -1.0, 2.0)[..., None], rng.random(own.shape)).argsort(axis=-1)
-        named = np.zeros(own.shape, dtype=bool)
-        np.put_along_axis(named, order[..., : made.subset_size], True, axis=-1)
-        return named.sum(axis=1)
-    if key == "rr":
-        sent = RandomizedResponse(k, epsilon).randomize(truth, rng)
-        return (sent[..., None] == np.arange(k)).sum(axis=1)
-    g = made.hash_range
-    hashes = rng.integers(0, g, own.shape)  # every user's own function, as a table
-    mine = np.take_along_axis(hashes, truth[..., None], axis=-1)[..., 0]
-    sent = RandomizedResponse(g, epsilon).randomize(mine, rng)
-    return (hashes == sent[..., None]).sum(axis=1)
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_simulated_means_and_variances(key):
-    k, n, epsilon, batches = 8, 40, 1.2, 3000
-    theta = np.array([0.5, 0.3, 0.2, 0.0, 0.0, 0.0, 0.0, 0.0])
-    assert laws.subset_size(k, epsilon) == 2
-    rng = np.random.default_rng(KEYS.index(key))
-    truth = np.broadcast_to(np.repeat(np.arange(k), (theta * n).astype(int)), (batches, n))
-    made = support(key, k, epsilon)
-    estimate = estimates(key, truth, k, epsilon, rng)
-    variance = made.variance(theta, n, "fixed")
-    assert (np.abs(estimate.mean(axis=0) - theta) < 4 * np.sqrt(variance / batches)).all()
-    # A sum of 40 independent reports is nearly normal: its sample variance has spread sqrt(2/batches).
-    assert (np.abs(estimate.var(axis=0) / variance - 1) < 4 * math.sqrt(2.1 / batches)).all()
-
-
 @pytest.mark.parametrize("users", USERS)
 @pytest.mark.parametrize("key", KEYS)
 def test_mean_over_categories(key, users):
-    k = 6
-    for seed in range(3):
-        theta = np.random.default_rng(seed).dirichlet(np.ones(k))
-        made = support(key, k, 0.8)
-        want = made.variance(theta, 300, users).mean()
-        less = float((theta**2).sum()) - 1 / k if users == "sampled" else 0.0
-        got = float(made.mean_variance(k, 300, users)) - less / k / 300
-        assert got == pytest.approx(want, rel=1e-12)
-        assert float(made.mean_variance(k, 300, users)) >= want * (1 - 1e-12)
+    """The same for all fixed users, and for sampled ones the largest at equal shares."""
+    k, made = 6, support(key, 6, 0.8)
     equal = made.variance(np.full(k, 1 / k), 300, users).mean()
     assert float(made.mean_variance(k, 300, users)) == pytest.approx(equal, rel=1e-12)
+    theta = np.random.default_rng(1).dirichlet(np.ones(k))
+    less = ((theta**2).sum() - 1 / k) / k / 300 if users == "sampled" else 0.0
+    assert made.variance(theta, 300, users).mean() == pytest.approx(equal - less, rel=1e-12)
 
 
 @FEW
@@ -215,7 +159,7 @@ def test_the_whole_hash_range_is_the_best_one(epsilon):
 @holds(
     "A protocol: each person hashes the answer to about $e^ε + 1$ values, randomizes that, and sends it with the hash function: reports grow by 2 bits at most when K doubles."  # noqa: E501
 )
-@pytest.mark.parametrize("epsilon", [0.01, 1.0, 4.0, 20.0])
+@pytest.mark.parametrize("epsilon", [0.01, 4.0, 20.0])
 def test_a_report_of_local_hashing_grows_with_k_by_the_hash_function_alone(epsilon):
     bits = {k: support("olh", k, epsilon).bits(k) for k in {*range(2, 600), *(2**i for i in range(1, 24))}}
     grown = [bits[2 * k] - bits[k] for k in bits if 2 * k in bits]
@@ -223,7 +167,7 @@ def test_a_report_of_local_hashing_grows_with_k_by_the_hash_function_alone(epsil
     assert max(grown) == (2 if epsilon < 10 else 0)
 
 
-@pytest.mark.parametrize(("k", "bits"), [(2, 1), (3, 2), (1024, 10), (1025, 11), (1_500_000, 21)])
+@pytest.mark.parametrize(("k", "bits"), [(2, 1), (1024, 10), (1025, 11), (1_500_000, 21)])
 def test_bits_as_sent(k, bits):
     rr, subset, sue, oue, olh, hr = compare(k, 1.0, 1)
     assert bits <= hr.bits <= math.log2(k) + 2
@@ -251,8 +195,6 @@ def test_curves_hold_the_comparison(users):
     for i, k in enumerate(ks):
         for row in compare(int(k), 1.5, 1000, 1 / k, users):
             assert curves.rmse[row.key][i] == row.rmse
-            mean = float(support(row.key, int(k), 1.5).mean_variance(int(k), 1000, users))
-            assert row.variance == pytest.approx(mean, rel=1e-12)
     assert curves.here == 30
     assert (curves.single, curves.flip) == (protocol_choice.single_k(1.5), flip_k_of_mean(1.5))
     assert all(curves.rmse_here[key] == curves.rmse[key][1] for key in KEYS)
@@ -304,20 +246,9 @@ def test_in_the_mean_over_all_categories_none_is_below_subset_selection(k, epsil
     assert rows[0].best == (rows[1].law.subset_size == 1)
 
 
-@holds(
-    "With $d=1$ it is k-RR, which is best in the mean over all categories exactly while $K(K-3)\\le2(e^{2ε}-1)$ (`protocol_choice.single_k`)."  # noqa: E501
-)
-def test_subset_selection_with_single_categories_is_randomized_response():
-    for k, epsilon in ((2, 0.01), (3, 20.0), (12, 3.0), (1_500_000, 18.0)):
-        one, rr = laws.subsets(k, epsilon, 1), support("rr", k, epsilon)
-        given = (one.p_star, one.q_star, one.keep, one.rest)
-        np.testing.assert_allclose(given, (rr.p_star, rr.q_star, rr.keep, rr.rest), rtol=1e-12)
-        assert (one.bits(k), one.coded_bits(k)) == (rr.bits(k), rr.coded_bits(k))
-
-
 @pytest.mark.parametrize("key", PURE)
-@pytest.mark.parametrize("k", [2, 3, 1000, 1_500_000])
-@pytest.mark.parametrize("epsilon", [1e-6, 36.0, 300.0, 700.0])
+@pytest.mark.parametrize("k", [2, 1000, 1_500_000])
+@pytest.mark.parametrize("epsilon", [1e-6, 36.0, 700.0])
 def test_laws_are_exact_at_both_ends_of_epsilon(key, k, epsilon):
     """Against fractions, whose e^epsilon has 120 digits; also where its square is beyond the largest double."""
     made = support(key, k, epsilon)
@@ -344,7 +275,7 @@ def test_laws_are_exact_at_both_ends_of_epsilon(key, k, epsilon):
         assert float(made.variance(float(theta), 1)) == pytest.approx(variance, rel=2e-12)
 
 
-@pytest.mark.parametrize("epsilon", [1e-6, 36.0, 300.0, 700.0])
+@pytest.mark.parametrize("epsilon", [1e-6, 36.0, 700.0])
 def test_borders_are_exact_at_both_ends_of_epsilon(epsilon):
     x = exact.channel_from_epsilon(2, epsilon).odds + 1
     assert flip_k(epsilon) == pytest.approx(float(3 * x + 2), rel=2e-12)

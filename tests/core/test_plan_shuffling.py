@@ -31,19 +31,6 @@ def mixed(base, chance):
     return law
 
 
-def binary_delta(epsilon0, n, epsilon, neighbours=None):
-    """k = 2: the shuffled reports are a count of ones. Over the neighbours, all if not given: m of the others have
-    a one."""
-    p = math.exp(epsilon0) / (math.exp(epsilon0) + 1)
-    worst = 0.0
-    for m in range(n) if neighbours is None else neighbours:
-        ones, zeros = binom.pmf(range(m + 1), m, p), binom.pmf(range(n - m), n - 1 - m, 1 - p)
-        base = np.convolve(ones, zeros)
-        pair = mixed(base, p), mixed(base, 1 - p)
-        worst = max(worst, divergence(*pair, epsilon), divergence(*pair[::-1], epsilon))
-    return worst
-
-
 def any_delta(epsilon0, n, epsilon):
     """No randomizer does worse than this pair (the paper's Theorem 3.2 with hidden clones): C others look like
     either of the two inputs, half each; my report is among them."""
@@ -56,23 +43,15 @@ def any_delta(epsilon0, n, epsilon):
     return delta
 
 
-@pytest.mark.parametrize(("epsilon0", "delta"), [(0.3, 0.1), (1.0, 0.1), (1.0, 0.01), (2.0, 0.5)])
-def test_two_categories_are_as_private_as_promised_for_every_neighbour(epsilon0, delta):
-    n = users_needed(epsilon0, delta)  # the fewest for which the theorem speaks
-    made = shuffled(epsilon0, n, delta)
-    assert made.holds
-    assert binary_delta(epsilon0, n, made.epsilon) <= delta
-
-
-@pytest.mark.parametrize("epsilon0", [0.2, 1.0, 2.0, 3.0])
-@pytest.mark.parametrize("delta", [0.5, 0.01, 1e-6])
+@pytest.mark.parametrize(
+    ("epsilon0", "delta"), [(0.2, 0.5), (0.2, 1e-6), (1.0, 0.01), (2.0, 0.5), (3.0, 0.5)]
+)
 def test_every_randomizer_is_as_private_as_promised(epsilon0, delta):
     for n in (users_needed(epsilon0, delta), 300):
-        if n <= 460:
-            assert any_delta(epsilon0, n, shuffled(epsilon0, n, delta).epsilon) <= delta
+        assert any_delta(epsilon0, n, shuffled(epsilon0, n, delta).epsilon) <= delta
 
 
-@pytest.mark.parametrize("epsilon0", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("epsilon0", [0.5, 3.0])
 def test_the_formula(epsilon0):
     """Written out as in the paper."""
     n, delta, power = 200_000, 1e-6, math.exp(epsilon0)

@@ -3,7 +3,6 @@ channel. Against exact rationals and laws, enumeration and two other routes."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from fractions import Fraction
 
@@ -14,7 +13,6 @@ from hypothesis import strategies as st
 from scipy import optimize
 
 from rr_core import RandomizedResponse, ibu_channel, mle_star
-from rr_core.ibu import figure4
 from rr_core.protocols import (
     Channel,
     inv,
@@ -84,18 +82,7 @@ def test_properties_of_a_few_channels_by_hand():
     assert Channel([[0.75, 0.25, 0], [0.25, 0.75, 0]]).possible.tolist() == [True, True, False]
     assert Channel(np.eye(3)).condition_number == 1.0
     assert Channel.warner(0.75).condition_number == pytest.approx(2.0, rel=1e-12)
-    of_three = Channel([[0.6, 0.4], [0.3, 0.7], [0.2, 0.8]])
-    assert of_three.epsilon_per_step == pytest.approx(math.log(2), rel=1e-14)
     assert Channel([[1, 0], [1, 0], [0, 1]]).epsilon_per_step == math.inf
-
-
-def test_the_matrix_is_a_copy_that_cannot_be_changed():
-    matrix = np.eye(2)
-    made = Channel(matrix)
-    matrix[:] = 0.5
-    assert made.matrix.tolist() == [[1, 0], [0, 1]]
-    with pytest.raises(ValueError, match="read-only"):
-        made.matrix[0, 0] = 0.5
 
 
 @pytest.mark.parametrize(
@@ -116,8 +103,7 @@ def test_forced_response(forced, epsilon):
     assert made.identified == (told > 1e-9)
 
 
-@pytest.mark.parametrize("k", [2, 3, 10])
-@pytest.mark.parametrize("epsilon", [1e-3, 0.5, 1.0, 20.0, 700.0])
+@pytest.mark.parametrize(("k", "epsilon"), [(2, 1e-3), (3, 1.0), (10, 20.0), (10, 700.0)])
 def test_equal_forcing_and_randomized_response_are_one_channel(k, epsilon):
     mechanism = RandomizedResponse(k, epsilon)
     made = Channel.k_rr(mechanism)
@@ -129,7 +115,7 @@ def test_equal_forcing_and_randomized_response_are_one_channel(k, epsilon):
     np.testing.assert_allclose(made.expected(theta), mechanism.expected(theta), rtol=1e-12)
 
 
-@pytest.mark.parametrize(("k", "step"), [(2, 0.5), (3, 1e-6), (4, 0.5), (50, 2.0), (8, 100.0)])
+@pytest.mark.parametrize(("k", "step"), [(2, 0.5), (3, 1e-6), (50, 2.0), (8, 100.0)])
 def test_truncated_geometric_noise(k, step):
     made = Channel.truncated_geometric(k, step)
     assert made.epsilon_per_step == pytest.approx(step, rel=1e-9)
@@ -165,26 +151,17 @@ def test_randomize_histogram_has_its_exact_law(rows, data):
         assert chi_square_p(samples, np.array([float(chance) for chance in law.values()])) > 1e-4 / 6
 
 
-@pytest.mark.parametrize("shape", [(0,), (5,), (2, 3)])
-def test_randomize_keeps_the_shape_and_takes_every_kind_of_integer(shape):
-    made = Channel([[0.5, 0.25, 0.25], [0, 0.5, 0.5]])
-    for kind in (np.int8, np.uint64, np.int64):
-        reports = made.randomize(np.ones(shape, dtype=kind), 3)
-        assert reports.shape == shape
-        assert reports.dtype == np.int64
-        assert (reports > 0).all()
-    assert made.randomize([], 1).shape == (0,)
-
-
-def test_randomize_has_its_law():
-    rows = [[Fraction(1, 2), Fraction(0), Fraction(1, 3), Fraction(1, 6)], [Fraction(0), Fraction(1), 0, 0]]
-    made = Channel(np.array(rows, dtype=float))
-    values = np.tile([0, 0, 1], SAMPLES)
-    reports = made.randomize(values, 11)
-    assert (reports[values == 1] == 1).all()
-    assert not (reports[values == 0] == 1).any()
+@pytest.mark.parametrize("kind", [np.int8, np.uint64, np.int64])
+def test_randomize_has_its_law_and_keeps_the_shape_of_any_kind_of_integers(kind):
     law = np.array([1 / 2, 0, 1 / 3, 1 / 6])
-    assert chi_square_p(reports[values == 0], law) > 1e-4
+    made = Channel([law, [0, 1, 0, 0]])
+    values = np.tile(np.array([[0], [0], [1]], dtype=kind), SAMPLES)
+    reports = made.randomize(values, 11)
+    assert (reports.shape, reports.dtype) == (values.shape, np.int64)
+    assert (reports[2] == 1).all()
+    assert chi_square_p(reports[:2].ravel(), law) > 1e-4
+    assert (reports[:2] != 1).all()
+    assert made.randomize([], 1).shape == (0,)
 
 
 def test_a_billion_users_and_batches():
@@ -233,11 +210,6 @@ def maximum(histogram, made) -> float:
     return max(best, log_likelihood(histogram, theta / theta.sum(), made))
 
 
-def histograms(n: int, m: int):
-    """All histograms of n reports."""
-    return [c for c in itertools.product(range(n + 1), repeat=m) if sum(c) == n]
-
-
 @st.composite
 def channels_with_reports(draw: st.DrawFn) -> tuple[Channel, list[int]]:
     """A rational channel and a histogram of reports that it can produce."""
@@ -276,16 +248,7 @@ def test_inv_is_unbiased_over_all_reports(rows, data):
     np.testing.assert_allclose(covariance, spread, atol=scale * made.condition_number)
 
 
-def test_inv_is_least_squares_where_there_are_more_reports_than_truths():
-    wide = Channel([[0.5, 0.3, 0.1, 0.1], [0.1, 0.2, 0.3, 0.4]])
-    reports = np.array([30, 40, 10, 20])
-    share = optimize.minimize_scalar(
-        lambda x: ((np.array([x, 1 - x]) @ wide.matrix - reports / 100) ** 2).sum(), tol=1e-12
-    ).x
-    np.testing.assert_allclose(inv(reports, wide), [share, 1 - share], atol=1e-7)
-
-
-@pytest.mark.parametrize("p", [0.2, 0.55, 0.6, 0.7, 0.9])
+@pytest.mark.parametrize("p", [0.2, 0.6, 0.7])
 def test_a_share_of_zero_is_no_rounding(p):
     """Of 200 people 60 said yes where 3 in 10 would if nobody had it: the page showed a share of −4.06·10⁻¹⁵%."""
     assert inv([200 * p, 200 * (1 - p)], Channel.warner(p))[1] == 0
@@ -340,34 +303,8 @@ def test_the_maximum_of_k_rr_is_mle_star(histogram, epsilon):
     assert mle(histogram, mechanism).gap < 1e-9
 
 
-@pytest.mark.parametrize("scenario", figure4.scenarios(), ids=str)
-def test_figure_4_taken_as_a_full_matrix(scenario):
-    draw = scenario.draw()
-    found = mle(draw.counts, Channel.k_rr(draw.mechanism))
-    assert found.gap <= 1e-9
-    assert found.iterations <= 30
-    np.testing.assert_allclose(found.theta, mle_star(draw.counts, draw.mechanism), atol=1e-9)
-
-
-@pytest.mark.parametrize("k", [3, 60])
-@pytest.mark.parametrize("seen", [1, 5, 40])
-def test_fewer_kinds_of_reports_than_categories_and_the_other_way_round(k, seen):
-    """Both sizes of the linear systems; where the maximum is not the only one, it is still certified."""
-    rng = np.random.default_rng(100 * k + seen)
-    made = Channel(rng.dirichlet(np.full(50, 0.2), k))
-    reports = np.zeros(50, dtype=int)
-    reports[:seen] = rng.integers(1, 10**9, seen)
-    found = mle(reports, made)
-    assert found.gap <= 1e-9
-    by_ibu = ibu_channel(reports, made.matrix, 20_000)
-    assert (
-        log_likelihood(reports, found.theta, made)
-        >= log_likelihood(reports, by_ibu, made) - found.gap - 1e-12
-    )
-
-
-@pytest.mark.parametrize("epsilon", [1e-3, 1e-6, 1e-9, 1e-12])
-@pytest.mark.parametrize("tolerance", [1e-9, 1e-15, 1e-300])
+@pytest.mark.parametrize("epsilon", [1e-3, 1e-12])
+@pytest.mark.parametrize("tolerance", [1e-9, 1e-300])
 def test_nearly_singular_channels_and_tolerances_below_rounding_have_an_honest_gap(epsilon, tolerance):
     matrix = np.full((10, 10), 0.1)  # nearly that of k-RR, also below its smallest epsilon
     matrix += epsilon * (np.eye(10) - 0.1) / 10

@@ -12,16 +12,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.linalg import hadamard as sylvester
 
 from rr_core.protocols import HadamardResponse, inv, laws, mle, optimality_gap_channel
-from rr_core.protocols.hadamard import walsh_hadamard
 from tests.core.laws import check_moments, chi_square_p
 from tests.sentences import holds
 
-CATEGORIES = [2, 3, 4, 5, 8, 13, 30]
-POWERS = [Fraction(101, 100), Fraction(2), Fraction(5, 2), Fraction(9), Fraction(33), Fraction(10**6)]
-CASES = list(itertools.product(CATEGORIES, POWERS))
+# One block and several, full and not; epsilon from hardly any to hardly any noise.
+POWERS = [Fraction(101, 100), Fraction(5, 2), Fraction(33), Fraction(10**6)]
+CASES = [*itertools.product([2, 3, 5, 13], POWERS), (8, Fraction(2)), (8, Fraction(9)), (30, Fraction(9))]
 
 
 def shape(k, power):
@@ -69,12 +67,6 @@ def test_the_channel_grants_epsilon_and_is_that_of_the_definition(k, power):
     assert max(max(column) / min(column) for column in zip(*exact, strict=True)) == power
     np.testing.assert_allclose(protocol.matrix(), np.array(exact, dtype=float), rtol=1e-12)
     assert protocol.channel().epsilon == pytest.approx(epsilon_of(power), rel=1e-11)
-    # Every category has a set of b/2 reports, and two categories have different ones.
-    sets = [frozenset(np.flatnonzero(np.array(row) == max(row))) for row in exact]
-    assert {len(one) for one in sets} == {protocol.block_size // 2}
-    assert len(set(sets)) == k
-    shared = {len(a & b) for a, b in itertools.combinations(sets, 2)}
-    assert shared <= {0, protocol.block_size // 4}
 
 
 @pytest.mark.parametrize(("k", "power"), CASES)
@@ -101,12 +93,11 @@ def test_inv_is_unbiased_and_its_variance_is_that_of_the_enumeration(k, power):
             assert got == pytest.approx(float(want) / 50, rel=1e-10)
 
 
-@pytest.mark.parametrize(("k", "power"), [case for case in CASES if case[0] <= 13])
+@pytest.mark.parametrize(("k", "power"), CASES)
 def test_the_plan_has_the_mean_over_all_ways_to_deal_out_the_categories(k, power):
-    """Over the places of one category, and of the others: a block with m - 1 of the k - 1 others."""
+    """Over the places of one category, and of the others. (Its variance: below.)"""
     support, exact = laws.support("hr", k, epsilon_of(power)), rows(k, power)
     count, size = shape(k, power)
-    odds = power - 1
     own, others = [], []
     for x, y in itertools.product(range(k), repeat=2):
         chance = sum(exact[y][r] for r in range(count * size) if in_set(x, r, count, size))
@@ -115,19 +106,13 @@ def test_the_plan_has_the_mean_over_all_ways_to_deal_out_the_categories(k, power
     assert set(own) == {p}
     given = (support.p_star, support.q_star, support.keep, support.rest)
     np.testing.assert_allclose(given, [float(v) for v in (p, q, p - q, 1 - p - q)], rtol=1e-12, atol=1e-15)
-    blocks = [sum(1 for x in range(k) if x % count == j) for j in range(count)]
-    for theta in (Fraction(0), Fraction(1, 9), Fraction(1)):
-        # A category is in block j with chance m_j/k, and with it (m_j - 1)/(k - 1) of the other users in the mean.
-        together = sum(Fraction(m, k) * (theta + (1 - theta) * Fraction(m - 1, k - 1)) for m in blocks)
-        want = (2 + odds * together) * (odds + 2 * count) / odds**2 - theta
-        assert float(support.variance(float(theta), 1)) == pytest.approx(float(want), rel=1e-11)
     # At equal shares it is the mean of this protocol's variances.
     mean = HadamardResponse(k, epsilon_of(power)).variance(np.full(k, 1 / k), 7).mean()
     assert float(support.mean_variance(k, 7)) == pytest.approx(mean, rel=1e-12)
 
 
-@pytest.mark.parametrize("k", [2, 3, 10, 1000, 1023, 65_537, 1_500_000])
-@pytest.mark.parametrize("epsilon", [1e-6, 0.01, 0.3, 0.7, 1.0, 4.0, 8.0, 12.0, 20.0, 700.0])
+@pytest.mark.parametrize("k", [2, 3, 1000, 1023, 1_500_000])
+@pytest.mark.parametrize("epsilon", [1e-6, 0.7, 1.0, 12.0, 700.0])
 def test_no_digits_are_lost_at_either_end(k, epsilon):
     """Variances in fractions: the second moment of one report is the chance of the block over the square of the gain."""
     made = laws.support("hr", k, epsilon)
@@ -151,16 +136,13 @@ def test_no_digits_are_lost_at_either_end(k, epsilon):
     np.testing.assert_allclose(given, [float(p), float(q), float(p - q)], rtol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("k", "power"), [*CASES, (100, Fraction(20)), (257, Fraction(3)), (1000, Fraction(150))]
-)
+@pytest.mark.parametrize(("k", "power"), [*CASES, (257, Fraction(3)), (1000, Fraction(150))])
 def test_coded_bits_are_the_entropy_of_a_report_at_equal_shares(k, power):
     chances = HadamardResponse(k, epsilon_of(power)).matrix().mean(axis=0)
     entropy = -float(chances @ np.log2(chances))
     made = laws.support("hr", k, epsilon_of(power))
     assert made.coded_bits(k) == pytest.approx(entropy, rel=1e-12)
     assert made.bits(k) == math.ceil(math.log2(chances.size))
-    assert made.bits(k) <= math.log2(k) + 2
 
 
 @holds("Reports are at most two bits longer than those of k-RR.")
@@ -178,13 +160,7 @@ def test_reports_are_short_and_the_shape_is_that_of_the_definition(k, epsilon):
     assert made.keep == pytest.approx(made.p_star - made.q_star, rel=1e-9)
 
 
-@pytest.mark.parametrize("size", [1, 2, 4, 32])
-def test_the_fast_transform_is_the_product_with_the_matrix(size):
-    values = np.random.default_rng(size).integers(-(10**9), 10**9, (3, size))
-    assert (walsh_hadamard(values) == values @ sylvester(size)).all()
-
-
-@pytest.mark.parametrize(("k", "epsilon"), [(3, 0.5), (5, 1.0), (6, 2.5), (4, 4.0)])
+@pytest.mark.parametrize(("k", "epsilon"), [(3, 0.5), (6, 2.5)])
 def test_a_report_has_the_law_of_the_channel(k, epsilon):
     protocol, runs = HadamardResponse(k, epsilon), 30_000
     channel = protocol.matrix()
@@ -205,43 +181,44 @@ def test_a_report_has_the_law_of_the_channel(k, epsilon):
 def test_a_histogram_of_many_users_has_the_law_of_the_channel():
     """Some categories with so many users that they are spread by a multinomial, others one by one."""
     protocol, counts = HadamardResponse(20, 1.0), np.array([10**6, 300, 5, 0, 40] * 4)
-    drawn = protocol.randomize_histogram(np.tile(counts, (2000, 1)), 3)
+    runs = 1000
+    drawn = protocol.randomize_histogram(np.tile(counts, (runs, 1)), 3)
     channel = protocol.matrix()
     check_moments(drawn, counts @ channel, np.diag(counts @ channel) - (channel.T * counts) @ channel)
     estimates, n = inv(drawn, protocol), counts.sum()
     variance = protocol.variance(counts / n, n)
-    assert (np.abs(estimates.mean(axis=0) - counts / n) < 5 * np.sqrt(variance / 2000)).all()
-    assert (np.abs(estimates.var(axis=0) / variance - 1) < 5 * math.sqrt(2.1 / 2000)).all()
+    assert (np.abs(estimates.mean(axis=0) - counts / n) < 5 * np.sqrt(variance / runs)).all()
+    assert (np.abs(estimates.var(axis=0) / variance - 1) < 5 * math.sqrt(2.1 / runs)).all()
 
 
-def test_support_counts_the_reports_in_each_set():
-    for k, power in CASES:
-        protocol = HadamardResponse(k, epsilon_of(power))
-        count, size = shape(k, power)
-        reports = np.random.default_rng(k).integers(0, protocol.m, 50)
-        want = [sum(in_set(x, int(y), count, size) for y in reports) for x in range(k)]
-        assert protocol.support(reports).tolist() == want
+@pytest.mark.parametrize(("k", "power"), CASES)
+def test_support_counts_the_reports_in_each_set(k, power):
+    protocol = HadamardResponse(k, epsilon_of(power))
+    reports = np.random.default_rng(k).integers(0, protocol.m, 50)
+    want = [sum(in_set(x, int(y), *shape(k, power)) for y in reports) for x in range(k)]
+    assert protocol.support(reports).tolist() == want
 
 
-def test_inv_is_exact_for_any_counts_and_normalises():
-    protocol = HadamardResponse(9, 2.0)
+@pytest.mark.parametrize("epsilon", [1e-6, 2.0, 700.0])
+def test_inv_is_exact_for_any_counts_and_normalises(epsilon):
+    protocol = HadamardResponse(9, epsilon)
     counts = np.random.default_rng(1).integers(0, 10**9, protocol.m)
     count, size = protocol.n_blocks, protocol.block_size
-    odds = Fraction(math.expm1(2.0))
+    odds = Fraction(math.expm1(epsilon))
     gain = odds / (odds + 2 * count)
     for x, got in enumerate(inv(counts, protocol)):
         mine = [int(c) for y, c in enumerate(counts) if y // size == x % count]
         good = [int(c) for y, c in enumerate(counts) if in_set(x, y, count, size)]
         want = Fraction(2 * sum(good) - sum(mine), int(counts.sum())) / gain
         assert abs(Fraction(float(got)) - want) <= Fraction(2, 10**12) * max(abs(want), Fraction(1, 10**6))
-    reference = inv(counts, protocol)
+    reference, scale = inv(counts, protocol), np.abs(inv(counts, protocol)).max()
     for same in (counts / 7, counts.astype(np.float32), counts.astype(np.uint64), counts * 1e290):
-        np.testing.assert_allclose(inv(same, protocol), reference, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(inv(same, protocol), reference, atol=1e-5 * scale)
     small = counts % 200
     np.testing.assert_allclose(inv(small.astype(np.uint8), protocol), inv(small, protocol), rtol=1e-12)
 
 
-@pytest.mark.parametrize(("k", "epsilon"), [(2, 0.5), (4, 1.5), (9, 2.5), (30, 3.0), (12, 20.0)])
+@pytest.mark.parametrize(("k", "epsilon"), [(2, 0.5), (9, 2.5), (12, 20.0)])
 def test_maximum_likelihood_is_that_of_the_whole_channel(k, epsilon):
     protocol = HadamardResponse(k, epsilon)
     channel = protocol.channel()
@@ -257,34 +234,15 @@ def test_maximum_likelihood_is_that_of_the_whole_channel(k, epsilon):
         assert optimality_gap_channel(counts, found.theta, channel) <= 2e-9
 
 
-@settings(max_examples=40, deadline=None)
-@given(
-    st.lists(st.integers(0, 3000), min_size=2, max_size=40),
-    st.sampled_from([1e-6, 0.01, 0.7, 1.0, 5.0, 20.0, 700.0]),
-)
-def test_histograms_and_estimates_at_any_epsilon(counts, epsilon):
-    protocol, n = HadamardResponse(len(counts), epsilon), sum(counts)
-    histogram = protocol.randomize_histogram(counts, 1)
-    assert histogram.shape == (protocol.m,)
-    assert histogram.sum() == n
-    assert histogram.min() >= 0
-    if n:
-        estimate = inv(histogram, protocol)
-        assert np.isfinite(estimate).all()
-        if epsilon == 700.0:
-            np.testing.assert_allclose(estimate, np.array(counts) / n, atol=1e-12)
-        assert np.isfinite(protocol.variance(np.array(counts) / n, n)).all()
-
-
-def test_it_is_frozen_and_keeps_shapes():
+def test_it_keeps_shapes_and_a_seed_gives_the_same():
     protocol = HadamardResponse(7, 0.5)
-    with pytest.raises(AttributeError):
-        protocol.k = 3
-    assert protocol == HadamardResponse(7, 0.5)
     assert (protocol.randomize([1, 2, 3], 4) == protocol.randomize([1, 2, 3], 4)).all()
     assert protocol.randomize(np.zeros((2, 3), dtype=int), 1).shape == (2, 3)
     assert protocol.randomize_histogram(np.ones((2, 3, 7), dtype=int), 1).shape == (2, 3, protocol.m)
     assert inv(np.ones((2, 3, protocol.m)), protocol).shape == (2, 3, 7)
+
+
+def test_a_million_categories():
     large = HadamardResponse(1_500_000, 1.0)
     histogram = large.randomize_histogram(np.full(1_500_000, 2), 1)
     assert histogram.sum() == 3_000_000

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rr_core.protocols.laws import hash_range
-from rr_core.protocols.over_time import SCHEMES, Longitudinal, guesses, reports_of, simulated_rmse
+from rr_core.protocols.over_time import SCHEMES, Longitudinal, guesses, simulated_rmse
 from tests.sentences import holds
 
 TWO_STEPS = ("l_grr", "rappor", "l_osue", "loloha")
-SETTINGS = [(2, 0.3, 0.1, 2), (3, 1.0, 0.5, 2), (3, 2.0, 1.7, 3), (4, 1.5, 0.2, 3)]
+SETTINGS = [(2, 0.3, 0.1, 2), (3, 2.0, 1.7, 3), (4, 1.5, 0.2, 3)]  # k, epsilon, that of one report, g
 
 
 def made(key, k, epsilon, first, g):
@@ -88,6 +88,13 @@ def largest_log_ratio(scheme, t, changes):
     return ratio_of(scheme, few)
 
 
+def lengths(scheme):
+    """Numbers of days for which all sequences of values and of reports are few enough to go through."""
+    outcomes = 2**scheme.k if scheme.unary else scheme.cells
+    each = outcomes * min(scheme.k, scheme.cells)
+    return [t for t in range(1, 5) if each**t <= 500_000]
+
+
 def ratio_of(scheme, sequences):
     """The largest log-ratio of the chances of any reports under two of these sequences of values."""
     steps = steps_of(scheme)
@@ -102,15 +109,11 @@ def ratio_of(scheme, sequences):
     "With values that change, the limit holds whatever the values, and for an onlooker who does not know on which days "
     "they change: reports that stop looking alike tell of a change, and memoised ones, when two differ, prove it."
 )
-@pytest.mark.parametrize("setting", [*SETTINGS, (3, 8.0, 4.0, 2), (2, 1.0, 0.95, 2)])
+@pytest.mark.parametrize("setting", [*SETTINGS, (3, 8.0, 4.0, 2)])
 @pytest.mark.parametrize("key", SCHEMES)
-@pytest.mark.parametrize("t", [1, 2, 3, 4])
-def test_no_reports_under_changing_values_spend_more_than_is_promised(key, setting, t):
+def test_no_reports_under_changing_values_spend_more_than_is_promised(key, setting):
     scheme = made(key, *setting)
-    outcomes = 2**scheme.k if scheme.unary else scheme.cells
-    if (outcomes * min(scheme.k, scheme.cells)) ** t > 500_000:
-        pytest.skip("too many sequences")
-    for changes in range(t):
+    for t, changes in [(days, changes) for days in lengths(scheme) for changes in range(days)]:
         exact = largest_log_ratio(scheme, t, changes)
         promised = float(scheme.epsilon_any_changes(t, changes))
         assert promised >= exact * (1 - 1e-12)
@@ -120,50 +123,16 @@ def test_no_reports_under_changing_values_spend_more_than_is_promised(key, setti
             assert promised <= 2.5 * exact
 
 
-@pytest.mark.parametrize("setting", [*SETTINGS, (3, 8.0, 4.0, 2), (2, 1.0, 0.95, 2)])
+@pytest.mark.parametrize("setting", [*SETTINGS, (3, 8.0, 4.0, 2)])
 @pytest.mark.parametrize("key", [key for key in SCHEMES if key != "fresh"])
-@pytest.mark.parametrize("every", [1, 2])
-@pytest.mark.parametrize("t", [1, 2, 3, 4])
-def test_values_in_turn_spend_this_for_who_knows_which_days_share_noise(key, setting, every, t):
+def test_values_in_turn_spend_this_for_who_knows_which_days_share_noise(key, setting):
     scheme = made(key, *setting)
-    outcomes, values = 2**scheme.k if scheme.unary else scheme.cells, min(scheme.k, scheme.cells)
-    if (outcomes * values) ** t > 500_000:
-        pytest.skip("too many sequences")
-    sets = [day // every % values for day in range(t)]
-    in_turn = [[order[one] for one in sets] for order in itertools.permutations(range(values), max(sets) + 1)]
-    assert ratio_of(scheme, in_turn) == pytest.approx(float(scheme.epsilon_changing(t, every)), rel=1e-9)
-
-
-@pytest.mark.parametrize("key", [key for key in SCHEMES if key != "fresh"])
-def test_to_know_the_days_of_change_is_not_to_know_which_days_share_noise(key):
-    """Three values, all changing every day: (a, b, a) against (a, b, c)."""
-    scheme = made(key, 3, 1.0, None if key == "memoised" else 0.5, 3)
-    sequences = itertools.product(range(3), repeat=3)
-    changing = [values for values in sequences if all(a != b for a, b in itertools.pairwise(values))]
-    found = ratio_of(scheme, changing)
-    assert found > 1.1 * float(scheme.epsilon_changing(3, 1))
-    assert np.isinf(found) == (key == "memoised")
-
-
-def test_rappor_with_a_value_that_changes_spends_far_more_than_its_values():
-    """Twelve categories, epsilon 1: (a, a) against (b, c) is 4.00, place by place; the sum over the values is 1."""
-    scheme, places = Longitudinal("rappor", 12, 1.0), []
-    law, (p2, _, q2, _) = scheme.permanent, scheme.second
-
-    def chance(bits, ones, together):
-        """Of these two bits of one place, remembered with the chances ``ones``, as one answer or as two."""
-        each = [[p2 if bit else q2, q2 if bit else p2] for bit in bits]
-        if together:
-            return ones[0] * each[0][0] * each[1][0] + (1 - ones[0]) * each[0][1] * each[1][1]
-        return math.prod(one * yes + (1 - one) * no for one, (yes, no) in zip(ones, each, strict=True))
-
-    p, q = law.p_star, law.q_star
-    for of_aa, of_bc in [(p, (q, q)), (q, (p, q)), (q, (q, p)), *[(q, (q, q))] * 9]:
-        pairs = itertools.product((0, 1), repeat=2)
-        places.append(max(math.log(chance(y, (of_aa,), True) / chance(y, of_bc, False)) for y in pairs))
-    assert sum(places) == pytest.approx(4.00, abs=0.005)
-    assert sum(places) <= float(scheme.epsilon_any_changes(2, 1)) <= 1.11 * sum(places)
-    assert float(scheme.epsilon_changing(2, 1)) == pytest.approx(1.0)
+    values = min(scheme.k, scheme.cells)
+    for t, every in itertools.product(lengths(scheme), (1, 2)):
+        sets = [day // every % values for day in range(t)]
+        orders = itertools.permutations(range(values), max(sets) + 1)
+        in_turn = [[order[one] for one in sets] for order in orders]
+        assert ratio_of(scheme, in_turn) == pytest.approx(float(scheme.epsilon_changing(t, every)), rel=1e-9)
 
 
 @given(
@@ -173,27 +142,22 @@ def test_rappor_with_a_value_that_changes_spends_far_more_than_its_values():
     st.floats(0.01, 0.99),
     st.integers(1, 60),
 )
-def test_not_to_know_the_days_of_change_never_spends_less(key, k, epsilon, part, t):
+def test_what_is_spent_and_what_is_learned_are_finite_and_ordered(key, k, epsilon, part, t):
+    """More days spend more, and not to know the days of change never less; estimates become better."""
     scheme = Longitudinal(key, k, epsilon, part * epsilon if key in TWO_STEPS else None)
     days = np.arange(1, t + 1)
+    unchanged, variances = scheme.epsilon_after(days), scheme.variance(1 / k, 100, days)
+    assert (np.diff(unchanged) >= -1e-12 * unchanged[:-1]).all()
+    assert unchanged[-1] <= (t if key == "fresh" else 1) * epsilon * (1 + 1e-9)
+    assert np.isfinite(variances).all()
+    assert (np.diff(variances) <= 1e-12 * variances[:-1]).all()
+    assert variances[0] == pytest.approx(float(scheme.daily.variance(1 / k, 100)), rel=1e-6, abs=1e-300)
     for every in (1, 3, t):
         spent = scheme.epsilon_any_changes(days, (days - 1) // every)
         assert not np.isnan(spent).any()
         assert (spent >= scheme.epsilon_changing(days, every) * (1 - 1e-9)).all()
     more = scheme.epsilon_any_changes(t, np.arange(t))
     assert (np.diff(more[np.isfinite(more)]) >= -1e-9 * more[0]).all()
-
-
-@pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("key", TWO_STEPS)
-def test_the_first_report_grants_what_was_asked_and_all_together_at_most_epsilon(key, setting):
-    scheme = made(key, *setting)
-    assert float(scheme.epsilon_after(1)) == pytest.approx(setting[2], rel=1e-12)
-    spent = scheme.epsilon_after(np.arange(1, 400))
-    assert (np.diff(spent) >= -1e-12).all()
-    assert spent.max() <= scheme.epsilon * (1 + 1e-12)
-    assert spent[-1] == pytest.approx(scheme.epsilon, rel=0.35)
-    assert float(scheme.epsilon_after(10**9)) == pytest.approx(scheme.epsilon, rel=1e-12)
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -218,11 +182,9 @@ def test_one_day_is_the_protocol_that_is_used_once(key, setting):
 
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("key", SCHEMES)
-@pytest.mark.parametrize("t", [1, 2, 3])
-def test_likelihoods_and_variances_are_those_of_the_enumeration(key, setting, t):
+def test_likelihoods_and_variances_are_those_of_the_enumeration(key, setting):
     scheme = made(key, *setting)
-    if scheme.unary and t * scheme.k > 9:
-        pytest.skip("too many sequences")
+    t = 2 if scheme.unary and scheme.k == 4 else 3
     chances, sequences, outcomes = law_of_reports(scheme, t)
     counts = np.array([np.sum([outcomes[y] for y in days], axis=0) for days in sequences])
     if not scheme.unary:
@@ -244,7 +206,7 @@ def test_likelihoods_and_variances_are_those_of_the_enumeration(key, setting, t)
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("t", [1, 2, 4])
+@pytest.mark.parametrize("t", [1, 3])
 def test_the_variance_of_loloha_is_that_over_all_hash_functions(setting, t):
     scheme = made("loloha", *setting)
     moments = np.zeros((scheme.k, 2))
@@ -260,17 +222,12 @@ def test_the_variance_of_loloha_is_that_over_all_hash_functions(setting, t):
 
 @pytest.mark.parametrize("key", SCHEMES)
 def test_simulated_days_have_the_mean_and_the_variance_of_the_formula(key):
-    scheme, n, days, batches = made(key, 4, 1.5, 0.6, 3), 500, 6, 4000
-    truth = np.array([250, 150, 80, 20])
-    supports = scheme._sums(np.tile(truth, (batches, 1)), np.ones(days, np.int64), np.random.default_rng(7))
-    assert supports.shape == (days, batches, 4)
-    sums = scheme._sums(np.tile(truth, (batches, 1)), np.array([1, 5]), np.random.default_rng(8))
-    for t, days_together in ((1, sums[0]), (3, None), (6, sums.sum(axis=0))):
-        if days_together is not None:
-            variance = scheme.variance(truth / n, n, t)
-            found = scheme.estimate(days_together / t, n).var(axis=0)
-            assert np.abs(found / variance - 1).max() < 5 * math.sqrt(2 / batches)
-        means = scheme.estimate(supports[:t].mean(axis=0), n)
+    scheme, n, batches = made(key, 4, 1.5, 0.6, 3), 500, 4000
+    truth, days = np.array([250, 150, 80, 20]), np.array([1, 2, 3])
+    sums = scheme._sums(np.tile(truth, (batches, 1)), days, np.random.default_rng(7))
+    assert sums.shape == (3, batches, 4)
+    for t, ones in zip(days.cumsum(), sums.cumsum(axis=0), strict=True):
+        means = scheme.estimate(ones / t, n)
         variance = scheme.variance(truth / n, n, t)
         # Thresholds of normal estimates: five standard errors.
         assert (np.abs(means.mean(axis=0) - truth / n) < 5 * np.sqrt(variance / batches)).all()
@@ -291,54 +248,24 @@ def test_simulated_errors_agree_with_the_formula(key):
 def test_guesses_are_right_as_often_as_by_enumeration(key, setting):
     scheme = made(key, *setting)
     prior = np.arange(1, scheme.k + 1) / sum(range(1, scheme.k + 1))
-    days = [1, 2] if scheme.unary and scheme.k == 4 else [1, 2, 3]
-    found = guesses(scheme, prior, days, 40_000, 5)
+    days = [1, 2] if scheme.unary and scheme.k == 4 else [1, 3]
+    found = guesses(scheme, prior, days, 20_000, 5)
     functions = [None]
     if key == "loloha":
         functions = list(itertools.product(range(scheme.cells), repeat=scheme.k))
     for i, t in enumerate(days):
-        right = np.mean(
-            [
-                (prior[:, None] * law_of_reports(scheme, t, hashes)[0]).max(axis=0).sum()
-                for hashes in functions
-            ]
-        )
+        joint = [prior[:, None] * law_of_reports(scheme, t, hashes)[0] for hashes in functions]
+        right = np.mean([one.max(axis=0).sum() for one in joint])
         assert abs(found.right[i] - right) <= 5 * found.error[i] + 1e-12
     assert guesses(scheme, prior, [0], 10, 1).right[0] == pytest.approx(prior.max())
 
 
-def test_fresh_noise_gives_everybody_away_and_a_remembered_answer_does_not():
+def test_after_a_million_days_an_onlooker_knows_what_is_remembered():
+    """Of L-GRR that is the report of k-RR at epsilon, which memoised answers show at once."""
     prior = np.full(10, 0.1)
-    fresh = guesses(Longitudinal("fresh", 10, 1.0), prior, [365], 500, 1).right[0]
-    assert fresh > 0.999
-    for key in SCHEMES[1:]:
-        scheme = Longitudinal(key, 10, 1.0)
-        right = guesses(scheme, prior, [1, 10**6], 4000, 1).right
-        assert right[1] < 0.35, key
-    # What is remembered of L-GRR is the report of k-RR at epsilon, so in the end they show the same.
     two = guesses(Longitudinal("l_grr", 10, 1.0), prior, [10**6], 4000, 1)
     one = guesses(Longitudinal("memoised", 10, 1.0), prior, [1], 2)
     assert two.right[0] == pytest.approx(one.right[0], abs=1e-9)
-
-
-@pytest.mark.parametrize("key", SCHEMES)
-def test_the_reports_of_one_person_have_the_law_of_the_enumeration(key):
-    scheme, t, people = made(key, 2, 1.5, 0.6, 2), 2, 1500
-    seen = [tuple(reports_of(scheme, 1, t, i).tolist()) for i in range(people)]
-    expected = {}
-    for hashes in itertools.product(range(2), repeat=2) if key == "loloha" else [None]:
-        chances, sequences, outcomes = law_of_reports(scheme, t, hashes)
-        for chance, days in zip(chances[1], sequences, strict=True):
-            counts = np.bincount(days, minlength=2)
-            if scheme.unary:
-                counts = np.sum([outcomes[y] for y in days], axis=0)
-            expected[tuple(counts.tolist())] = expected.get(tuple(counts.tolist()), 0.0) + chance
-    total = sum(expected.values())
-    for counts, weight in expected.items():
-        chance = weight / total
-        off = abs(seen.count(counts) / people - chance)
-        assert off <= 5 * math.sqrt(chance * (1 - chance) / people) + 1e-12, counts
-    assert set(seen) <= set(expected)
 
 
 def printed_second(epsilon, first):
@@ -353,17 +280,6 @@ def test_the_printed_second_step_of_l_grr_grants_less_than_asked(k, grants):
     assert Longitudinal("l_grr", k, 2.0, 1.0).epsilon_after(1) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("key", ["rappor", "l_osue"])
-@pytest.mark.parametrize(("epsilon", "first"), [(1.0, 0.5), (3.0, 2.5), (0.2, 0.1)])
-def test_the_printed_second_steps_of_unary_encoding_are_right(key, epsilon, first):
-    half = 0.5 if key == "rappor" else 1.0
-    scheme = Longitudinal(key, 7, epsilon, first)
-    assert math.exp(scheme.log_odds) == pytest.approx(printed_second(half * epsilon, half * first))
-    e, b = math.exp(epsilon), math.exp(first)
-    if key == "l_osue":
-        assert scheme.second.p == pytest.approx((1 - b * e) / (b - e - b * e + 1))
-
-
 @pytest.mark.parametrize(("epsilon", "first"), [(1.0, 0.5), (3.0, 2.0), (5.0, 2.5), (5.0, 4.0)])
 def test_the_g_of_loloha_is_best_and_the_printed_one_is_not_better(epsilon, first):
     a, b = math.exp(epsilon), math.exp(first)
@@ -376,23 +292,3 @@ def test_the_g_of_loloha_is_best_and_the_printed_one_is_not_better(epsilon, firs
         for g in (*range(2, 80), printed)
     ]
     assert float(ours.variance(0, 1)) <= min(variances) * (1 + 1e-12)
-
-
-@given(
-    st.sampled_from(SCHEMES),
-    st.integers(2, 10**7),
-    st.floats(0.01, 700.0),
-    st.floats(0.01, 0.99),
-    st.integers(0, 10**6),
-)
-def test_everything_is_finite_and_ordered(key, k, epsilon, part, t):
-    scheme = Longitudinal(key, k, epsilon, part * epsilon if key in TWO_STEPS else None)
-    spent, later = scheme.epsilon_after([t, t + 1]).tolist()
-    assert 0 <= spent <= later * (1 + 1e-12) + 1e-15
-    if key != "fresh":
-        assert later <= epsilon * (1 + 1e-9)
-    assert 0 <= scheme.epsilon_changing(t) <= (k * epsilon if key != "fresh" else t * epsilon) * (1 + 1e-9)
-    one, many = scheme.variance(1 / k, 100, [1, t + 1]).tolist()
-    assert 0 <= many <= one * (1 + 1e-12)
-    assert math.isfinite(one)
-    assert one == pytest.approx(float(scheme.daily.variance(1 / k, 100)), rel=1e-6, abs=1e-300)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import sys
 from fractions import Fraction
 
 import numpy as np
@@ -14,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rr_core import RandomizedResponse, mle_star, zipf
+from rr_core import RandomizedResponse, mle_star
 from rr_core.data import read_csv
 from rr_core.protocols import Channel, information_bounds, inv, posterior, posterior_mean, summarise_posterior
 from rr_core.protocols.information_bounds import _information, _mean_log
@@ -58,7 +57,7 @@ def exact_means(counts, p: Fraction, alpha: list[Fraction]) -> tuple[list[Fracti
     return [value / total for value in theta], [value / total for value in shares]
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(st.data())
 def test_the_exact_mean_is_that_over_all_truths(data):
     k = data.draw(st.integers(2, 4))
@@ -113,11 +112,11 @@ def test_the_mean_of_draws_is_the_exact_mean(counts, epsilon, prior, users):
 
 def gibbs(counts, mechanism, prior, rng, chains=2000):
     """Last states of independent Gibbs samplers, (chains, k): z given theta is binomial, theta given z Dirichlet. A
-    category forgets its start over about as many sweeps as it has reports for each kept truth, a dozen in most `CASES`
-    and 70 at epsilon = 0.044; after five times as many, e^-10 of a variance is missing."""
+    category forgets its start over about as many sweeps as it has reports for each kept truth, a dozen at most in the
+    cases below; after five times as many, e^-10 of a variance is missing."""
     prior = np.broadcast_to(prior, (len(counts),))
     theta = np.tile(posterior_mean(counts, mechanism, prior), (chains, 1))
-    for _ in range(350 if mechanism.epsilon == 0.044 else 60):
+    for _ in range(60):
         odds = mechanism.truth * theta
         kept = rng.binomial(counts, odds / (odds + mechanism.blur))
         gammas = np.maximum(rng.standard_gamma(prior + kept), np.finfo(float).tiny)
@@ -125,7 +124,7 @@ def gibbs(counts, mechanism, prior, rng, chains=2000):
     return theta
 
 
-@pytest.mark.parametrize(("counts", "epsilon", "prior"), CASES)
+@pytest.mark.parametrize(("counts", "epsilon", "prior"), [CASES[i] for i in (0, 2, 3, 7)])
 def test_the_gibbs_sampler_has_the_exact_mean_and_the_quantiles_of_the_draws(counts, epsilon, prior):
     mechanism = RandomizedResponse(len(counts), epsilon)
     last = gibbs(counts, mechanism, prior, np.random.default_rng(2))
@@ -136,15 +135,6 @@ def test_the_gibbs_sampler_has_the_exact_mean_and_the_quantiles_of_the_draws(cou
         below = (last <= np.quantile(drawn, level, axis=0)).mean(axis=0)
         error = math.sqrt(level * (1 - level) * (1 / len(last) + 1 / len(drawn)))
         assert (np.abs(below - level) <= FAR * error).all()
-
-
-def test_successive_draws_are_independent():
-    mechanism, rng = RandomizedResponse(50, 1.0), np.random.default_rng(5)
-    counts = mechanism.randomize_histogram(rng.multinomial(20_000, zipf(50, 1.3)), rng)
-    ranks = posterior(counts, mechanism, draws=DRAWS, rng=6).argsort(axis=0).argsort(axis=0)
-    for lag in (1, 2, 5):
-        correlations = [np.corrcoef(row[:-lag], row[lag:])[0, 1] for row in ranks.T]
-        assert np.abs(correlations).max() < FAR / math.sqrt(DRAWS - lag)
 
 
 def test_a_billion_reports_and_a_thousand_categories():
@@ -158,24 +148,7 @@ def test_a_billion_reports_and_a_thousand_categories():
     assert posterior(counts, wide, rng=4).shape == (2000, 1000)
 
 
-@pytest.mark.parametrize("prior", [0.01, 0.5, 1.0, 30.0])
-@pytest.mark.parametrize("epsilon", [0.01, 0.2, 1.0, 6.0])
-def test_tables_of_the_likely_numbers_alone_give_the_same_draws(monkeypatch, prior, epsilon):
-    """Large counts have tables without what is negligible; here small ones have, too."""
-    mechanism, counts = RandomizedResponse(3, epsilon), [9000, 7000, 3]
-    whole = posterior(counts, mechanism, prior, 500, rng=12)
-    monkeypatch.setattr(sys.modules[posterior.__module__], "_WHOLE_TABLE", 50)
-    np.testing.assert_array_equal(posterior(counts, mechanism, prior, 500, rng=12), whole)
-
-
-def test_the_same_seed_gives_the_same_draws():
-    mechanism = RandomizedResponse(3, 1.0)
-    first, second = (posterior([5, 3, 1], mechanism, rng=1) for _ in range(2))
-    np.testing.assert_array_equal(first, second)
-    assert (posterior([5, 3, 1], mechanism) != posterior([5, 3, 1], mechanism)).any()
-
-
-@pytest.mark.parametrize(("prior", "truth"), [(0.5, 0.5), (1.0, 0.05), (0.5, 20.0)])
+@pytest.mark.parametrize(("prior", "truth"), [(0.5, 0.5), (0.5, 20.0)])
 def test_a_few_collections_agree_with_the_table(prior, truth):
     (row,) = [one for one in prior_errors() if (one.prior, one.truth) == (prior, truth)]
     errors = squared_errors(truth, prior, 60, 7)
@@ -198,10 +171,6 @@ def test_a_summary_is_that_of_the_draws():
     drawn = posterior([600, 300, 200, 100], mechanism, 1.0, 500, 3)
     np.testing.assert_array_equal(found.mean, drawn.mean(axis=0))
     np.testing.assert_allclose([found.low, found.high], np.quantile(drawn, [0.05, 0.95], axis=0), rtol=1e-12)
-    np.testing.assert_allclose(found.mean, posterior_mean([600, 300, 200, 100], mechanism, 1.0), atol=0.02)
-    for level in (0, 1, np.nan):
-        with pytest.raises(ValueError, match="level must be a number with 0 < level < 1"):
-            summarise_posterior([1, 2, 3, 4], mechanism, level=level)
 
 
 MECHANISM = RandomizedResponse(5, 1.0)
@@ -251,8 +220,7 @@ def test_matrices_are_those_of_the_theorem(seed, k, more):
     assert trace == pytest.approx(np.trace(inverse) + inverse.sum(), rel=1e-8)
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
-@pytest.mark.parametrize("prior", [0.5, 1.0, 4.0])
+@pytest.mark.parametrize(("epsilon", "prior"), [(0.1, 0.5), (1.0, 1.0), (3.0, 4.0)])
 def test_two_categories_are_proposition_4_6(epsilon, prior):
     odds = np.exp(epsilon)
     channel = Channel.warner(odds / (odds + 1))
@@ -276,7 +244,7 @@ def test_each_step_is_at_most_the_one_before(seed, prior):
     assert found.exact <= found.inv * (1 + 1e-9) + 5 * found.exact_error
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_no_simulated_least_is_above_what_inv_reaches(seed):
     """The second and the third report say the same: Inv is the best, exactly, and draws are off to either side."""
     channel = Channel([[1 / 3, 1 / 3, 1 / 3], [1 / 2, 1 / 4, 1 / 4]])
@@ -295,18 +263,12 @@ def test_mean_logarithms_are_those_of_draws(chances, alpha):
     assert abs(_mean_log(np.array(chances), alpha) - np.log(draws).mean()) < 5 * error + 1e-12
 
 
-def test_without_an_epsilon_nothing_follows_from_it():
-    found = information_bounds(Channel.misclassification(4, 0.2), draws=50, rng=1)
-    assert found.epsilon == 0
-    assert 0 < found.entropy < found.exact
-
-
 @holds(
     "- **The best, for many users:** the posterior mean and MLE come as near as this as N grows (Fisher information)."
 )
 @pytest.mark.slow
 def test_the_posterior_mean_reaches_the_limit_and_inv_its_own():
-    mechanism, n, rounds, rng = RandomizedResponse(3, 2.0), 2000, 400, np.random.default_rng(3)
+    mechanism, n, rounds, rng = RandomizedResponse(3, 2.0), 2000, 200, np.random.default_rng(3)
     bounds = information_bounds(Channel.k_rr(mechanism), 0.5, draws=20_000, rng=1)
     errors = []
     for _ in range(rounds):

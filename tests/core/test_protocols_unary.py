@@ -1,6 +1,6 @@
 """Unary encoding: what it grants, its laws, and Inv, InvN and InvP from the support, against exact rationals; the
-maximum of the likelihood from its bits, against enumeration, rationals, channels, SciPy; and what it gains over InvP,
-measured again in small."""
+maximum of the likelihood from its bits, against the channel to all reports; and what it gains over InvP, measured again
+in small."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import optimize
 
 from rr_core.protocols import (
     Channel,
@@ -25,17 +24,18 @@ from rr_core.protocols import (
     mle_unary,
     optimality_gap_unary,
     unary_estimation,
+    update_factors_channel,
     update_factors_unary,
 )
 from rr_core.protocols.unary_estimation import mle_gains
-from tests import LENGTHY
 from tests.benchmarks.unary_gain import CATEGORIES, EPSILONS, USERS_PER_CATEGORY, squared_errors
 from tests.core.exact import project
 from tests.core.laws import check_moments, chi_square_p
 
+Law = dict[tuple[int, ...], Fraction]  # of bits, or of sums of bits, and their chances
 SAMPLES = 20_000
 # e^(epsilon/2), rational, so that p and q are.
-ROOTS = (Fraction(3, 2), Fraction(2), Fraction(5))
+ROOTS = (Fraction(3, 2), Fraction(5))
 
 
 def exact_chances(root: Fraction, optimized: bool) -> tuple[Fraction, Fraction]:
@@ -56,19 +56,25 @@ def chance_of_report(report: tuple[int, ...], truth: int, p: Fraction, q: Fracti
     )
 
 
-def support_law(people: tuple[int, ...], p: Fraction, q: Fraction) -> dict[tuple[int, ...], Fraction]:
-    """The probability of every support, user by user, over all reports."""
-    k = len(people)
-    law = {(0,) * k: Fraction(1)}
-    for truth, users in enumerate(people):
-        of_one = {y: chance_of_report(y, truth, p, q) for y in itertools.product((0, 1), repeat=k)}
+def law_of_sums(people: tuple[int, ...], laws: list[Law]) -> Law:
+    """The probability of every sum of the reports of ``people``, user by user: ``laws[i]`` is that of the report of a
+    user of category i."""
+    law: Law = {(0,) * len(people): Fraction(1)}
+    for of_one, users in zip(laws, people, strict=True):
         for _ in range(users):
-            after: dict[tuple[int, ...], Fraction] = {}
+            after: Law = {}
             for (ones, weight), (y, chance) in itertools.product(law.items(), of_one.items()):
                 key = tuple(a + b for a, b in zip(ones, y, strict=True))
                 after[key] = after.get(key, Fraction(0)) + weight * chance
             law = after
     return law
+
+
+def support_law(people: tuple[int, ...], p: Fraction, q: Fraction) -> Law:
+    """The probability of every support."""
+    k = len(people)
+    reports = list(itertools.product((0, 1), repeat=k))
+    return law_of_sums(people, [{y: chance_of_report(y, truth, p, q) for y in reports} for truth in range(k)])
 
 
 def decimal_chances(epsilon: float, optimized: bool) -> tuple[Decimal, Decimal]:
@@ -82,7 +88,7 @@ def decimal_chances(epsilon: float, optimized: bool) -> tuple[Decimal, Decimal]:
 
 @pytest.mark.parametrize("optimized", [False, True])
 @pytest.mark.parametrize("root", ROOTS)
-@pytest.mark.parametrize("k", [2, 3, 4])
+@pytest.mark.parametrize("k", [2, 4])
 def test_epsilon_is_granted_exactly(k, root, optimized):
     """The largest ratio of the chances of one report under two truths is e^epsilon, over all reports."""
     p, q = exact_chances(root, optimized)
@@ -96,7 +102,7 @@ def test_epsilon_is_granted_exactly(k, root, optimized):
 
 
 @pytest.mark.parametrize("optimized", [False, True])
-@pytest.mark.parametrize("epsilon", [1e-6, 0.01, 1.0, 5.0, 40.0, 700.0])
+@pytest.mark.parametrize("epsilon", [1e-6, 1.0, 40.0, 700.0])
 def test_chances_keep_their_digits_at_every_epsilon(epsilon, optimized):
     made = UnaryEncoding(5, epsilon, optimized)
     with localcontext() as context:
@@ -123,9 +129,9 @@ def test_randomize_has_its_exact_law(optimized):
 
 
 @pytest.mark.parametrize("optimized", [False, True])
-@pytest.mark.parametrize("people", [(3, 1), (0, 6), (1, 2, 0), (2, 1, 1)])
+@pytest.mark.parametrize("people", [(3, 1), (1, 2, 0)])
 def test_support_has_its_exact_law(people, optimized):
-    """By enumeration of all reports: both samplers draw from this law."""
+    """By enumeration of all reports."""
     made = encoding(len(people), Fraction(2), optimized)
     p, q = exact_chances(Fraction(2), optimized)
     law = support_law(people, p, q)
@@ -134,10 +140,6 @@ def test_support_has_its_exact_law(people, optimized):
     drawn = made.randomize_support(np.tile(people, (SAMPLES, 1)), 2)
     assert drawn.dtype == np.int64
     assert chi_square_p(np.array([places[tuple(row)] for row in drawn.tolist()]), chances) > 1e-6
-    values = np.repeat(np.arange(len(people)), people)
-    reports = made.randomize(np.tile(values, SAMPLES), 3).reshape(SAMPLES, -1, len(people))
-    by_user = reports.sum(axis=1, dtype=np.int64).tolist()
-    assert chi_square_p(np.array([places[tuple(row)] for row in by_user]), chances) > 1e-6
 
 
 @pytest.mark.parametrize("optimized", [False, True])
@@ -150,7 +152,7 @@ def test_support_of_a_billion_users_has_its_moments(optimized):
 
 
 @pytest.mark.parametrize("optimized", [False, True])
-@pytest.mark.parametrize("people", [(3, 1), (1, 2, 0), (1, 1, 1, 0)])
+@pytest.mark.parametrize("people", [(3, 1), (1, 2, 0)])
 def test_inv_is_unbiased_and_has_its_variance(people, optimized):
     """Over the exact law of the support; sampled users by the law of total variance."""
     made, n = encoding(len(people), Fraction(2), optimized), sum(people)
@@ -229,15 +231,6 @@ def log_likelihood(bits, theta, made: UnaryEncoding) -> float:
     return float(np.log(b - math.expm1(-made.epsilon) * (np.asarray(bits) @ np.asarray(theta))).mean())
 
 
-def grid(k: int, parts: int) -> list[list[Fraction]]:
-    """All distributions in steps of 1/parts."""
-    return [
-        [Fraction(c, parts) for c in counts]
-        for counts in itertools.product(range(parts + 1), repeat=k)
-        if sum(counts) == parts
-    ]
-
-
 def by_passes(monkeypatch: pytest.MonkeyPatch, sample: int = 4) -> None:
     """Small problems by the method of the large ones, from a tiny sample."""
     monkeypatch.setattr(unary_estimation, "_ENTRIES_OF_A_CHANNEL", 0)
@@ -263,47 +256,6 @@ def problems(draw: st.DrawFn) -> tuple[UnaryEncoding, np.ndarray]:
     return UnaryEncoding(k, epsilon, draw(st.booleans())), np.repeat(distinct, often, axis=0).astype(np.uint8)
 
 
-@pytest.mark.parametrize("optimized", [False, True])
-@pytest.mark.parametrize(
-    "reports", [[(1, 0)], [(1, 0), (0, 1), (1, 0)], [(1, 1, 0), (0, 1, 1), (0, 0, 0), (1, 0, 0)]]
-)
-def test_factors_and_certificate_in_exact_arithmetic(reports, optimized):
-    """On a grid: the factors are those of rationals, and no distribution of the grid is better than the gap allows."""
-    root, k = Fraction(2), len(reports[0])
-    p, q = exact_chances(root, optimized)
-    made = encoding(k, root, optimized)
-
-    def likelihood(theta) -> Fraction:
-        return math.prod(
-            sum(share * chance_of_report(y, i, p, q) for i, share in enumerate(theta)) for y in reports
-        )
-
-    points = grid(k, 8)
-    likelihoods = {tuple(theta): likelihood(theta) for theta in points}
-    best = max(likelihoods.values())
-    for theta in points:
-        factors = [
-            sum(
-                chance_of_report(y, i, p, q) / sum(s * chance_of_report(y, j, p, q) for j, s in enumerate(theta))
-                for y in reports
-            ) / len(reports)
-            for i in range(k)
-        ]  # fmt: skip
-        assert sum(share * factor for share, factor in zip(theta, factors, strict=True)) == 1
-        floats = [float(share) for share in theta]
-        np.testing.assert_allclose(
-            update_factors_unary(reports, floats, made), [float(f) for f in factors], rtol=1e-13
-        )
-        missing = math.log(best / likelihoods[tuple(theta)]) / len(reports)
-        assert optimality_gap_unary(reports, floats, made) >= missing - ROUNDING
-    found = mle(reports, made, 1e-12)
-    assert found.gap <= 1e-12
-    top = log_likelihood(reports, found.theta, made)
-    assert all(
-        log_likelihood(reports, np.array(t, float), made) <= top + found.gap + ROUNDING for t in points
-    )
-
-
 def is_the_same_maximum(found, expected, bits, made):
     assert found.gap <= 1e-11
     assert found.theta.sum() == pytest.approx(1, rel=1e-13)
@@ -313,17 +265,23 @@ def is_the_same_maximum(found, expected, bits, made):
     )
 
 
-@given(problems())
-def test_it_is_the_maximum_of_the_channel_to_all_reports(drawn):
+@settings(max_examples=60)
+@given(problems(), st.integers(0, 2**32 - 1))
+def test_factors_certificate_and_maximum_are_those_of_the_channel_to_all_reports(drawn, seed):
     """With one column for each of the 2^k reports, by the method for channels."""
     made, bits = drawn
     histogram = np.bincount(bits @ (1 << np.arange(made.k)), minlength=2**made.k)
+    theta = np.random.default_rng(seed).dirichlet(np.full(made.k, 0.5))
+    factors = update_factors_channel(histogram, theta, all_reports(made))
+    np.testing.assert_allclose(update_factors_unary(bits, theta, made), factors, rtol=1e-10)
+    assert optimality_gap_unary(bits, theta, made) == pytest.approx(factors.max() - 1, rel=1e-9, abs=1e-12)
     expected = mle(histogram, all_reports(made), 1e-11)
     found = mle(bits, made, 1e-11)
     is_the_same_maximum(found, expected, bits, made)
     assert optimality_gap_unary(bits, found.theta, made) == pytest.approx(found.gap, abs=1e-14)
 
 
+@settings(max_examples=60)
 @given(problems(), st.integers(1, 50), st.booleans())
 def test_passes_and_channel_find_the_same_maximum(drawn, sample, counted):
     made, bits = drawn
@@ -336,9 +294,7 @@ def test_passes_and_channel_find_the_same_maximum(drawn, sample, counted):
     is_the_same_maximum(found, expected, bits, made)
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "optimized"), [(1e-6, False), (0.1, True), (1.0, False), (6.0, True), (20.0, False), (700.0, True)]
-)  # fmt: skip
+@pytest.mark.parametrize(("epsilon", "optimized"), [(1e-6, False), (1.0, True), (20.0, False), (700.0, True)])
 def test_many_reports_of_many_categories(epsilon, optimized):
     """The method of passes to 1e-10 from bits that are too many for one matrix."""
     k, n = 120, 20_000
@@ -351,23 +307,6 @@ def test_many_reports_of_many_categories(epsilon, optimized):
     assert found.gap == pytest.approx(optimality_gap_unary(bits, found.theta, made), abs=1e-13)
     start = inv_p_unary(made.support(bits), made, n)
     assert log_likelihood(bits, found.theta, made) >= log_likelihood(bits, start, made) - 1e-10
-
-
-def test_a_sample_without_rare_categories_costs_few_passes(monkeypatch):
-    """At a large epsilon a handful of reports speak for a rare category, and the sample may have none of them."""
-    monkeypatch.setattr(unary_estimation, "_SAMPLE", 2048)
-    monkeypatch.setattr(unary_estimation, "_SAMPLE_PER_CATEGORY", 1)
-    passes, evaluate = [], unary_estimation._Likelihood.evaluate
-    monkeypatch.setattr(
-        unary_estimation._Likelihood,
-        "evaluate",
-        lambda self, theta: passes.append(1) or evaluate(self, theta),
-    )
-    theta = np.exp(-8 * np.arange(150) / 150)
-    made, rng = UnaryEncoding(150, 20.0), np.random.default_rng(13)
-    found = mle(made.randomize(rng.choice(150, 20_000, p=theta / theta.sum()), rng), made)
-    assert found.gap <= 1e-9
-    assert len(passes) <= 25
 
 
 def test_reports_that_say_nothing_leave_the_uniform_distribution():
@@ -383,10 +322,9 @@ def test_at_a_huge_epsilon_it_is_the_shares_of_the_ones():
     made = UnaryEncoding(3, 700.0)
     bits = made.randomize([0, 0, 0, 1], 1)
     np.testing.assert_allclose(mle(bits, made).theta, [0.75, 0.25, 0.0], atol=1e-9)
-    optimised = UnaryEncoding(3, 700.0, optimized=True)
-    # Half of the reports have no one and say nothing.
-    np.testing.assert_allclose(mle([[1, 0, 0], [0, 0, 0], [0, 1, 0], [1, 0, 0]], optimised).theta, [2 / 3, 1 / 3, 0],
-                               atol=1e-9)  # fmt: skip
+    # Of OUE half of the reports have no one and say nothing.
+    found = mle([[1, 0, 0], [0, 0, 0], [0, 1, 0], [1, 0, 0]], UnaryEncoding(3, 700.0, optimized=True))
+    np.testing.assert_allclose(found.theta, [2 / 3, 1 / 3, 0], atol=1e-9)
 
 
 @pytest.mark.parametrize("large", [False, True])
@@ -411,48 +349,13 @@ def test_counts_are_as_good_as_repeated_reports(monkeypatch, large, counted_bits
         np.testing.assert_allclose(found.theta, expected.theta, atol=1e-5)
 
 
-@given(st.integers(1, 8), st.integers(0, 2**32 - 1))
-def test_the_quadratic_programme_meets_its_conditions(k, seed):
-    """x >= 0, the gradient is zero where x > 0 and not positive elsewhere; SciPy's nnls has the same x."""
-    rng = np.random.default_rng(seed)
-    a = rng.normal(size=(3 * k, k)) * rng.choice([0.1, 1.0, 10.0], k)
-    h, slope = a.T @ a, rng.normal(size=k)
-    theta = np.where(rng.random(k) < 0.5, rng.random(k), 0.0)
-    x = unary_estimation._nonnegative_quadratic(h, slope, theta)
-    target = np.linalg.solve(a.T @ a, slope) + theta
-    np.testing.assert_allclose(
-        x, optimize.nnls(a, a @ target)[0], rtol=1e-5, atol=1e-6 / np.diagonal(h).min()
-    )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("optimized", [False, True] if LENGTHY else [True])
-def test_a_thousand_categories_and_a_hundred_thousand_reports(optimized):
-    """A quarter of the taxi data of Lopuhaa-Zwakenberg et al., section 5."""
-    k, n = 1000, 100_000
-    theta = np.exp(-np.arange(k) / 150)
-    made, rng = UnaryEncoding(k, 1.0, optimized), np.random.default_rng(11)
-    bits = made.randomize(rng.choice(k, n, p=theta / theta.sum()), rng)
-    found = mle(bits, made, 1e-6)
-    assert found.gap <= 1e-6
-    assert found.gap == pytest.approx(optimality_gap_unary(bits, found.theta, made), abs=1e-12)
-
-
-def test_every_setting_is_in_the_table_once():
-    settings = [(gain.encoding, gain.k, gain.epsilon, gain.n // gain.k) for gain in mle_gains()]
-    assert settings == list(itertools.product(("sue", "oue"), CATEGORIES, EPSILONS, USERS_PER_CATEGORY))
-
-
-def test_ratios_are_those_of_the_errors():
+def test_what_the_table_shows():
+    """As the docstring of `mle_gains` has it."""
+    rows = [(gain.encoding, gain.k, gain.epsilon, gain.n // gain.k) for gain in mle_gains()]
+    assert rows == list(itertools.product(("sue", "oue"), CATEGORIES, EPSILONS, USERS_PER_CATEGORY))
     for gain in mle_gains():
         assert gain.ratio == pytest.approx(gain.mse_mle / gain.mse_inv_p, abs=1e-4)
         assert 0 < gain.error < 0.011
-        assert gain.replicates >= 400
-
-
-def test_what_the_table_shows():
-    """As the docstring of `mle_gains` has it."""
-    for gain in mle_gains():
         if gain.epsilon == 0.5:
             assert abs(gain.ratio - 1) <= 0.0205
         if gain.epsilon == 4 and gain.n >= 10 * gain.k:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -11,12 +10,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rr_core import RandomizedResponse, inv_variance, zipf
-from rr_core.profile import profile, table_size
 from rr_core.registry import ESTIMATORS, VALID
 from rr_core.reports.analysis import analyse
 from rr_core.reports.intervals import above_zero, inv_interval
 from rr_core.reports.nearest import COMPARED, NOISE_FRACTION, STANDARD_ERRORS, _EstimatesByCount, nearest
-from rr_core.sampling import whole_users
 from tests.core import exact
 from tests.sentences import holds
 
@@ -40,33 +37,7 @@ def test_an_analysis_is_the_sum_of_its_parts(users):
     assert result.nearest == nearest(counts, mechanism, users)
 
 
-def test_a_million_categories_agree_with_a_few_of_them():
-    k = 1_400_000
-    counts = np.random.default_rng(2).poisson(1.2, k)
-    counts[[7, 70]] = 2000, 900
-    mechanism = RandomizedResponse(k, 4.0)
-    result = analyse(counts, mechanism)
-    twin = np.flatnonzero(counts == counts[11])[-1]
-    assert result.interval.low[twin] == result.interval.low[11]
-    assert (np.maximum(result.simultaneous.low, 0) <= np.maximum(result.interval.low, 0)).all()
-    assert (result.simultaneous.high >= result.interval.high).all()
-    assert result.above.above[7]
-    assert result.nearest.tied == VALID  # so much noise that nothing is told
-    assert not math.isfinite(result.nearest.standard_errors["inv"])
-    clear = nearest(counts, RandomizedResponse(k, 9.0))
-    assert all(math.isfinite(value) for value in clear.standard_errors.values())
-
-
-@pytest.mark.parametrize("counts", [[3, 0, 3, 7, 0], [10**9, 0, 5, 5, 1]])  # by table, by sort
-def test_levels_put_every_category_back(counts):
-    rows = np.array([counts])
-    levels = profile(rows, table_size(rows))
-    np.testing.assert_array_equal(levels.values[0][levels.level_of(rows)], rows)
-    np.testing.assert_array_equal(levels.values[0], np.unique(counts)[::-1])
-    np.testing.assert_array_equal(levels.multiplicities[0], np.unique(counts, return_counts=True)[1][::-1])
-
-
-# Which estimate is nearest: Stein's estimate against dense matrices, against simulation, and where all is equal.
+# Which estimate is nearest: Stein's estimate against dense matrices and by enumeration, and where all is equal.
 
 USERS = ("fixed", "sampled")
 
@@ -117,55 +88,14 @@ def test_it_is_steins_estimate_with_dense_matrices(counts, users):
             assert found.standard_errors[name] == pytest.approx(error, rel=1e-4)
 
 
-SETTINGS = [
-    # k, s, epsilon, n; N q from 1 to 165. The last: hardly any share stands out from the noise.
-    (3, 1.0, 1.0, 100),
-    (12, 0.5, 1.0, 2000),
-    (100, 1.5, 2.0, 5000),
-    (100, 1.0, 4.0, 1000),
-    (1000, 2.5, 3.0, 20_000),
-    (12, 1.5, 0.25, 2000),
-]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("setting", "users"), list(zip(SETTINGS, itertools.cycle(USERS), strict=False)), ids=str
-)
-def test_differences_are_unbiased_and_as_uncertain_as_they_say(setting, users):
-    k, s, epsilon, n = setting
-    mechanism, theta, rng = RandomizedResponse(k, epsilon), zipf(k, s), np.random.default_rng(4)
-    times = 150 if k <= 100 else 80
-    people = whole_users(theta, n)
-    truth = people / n if users == "fixed" else theta
-    off, claimed, wrong = [], [], 0
-    for _ in range(times):
-        if users == "fixed":
-            counts = mechanism.randomize_histogram(people, rng)
-        else:
-            counts = rng.multinomial(n, mechanism.expected(theta))
-        found = nearest(counts, mechanism, users)
-        actual = {name: ((f(counts, mechanism) - truth) ** 2).sum() for name, f in ESTIMATORS.items()}
-        wrong += any(actual[name] < actual[found.best] for name in VALID if name not in found.tied)
-        for name in COMPARED:
-            if name not in found.same:
-                off.append(found.differences[name] - (actual[name] - actual[found.best]))
-                claimed.append(found.standard_errors[name])
-    off, claimed = np.array(off), np.array(claimed)
-    assert (np.abs(off) <= STANDARD_ERRORS * claimed).mean() > 0.9
-    assert np.sqrt((off**2).mean()) < 1.5 * np.sqrt((claimed**2).mean())
-    assert np.sqrt((off**2).mean()) > 0.5 * np.sqrt((claimed**2).mean())
-    assert wrong / times <= 0.01 + 3 * math.sqrt(0.01 / times)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("users", USERS)
 def test_a_fixed_pair_is_compared_without_bias_over_all_collections(users):
-    # Exactly, by enumeration: 40 reports over 3 categories, of users (30, 10, 0) or of their population.
+    # Exactly, by enumeration: 24 reports over 3 categories, of users (18, 6, 0) or of their population.
     mechanism = RandomizedResponse(3, 1.5)
     shares = np.array([0.75, 0.25, 0.0])
     rows = mechanism.matrix() if users == "fixed" else [mechanism.expected(shares)] * 3
-    law = exact.histogram_law((30, 10, 0), np.array(rows).tolist())
+    law = exact.histogram_law((18, 6, 0), np.array(rows).tolist())
     biases, sizes = dict.fromkeys(("inv_n", "mle_star"), 0.0), dict.fromkeys(("inv_n", "mle_star"), 0.0)
     for reports, chance in law.items():
         counts = np.array(reports)
@@ -198,7 +128,7 @@ COUNTS = st.lists(st.integers(0, 10**9), min_size=2, max_size=12).filter(any)
 
 @holds("which cannot be told from it here")
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100)
 @given(COUNTS, st.floats(0.01, 20), st.sampled_from(USERS))
 @example([5, 5, 5], 1.0, "fixed")
 @example([1, 0], 20.0, "fixed")
@@ -239,9 +169,3 @@ def test_the_smallest_epsilon(counts, users):
     assert all(np.isfinite(column).all() for column in columns.values())
     assert result.nearest.tied == VALID
     assert np.isfinite([*result.nearest.differences.values()]).all()
-
-
-@pytest.mark.parametrize("users", ["fixed", "sampled"])
-def test_a_variance_beyond_the_largest_double_is_infinite(users):
-    variance = inv_variance([0.2, 0.3, 0.5], 1e-300, RandomizedResponse(3, 1e-6), users=users)
-    assert (variance == math.inf).all()

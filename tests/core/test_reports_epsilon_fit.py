@@ -64,39 +64,13 @@ def test_a_larger_epsilon_never_fits_worse(counts, epsilon, factor):
     assert higher <= lower * (1 + 1e-9) + 1e-9
 
 
-def test_the_rows_of_a_batch_and_long_rows_agree():
-    mechanism, rng = RandomizedResponse(3000, 2.0), np.random.default_rng(1)
-    rows = rng.multinomial(20_000, mechanism.expected(half(3000)), size=3)
-    values, dropped = likelihood_ratio(profile(rows, table_size(rows)), mechanism)
-    for row, value, size in zip(rows, values, dropped, strict=True):
-        assert (value, size) == pytest.approx(ratio(row, mechanism))
-
-
 def test_the_score_is_that_of_a_chi_square():
+    chance = np.array([0.2, 0.05, 0.001])
     for freedom in (1, 3, 10, 500):
-        for chance in (0.2, 0.05, 0.001):
-            score = normal_score(
-                np.array([stats.chi2.isf(chance, freedom)]), np.array([freedom], dtype=np.int64)
-            )
-            assert score[0] == pytest.approx(stats.norm.isf(chance), abs=0.06)
+        scores = normal_score(stats.chi2.isf(chance, freedom), np.full(3, freedom))
+        np.testing.assert_allclose(scores, stats.norm.isf(chance), atol=0.06)
     assert normal_score(np.zeros(1), np.zeros(1, dtype=np.int64))[0] == -6
     assert np.isfinite(normal_score(np.array([1e9]), np.array([5]))).all()
-
-
-def test_only_what_is_clearly_above_zero_is_simulated():
-    mechanism, n = RandomizedResponse(5, 1.0), 10_000
-    limit = min(0.05 / 5, stats.norm.sf(math.sqrt(math.log(n))))
-    just = int(stats.binom.isf(limit, n, mechanism.q)) + 1  # the fewest reports with a chance of at most that
-    under = just - 1
-    assert stats.binom.sf(just - 1, n, mechanism.q) <= limit < stats.binom.sf(under - 1, n, mechanism.q)
-    low = math.floor(n * mechanism.q) - 30
-    counts = np.array([n - just - under - 2 * low, just, under, low, low])
-    shares = null_shares(counts, mechanism)
-    best = mle_star(counts, mechanism)
-    assert (shares > 0).tolist() == [True, True, False, False, False]
-    assert shares.sum() == pytest.approx(1)
-    assert shares[0] / shares[1] == pytest.approx(best[0] / best[1])
-    assert best[2] > 0
 
 
 def test_where_nothing_is_clear_the_most_reported_are_simulated():
@@ -147,21 +121,12 @@ def test_the_parts_of_a_result():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "n", "epsilon", "population"),
-    [
-        (20, 40, 6.0, "uniform"),
-        (10, 20, 5.0, "half"),
-        (300, 1500, 12.0, "zipf"),
-        (100, 40, 5.14, "uniform"),
-        (50, 64, 3.39, "zipf"),
-    ],
+    [(20, 40, 6.0, "uniform"), (300, 1500, 12.0, "zipf"), (50, 64, 3.39, "zipf")],
 )
 def test_a_right_epsilon_fits_where_hardly_any_report_is_noise(k, n, epsilon, population):
-    # N q is from 0.003 to 0.8. By the normal score up to 100% of these were rejected.
-    zipf = 1 / np.arange(1, k + 1)
-    mechanism, shares = (
-        RandomizedResponse(k, epsilon),
-        {"uniform": np.ones(k), "half": half(k), "zipf": zipf}[population],
-    )
+    # N q is from 0.009 to 0.8. By the normal score up to 100% of these were rejected.
+    shares = 1 / np.arange(1, k + 1) if population == "zipf" else np.ones(k)
+    mechanism = RandomizedResponse(k, epsilon)
     seen = mechanism.expected(shares / shares.sum())
     rows = np.random.default_rng(9).multinomial(n, seen / seen.sum(), size=50)
     rejected = np.mean([fit_test(row, mechanism, 99).rejects(0.05) for row in rows])
@@ -189,7 +154,7 @@ def test_nothing_plausible_is_found_below_what_was_rejected():
     assert not found.none
 
 
-@pytest.mark.parametrize("n", [10**11, 10**13, 10**15])
+@pytest.mark.parametrize("n", [10**11, 10**15])
 def test_above_the_largest_epsilon_of_the_app_the_counts_decide(n):
     """Two categories, one without a report: that is as rare as 5% where N q = log 20, and the fewer the likelier. (The
     test of two categories is exact, whatever is simulated.)"""
@@ -200,7 +165,7 @@ def test_above_the_largest_epsilon_of_the_app_the_counts_decide(n):
     assert plausible_epsilon([n, 0], 2, replicates=50).none
 
 
-@pytest.mark.parametrize("above", [1e-6, 0.003, 20.0, 50.0, 690.0])
+@pytest.mark.parametrize("above", [1e-6, 0.003, 20.0, 690.0])
 def test_above_any_epsilon_equal_counts_are_plausible(above):
     found = plausible_epsilon([7, 7, 7], 3, above=above, replicates=20)
     assert above < found.low <= above * 1.0032  # rounded up
@@ -244,15 +209,6 @@ def test_a_stopped_search_says_so():
     result = plausible_epsilon(10 * half(20) * 20_000, 20, replicates=60, progress=stop)
     assert calls == sorted(calls)
     assert not result.finished
-
-
-@pytest.mark.parametrize("epsilon", [0.01, 20.0])
-@pytest.mark.parametrize("counts", [[1, 0, 0], [10**9, 0, 0], [5, 5, 5], [10**9, 10**9 - 5]])
-def test_extremes(counts, epsilon):
-    test = fit_test(counts, RandomizedResponse(len(counts), epsilon), 20)
-    assert 0 < test.p_value <= 1
-    assert test.statistic >= 0
-    assert np.isfinite(test.null).all()
 
 
 def test_a_collection_with_the_same_counts_is_as_unusual_in_spite_of_rounding():

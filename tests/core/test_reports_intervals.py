@@ -85,7 +85,7 @@ def misses(share, n, mechanism, users, **options):
 
 
 @pytest.mark.parametrize("users", USERS)
-@pytest.mark.parametrize(("k", "n", "epsilon"), [(10, 200, 0.5), (10, 200, 2), (100, 5000, 1), (3, 3000, 3)])
+@pytest.mark.parametrize(("k", "n", "epsilon"), [(10, 200, 0.5), (100, 5000, 1), (3, 3000, 3)])
 @pytest.mark.parametrize("share", [0, 0.1, 0.6])
 def test_each_interval_covers_within_two_points_of_its_level(k, n, epsilon, share, users):
     mechanism = RandomizedResponse(k, epsilon)
@@ -94,7 +94,7 @@ def test_each_interval_covers_within_two_points_of_its_level(k, n, epsilon, shar
 
 
 @pytest.mark.parametrize("users", USERS)
-@pytest.mark.parametrize(("k", "n", "epsilon"), [(10, 200, 3), (100, 5000, 1), (1000, 10_000, 2)])
+@pytest.mark.parametrize(("k", "n", "epsilon"), [(10, 200, 3), (1000, 10_000, 2)])
 @pytest.mark.parametrize("share", [0, 0.3])
 def test_simultaneous_intervals_keep_their_level_in_the_far_tails(k, n, epsilon, share, users):
     # At k = 1,000 the normal law would miss an empty category from below 12 times as often.
@@ -106,17 +106,15 @@ def test_simultaneous_intervals_of_sampled_users_are_the_exact_binomial_limits()
     n, k, count = 30, 4, 7
     mechanism = RandomizedResponse(k, 1.0)
     low, high = ends(np.array([count]), n, mechanism, users="sampled", simultaneous=True)
-    alpha = (1 - 0.95) / k
-
     at_low, at_high = (
         exact.binomial(n, Fraction(mechanism.q + mechanism.keep * end[0])) for end in (low, high)
     )
-    assert float(sum(at_low[count:])) == pytest.approx(alpha / 2)
-    assert float(sum(at_high[: count + 1])) == pytest.approx(alpha / 2)
+    tail = pytest.approx((1 - 0.95) / k / 2)
+    assert (float(sum(at_low[count:])), float(sum(at_high[: count + 1]))) == (tail, tail)
 
 
-@pytest.mark.parametrize("n", [10**8 - 1, 10**9, 10**11, 10**12, 10**15, MOST_REPORTS])
-@pytest.mark.parametrize("part", [0, 1, 999, 1000, 10**7 - 1, 10**8, 0.2, 0.5, -1000, -1])
+@pytest.mark.parametrize("n", [10**8 - 1, 10**9, 10**12, MOST_REPORTS])
+@pytest.mark.parametrize("part", [0, 1, 1000, 10**7 - 1, 0.2, -1000, -1])
 def test_simultaneous_intervals_of_very_many_reports_are_the_exact_limits(n, part):
     """By the incomplete beta function's inverse they were off by a third of their width at 10^15, and nan from 8·10^16;
     of 1,000 reports among 10^9 the lower one had a tail of 100%."""
@@ -147,17 +145,12 @@ def test_more_reports_than_a_double_tells_apart_are_refused(protocol):
 
 
 def test_simultaneous_intervals_of_fixed_users_are_narrower_by_their_deviation():
-    mechanism, n = RandomizedResponse(5, 2.0), 1000
-    counts = np.array([500, 200, 100, 100, 100])
-    wide = inv_interval(counts, mechanism, users="sampled", simultaneous=True)
-    narrow = inv_interval(counts, mechanism, users="fixed", simultaneous=True)
+    mechanism, counts = RandomizedResponse(5, 2.0), np.array([500, 200, 100, 100, 100])
+    narrow, wide = (inv_interval(counts, mechanism, users=users, simultaneous=True) for users in USERS)
     centre = inv(counts, mechanism)
     for one, other in ((wide.low, narrow.low), (wide.high, narrow.high)):
-        at = np.clip(one, 0, 1)
-        ratio = np.sqrt(
-            inv_variance(at, n, mechanism, users="fixed") / inv_variance(at, n, mechanism, users="sampled")
-        )
-        np.testing.assert_allclose(other - centre, (one - centre) * ratio, rtol=1e-9)
+        fixed, sampled = (inv_variance(one.clip(0, 1), 1000, mechanism, users=users) for users in USERS)
+        np.testing.assert_allclose(other - centre, (one - centre) * np.sqrt(fixed / sampled), rtol=1e-9)
 
 
 @pytest.mark.parametrize("users", ["fixed", "sampled"])
@@ -201,43 +194,11 @@ def test_the_ends_are_as_many_deviations_away_as_the_level_asks(k, epsilon, n, p
     assert interval.low[0] - 1e-9 * scale <= centre <= interval.high[0] + 1e-9 * scale
 
 
-@pytest.mark.parametrize("simultaneous", [False, True])
-@pytest.mark.parametrize("users", USERS)
-@pytest.mark.parametrize(
-    ("counts", "epsilon"),
-    [
-        ([1, 0], 1.0),
-        ([0, 1], 20.0),
-        ([10**9, 0, 0], 0.01),
-        ([10**9, 5, 0], 20.0),
-        ([3] * 100, 3.0),
-        ([1, 0], 700.0),
-    ],
-)
-def test_extremes_are_finite_and_ordered(counts, epsilon, users, simultaneous):
-    mechanism = RandomizedResponse(len(counts), epsilon)
-    interval = inv_interval(counts, mechanism, users=users, simultaneous=simultaneous)
-    assert np.isfinite(interval.low).all()
-    assert np.isfinite(interval.high).all()
-    assert (interval.low <= inv(counts, mechanism) + 1e-12).all()
-    assert (interval.high >= inv(counts, mechanism) - 1e-12).all()
-
-
 def test_the_least_number_of_reports_for_an_honest_interval():
     mechanism = RandomizedResponse(10, 1.0)
     edge = math.ceil(10 / mechanism.q)
     assert too_few_reports(edge - 1, mechanism)
     assert not too_few_reports(edge, mechanism)
-
-
-def test_the_estimate_plugged_into_the_variance_gives_no_width_without_reports_for_sampled_users_only():
-    for k, epsilon in ((2, 0.1), (12, 1.0), (1000, 8.0)):
-        mechanism = RandomizedResponse(k, epsilon)
-        none = inv(np.r_[0, np.ones(k - 1)], mechanism)
-        assert inv_variance(none, 20, mechanism, users="sampled")[0] == pytest.approx(0, abs=1e-12)
-        # Corrected eq. (8) there: q p/(N (p - q)^2).
-        fixed = mechanism.p * mechanism.q / (20 * mechanism.keep**2)
-        assert inv_variance(none, 20, mechanism)[0] == pytest.approx(fixed, rel=1e-9)
 
 
 # Exact binomial tests: tails, Holm by its definition and the familywise error; bounds on the largest and the smallest.
@@ -278,16 +239,12 @@ def step_down(p_values):
 
 @settings(max_examples=50)
 @given(st.lists(st.integers(0, 60), min_size=2, max_size=30).filter(any), st.floats(0.1, 4))
-def test_holm_over_all_categories_and_in_the_order_of_the_counts(counts, epsilon):
+def test_holm_over_all_categories(counts, epsilon):
     result = above_zero(counts, RandomizedResponse(len(counts), epsilon), 0.1)
     np.testing.assert_allclose(result.adjusted, step_down(result.p_values), rtol=1e-12)
     pair = np.stack([result.p_values, result.p_values[::-1] ** 2], axis=1)  # each column by itself
     np.testing.assert_allclose(holm(pair), np.stack([*map(step_down, pair.T)], axis=1), rtol=1e-12)
-    assert (result.adjusted <= 1).all()
-    assert (result.adjusted >= result.p_values).all()
     np.testing.assert_array_equal(result.above, result.adjusted <= 0.1)
-    order = np.argsort(counts, kind="stable")
-    assert (np.diff(result.adjusted[order]) <= 0).all()
 
 
 @pytest.mark.parametrize("counts", [[5, 0, 2], [9, 1], [1, 1, 1, 1], [12, 0, 0, 0, 0], [0, 30, 31]])
@@ -319,9 +276,7 @@ def test_no_population_makes_such_counts_more_likely():
 @holds(
     "Clearly fewer reports than N·q somewhere, or more than N·p, speak for less noise than stated; an ε stated too large looks like a flatter population, and these reports cannot tell the two apart."  # noqa: E501
 )
-@pytest.mark.parametrize(
-    ("k", "n", "epsilon", "largest"), [(1000, 5000, 3.0, 180), (300, 2000, 2.0, 90), (100, 400, 1.0, 30)]
-)
+@pytest.mark.parametrize(("k", "n", "epsilon", "largest"), [(1000, 5000, 3.0, 180), (100, 400, 1.0, 30)])
 def test_one_count_beyond_belief_is_seen_among_many_categories(k, n, epsilon, largest):
     rest = np.random.default_rng(1).multinomial(n - largest, np.full(k - 1, 1 / (k - 1)))
     counts = np.append(largest, rest)
@@ -344,13 +299,6 @@ def test_one_empty_category_where_noise_alone_brings_twenty():
     assert test.p_value > 0.05
     assert test.extremes.too_few
     assert test.rejects(0.05)
-
-
-def test_what_fits_exactly_is_not_rejected():
-    for counts, epsilon in (([1, 0], 0.01), ([10**9, 0, 0], 40.0), ([5] * 12, 700.0), ([0, 1, 0], 20.0)):
-        found = extremes(counts, RandomizedResponse(len(counts), epsilon))
-        assert not found.too_many
-        assert not found.too_few
 
 
 def falling_shares(k):
@@ -442,7 +390,7 @@ def test_size_and_power_are_as_printed(row):
 @pytest.mark.parametrize("users", ["fixed", "sampled"])
 def test_the_size_is_kept_where_many_empty_categories_get_few_reports(users):
     # With categories set to zero by sqrt(log N) standard deviations alone a right epsilon was rejected in 8% here.
-    k, n, epsilon, times = 1000, 5000, 3.0, 300
+    k, n, epsilon, times = 1000, 5000, 3.0, 200
     mechanism, point = RandomizedResponse(k, epsilon), shares("point", k)
     rows = reports_of(point, n, mechanism, users, times, 5)
     # The law hardly varies with the reports: many simulated collections once stand for some in each test.

@@ -30,7 +30,7 @@ def at_least(j: int, k: int, f: Fraction) -> Fraction:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("k", "epsilon", "n"), [(2, 1.0, 12), (7, 0.5, 40), (12, 2.0, 60)])
+@pytest.mark.parametrize(("k", "epsilon", "n"), [(2, 1.0, 12), (12, 2.0, 30)])
 def test_lowest_is_the_last_number_that_is_too_few(k, epsilon, n):
     mechanism = RandomizedResponse(k, epsilon)
     found = floor(np.eye(1, k, dtype=int)[0] * n, mechanism, FLOOR_CHANCE)
@@ -42,8 +42,7 @@ def test_lowest_is_the_last_number_that_is_too_few(k, epsilon, n):
     assert found.level == pytest.approx(n * mechanism.q)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("k", "half"), [(2, 2), (5, 5), (10, 10), (11, 10), (30, 15), (1000, 500)])
+@pytest.mark.parametrize(("k", "half"), [(2, 2), (11, 10), (30, 15), (1000, 500)])
 def test_it_shows_the_lower_half_and_at_least_ten(k, half):
     counts = np.random.default_rng(1).permutation(k) + 3
     found = floor(counts, RandomizedResponse(k, 1.0))
@@ -51,7 +50,7 @@ def test_it_shows_the_lower_half_and_at_least_ten(k, half):
     np.testing.assert_array_equal(found.reports, found.ranks + 2)
 
 
-@pytest.mark.parametrize(("k", "ranks"), [(2, (1, 2)), (12, tuple(range(1, 11))), (500, (1, 2, 7, 40, 250))])
+@pytest.mark.parametrize(("k", "ranks"), [(12, tuple(range(1, 11))), (500, (1, 2, 7, 40, 250))])
 def test_any_of_the_ranks_is_too_low_with_the_chance_that_was_asked_for(k, ranks):
     # Of k uniform numbers, which the distribution function of independent counts makes of them, sorted.
     uniform = np.sort(np.random.default_rng(3).random((4000, k)), axis=1)[:, np.array(ranks) - 1]
@@ -85,22 +84,11 @@ def test_too_little_noise_shows():
     assert floor(counts, RandomizedResponse(200, 2.5)).too_few == 0
 
 
-@pytest.mark.slow
-def test_a_million_categories():
-    counts = RandomizedResponse(1_423_000, 8.0).randomize_histogram(
-        np.eye(1, 1_423_000, dtype=int)[0] * 1000, 3
-    )
-    found = floor(counts, RandomizedResponse(1_423_000, 8.0))
-    assert found.ranks.size <= 240
-    assert found.too_few == 0
-
-
 def of(epsilon):
     return lambda k: RandomizedResponse(k, epsilon)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("k", "n", "epsilon"), [(2, 300, 0.5), (12, 2000, 1.0), (100, 20_000, 3.0)])
+@pytest.mark.parametrize(("k", "n", "epsilon"), [(2, 300, 0.5), (12, 2000, 1.0)])
 def test_of_real_categories_hardly_one_is_called_a_stray(k, n, epsilon):
     mechanism = RandomizedResponse(k, epsilon)
     users = np.zeros(k, dtype=np.int64)

@@ -2,7 +2,6 @@
 simulation. Designs by their names: the tables of chances, against the published formulas; answers under them; what is
 refused."""
 
-import itertools
 import math
 from fractions import Fraction
 
@@ -28,7 +27,8 @@ from rr_core.reports.designs import (
     parameter,
     unrelated,
 )
-from rr_core.reports.protocol_fit import LEAST_EXPECTED, _chances_of_each, _chances_of_sums, fit_of_unary
+from rr_core.reports.protocol_fit import LEAST_EXPECTED, _chances_of_sums, fit_of_unary
+from tests.core import exact
 from tests.sentences import holds
 
 CHANNELS = {
@@ -52,7 +52,7 @@ def test_warner_as_the_manual_of_the_r_package_rrreg_prints_it():
     assert error * math.sqrt(1000 / 999) == pytest.approx(0.025311, abs=5e-7)
 
 
-@pytest.mark.parametrize("yes", range(0, 61, 6))
+@pytest.mark.parametrize("yes", [0, 12, 30, 48, 57, 60])
 def test_warner_in_closed_form_exactly(yes):
     n, p = 60, Fraction(1, 6)
     share = (Fraction(yes, n) - (1 - p)) / (2 * p - 1)
@@ -70,37 +70,17 @@ def test_warner_in_closed_form_exactly(yes):
 @pytest.mark.parametrize("users", ["fixed", "sampled"])
 @pytest.mark.parametrize("name", CHANNELS)
 def test_mean_and_variance_of_inv_by_enumeration(name, users):
-    """All reports of three people, in exact rational arithmetic."""
-    channel, n = CHANNELS[name], 3
-    matrix = [[Fraction(entry).limit_denominator(10**6) for entry in row] for row in channel.matrix.tolist()]
-    solve = np.linalg.pinv(channel.matrix) if channel.m == channel.k else None
-    people = [0, 1, 1] if channel.k == 2 else [0, 1, 2]
-    theta = np.bincount(people, minlength=channel.k) / n
-    kept: dict[tuple[int, ...], np.ndarray] = {}
-
-    def analysed(counts):
-        key = tuple(counts.tolist())
-        if key not in kept:
-            kept[key] = analyse(counts, channel).estimates["inv"]
-        return kept[key]
-
-    first = np.zeros(channel.k)
-    second = np.zeros(channel.k)
-    for truths in itertools.product(range(channel.k), repeat=n) if users == "sampled" else [people]:
-        chance_of_people = math.prod(theta[i] for i in truths) if users == "sampled" else 1.0
-        if not chance_of_people:
-            continue
-        for reports in itertools.product(range(channel.m), repeat=n):
-            chance = float(math.prod(matrix[i][j] for i, j in zip(truths, reports, strict=True)))
-            counts = np.bincount(reports, minlength=channel.m)
-            inv = analysed(counts)
-            if solve is not None:
-                np.testing.assert_allclose(inv, counts / n @ solve, atol=1e-9)
-            first += chance_of_people * chance * inv
-            second += chance_of_people * chance * inv**2
-    np.testing.assert_allclose(first, theta, atol=1e-9)
-    covariance = inv_covariance_channel(theta, n, channel, users=users)
-    np.testing.assert_allclose(second - first**2, np.diag(covariance), atol=1e-9)
+    """All reports of three people, two of them alike where there are two categories."""
+    channel = CHANNELS[name]
+    people = (1, 2) if channel.k == 2 else (1, 1, 1)
+    theta = np.array(people) / 3
+    rows = channel.matrix if users == "fixed" else np.tile(channel.expected(theta), (channel.k, 1))
+    law = exact.histogram_law(people, rows.tolist())
+    chances = np.array([*law.values()], dtype=float)
+    estimates = np.array([analyse(counts, channel).estimates["inv"] for counts in law])
+    np.testing.assert_allclose(chances @ estimates, theta, atol=1e-9)
+    covariance = inv_covariance_channel(theta, 3, channel, users=users)
+    np.testing.assert_allclose(chances @ estimates**2 - theta**2, np.diag(covariance), atol=1e-9)
 
 
 @pytest.mark.parametrize("users", ["fixed", "sampled"])
@@ -134,10 +114,9 @@ def test_intervals_hold_the_truth_as_often_as_they_say(protocol, users):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("theta", [(1.0, 0.0, 0.0), (0.4, 0.3, 0.3)])
-@pytest.mark.parametrize("name", ["forced", "more reports"])
+@pytest.mark.parametrize(("name", "theta"), [("forced", (1, 0, 0)), ("more reports", (0.4, 0.3, 0.3))])
 def test_the_fit_of_a_channel_is_seldom_small_when_the_channel_is_right(name, theta):
-    channel, rng, times = CHANNELS[name], np.random.default_rng(7), 300
+    channel, rng, times = CHANNELS[name], np.random.default_rng(7), 150
     small = sum(
         analyse(channel.randomize_histogram(rng.multinomial(500, theta), rng), channel).fit.p_value <= 0.05
         for _ in range(times)
@@ -188,7 +167,7 @@ def test_the_fit_of_bits_sees_how_the_ones_are_spread_over_the_reports():
 
 
 @pytest.mark.parametrize("optimized", [False, True])
-@pytest.mark.parametrize(("k", "n"), [(2, 40), (3, 300), (20, 40), (20, 1000)])
+@pytest.mark.parametrize(("k", "n"), [(2, 40), (20, 1000)])
 def test_the_fit_of_bits_is_seldom_small_when_the_encoding_is_right(k, n, optimized):
     rng, times, once = np.random.default_rng(12), 400, np.ones(n, dtype=np.int64)
     protocol, small = UnaryEncoding(k, 1.5, optimized), 0
@@ -197,17 +176,6 @@ def test_the_fit_of_bits_is_seldom_small_when_the_encoding_is_right(k, n, optimi
             reports = protocol.randomize(truth, rng)
             small += fit_of_unary(reports.sum(axis=0), protocol, n, (reports, once)).rejected
     assert small <= stats.binom.ppf(1 - 1e-6, times, 0.05)
-
-
-def test_the_law_of_the_ones_of_a_report_is_that_of_its_bits():
-    for protocol in (UnaryEncoding(4, 1.3), UnaryEncoding(4, 2.0, optimized=True)):
-        law = np.zeros(5)
-        for bits in itertools.product((0, 1), repeat=4):
-            chances = [protocol.p, *[protocol.q] * 3]
-            law[sum(bits)] += math.prod(c if bit else 1 - c for c, bit in zip(chances, bits, strict=True))
-        reports = np.array([600.0, 800, 900, 500, 300])
-        pearson, _ = _chances_of_each(reports, protocol)
-        assert pearson == pytest.approx(stats.chisquare(reports, law * reports.sum()).pvalue, rel=1e-9)
 
 
 @pytest.mark.parametrize("optimized", [False, True])
@@ -228,19 +196,6 @@ def test_the_total_of_few_ones_is_judged_exactly(optimized):
     protocol = UnaryEncoding(2, 8.0)
     assert not analyse([3, 1], protocol, n=3).fit.rejected
     assert analyse([3, 3], protocol, n=3).fit.rejected
-
-
-@pytest.mark.parametrize("n", [10**6, 10**9])
-def test_a_total_of_many_reports_is_judged_exactly_where_few_ones_are_noise(n):
-    for epsilon in (25.0, 40.0, 700.0):
-        for optimized in (False, True):
-            protocol = UnaryEncoding(100, epsilon, optimized)
-            if n * protocol.q < LEAST_EXPECTED:
-                ones = np.zeros(100)
-                ones[0] = round(n * (protocol.p + 99 * protocol.q))
-                assert _chances_of_sums(ones, protocol, n)[0] > 0.5
-                ones[0] += round(40 + 8 * np.sqrt(n * (protocol.p * (1 - protocol.p) + 99 * protocol.q)))
-                assert _chances_of_sums(ones, protocol, n)[0] < 1e-6
 
 
 def test_the_bits_bring_the_mle_and_count_as_often_as_they_occurred():
@@ -268,13 +223,6 @@ def test_invariant_pram_leaves_the_expected_table_as_it_is_and_its_estimate_too(
     assert found.fit.p_value == pytest.approx(1.0)
 
 
-def test_a_channel_that_does_not_identify_the_truth_has_no_inv():
-    found = analyse([50, 50], Channel.warner(0.5))
-    assert "inv" not in found.estimates
-    assert found.interval is None
-    assert found.fit.p_value > 0.9
-
-
 COUNTS = np.array([640, 360])
 YES_NO = ("yes", "no")
 
@@ -282,11 +230,8 @@ YES_NO = ("yes", "no")
 @pytest.mark.parametrize("p", [0.1, 1 / 6, 0.7])
 def test_crosswise_is_warners_design_about_the_same(p):
     found = of_yes_and_no(DESIGNS["crosswise"], ("same", "other"), COUNTS, [p], "same")
-    assert (found.truths, found.reports, found.counts.tolist()) == (
-        ("no", "yes"),
-        ("other", "same"),
-        [360, 640],
-    )
+    assert (found.truths, found.reports) == (("no", "yes"), ("other", "same"))
+    assert found.counts.tolist() == [360, 640]
     share = analyse(found.counts, found.channel).estimates["inv"][1]
     assert share == pytest.approx((0.64 + p - 1) / (2 * p - 1))  # Yu, Tian and Tang 2008
 
@@ -322,13 +267,8 @@ def test_red_cards_may_be_written_as_decimals():
         labels, counts, in_order = by_number(labels, np.array([5, 6, 7]))
         found = of_yes_and_no(design, labels, counts, values, None)
         assert (in_order, found.counts.tolist()) == (True, whole.counts.tolist())
-    assert of_yes_and_no(design, ("1", "1.0"), np.array([5, 6]), values, None).counts.tolist() == [
-        0,
-        11,
-        0,
-        0,
-        0,
-    ]
+    twice = of_yes_and_no(design, ("1", "1.0"), np.array([5, 6]), values, None)
+    assert twice.counts.tolist() == [0, 11, 0, 0, 0]
 
 
 def test_one_card_of_kuk_is_warners_design_and_decks_that_are_alike_tell_nothing():
@@ -337,30 +277,11 @@ def test_one_card_of_kuk_is_warners_design_and_decks_that_are_alike_tell_nothing
 
 
 def test_rappor_with_both_coins_is_the_law_of_its_two_steps():
-    f, p, q = 0.5, 0.5, 0.75
-    dice, n = np.random.default_rng(3), 200_000
-    for true_bit, of_one in (
-        (1, UnaryEncoding.rappor(2, f, p, q).p),
-        (0, UnaryEncoding.rappor(2, f, p, q).q),
-    ):
-        kept = dice.random(n) >= f
-        first = np.where(kept, true_bit, dice.random(n) < 0.5)
-        second = dice.random(n) < np.where(first == 1, q, p)
-        assert abs(second.mean() - of_one) < 5 * math.sqrt(0.25 / n)
-    assert (UnaryEncoding.rappor(2, f, p, q).p, UnaryEncoding.rappor(2, f, p, q).q) == (0.6875, 0.5625)
-    assert UnaryEncoding.rappor(4, 0.0, 0.25, 0.75).epsilon == pytest.approx(
-        UnaryEncoding(4, 2 * math.log(3)).epsilon
-    )
-
-
-def test_inv_of_other_chances_is_that_of_the_symmetric_encoding_where_they_are_the_same():
-    symmetric = UnaryEncoding(3, 1.5)
-    same = UnaryEncoding.from_p_q(3, symmetric.p, symmetric.q)
-    ones = [640, 400, 380]
-    one, other = analyse(ones, symmetric, n=1000), analyse(ones, same, n=1000)
-    for name, estimate in one.estimates.items():
-        np.testing.assert_allclose(other.estimates[name], estimate, atol=1e-12)
-    np.testing.assert_allclose(other.interval.low, one.interval.low, atol=1e-12)
+    """With f = 1/2 a bit is remembered right in 3 of 4 cases; a remembered one is sent with chance q, a zero with p."""
+    p, q = 0.5, 0.75
+    made = UnaryEncoding.rappor(2, 0.5, p, q)
+    assert (made.p, made.q) == (0.75 * q + 0.25 * p, 0.25 * q + 0.75 * p)
+    assert UnaryEncoding.rappor(4, 0.0, 0.25, 0.75).epsilon == pytest.approx(2 * math.log(3))
 
 
 def test_a_table_with_names_takes_the_answers_in_any_order():
@@ -412,42 +333,19 @@ def test_what_cannot_be_is_one_sentence(key, labels, positive, says):
 def test_parameters_are_chances_or_whole_numbers():
     p, draws = DESIGNS["warner"].parameters[0], DESIGNS["kuk"].parameters[2]
     assert (parameter(p, "1/6"), parameter(p, "25 %"), parameter(draws, " 5 ")) == (1 / 6, 0.25, 5)
-    for asked, text in (
-        (p, "1"),
-        (p, "-1"),
-        (p, "often"),
-        (draws, "2.5"),
-        (draws, f"{MOST_DRAWS + 1}"),
-        (draws, "0"),
-    ):
-        with pytest.raises(Unclear):
-            parameter(asked, text)
+    for asked, texts in ((p, ("1", "-1", "often")), (draws, ("2.5", f"{MOST_DRAWS + 1}", "0"))):
+        for text in texts:
+            with pytest.raises(Unclear):
+                parameter(asked, text)
     with pytest.raises(Missing):
         parameter(p, " ")
 
 
 def test_yes_is_known_in_several_languages_and_never_guessed():
-    assert [likely_yes(pair) for pair in (("Ja", "Nein"), ("0", "1"), ("1", "2"), ("yes", "Ja"))] == [
-        "Ja",
-        "1",
-        None,
-        None,
-    ]
-    assert [likely_yes(pair) for pair in (("No", "Sì"), ("kyllä", "ei"), ("Да", "Нет"))] == [
-        "Sì",
-        "kyllä",
-        "Да",
-    ]
+    for yes, no in (("Ja", "Nein"), ("1", "0"), ("Sì", "No"), ("kyllä", "ei"), ("Да", "Нет")):
+        assert likely_yes((yes, no)) == likely_yes((no, yes)) == yes
+    assert [likely_yes(pair) for pair in (("1", "2"), ("yes", "Ja"), ("1.0", "2.0"))] == [None] * 3
     # As pandas writes bits beside an empty cell, and what is left of True, 1, False and 0 when they are put together.
     assert likely_yes(("0.0", "1.0")) == "1.0"
     assert likely_yes(("1", "False")) == "1"
-    assert likely_yes(("1.0", "2.0")) is None
     check_two(DESIGNS["warner"], YES_NO)
-
-
-def test_every_design_says_what_it_is_and_who_published_it():
-    for design in DESIGNS.values():
-        assert design.about.endswith(".")
-        assert design.name
-        assert design.source[-4:].isdecimal()
-        assert not design.parameters or design.chances is not None

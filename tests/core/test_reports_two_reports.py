@@ -19,21 +19,11 @@ from rr_core.reports import fit_test
 from rr_core.reports import intervals as module
 from rr_core.reports.analysis import analyse
 from rr_core.reports.intervals import fit_of_two, interval_of_two
-from rr_core.reports.saddlepoint import _tails, chances_if_nobody
+from rr_core.reports.saddlepoint import _tails
 from rr_core.reports.survey import Sample, analyse_groups
 
 SHARED = Path(__file__).parents[3] / "shared"
-CHANCES = [
-    (0.25, 0.75),
-    (1 / 6, 1.0),
-    (0.0, 1 / 6),
-    (1 / 6, 5 / 6),
-    (0.05, 0.9),
-    (0.8, 0.2),
-    (0.45, 0.55),
-    (0.0, 0.5),
-]
-FEW = (1, 2, 3, 5, 8, 13, 47)
+CHANCES = [(0.25, 0.75), (1 / 6, 1.0), (0.0, 1 / 6), (0.8, 0.2), (0.45, 0.55)]
 
 
 def laws(n, chances):
@@ -50,7 +40,7 @@ def laws(n, chances):
 
 
 @pytest.mark.parametrize("chances", CHANCES)
-@pytest.mark.parametrize("n", FEW)
+@pytest.mark.parametrize("n", [1, 3, 8, 47])
 def test_intervals_hold_the_truth_and_the_test_keeps_its_level_whatever_the_truth(n, chances):
     """Forced answers with few yes among them: the normal intervals held 89% to 92% there."""
     known = [*laws(n, chances)]
@@ -70,10 +60,9 @@ def test_intervals_hold_the_truth_and_the_test_keeps_its_level_whatever_the_trut
 
 
 @pytest.mark.parametrize("chances", CHANCES)
-@pytest.mark.parametrize("n", [4, 17])
-def test_the_p_value_is_the_largest_chance_of_no_better_a_fit_over_all_truths(n, chances):
+def test_the_p_value_is_the_largest_chance_of_no_better_a_fit_over_all_truths(chances):
     """And so no smaller one would keep its level."""
-    low, high = sorted(chances)
+    n, (low, high) = 17, sorted(chances)
 
     def ratio(ones):
         best = min(max(ones / n, low), high)
@@ -88,7 +77,7 @@ def test_the_p_value_is_the_largest_chance_of_no_better_a_fit_over_all_truths(n,
 
 
 def test_beyond_the_last_exact_number_of_users_the_limits_go_on(monkeypatch):
-    for ones, chances in itertools.product((52_000, 30_000, 25_500), CHANCES[:4]):
+    for ones, chances in itertools.product((52_000, 30_000, 25_500), CHANCES[:3]):
         exact = interval_of_two(ones, 90_000, chances, 0.05, "fixed")
         monkeypatch.setattr(module, "MOST_EXACT", 10)
         near = interval_of_two(ones, 90_000, chances, 0.05, "fixed")
@@ -130,7 +119,7 @@ def test_the_same_mechanism_gets_the_same_verdict_however_it_is_named(yes, no, p
         assert (found.interval.low < found.interval.high).all()
 
 
-@pytest.mark.parametrize("counts", [[120, 60, 20], [160, 38, 2], [70, 66, 64], [900, 50, 50]])
+@pytest.mark.parametrize("counts", [[120, 60, 20], [160, 38, 2], [900, 50, 50]])
 def test_k_rr_as_a_table_gets_the_verdict_of_k_rr(counts):
     q = 1 / 6
     usual = fit_test(counts, RandomizedResponse.from_p(3, 1 - 2 * q))
@@ -142,6 +131,7 @@ def test_k_rr_as_a_table_gets_the_verdict_of_k_rr(counts):
 
 
 def compositions(n, m):
+    """All counts of n reports of m kinds."""
     if m == 1:
         yield (n,)
         return
@@ -150,7 +140,6 @@ def compositions(n, m):
             yield (first, *rest)
 
 
-@pytest.mark.parametrize("n", [6, 12])
 @pytest.mark.parametrize(
     "channel",
     [
@@ -161,9 +150,9 @@ def compositions(n, m):
         Channel([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]),
     ],
 )
-def test_the_fit_of_more_reports_keeps_its_level_among_few_people(channel, n):
-    """All reports of few people, for truths on a grid: those refused as impossible count as rejected."""
-    seen = np.array(list(compositions(n, channel.m)))
+def test_the_fit_of_more_reports_keeps_its_level_among_few_people(channel):
+    """All reports of nine people, for truths on a grid: those refused as impossible count as rejected."""
+    seen = np.array(list(compositions(9, channel.m)))
     rejected = []
     for counts in seen:
         try:
@@ -171,39 +160,25 @@ def test_the_fit_of_more_reports_keeps_its_level_among_few_people(channel, n):
         except ValueError:
             rejected.append(True)
     for truth in compositions(5, channel.k):
-        law = stats.multinomial.pmf(seen, n, channel.expected(np.array(truth) / 5))
+        law = stats.multinomial.pmf(seen, 9, channel.expected(np.array(truth) / 5))
         assert law[rejected].sum() <= 0.05
 
 
 TABLE = Channel([[0.9, 0.08, 0.02], [0.2, 0.75, 0.05], [0.15, 0.05, 0.8]])
 
 
-def collections(n, law):
-    """All (c, m) counts of n reports and their chances."""
-    counts = np.array([c for c in itertools.product(range(n + 1), repeat=law.size) if sum(c) == n])
-    return counts, stats.multinomial.pmf(counts, n, law)
-
-
 @pytest.mark.parametrize("n", [5, 30])
 def test_the_chance_is_near_that_of_all_collections_and_hardly_below_it(n):
     law = np.array([0.7, 0.3, 0.0]) @ TABLE.matrix
     added = inv_channel(np.eye(3), TABLE)[:, 2]
-    counts, chance = collections(n, law)
+    counts = np.array(list(compositions(n, law.size)))
+    chance = stats.multinomial.pmf(counts, n, law)
     sums, laws = counts @ added, law[None]
     for sought in np.unique(sums.round(9))[:: max(1, len(counts) // 40)]:
         exact = chance[sums >= sought - 1e-9].sum()
         told = _tails([(added[None], laws, n)], np.array([sought]))[0]
         if 1e-9 < exact < 0.1:
             assert 0.9 * exact < told < 10 * exact  # the span errs on the safe side
-
-
-def test_two_groups_are_one_where_they_are_asked_alike():
-    one = np.array([[30, 10, 3], [20, 20, 4]])
-    shares = np.array([0.6, 0.35, 0.05])
-    apart, test = chances_if_nobody(list(one), [TABLE, TABLE], [shares, shares])
-    together, _ = chances_if_nobody([one.sum(axis=0)], [TABLE], [shares])
-    assert test == "saddlepoint"
-    np.testing.assert_allclose(apart, together, rtol=0.2)
 
 
 @pytest.mark.parametrize(
@@ -225,7 +200,7 @@ def test_where_a_report_adds_one_of_two_numbers_it_is_the_binomial_one(channel, 
 def test_of_few_reports_no_category_is_called_above_zero_that_nobody_has_and_intervals_are_wide(weighted):
     """In at most 5% of collections, and 4 standard errors. (By the normal law it was 19 to 25%, and with weights
     intervals of all at once held in at most 18%.)"""
-    rng, k, n, many, called, held = np.random.default_rng(5), 10, 200, 100, 0, 0
+    rng, k, n, many, called, held = np.random.default_rng(5), 10, 200, 60, 0, 0
     channel = Channel(0.9 * np.eye(k) + 0.1 * rng.dirichlet(np.full(k, 0.5), k))
     truth = np.array([0.4, 0.3, 0.2, 0.1, *np.zeros(6)])
     for _ in range(many):

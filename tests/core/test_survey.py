@@ -3,7 +3,6 @@ other."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import replace
 
@@ -74,31 +73,25 @@ def test_the_variance_is_that_of_the_linearised_sums(name, layers):
         np.unique(units, return_inverse=True)[1] if "units" in layers else None,
     )
     found = analyse_groups(sample, protocol, NAMES, ("x", "y"))
-    for group, one in enumerate(found.analyses):
-        theta, variance = linearised(
-            reports, weights, strata, units, (groups == group).astype(float), protocol
-        )
+    each = [linearised(reports, weights, strata, units, groups == g, protocol) for g in (0, 1)]
+    for group, (theta, variance), one in zip((0, 1), each, found.analyses, strict=True):
         np.testing.assert_allclose(one.estimates["inv"], theta, atol=1e-12)
         np.testing.assert_allclose(one.variance, variance, rtol=1e-9)
-        assert one.n == (groups == group).sum()
-    for group, one in enumerate(
-        found.analyses
-    ):  # as `degf` of R's package survey has them for a part of the people
         mine = groups == group
+        assert one.n == mine.sum()
+        # As `degf` of R's package survey has them for a part of the people.
         assert one.degrees_of_freedom == np.unique(units[mine]).size - np.unique(strata[mine]).size
-    each = [linearised(reports, weights, strata, units, groups == g, protocol) for g in (0, 1)]
     parts = np.zeros((n, 3))
     for sign, group, (theta, _) in ((1, 0, each[0]), (-1, 1, each[1])):
         own = weights * (groups == group)
         parts += sign * own[:, None] * (added_to(reports, protocol) - theta) / own.sum()
     variance = between(parts, strata, units) if layers != "persons" else each[0][1] + each[1][1]
+    # Satterthwaite's degrees of freedom.
+    of_each = [v**2 / one.degrees_of_freedom for (_, v), one in zip(each, found.analyses, strict=True)]
+    df = (each[0][1] + each[1][1]) ** 2 / sum(of_each)
     gap = found.difference(0, 1)
-    df = (each[0][1] + each[1][1]) ** 2 / sum(
-        v**2 / one.degrees_of_freedom for (_, v), one in zip(each, found.analyses, strict=True)
-    )
-    np.testing.assert_allclose(
-        (gap["high"] - gap["low"]) / 2, stats.t.ppf(0.975, df) * np.sqrt(variance), rtol=1e-9
-    )
+    half = stats.t.ppf(0.975, df) * np.sqrt(variance)
+    np.testing.assert_allclose((gap["high"] - gap["low"]) / 2, half, rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
@@ -115,10 +108,7 @@ def test_equal_weights_are_a_simple_random_sample(name):
 
 
 DESIGNS = {
-    "weights": {},
     "strong weights": {"spread": 1.0},
-    "strata": {"strata": 5},
-    "clusters": {"clusters": 60},
     "strata and clusters": {"strata": 3, "clusters": 90},
     "few clusters": {"clusters": 24},
     "weights that go with the answer": {"informative": True},
@@ -148,12 +138,7 @@ def drawn(rng, protocol, *, strata=1, clusters=0, spread=0.4, informative=False,
         weights = np.where(truths == 0, 2.0, 1.0)
         truths, weights, stratum = truths[kept], weights[kept], stratum[kept]
         unit = None if unit is None else unit[kept]
-    if isinstance(protocol, UnaryEncoding):
-        return Sample(
-            protocol.randomize(truths, rng), None, weights, stratum if strata > 1 else None, unit
-        ), truth
-    chances = protocol.matrix if isinstance(protocol, Channel) else protocol.matrix()
-    reports = (rng.random(truths.size)[:, None] > chances[truths].cumsum(axis=1)[:, :2]).sum(axis=1)
+    reports = protocol.randomize(truths, rng)
     return Sample(reports, None, weights, stratum if strata > 1 else None, unit), truth
 
 
@@ -162,12 +147,13 @@ def drawn(rng, protocol, *, strata=1, clusters=0, spread=0.4, informative=False,
     ("design", "name"),
     [
         *((design, "k-RR") for design in DESIGNS),
-        *itertools.product(("weights", "strata and clusters", "a rare answer"), ("table", "unary")),
+        ("strata and clusters", "table"),
+        ("a rare answer", "unary"),
     ],
 )
 def test_intervals_of_weighted_reports_hold_the_truth_as_often_as_they_say(design, name):
-    """Intervals that hold in 86% of samples fail in 96 of 100 runs; the variances to the digit: above."""
-    rng, times, protocol = np.random.default_rng(3), 200, PROTOCOLS[name]
+    """Intervals that hold in 83% of samples fail in 96 of 100 runs; the variances to the digit: above."""
+    rng, times, protocol = np.random.default_rng(3), 120, PROTOCOLS[name]
     held = np.zeros(3)
     for _ in range(times):
         sample, truth = drawn(rng, protocol, **DESIGNS[design])
@@ -182,9 +168,7 @@ SAME = [0.5, 0.3, 0.2]
 
 
 @pytest.mark.parametrize(("n", "times"), [(39, 200), (600, 5000)])
-@pytest.mark.parametrize(
-    "protocol", [PROTOCOLS["k-RR"], UnaryEncoding(3, 1.0), UnaryEncoding(3, 8.0)], ids=["k-RR", "1", "8"]
-)
+@pytest.mark.parametrize("protocol", [PROTOCOLS["k-RR"], UnaryEncoding(3, 8.0)], ids=["k-RR", "8"])
 def test_groups_that_are_alike_are_seldom_told_apart(protocol, n, times):
     """At epsilon = 8 the bits of one person hang together: taken to be independent, groups are told apart in 7.8% of
     collections, and 6.7% are allowed of 5,000."""
@@ -198,8 +182,9 @@ def test_groups_that_are_alike_are_seldom_told_apart(protocol, n, times):
     assert low <= stats.binom.ppf(1 - 1e-4, times, 0.055), low / times
 
 
-@pytest.mark.parametrize("n", [40, 600])
-@pytest.mark.parametrize("protocol", [PROTOCOLS["k-RR"], UnaryEncoding(3, 8.0)], ids=["k-RR", "8"])
+@pytest.mark.parametrize(
+    ("protocol", "n"), [(PROTOCOLS["k-RR"], 40), (UnaryEncoding(3, 8.0), 600)], ids=["k-RR", "8"]
+)
 def test_with_weights_groups_that_are_alike_are_seldom_told_apart(protocol, n):
     rng, times, low = np.random.default_rng(4), 100, 0
     for _ in range(times):
@@ -211,8 +196,7 @@ def test_with_weights_groups_that_are_alike_are_seldom_told_apart(protocol, n):
     assert low <= stats.binom.ppf(1 - 1e-4, times, 0.06)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("small", [3, 30])
+@pytest.mark.parametrize(("small", "weighted"), [(3, True), (30, False)])
 def test_a_small_group_is_seldom_told_apart(weighted, small):
     """Beside 1,000 people; most of ten categories are reported by nobody in it, which once was no variance."""
     rng, times, k = np.random.default_rng(5), 100, 10
@@ -265,11 +249,8 @@ def test_lohrs_sums_of_a_stratified_sample_of_clusters_by_hand():
     """Two strata of two and one primary units, the truth itself (no noise) and weights 2 and 1: with s the share of those
     who have it, z of a unit is the sum of w (y - s)/W. A stratum of one unit counts by its own z."""
     y = np.array([1, 0, 1, 1, 0, 1])
-    weights, strata, units = (
-        np.array([2.0, 2, 2, 1, 1, 1]),
-        np.array([0, 0, 0, 0, 1, 1]),
-        np.array([0, 0, 1, 1, 2, 2]),
-    )
+    weights = np.array([2.0, 2, 2, 1, 1, 1])
+    strata, units = np.array([0, 0, 0, 0, 1, 1]), np.array([0, 0, 1, 1, 2, 2])
     sample = Sample(y, None, weights, strata, units)
     (found,) = analyse_groups(sample, Channel(np.eye(2)), ("no", "yes")).analyses
     share = 6 / 9
@@ -286,7 +267,7 @@ def test_lohrs_sums_of_a_stratified_sample_of_clusters_by_hand():
 def test_groups_of_few_clusters_are_seldom_told_apart_and_their_intervals_are_wide_enough(question):
     """Regions of four clusters each, and the sexes in the same eight clusters: with the degrees of freedom of the sample,
     and with sexes taken to be independent, one or the other fails."""
-    rng, times, protocol = np.random.default_rng(8), 300, RandomizedResponse.from_p(2, 0.9)
+    rng, times, protocol = np.random.default_rng(8), 200, RandomizedResponse.from_p(2, 0.9)
     alike, alone, gap = 0, 0, 0
     for _ in range(times):
         unit = np.repeat(np.arange(8), 50)
@@ -369,11 +350,9 @@ def test_differences_from_one_group_are_corrected_for_all_others():
     gaps = found.differences(1)
     for group in (0, 2, 3):
         alone = found.difference(group, 1, 0.9)
-        for name, key in (
-            ("difference", "from_first"),
-            *((name, name) for name in ("low", "high", "p_value")),
-        ):
-            np.testing.assert_array_equal(gaps[key][group], alone[name])
+        np.testing.assert_array_equal(gaps["from_first"][group], alone["difference"])
+        for name in ("low", "high", "p_value"):
+            np.testing.assert_array_equal(gaps[name][group], alone[name])
     assert all(np.isnan(values[1]).all() for values in gaps.values())
     table = found.table()  # of a file, where the first group is that of the others
     for name in (name for name in table if name.startswith("difference_")):
@@ -455,7 +434,7 @@ def test_of_two_categories_the_cut_inv_is_reported_however_few_there_are():
 def test_intervals_of_all_categories_at_once_hold_all_truths_as_often_as_they_say():
     """Of 300 categories where 4 reports are expected of each; Wilson's so far out did in half of the collections. (With
     equal weights they are those of the counts, below.)"""
-    mechanism, rng, n, many = RandomizedResponse(300, 1.0), np.random.default_rng(9), 1200, 100
+    mechanism, rng, n, many = RandomizedResponse(300, 1.0), np.random.default_rng(9), 1200, 60
     truth, held = np.zeros(300), 0
     truth[:5] = 0.2
     for _ in range(many):
