@@ -58,17 +58,18 @@ def test_an_estimate_of_exactly_zero_is_outside_the_support():
 
 
 @holds(
-    "Where the three keep the same categories, MLE\\* is a mixture of InvP and InvN, so its squared error is no larger than the larger of theirs."  # noqa: E501
+    "Where the three keep the same categories, MLE\\* is a mixture of InvP and InvN, so its squared error is no larger than the larger of theirs.",  # noqa: E501
+    "While all keep the same answers, it is never farther from the truth than the farther of the two.",
 )
 def test_with_equal_supports_mle_star_is_no_farther_from_any_truth_than_the_farther_of_the_others():
     truths = np.random.default_rng(3)
-    for histogram, mechanism, _ in random_cases(100, 2, same_support=True):
+    for histogram, mechanism, _ in random_cases(50, 2, same_support=True):
         for spread in (0.05, 1.0, 20.0):
             truth = truths.dirichlet(np.full(mechanism.k, spread))
-            n, p, mle = (
-                float(((rule(histogram, mechanism) - truth) ** 2).sum()) for rule in (inv_n, inv_p, mle_star)
-            )
-            assert mle <= max(n, p) + 1e-12
+            off = [rule(histogram, mechanism) - truth for rule in (inv_n, inv_p, mle_star)]
+            for norm in (1, 2):
+                n, p, mle = (np.linalg.norm(one, norm) for one in off)
+                assert mle <= max(n, p) + 1e-12
 
 
 def test_with_equal_supports_mle_star_divides_inv_between_inv_n_and_inv_p():
