@@ -11,7 +11,6 @@ from rr_core.figures.arrivals import arriving_estimates, arriving_reports, drawn
 from rr_core.figures.style import reading
 from rr_core.figures.view import rank_order
 from tests.app.opening import charts, checked, open_part, opened, widget
-from tests.app.test_upload_panel import FRUIT, give, panel
 
 LINK = "dist=zipf&k=50&s=1.3&eps=2&n=3000&seed=7"
 SCENARIO = Scenario("zipf", 50, 1.3, 2.0, 3000, 7)
@@ -43,20 +42,3 @@ def test_the_film_opens_and_closes(name):
     checked(widget(open_part(page, name, "film").sidebar, "New draw").click().run())
     (film,) = films(page)  # follows the scenario
     assert film["alt"] == reading(expected(name, Scenario("zipf", 50, 1.3, 2.0, 3000, 8).draw()))
-
-
-def test_the_film_of_the_estimates_follows_the_truth_that_is_chosen():
-    page = opened("estimators", f"{LINK}&part=film")
-    checked(page.segmented_control(key="target").set_value("population").run())
-    (film,) = films(page)
-    draw = SCENARIO.draw()
-    assert film["alt"] == reading(expected("estimators", draw, "population"))
-    assert film["alt"] != reading(expected("estimators", draw))
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_an_upload_has_its_film(name):
-    page = give(panel(name), FRUIT)
-    checked(widget(page, "Use this distribution").click().run())
-    (film,) = films(open_part(page, name, "film"))
-    assert film["layout"]["xaxis"]["ticktext"] == ["apple", "plum", "fig"]

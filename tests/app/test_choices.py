@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages._ui.reports import k_rr, results
-from rr_core.reports.designs import DESIGNS
-from tests.app.opening import PLACES, ROOT, charts, checked, opened
-from tests.app.reports import CSV, YES_NO, answered, entered, given, one, typed
+from pages._ui.reports import results
+from tests.app.opening import ROOT, charts, checked, opened
+from tests.app.reports import YES_NO, answered, entered, given, one, typed
 from tests.app.reports import opened as reports
 
 BUTTONS = ("segmented_control", "pills")
@@ -61,8 +60,14 @@ def test_the_last_of_several_stays_chosen_or_is_asked_for():
         and "label" not in map(ast.unparse, call.args)
     }
     seen = set()
-    links = [(name, f"part={part}" if part else "") for name, part in PLACES]
-    for name, query in [*links, ("experiments", "part=sweep&sweep=own")]:
+    for name, query in (
+        ("geometry", ""),
+        ("geometry", "part=bias"),
+        ("protocols", "part=time"),
+        ("ibu", "part=epsilon"),
+        ("experiments", "part=sweep&sweep=own"),
+        ("experiments", "sweep=1a"),
+    ):
         link = f"dist=zipf&k=12&{query}".strip("&")
         for key in [row.key for row in several(opened(name, link))]:
             page = opened(name, link)
@@ -108,73 +113,37 @@ def test_a_table_from_a_file_greys_the_one_that_is_typed():
     assert "typed instead" in " ".join(text.value for text in page.caption)
 
 
-ALIKE = "a b\n0.9 0.1\n0.1 0.9\n0.5 0.5"
-STATES = {
-    **{f"{made}, nothing entered": lambda made=made: reports(made) for made in DESIGNS},
-    "unary": lambda: typed(given(reports("unary"), CSV), epsilon="1.5"),
-    "warner": lambda: typed(reports("warner"), typed=YES_NO, p="0.75"),
-    "warner that tells nothing": lambda: typed(reports("warner"), typed=YES_NO, p="0.5"),
-    "warner, then a chance that is none": lambda: typed(
-        typed(reports("warner"), typed=YES_NO, p="0.75"), p="2"
-    ),
-    "forced": lambda: typed(reports("forced"), typed=YES_NO, forced_no="1/6", forced_yes="0"),
-    "table": lambda: typed(reports("table"), typed=YES_NO, table="no yes\n0.9 0.1\n0.2 0.8"),
-    "table that tells nothing": lambda: typed(reports("table"), typed="a, 640\nb, 360", table=ALIKE),
-    "table from a file": lambda: with_table_file(entered(reports("table"), typed=YES_NO)),
-    "k-RR of three": lambda: answered(given(reports(), "category,count\na,500\nb,320\nc,90\n")),
-    "k-RR of twenty-five": lambda: answered(
-        given(reports(), "category,count\n" + "".join(f"c{i},{90 + 7 * i}\n" for i in range(25)))
-    ),
-}
-
-
 def screen(page: AppTest) -> tuple[Any, ...]:
     kinds = (page.markdown, page.caption, page.success, page.error, page.warning, page.info)
     tables = [box.value.to_csv() for box in page.dataframe]
     return [box.value for kind in kinds for box in kind], tables, [box["data"] for box in charts(page)]
 
 
-def changed(page: AppTest, key: str) -> bool:
-    """Whether some other choice of a row of buttons changes what is on screen."""
-    before = screen(page)
-    (row,) = [box for box in page.button_group if box.key == key]
-    first, options = row.value, range(len(row.options))
-    for place in options:
-        (row,) = [box for box in page.button_group if box.key == key]
-        row.set_value(
-            ESTIMATES[row.options[place]] if row.label == "Estimator" else CHOICES[row.label][place]
-        )
-        if screen(checked(page.run())) != before:
-            break
-    else:
-        return False
-    (row,) = [box for box in page.button_group if box.key == key]
-    row.set_value(first)
-    checked(page.run())
-    return True
-
-
-GREY = {"There are no intervals: this table cannot tell the truths apart.": ("tells nothing",)}
-ESTIMATES = {"Inv": "inv", "InvN": "inv_n", "InvP": "inv_p", "MLE\\*": "mle_star", "MLE": "mle"}
 CHOICES: dict[str, tuple[Any, ...]] = {
+    "Estimator": ("inv", "inv_n", "inv_p", "mle_star"),
     "Whose shares": tuple(results._TARGETS),
     "Confidence": results._LEVELS,
     "Intervals hold for": results._SCOPES,
     "In the chart": results._MOST,
-    "Encoding": ("rappor", "oue", "fpq"),
-    "Privacy given as": tuple(k_rr._PRIVACY),
 }
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("state", STATES)
-def test_every_choice_among_collected_reports_does_something_or_is_grey(state):
-    page = STATES[state]()
-    for key in [box.key for box in page.button_group if not box.disabled]:
-        if key == "design_encoding" and "nothing entered" in state:
-            continue  # it is a part of what is entered
-        assert changed(page, key), key
-    reason = next((text for text, states in GREY.items() if any(one in state for one in states)), None)
-    for box in page.button_group:
-        if box.label in ("Whose shares", "Confidence"):
-            assert (box.proto.help if box.disabled else None) == reason
+def test_every_choice_beside_an_answer_changes_what_is_on_screen():
+    table = "category,count\n" + "".join(f"c{i},{90 + 7 * i}\n" for i in range(25))
+    page = answered(given(reports(), table))
+    assert {box.label for box in page.button_group} == {*CHOICES}
+    for label, choices in CHOICES.items():
+        seen = []
+        for choice in choices:
+            one(page.button_group, label).set_value(choice)
+            seen.append(screen(checked(page.run())))
+        assert any(other != seen[0] for other in seen[1:]), label
+
+
+def test_what_a_table_that_tells_nothing_apart_leaves_without_effect_is_grey():
+    page = typed(reports("table"), typed="a, 640\nb, 360", table="a b\n0.9 0.1\n0.1 0.9\n0.5 0.5")
+    for label in ("Whose shares", "Confidence"):
+        box = one(page.button_group, label)
+        assert box.disabled
+        assert box.proto.help == "There are no intervals: this table cannot tell the truths apart."

@@ -40,15 +40,15 @@ print(*errors, sep="\\n", end="")
 
 @pytest.mark.slow
 def test_all_pages_can_be_opened_first_at_the_same_moment() -> None:
-    for _ in range(2):  # without the order in `pages._ui` every second run fails
-        run = subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", TOGETHER, *map(str, PAGES)],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert run.stdout == ""
+    """Without the order in `pages._ui` every second run fails."""
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", TOGETHER, *map(str, PAGES)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout == ""
 
 
 def test_every_page_imports_the_package_that_pages_share_before_anything_else_of_the_project() -> None:

@@ -1,9 +1,8 @@
-"""Every control of the sidebar does something in the open view, or is grey and says why: on every page, in every part,
-for every design, encoding, prior, scheme, target and built-in sweep."""
+"""Every control of the sidebar does something in the open view, or is grey and says why: on every page, in every part
+that has a say in it, for every design and prior, and for one built-in sweep of each kind."""
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -11,15 +10,11 @@ from typing import Any
 import pytest
 
 from pages._ui import sidebar
-from pages._ui.experiments.settings import CELLS
 from pages._ui.navigation import GROUPS
-from pages._ui.protocols import channel, over_time
+from pages._ui.protocols import channel
 from rr_core import Scenario
-from rr_core.metrics import Users
-from rr_core.plan.targets import KINDS
 from rr_core.populations import TABLES, UPLOAD
 from rr_core.protocols import settings
-from tests import LENGTHY
 from tests.app.opening import ABOUT_SCENARIO, charts, components, dials, opened, parts_of
 from tests.sentences import holds, recomputes
 from tests.sentences.spoken import tells
@@ -34,41 +29,40 @@ MOVES = {
     "seed": ("8", "9"),
 }
 PARAMETER = {"epsilon": "eps"}
-
-
-CHOICES: dict[tuple[str, str], list[str]] = {
-    ("protocols", "channel"): [f"channel={design}" for design in settings.DESIGNS],
-    ("protocols", "unary"): [f"bits={encoding}" for encoding in settings.ENCODINGS],
-    ("protocols", "posterior"): [f"prior={prior}" for prior in settings.PRIOR_NAMES],
-    ("protocols", "time"): [f"schemes={scheme}" for scheme in over_time.NAMES],
-    ("protocols", "compare"): [""],
+# Choices within the parts of /protocols that may make a control idle.
+CHOICES: dict[str, list[str]] = {
+    "channel": [f"channel={design}" for design in settings.DESIGNS],
+    "unary": [""],
+    # Of very many categories nothing is drawn, and the shares matter only where Hadamard's blocks differ in size.
+    "compare": ["", "truth=hidden", "k=4000&eps=0.5", "k=4001&eps=3"],
+    "posterior": ["prior=jeffreys", "n=2000000"],
+    "time": ["", "schemes=memoised", "truth=hidden"],
 }
 
 
+def own_table(rows: int) -> str:
+    """A link to a table of chances of one's own, with so many rows."""
+    chances = [".9", ".1", *["0"] * (rows - 2)]
+    return "channel=own&matrix=" + ";".join(
+        " ".join(chances[j - i] for j in range(rows)) for i in range(rows)
+    )
+
+
 def views() -> Iterator[tuple[str, str]]:
-    """Every page with the query of every view."""
+    """Every page with the query of every view in which other controls may be idle."""
     for name in ABOUT_SCENARIO:
-        for part in PARTS[name]:
-            for choice in CHOICES[name, part] if name == "protocols" else [""]:
+        parts = parts_of(name) if name in ("geometry", "protocols") else [None]
+        for part in parts:
+            for choice in CHOICES[part] if name == "protocols" else [""]:
                 yield name, "&".join(filter(None, (f"part={part}" if part else "", choice)))
-    plans = itertools.product(KINDS, Users.__args__, ("sidebar", "worst"))
-    for i, (kind, users, guess) in enumerate(plans):  # in turns: each with each, but not all three
-        if LENGTHY or i % 4 in (0, 3):
-            yield "plan", f"target={kind}&whose={users}&guess={guess}"
-    yield from (("experiments", f"sweep={sweep}") for sweep in CELLS)
-    # A table with fewer rows than K, as many, and more.
-    for rows in (2, 12, 13):
-        chances = [".9", ".1", *["0"] * (rows - 2)]
-        matrix = ";".join(" ".join(chances[j - i] for j in range(rows)) for i in range(rows))
-        yield "protocols", f"channel=own&matrix={matrix}"
-        yield "protocols", f"channel=own&dist=exam&matrix={matrix}"
-    yield "protocols", "part=compare&truth=hidden"
-    yield from (("protocols", f"part=compare&k={k}&eps={epsilon}") for k, epsilon in ((4000, 0.5), (4001, 3)))
-    yield "protocols", "part=time&truth=hidden"
-    yield "protocols", "part=posterior&n=2000000"
+    yield "plan", "part=estimators"
+    yield "plan", "target=rmse&whose=sampled&guess=sidebar"
+    yield "plan", "target=max&whose=sampled&guess=worst"
+    yield from (("experiments", f"sweep={sweep}") for sweep in ("1a", "2a"))  # along N, along epsilon
+    yield "protocols", own_table(2)
+    yield "protocols", f"dist=exam&{own_table(13)}"  # more rows than the data have categories
 
 
-PARTS = {name: tuple(part or "" for part in parts_of(name)) for name in ABOUT_SCENARIO}
 VIEWS = list(dict.fromkeys(views()))
 
 
@@ -102,7 +96,7 @@ def grey(page: Any) -> dict[str, str]:
 
 
 def check(name: str, query: str) -> None:
-    if name == "experiments" and ("sweep=" not in query or query == "sweep=main"):
+    if name == "experiments" and not query:
         # What its map holds fixed starts at the scenario, and then stands in the address.
         query += "&at_s=1.3&at_k=50"
     page = opened(name, link(query))
@@ -123,7 +117,7 @@ def check(name: str, query: str) -> None:
 # The first view of each part of /protocols.
 QUICK = [
     next(one for one in VIEWS if one[0] == "protocols" and f"part={part}" in one[1].split("&"))
-    for part in PARTS["protocols"]
+    for part in CHOICES
 ]
 
 
@@ -140,12 +134,7 @@ def test_every_control_does_something_or_says_why_not(name, query):
 
 
 def test_every_choice_of_every_part_of_protocols_takes_part():
-    assert {part for name, part in CHOICES if name == "protocols"} == set(PARTS["protocols"])
-
-
-def test_the_first_view_of_protocols_uses_epsilon():
-    assert "epsilon" not in grey(opened("protocols"))
-    assert "unused" not in channel.CHANNELS[channel.options.ChannelSettings().design]
+    assert list(CHOICES) == parts_of("protocols")
 
 
 @recomputes(sidebar.grey)
@@ -157,17 +146,15 @@ def test_the_number_of_categories_that_data_have_is_told(monkeypatch):
 
 
 @recomputes(channel._unused)
-@pytest.mark.parametrize("rows", [2, 3, 13])
+@pytest.mark.parametrize("rows", [2, 13])
 def test_ones_own_table_fixes_the_number_of_categories(rows):
-    matrix = ";".join(" ".join(str(int(i == j)) for j in range(rows)) for i in range(rows))
-    page = opened("protocols", f"dist=zipf&k=3&channel=own&matrix={matrix}")
+    page = opened("protocols", f"dist=zipf&k=3&{own_table(rows)}")
     assert grey(page)["k"] == f"Your table has {rows} rows."
     assert f"so K is {rows} here." in " ".join(one.value for one in page.main.markdown)
 
 
-@pytest.mark.parametrize("name", [name for name in ABOUT_SCENARIO if name not in ("", "plan")])
-def test_a_number_of_categories_that_data_fix_says_so(name):
-    reasons = grey(opened(name, "dist=exam"))
+def test_a_number_of_categories_that_data_fix_says_so():
+    reasons = grey(opened("noisy_histogram", "dist=exam"))
     assert reasons["k"] == "These data have 12 categories; choose Zipf to set K."
     assert "Zipf" in reasons["s"]
-    assert "k" not in grey(opened(name, "dist=humps&k=12")) or name == "experiments"
+    assert "k" not in grey(opened("noisy_histogram", "dist=humps&k=12"))

@@ -4,13 +4,12 @@ the link to the next page."""
 from __future__ import annotations
 
 import itertools
-import re
 
 import numpy as np
 import pytest
 
 from pages._ui import guidance, navigation
-from rr_core import RandomizedResponse, inv_n, inv_p, mle_star, reference, squared_error, zipf
+from rr_core import RandomizedResponse, inv_n, inv_p, mle_star, squared_error, zipf
 from rr_core.experiments.grid import MAIN_GRID
 from rr_core.experiments.ranking import regret
 from rr_core.experiments.storage import stored_result
@@ -129,13 +128,6 @@ def test_the_path_leads_from_home_to_data_of_ones_own_and_what_goes_deeper_leads
         assert leads_on == (name not in (path[-1], "room", deeper[-1])), name
 
 
-def test_a_page_ends_in_the_question_of_the_next_one():
-    for name, question in (("inv_negatives", "Which repair should I use?"), ("plan", "Your reports")):
-        page = checked(opened("").switch_page(f"pages/{name}.py").run())
-        labels = [one.proto.label for one in page.main.get("page_link")]
-        assert labels[-1] == f"**Next: {question}**"
-
-
 def test_pages_without_a_scenario_are_those_that_cannot_be_presented():
     reading = {
         path.stem
@@ -143,26 +135,6 @@ def test_pages_without_a_scenario_are_those_that_cannot_be_presented():
         if "open_reading(" in path.read_text(encoding="utf-8")
     }
     assert reading == set(guidance._WITHOUT_SCENARIO)
-
-
-def test_the_advice_stands_on_the_page_of_the_repairs_alone():
-    for name in ADDRESSES:
-        advised = "Which should I use?" in [one.label for one in opened(name).expander]
-        assert advised == (name == "estimators"), name
-
-
-def test_the_repairs_are_said_where_they_first_appear():
-    for name in ("estimators", "geometry"):
-        first = opened(name).markdown[0].value
-        assert re.search(r"InvN.*InvP.*MLE", first, re.S)
-
-
-def test_the_meaning_of_words_is_that_of_the_glossary():
-    texts = {term.title: term.text for term in reference.entries("glossary", "term")}
-    said = [block.value for block in opened("estimators").get("popover")[0].markdown]
-    assert len(said) == 1
-    for title in ("InvN", "MLE\\*", "Nat", "Certificate"):
-        assert f"**{title}**: {texts[title]}" in said[0]
 
 
 LINK = "dist=zipf&k=50&s=1.3&eps=2&n=3000&seed=7"
@@ -181,9 +153,6 @@ def test_home_has_a_card_for_every_page_with_its_sentence_and_the_controls_of_th
     ]
     said = [caption.value for caption in page.main.caption]
     assert all(navigation.BY_ADDRESS[address].answers in said for address in ADDRESSES[1:])
-    framed = [[label for label, _ in links(page, column)] for column in page.columns]
-    for entry in navigation.PATH:  # each question in a frame of its own
-        assert [f"**{entry.label}**"] in framed
     (fold,) = page.sidebar.expander
     assert (fold.label, fold.proto.expanded) == ("Your own numbers", False)
     shown = [widget(fold, label).value for label in ("Distribution", "Categories K", "Seed")]
@@ -203,14 +172,6 @@ def test_home_draws_nothing_of_the_scenario_and_carries_it_to_all_pages():
     checked(widget(page, "New draw").click().run())
     for _, query in (*links(page, page.main), *links(page, page.sidebar)):
         assert query == LINK.replace("eps=2", "eps=3").replace("seed=7", "seed=8")
-
-
-@pytest.mark.parametrize(("query", "word"), [("k=abc", "abc"), ("dist=upload&k=9", "stayed with its owner")])
-def test_a_wrong_link_is_told_in_one_sentence(query, word):
-    page = opened("", query)
-    (note,) = page.warning
-    assert word in note.value
-    assert bool(page.file_uploader) == ("upload" in query)
 
 
 def test_home_is_not_presented():

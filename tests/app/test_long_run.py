@@ -70,33 +70,6 @@ def test_a_run_that_is_lost_is_told_and_can_be_started_again(monkeypatch):
     assert len(charts(page)) == 4
 
 
-def test_a_run_that_waits_says_how_many_come_first(monkeypatch):
-    said = []
-
-    class Bar:
-        def progress(self, part, text=""):
-            said.append(text)
-
-        def empty(self):
-            pass
-
-    def waits(work, look, **named):
-        look(2, None)
-        look(1, None)
-        look(0, 30)
-        raise jobs.Lost("It broke off.")
-
-    page = start()
-    monkeypatch.setattr(jobs, "run", waits)
-    monkeypatch.setattr(long_run.st, "progress", lambda *_: Bar())
-    checked(page.run())
-    assert said == [
-        "Waiting: this server is busy with 2 runs of others…",
-        "Waiting: this server is busy with 1 run of others…",
-        "30 of 50 collections",
-    ]
-
-
 def test_a_run_that_waits_takes_what_another_session_has_made_meanwhile(monkeypatch):
     """A class presses Repeat on one link: two runs at most, not a hundred."""
     checked(start("dist=zipf&k=20").run())

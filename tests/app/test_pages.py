@@ -13,8 +13,8 @@ import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 
 from pages._ui import estimators, reference
-from rr_core import PRESETS, RandomizedResponse, Scenario, inv, limits
-from rr_core.comparison import EmptyShare, compare, noise_summary
+from rr_core import PRESETS, Scenario, inv, limits
+from rr_core.comparison import compare, noise_summary
 from rr_core.experiments.grid import MAIN_GRID
 from rr_core.experiments.storage import stored_result
 from rr_core.law import negative_chance, negatives
@@ -43,14 +43,7 @@ from tests.sentences import holds
 from tests.sentences.drawn import written
 from tests.sentences.spoken import numbers, percents
 
-EVERY_PAGE = pytest.mark.parametrize("name", ABOUT_SCENARIO)
-QUERIES = [
-    "",
-    "dist=uniform&k=2&eps=0.01&n=1&seed=0",
-    "dist=zipf&k=3&s=0&eps=20&n=1000000000&seed=4294967295",
-    "dist=letters&eps=1",
-    "dist=zipf&k=1423000&s=1.3&eps=8&n=1664500&seed=1",
-]
+LARGE = "dist=zipf&k=1423000&s=1.3&eps=8&n=1664500&seed=1"
 LABELS = ["Preset", "Distribution", "Categories K", "Seed", "Zipf exponent s", "Privacy ε", "Users N"]
 LABELS += ["New draw", "Reset"]
 LINK = "dist=zipf&k=50&s=1.3&eps=2&n=3000&seed=7"
@@ -63,25 +56,18 @@ def test_every_page_about_the_scenario_is_tried_here_and_in_a_browser():
     assert [lab.PAGES[name] for name in lab.LEAD] == list(ABOUT_SCENARIO)
 
 
-@pytest.mark.parametrize("name", ["", "noisy_histogram", "reference"])
-def test_a_number_of_thousands_of_digits_in_a_link_is_told_in_a_sentence(name):
+def test_a_number_of_thousands_of_digits_in_a_link_is_told_in_a_sentence():
     """Python refuses to read more than 4,300 digits."""
-    page = opened(name, "&".join(f"{parameter}={'9' * 4402}" for parameter in ("k", "n", "seed")))
-    said = [box.value for box in page.warning if "999…, outside the range from" in box.value]
-    assert len(said) == 3 * (name != "reference")  # which does not show the scenario
+    page = opened(
+        "noisy_histogram", "&".join(f"{parameter}={'9' * 4402}" for parameter in ("k", "n", "seed"))
+    )
+    assert len([box.value for box in page.warning if "999…, outside the range from" in box.value]) == 3
 
 
-@pytest.mark.parametrize(
-    ("name", "query"),
-    [
-        (name, query)
-        for i, name in enumerate(ABOUT_SCENARIO)
-        for j, query in enumerate(QUERIES)
-        if not query or (i + j) % 2
-    ],
-)
+@pytest.mark.parametrize("query", ["", LARGE])
+@pytest.mark.parametrize("name", ABOUT_SCENARIO)
 def test_page_runs_and_its_charts_are_small_and_named(name, query):
-    """At its ends in turns; what each page says there: tests/app/test_every_view.py."""
+    """What each page says at all ends: tests/app/test_every_view.py."""
     page = opened(name, query)
     found = charts(page)
     assert found
@@ -98,18 +84,13 @@ def test_page_runs_and_its_charts_are_small_and_named(name, query):
         assert sorted(labels(page)) == sorted([*LABELS, *(["Hide the truth"] if name in OF_A_DRAW else [])])
 
 
-@EVERY_PAGE
-def test_a_link_sets_every_widget_and_a_new_draw_is_drawn(name):
-    # of more than three the triangle may show an example instead of the draw
-    k = 3 if name == "geometry" else 50
-    page = opened(name, LINK.replace("k=50", f"k={k}"))
+def test_a_link_sets_every_widget_and_a_new_draw_is_drawn():
+    """That it is on every other page: tests/app/test_grey_controls.py."""
+    page = opened("estimators", LINK.replace("eps=2", "eps=2.13").replace("n=3000", "n=3001"))
     shown = [widget(page.sidebar, label).value for label in LABELS[:4]]
-    shown += [widget(page, label).value for label in LABELS[4:7]]
-    assert shown == [None, "zipf", k, 7, 1.3, 2.0, 3000]
+    shown += [widget(page, label).value for label in LABELS[4:7]]  # between the stops of their dials
+    assert shown == [None, "zipf", 50, 7, 1.3, 2.13, 3001]
     before = charts(page)[0]["data"]
-    if widget(page.sidebar, "New draw").disabled:  # see tests/app/test_grey_controls.py
-        assert name not in OF_A_DRAW
-        return
     checked(widget(page.sidebar, "New draw").click().run())
     assert widget(page.sidebar, "Seed").value == 8
     assert charts(page)[0]["data"] != before
@@ -133,15 +114,13 @@ def test_numbers_in_large_print_are_the_cores(name):
         assert chance in [metric.value for metric in open_part(page, name, "empty").metric]
 
 
-@pytest.mark.parametrize("target", ["users", "population"])
-def test_the_error_table_is_about_the_shares_that_are_chosen(target):
+def test_the_error_table_is_about_the_shares_that_are_chosen():
     """Its numbers: tests/figures/test_draw_readings.py."""
     page, draw = opened("estimators", LINK), SCENARIO.draw()
-    if target == "population":
-        checked(page.button_group(key="target").set_value("population").run())
+    checked(page.button_group(key="target").set_value("population").run())
     texts = [text.value for text in page.markdown if text.value.startswith("| Error")]
     assert len(texts) == 2  # one of them is folded
-    assert all(text in written(estimators.error_table, compare(draw, target), draw) for text in texts)
+    assert all(text in written(estimators.error_table, compare(draw, "population"), draw) for text in texts)
 
 
 def test_the_sidebars_widgets_stay_in_step():
@@ -172,8 +151,7 @@ def entries(page):
 
 @pytest.mark.parametrize(
     ("name", "query", "label", "value"),
-    [("plan", "dist=zipf&k=25", "Distribution", "exam"), ("plan", "dist=exam", "Categories K", 25)]
-    + [("geometry", f"{query}&eps=1", "Privacy ε", 1.5) for query in ("dist=exam", "dist=zipf&k=3&s=3")],
+    [("plan", "dist=exam", "Categories K", 25), ("geometry", "dist=zipf&k=3&s=3&eps=1", "Privacy ε", 1.5)],
 )
 def test_values_shown_before_a_change_that_arrive_after_it_are_no_choice(name, query, label, value):
     """As when the browser wants the next run before it has heard what the change made of its other widgets."""
@@ -185,13 +163,6 @@ def test_values_shown_before_a_change_that_arrive_after_it_are_no_choice(name, q
     kept = [one for one in page._tree.get_widget_states().widgets if one.id not in known]
     checked(page._run(WidgetStates(widgets=[*kept, *late])))
     assert (dict(page.query_params), [(one.label, one.value) for one in entries(page)]) == (address, shown)
-
-
-@pytest.mark.parametrize(("epsilon", "n", "s"), [("2.13", "13", "1.234"), ("19.99", "999999999", "4.999")])
-def test_dials_show_the_values_of_a_link_between_their_stops(epsilon, n, s):
-    page = opened("noisy_histogram", f"eps={epsilon}&n={n}&s={s}")
-    values = [widget(page, label).value for label in ("Privacy ε", "Users N", "Zipf exponent s")]
-    assert values == [float(epsilon), int(n), float(s)]
 
 
 def test_stops_of_the_dials_rise_from_one_end_of_their_range_to_the_other():
@@ -220,13 +191,9 @@ def test_a_typed_value_that_is_none_is_refused_in_a_sentence_and_the_former_one_
     for label, text, sentence in (
         ("Privacy ε", "20.1", "Privacy ε goes from 0.01 to 20; “20.1” lies outside."),
         ("Privacy ε", "<b>much</b>", "“<b>much</b>” is not a number."),
-        ("Privacy ε", "nan", "“nan” is not a number."),
         ("Users N", "2.5", "“2.5” is not a whole number."),
         ("Users N", "2.000", "“2.000” may mean 2000: write it without a point."),
-        ("Users N", "0", "Users N goes from 1 to 1,000,000,000; “0” lies outside."),
         ("Users N", "9" * 5000, "lies outside."),
-        ("Users N", "1e400", "lies outside."),
-        ("Zipf exponent s", "", "“” is not a number."),
     ):
         before = widget(page, label).value
         checked(widget(page, label).set_value(text).run())
@@ -236,51 +203,23 @@ def test_a_typed_value_that_is_none_is_refused_in_a_sentence_and_the_former_one_
         assert widget(page, label).error == ""
 
 
-@pytest.mark.parametrize("k", [12, 50])
-def test_while_the_hand_moves_the_figure_follows(k):
-    page = opened("estimators", LINK.replace("k=50", f"k={k}"))
+def test_while_the_hand_moves_the_figure_follows():
+    page = opened("estimators", LINK)
     before = charts(page)[0]
     checked(widget(page, "Privacy ε").set_value(3.0).run(moving=True))
     moving = charts(page)[0]
-    assert moving["alt"] != before["alt"] or moving["data"] != before["data"]
+    assert moving["data"] != before["data"]
     assert widget(page, "Privacy ε").value == 3.0
     checked(widget(page, "Privacy ε").set_value(3.0).run())
-    released = charts(page)[0]
-    assert released["alt"] == moving["alt"]
-    # many marks are drawn as dashes while the hand moves
-    assert (released["data"] == moving["data"]) == (k <= 30)
+    assert charts(page)[0]["alt"] == moving["alt"]
 
 
-@pytest.mark.parametrize("text", ["0.2, 0.3, 0.5", "0.2 and 0.3"])
-def test_the_row_above_the_figure_keeps_its_choices_under_a_moving_hand(text):
-    def refusals():
-        return [caption.value for caption in page.caption if ":red[" in caption.value]
-
-    page = opened("ibu", LINK.replace("k=50", "k=3"))
-    checked(widget(page, "Start from").set_value("typed").run())
-    checked(page.text_input(key="ibu_start_typed_3").set_value(text).run())
-    refused = refusals()
-    checked(widget(page, "Privacy ε").set_value(3.0).run(moving=True))
-    assert widget(page, "Start from").value == "typed"
-    assert page.text_input(key="ibu_start_typed_3").value == text
-    assert refusals() == refused
-    assert bool(refused) == ("and" in text)
-
-
-@pytest.mark.parametrize(
-    ("name", "query", "word"),
-    [
-        ("geometry", "seed=1.5", "1.5"),
-        ("experiments", "dist=letters&k=50", "K is 50, but Letters of Moby-Dick has 26 categories"),
-        ("estimators", "dist=upload&k=9", "stayed with its owner"),
-    ],
-)
-def test_wrong_link_gives_one_sentence(name, query, word):
+def test_wrong_link_gives_one_sentence():
     """All of them: tests/core/test_scenario.py."""
-    page = opened(name, query)
+    page = opened("experiments", "dist=letters&k=50")
     (note,) = page.warning
-    assert word in note.value.replace("\\", "")
-    assert len(charts(page)) >= 1
+    assert "K is 50, but Letters of Moby-Dick has 26 categories" in note.value.replace("\\", "")
+    assert charts(page)
 
 
 ONE_MORE = """
@@ -324,9 +263,8 @@ def test_one_more_estimator_is_one_more_entry():
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("query", ["", "present=on", "truth=hidden", "utm_source=mail"])
-def test_a_link_without_a_scenario_opens_the_first_one_whose_answers_have_names(query):
-    page = opened("estimators", query)
+def test_a_link_without_a_scenario_opens_the_first_one_whose_answers_have_names():
+    page = opened("estimators", "present=on")
     assert not page.warning
     assert charts(page)[0]["layout"]["xaxis"]["ticktext"] == list(FIRST.population().labels)
     assert (inv(FIRST.draw().counts, FIRST.mechanism) < 0).any()
@@ -342,11 +280,6 @@ def test_presented_a_page_is_its_figure_its_sentence_and_little_else():
     assert "Hide the truth" in labels(page)
 
 
-def test_a_link_that_presents_maybe_says_so():
-    (note,) = opened("estimators", "present=maybe").warning
-    assert "The link's present is “maybe”, which is neither on nor off; it is off" in note.value
-
-
 def persons_answers(scenario, truth, many):
     mechanism = scenario.mechanism
     return [answer(truth, mechanism, scenario.stream(Stream.ANSWERS, truth, i)).report for i in range(many)]
@@ -354,8 +287,6 @@ def persons_answers(scenario, truth, many):
 
 def test_answering_again_adds_up_and_shows_what_an_onlooker_believes():
     page, scenario = opened("noisy_histogram", "dist=zipf&part=person"), Scenario()
-    assert [trace["name"] for trace in charts(page)[1]["data"]] == ["before any report", "after the report"]
-    assert "eᵋ = 2.72 times" in words(page)
     checked(widget(page, "Answer again").click().run())
     text, belief = words(page), charts(page)[1]
     assert "2 answers cost 2 · ε = 2." in text
@@ -368,30 +299,6 @@ def test_answering_again_adds_up_and_shows_what_an_onlooker_believes():
     told = [prior, *(posterior_of_reports(reports[:m], prior, scenario.mechanism) for m in (1, 2))]
     assert percents(belief["alt"]) == pytest.approx([one[truth] for one in told], rel=0.006)
     assert f"Reported before: {reports[0] + 1}." in text
-
-
-@pytest.mark.slow
-def test_another_person_starts_over_and_nobody_answers_for_ever():
-    page = opened("noisy_histogram", "eps=20&part=person")
-    for _ in range(19):
-        checked(widget(page, "Answer again").click().run())
-    assert "20 answers cost 20 · ε = 400." in words(page)
-    assert widget(page, "Answer again").disabled
-    checked(page.selectbox(key="person_truth").set_value(3).run())
-    assert "eᵋ = " in words(page)
-    assert not widget(page, "Answer again").disabled
-
-
-@pytest.mark.slow
-def test_what_was_seen_carries_the_error_of_its_number_of_looks():
-    """With 1.4 million categories there may be a single look, which is all or nothing."""
-    page = opened("inv_negatives", "k=1423000&s=0&n=1000000000&eps=1&part=empty")
-    chance = float(negative_chance(10**9, RandomizedResponse(1_423_000, 1.0)))
-    (seen,) = [metric for metric in page.metric if metric.label.startswith("Seen in")]
-    looks = int(numbers(seen.label.replace("one look", "1 look"))[0])
-    assert percents(seen.value)[1] == pytest.approx(
-        EmptyShare(0, looks, True).standard_error(chance), rel=0.06
-    )
 
 
 @holds("By the means of {} collections its own was at most {} times the smallest in {}, and at worst {} it.")
@@ -413,35 +320,6 @@ def test_the_reference_counts_who_wins_on_the_papers_grid():
     ratio = means[apart, 2] / means[apart].min(axis=1)
     assert (close, near) == (1.5, (ratio <= 1.5).sum())
     assert largest == float(f"{ratio.max():.1g}")  # the largest of many noisy ratios has no more digits
-
-
-def test_the_industrial_preset_has_a_few_dozen_distinct_counts():
-    (preset,) = [preset.scenario for preset in PRESETS if preset.scenario.k == 1_423_000]
-    assert 24 <= np.unique(preset.draw().counts).size <= 60
-
-
-@pytest.mark.slow
-def test_a_new_draw_of_a_tables_own_people_changes_the_noise_alone():
-    for query, of_table in (("dist=schooling&n=32561", True), ("dist=schooling&n=32560", False)):
-        page = opened("noisy_histogram", query)
-        before = [charts(page)[0]["data"][i]["y"] for i in (0, 1)]
-        checked(widget(page, "New draw").click().run())
-        after = [charts(page)[0]["data"][i]["y"] for i in (0, 1)]
-        assert (before[0] == after[0]) == of_table
-        assert before[1] != after[1]
-        page = opened("estimators", query)
-        checked(page.button_group(key="target").set_value("population").run())
-        assert ("the users were drawn from" in words(page)) != of_table
-        assert ("whose people are these very users" in words(page)) == of_table
-
-
-@pytest.mark.parametrize("epsilon", ["0.01", "20"])
-def test_what_is_nothing_but_rounding_is_not_shown_as_a_number(epsilon):
-    """One user of two categories: Inv fits the report with certainty, and its NLL is zero."""
-    page = opened("estimators", f"k=2&n=1&eps={epsilon}")
-    texts = [text.value for text in page.markdown if text.value.startswith("| Error")]
-    (row,) = [line for text in texts for line in text.splitlines() if line.startswith("| NLL per report")]
-    assert row.split("|")[2].strip() in ("0", "≈ 0")
 
 
 @pytest.mark.parametrize("event", ["presents", "moved"])

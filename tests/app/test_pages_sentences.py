@@ -20,7 +20,6 @@ from rr_core.plan.landscape import make_plan
 from rr_core.plan.settings import PlanSettings
 from rr_core.plan.targets import Guess
 from rr_core.scenario import PRESETS
-from tests.app.opening import checked, opened
 from tests.app.test_experiments_sentences import errors_of_ten
 from tests.sentences import holds, recomputes
 from tests.sentences.drawn import drawn, said, texts
@@ -62,17 +61,8 @@ def test_the_note_names_the_button_that_reveals(monkeypatch):
         assert (f"**{button}** in the sidebar" in text) == hidden
 
 
-def test_what_a_note_promises_is_there_once_the_truth_is_revealed():
-    page = opened("inv_negatives", "truth=hidden&k=10&n=100")
-    promised = "how many negatives to expect, with these users and with more of them"
-    assert truth.note(promised) in [one.value for one in page.markdown]
-    (button,) = [one for one in page.sidebar.button if one.label == "Reveal the truth"]
-    checked(button.click().run())
-    assert not any("The truth is hidden" in one.value for one in (*page.caption, *page.markdown))
-
-
 @recomputes(reference.search_results)
-def test_a_search_counts_what_it_leaves_out(many):
+def test_a_search_counts_what_it_leaves_out():
     entries = {part.name: part.entries() for part in reference.PARTS.values()}
     plain = {
         name: [
@@ -80,28 +70,18 @@ def test_a_search_counts_what_it_leaves_out(many):
         ]
         for name, several in entries.items()
     }
-    words = sorted(
-        {word for several in plain.values() for one in several for word in re.findall(r"[a-z]+", one)}
-    )
-    rng = np.random.default_rng(62)
-    queries = ["a", "e", "the", "n o", "xyzzy", "q*q", *rng.choice(words, many // 4).tolist()]
-    for query in queries:
+    for query in ("a", "the", "n o", "xyzzy", "q*q", "epsilon", "share"):
         elements = list(texts(drawn(reference.search_results, query)))
-        wanted = [word.strip("?") for word in query.replace("*", "").split()]
+        wanted = query.replace("*", "").split()
         hits = {
             name: sum(all(w in one for w in wanted) for one in several) for name, several in plain.items()
         }
         assert f"mention “{query}”" in elements[0]
         more = [text for text in elements if text.startswith("… and ")]
-        assert sorted(numbers(text)[0] for text in more) == sorted(
-            count - 30 for count in hits.values() if count > 30
-        )
-        for text in more:
-            tells(text, lambda _: True)
+        left = [count - 30 for count in hits.values() if count > 30]
+        assert sorted(numbers(text)[0] for text in more) == sorted(left)
         nothing = [text for text in elements if text.startswith("Nothing here says")]
         assert bool(nothing) == (not sum(hits.values()))
-        if nothing:
-            assert f"“{query}”" in nothing[0]
         assert {text for text in elements if text in hits} == {name for name, count in hits.items() if count}
 
 

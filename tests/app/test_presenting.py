@@ -1,4 +1,4 @@
-"""Presenting leaves what was chosen as it was: every control of every view, found on screen."""
+"""Presenting leaves what was chosen as it was, and every control that is offered changes the picture."""
 
 from __future__ import annotations
 
@@ -7,79 +7,14 @@ import json
 from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from tests import LENGTHY
-from tests.app.opening import (
-    ABOUT_SCENARIO,
-    PLACES,
-    ROOT,
-    charts,
-    checked,
-    components,
-    dials,
-    opened,
-    parts_of,
-    widget,
-)
-from tests.app.test_grey_controls import CHOICES, MOVES, PARAMETER, link
+from tests.app.opening import ROOT, charts, components, opened
+from tests.app.test_grey_controls import MOVES, PARAMETER, link
 
 VALUES = {
     *("checkbox", "multiselect", "number_input", "pills", "radio", "segmented_control", "select_slider"),
     *("selectbox", "slider", "text_area", "text_input", "toggle"),
 }
-# The harness moves no select_slider whose options have other words.
-KINDS = ("selectbox", "radio", "toggle", "checkbox", "slider", "number_input", "button_group")
-LINKS = [("protocols", "channel=errors"), ("protocols", "channel=warner")]
-
-
-def controls(page: AppTest) -> list[Any]:
-    found = [one for kind in KINDS for one in page.main.get(kind)]
-    return [one for one in found if one.type in KINDS and one.key and not one.disabled]
-
-
-def values(page: AppTest) -> dict[str, Any]:
-    return {one.key: one.value for one in controls(page)}
-
-
-def change(one: Any) -> None:
-    """Choose something else than what is chosen."""
-    if one.type in ("toggle", "checkbox"):
-        one.set_value(not one.value)
-    elif one.type in ("slider", "number_input"):
-        one.set_value(type(one.value)(one.max if one.value == one.min else one.min))
-    else:
-        chosen = one.value if isinstance(one.value, list) else [one.value]
-        other = next(text for text in one.options if text not in map(str, chosen))
-        one.set_value([other] if isinstance(one.value, list) else other)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "query"),
-    [*((name, f"part={part}" if part else "") for name, part in PLACES if name in ABOUT_SCENARIO), *LINKS],
-)
-def test_what_was_chosen_is_chosen_after_presenting(name, query):
-    """All of them, one after another, and on a page opened anew those that an earlier choice took away. What stands on
-    all parts of a page is chosen on the first of them."""
-    own = "dist=zipf&k=25"
-    link, elsewhere = f"{own}&{query}".strip("&"), set[str]()
-    if query and query != f"part={parts_of(name)[0]}" and not LENGTHY:
-        elsewhere = set(values(opened(name, own)))
-    left = [key for key in values(opened(name, link)) if key not in elsewhere]
-    while left:
-        page = opened(name, link)
-        for key in tuple(left):
-            (one,) = [found for found in controls(page) if found.key == key] or [None]
-            if one is not None:
-                left.remove(key)
-                if len(getattr(one, "options", "ab")) > 1:
-                    change(one)
-                    checked(page.run())
-        chosen = values(page)
-        checked(dials(page)[0].tell("presents", {"on": True}))
-        checked(widget(page, "Exit").click().run())
-        assert values(page) == chosen
 
 
 def test_every_control_below_a_main_figure_keeps_its_value_while_that_is_presented():
@@ -115,29 +50,19 @@ def presented(name: str, query: str) -> tuple[tuple[Any, ...], dict[str, str]]:
     return (figures, [one.value for one in page.caption]), grey
 
 
-VIEWS = [
-    (name, part, choice)
-    for name, part in PLACES
-    if name in ABOUT_SCENARIO
-    for choice in CHOICES.get((name, part or ""), [""])
-]
-
-
-MOVED = ("epsilon", "n", "seed")
-
-
 @pytest.mark.parametrize(
-    ("name", "part", "choice", "turn"),
+    ("name", "query"),
     [
-        pytest.param(*one, i % 3, marks=() if "memoised" in one[2] else pytest.mark.slow)
-        for i, one in enumerate(VIEWS)
+        ("geometry", "part=line"),  # shows an example
+        pytest.param("plan", "part=estimators", marks=pytest.mark.slow),
+        ("protocols", "part=time"),
+        ("protocols", "part=time&schemes=memoised"),
     ],
 )
-def test_what_can_be_moved_while_presenting_changes_the_picture(name, part, choice, turn):
-    """One control in each view, in turns; all of them while it is not presented: tests/app/test_grey_controls.py."""
-    query = "&".join(filter(None, (part and f"part={part}", choice)))
+def test_what_can_be_moved_while_presenting_changes_the_picture(name, query):
+    """Where a control is idle in the picture alone; of the whole page: tests/app/test_grey_controls.py."""
     shown, grey = presented(name, link(query))
-    for control in MOVED if LENGTHY else MOVED[turn : turn + 1]:
+    for control in ("epsilon", "n", "seed"):
         links = (link(query, **{PARAMETER.get(control, control): to}) for to in MOVES[control])
         changes = any(presented(name, one)[0] != shown for one in links)
         assert changes == (control not in grey), f"{control}: {grey.get(control, 'nothing changes')}"
@@ -146,14 +71,10 @@ def test_what_can_be_moved_while_presenting_changes_the_picture(name, part, choi
 def test_a_presented_example_is_said_to_be_one_and_has_no_truth():
     page = opened("geometry", "present=on")
     assert any(one.value.startswith("An example") for one in page.caption)
-    assert not any("Truth" in one.value for one in opened("geometry").markdown if "| Share |" in one.value)
-    assert any(
-        "Truth" in one.value
-        for one in opened("geometry", "dist=zipf&k=3").markdown
-        if "| Share |" in one.value
-    )
     moved = opened("geometry", "dist=zipf&k=3&phi=0.1,0.3,0.6")
-    assert not any("Truth" in one.value for one in moved.markdown if "| Share |" in one.value)
+    for page, has_truth in ((opened("geometry", "dist=zipf&k=3"), True), (moved, False)):
+        (table,) = [one.value for one in page.markdown if "| Share |" in one.value]
+        assert ("Truth" in table) == has_truth
 
 
 def test_hide_is_offered_where_the_picture_has_a_truth():

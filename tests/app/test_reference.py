@@ -7,17 +7,12 @@ import textwrap
 import pytest
 from streamlit.testing.v1 import AppTest
 
-import rr_core
-from pages._ui import guidance, navigation
-from pages._ui.reference import PARTS, fill
+from pages._ui.reference import PARTS
 from rr_core import reference
 from rr_core.populations import zipf
 from rr_core.registry import ESTIMATORS, REGISTRY
 from tests.app.opening import ROOT
 from tests.sentences.source import texts as texts_of_file
-
-CODE = re.compile(r"`(rr_core(?:\.\w+)+)`")
-TEST = re.compile(r"`(test_\w+)`")
 
 
 def run(part="", **state):
@@ -63,16 +58,6 @@ def everything(parts):
     return "\n".join(parts.values())
 
 
-def test_names_in_code_type_are_those_of_the_texts(everything):
-    """Which tests/core/test_reference.py looks up."""
-    shown = set(CODE.findall(everything))
-    assert len(shown) > 80
-    assert {name for topic in reference.formulas().values() for one in topic for name in one.code} <= shown
-    assert [name for name in rr_core.__all__ if f"rr_core.{name}" not in shown] == []
-    cited = {name for source in reference.misprints().values() for one in source for name in one.tests}
-    assert cited == set(TEST.findall(everything))
-
-
 def test_every_misprint_says_what_is_printed_and_what_is_right(parts):
     for source, misprints in reference.misprints().items():
         assert source in parts["misprints"]
@@ -80,18 +65,6 @@ def test_every_misprint_says_what_is_printed_and_what_is_right(parts):
             assert misprint.title in parts["misprints"]
             assert f"**Printed.** {misprint.printed}\n\n**Right.** {misprint.right}" in parts["misprints"]
     assert "nan" not in re.findall(r"\w+", parts["misprints"])
-
-
-def test_placeholders_take_numbers_by_name():
-    numbers = {"check": {"rows": [1234.5], "share": 0.12345}, "n": 1_000_000}
-    assert (
-        fill("{{n:,}} of {{check.rows.0:number 2}}: {{check.share:percent}}", numbers)
-        == "1,000,000 of 1,200: 12.3%"
-    )
-    assert fill(r"\frac{1}{2} of {{n}}", numbers) == r"\frac{1}{2} of 1000000"
-    for wrong in ("{{m}}", "{{check.rows.1}}", "{{check.shares}}", "{{n.part}}"):
-        with pytest.raises((KeyError, IndexError, AttributeError)):
-            fill(wrong, numbers)
 
 
 def test_the_concentration_of_zipf_is_as_quoted():
@@ -124,11 +97,7 @@ def test_search_finds_across_the_parts_and_leaves_with_a_choice():
     assert any(caption.value.startswith("**Glossary**") for caption in page.caption)
     for wanted, part, word in (
         ("norm-sub", "Names", "InvP"),
-        ("phi", "Symbols", "c_i/N"),
-        ("EPSILON", "Glossary", "dial between privacy"),
         ("eq. (64)", "Misprints", "called unbiased"),
-        ("mle_star", "Formulas", "Closed form"),
-        ("Warner", "Sources", "1965"),
     ):
         page.text_input(key="reference_search").set_value(wanted).run()
         assert part in [heading.value for heading in page.subheader]
@@ -143,34 +112,6 @@ def test_search_finds_across_the_parts_and_leaves_with_a_choice():
     assert not page.exception
     assert page.text_input(key="reference_search").value == ""
     assert any("Toss a coin" in text for text in texts(page))
-
-
-def test_the_question_that_the_pages_answer_is_found():
-    page = run(reference_search="which estimator should I choose?")
-    assert page.subheader[0].value == "Questions"
-    assert any(one.value.startswith("**Which should I use?** InvP if a few") for one in page.markdown[:2])
-    assert any(guidance.WHICH in one.value for one in page.markdown)
-
-
-def test_a_page_is_found_by_its_question():
-    page = run(reference_search="how many people")
-    assert [heading.value for heading in page.subheader[:2]] == ["Pages", "Questions"]
-    assert page.caption[1].value == navigation.BY_ADDRESS["plan"].answers
-
-
-@pytest.mark.parametrize("word", ["twice", "report twice", "report again"])
-def test_who_looks_up_several_reports_finds_the_answer_and_the_budget_first(word):
-    page = run(reference_search=word)
-    assert [heading.value for heading in page.subheader[:2]] == ["Questions", "Glossary"]
-    assert "they count as 2ε" in page.markdown[0].value
-    assert "Reports about the same person add up" in page.markdown[1].value
-
-
-@pytest.mark.parametrize("word", ["epsilon", "regret", "simplex", "support", "nat", "total variation"])
-def test_a_word_finds_first_what_is_called_so(word):
-    page = run(reference_search=word)
-    assert page.subheader[0].value == "Glossary"
-    assert any(one.value.casefold().startswith(f"**{word}") for one in page.markdown[:2])
 
 
 def test_search_that_finds_nothing_says_so_and_shows_the_words_as_they_are():

@@ -13,7 +13,7 @@ from rr_core.io import UnreadableFile, report_files
 from rr_core.io.reports import read_typed
 from rr_core.protocols import Channel, UnaryEncoding
 from rr_core.reports.analysis import analyse
-from rr_core.reports.designs import DESIGNS, WHICH, is_zero
+from rr_core.reports.designs import DESIGNS, WHICH
 from tests.app.opening import charts, checked
 from tests.app.reports import (
     BITS,
@@ -51,34 +51,15 @@ def test_the_way_of_making_them_is_in_the_link_and_the_usual_one_changes_nothing
 def test_warner(tmp_path):
     page = typed(opened("warner"), typed=YES_NO, p="0.2")
     same_files(held(page), tmp_path)
-    found = analyse([360, 640], Channel.warner(0.2))
     assert (
         "“yes” has a share of 26.7% by Inv and by MLE, about 267 of these 1,000 people; the 95% interval of Inv is "
         "22.5% to 30.8%. That is more than chance alone would make it." in said(page)
     )
-    assert shown(page)["Inv %"] == pytest.approx([26.6666667, 73.3333333])
     checked(one(page.button_group, "Whose shares").set_value("population").run())
     found = analyse([360, 640], Channel.warner(0.2), users="sampled")
     assert f"{100 * found.interval.low[1]:.3g}% to {100 * found.interval.high[1]:.3g}%" in said(page)
-    assert "of these 1,000 people" not in said(page)
     chosen(page, "selectbox", "Which answer means yes?", "no")  # "no", for somebody who exchanged them
     assert "“no” has a share" in said(page)
-
-
-def test_forced_answers():
-    page = typed(opened("forced"), typed=YES_NO, forced_no="1/6", forced_yes="0")
-    channel = Channel.forced_response([1 / 6, 0.0])
-    assert shown(page)["MLE %"] == pytest.approx(
-        sorted(100 * analyse([360, 640], channel).estimates["mle"], reverse=True)
-    )
-    assert "no ε: some reports rule truths out" in said(page)
-
-
-def test_another_table_with_an_answer_that_nobody_gave():
-    page = typed(opened("table"), typed=YES_NO, table="no yes maybe\n0.8 0.1 0.1\n0.1 0.7 0.2")
-    assert "These reports hardly come from what is stated" in said(page)  # nobody said maybe
-    found = analyse([360, 640, 0], Channel([[0.8, 0.1, 0.1], [0.1, 0.7, 0.2]]))
-    assert shown(page)["MLE %"] == pytest.approx(sorted(100 * found.estimates["mle"], reverse=True))
 
 
 def test_a_wrong_table_is_told_above_the_answer():
@@ -86,33 +67,25 @@ def test_a_wrong_table_is_told_above_the_answer():
     assert "hardly come from what is stated" in page.error[0].value
     page = typed(page, p="1/400")
     assert not page.error
-    assert "The test finds nothing against what is stated, at its threshold of 5% (p = 1)." in said(page)
 
 
-@pytest.mark.parametrize("encoding", ["rappor", "oue"])
-def test_bits_in_columns(encoding, tmp_path):
+def test_bits_in_columns(tmp_path):
     page = typed(given(opened("unary"), CSV), epsilon="1.5")
-    page = chosen(page, "button_group", "Encoding", encoding)
-    protocol = UnaryEncoding(3, 1.5, encoding == "oue")
-    found = analyse(BITS.sum(axis=0), protocol, n=500, bits=(BITS, np.ones(500)))
+    page = chosen(page, "button_group", "Encoding", "oue")
+    found = analyse(BITS.sum(axis=0), UnaryEncoding(3, 1.5, True), n=500, bits=(BITS, np.ones(500)))
     order = np.argsort(-found.estimates["mle"])
-    for name, key in (("Inv %", "inv"), ("InvN %", "inv_n"), ("InvP %", "inv_p"), ("MLE %", "mle")):
+    for name, key in (("Inv %", "inv"), ("InvP %", "inv_p"), ("MLE %", "mle")):
         assert shown(page)[name] == pytest.approx((100 * found.estimates[key][order]).tolist(), abs=1e-6)
-    assert len(charts(page)) == 1
     same_files(held(page), tmp_path, CSV)
 
 
-def test_bit_strings_and_the_number_of_ones_alone():
-    strings = "".join("".join(map(str, row)) + "\n" for row in BITS.tolist())
-    page = typed(given(opened("unary"), strings, "bits.txt"), epsilon="1.5")
-    mle = shown(page)["MLE %"]
+def test_the_number_of_ones_alone_has_no_mle():
     ones = "category,ones\n" + "".join(f"{i + 1},{one}\n" for i, one in enumerate(BITS.sum(axis=0).tolist()))
     page = entered(given(opened("unary"), ones), epsilon="1.5")
     assert "To compare groups, analyse the rows of each group alone" in said(page)
     chosen(page, "number_input", "Reports N", 500)
     assert "MLE %" not in shown(page)
     assert "MLE needs the bits of every report" in said(page)
-    assert shown(page)["InvP %"] == pytest.approx(mle, abs=5)
     chosen(page, "number_input", "Reports N", 10)
     assert "more than there are reports: mend N. What was shown before stays in use." in said(page)
 
@@ -125,10 +98,7 @@ def test_bit_strings_and_the_number_of_ones_alone():
             {"typed": "a, 1\nb, 2\nc, 3"},
             "there are two answers, yes and no; these reports have 3: a, b, c. Take what is neither out of the file.",
         ),
-        ("table", {"typed": YES_NO, "table": "1\n1"}, "The table has 1 column, the reports have 2 answers."),
-        ("warner", {"typed": "yes\nno"}, "Line 1 is “yes”: write one answer and its number in each line"),
         ("table", {"typed": YES_NO, "table": "0.9 0.2\n0.5 0.5"}, "Row 1 sums to 1.1, not to 1"),
-        ("table", {"typed": YES_NO, "table": "yes no\n1 0\n1 0"}, "reports cannot come from this table"),
     ],
 )
 def test_what_cannot_be_is_told_in_one_sentence(made, texts, sentence):
@@ -145,7 +115,6 @@ def test_what_cannot_be_is_told_in_one_sentence(made, texts, sentence):
         ("yes, 0\nno, 0", "All the numbers are zero: write how many people gave each answer."),
         ("yes, 40%\nno, 60%", "Line 1 has the share “40%”: write how many people gave that answer."),
         ("yes, 0,234\nno, 0,766", "0,234"),
-        ("yes; 0,234\nno; 0,766", "0,234"),
     ],
 )
 def test_typed_numbers_that_are_none_are_told_and_no_column_is_named(text, sentence):
@@ -167,12 +136,6 @@ def test_what_is_still_to_be_entered_is_no_error_until_it_is_to_be_analysed():
     assert not page.info
 
 
-def test_a_table_that_tells_nothing_apart_has_no_inv():
-    page = typed(opened("warner"), typed="yes, 500\nno, 500", p="1/2")
-    assert "This table cannot tell the truths apart" in said(page)
-    assert "Inv %" not in shown(page)
-
-
 def test_names_from_a_file_are_shown_literally():
     page = typed(opened("table"), typed="**<b>x</b>**, 70\n=1+1, 30", table="0.9 0.1\n0.2 0.8")
     texts = "\n".join(box.value for box in (*page.markdown, *page.caption))
@@ -190,12 +153,8 @@ def test_reports_belong_to_columns_and_estimates_to_rows():
     page = typed(opened("table"), typed=YES_NO, table=",yes,no\nno,0.2,0.8\nyes,0.9,0.1")
     table = shown(page)
     assert dict(zip(table["Category"], table["Reports"], strict=True)) == {"yes": 640, "no": 360}
-    page = typed(
-        opened("table"), typed="x, 500\ny, 300\nz, 200", table=",x,y,z\nA,.8,.1,.1\nB,.1,.8,.1\nC,.1,.1,.8"
-    )
-    assert "Reports" not in shown(page)
-    (other,) = [box.value.to_dict("list") for box in page.dataframe if "Report" in box.value.columns]
-    assert other == {"Report": ["x", "y", "z"], "Reports": [500, 300, 200]}
+    swapped = "x, 500\ny, 300\nz, 200"
+    page = typed(opened("table"), typed=swapped, table=",x,y,z\nA,.8,.1,.1\nB,.1,.8,.1\nC,.1,.1,.8")
     results = held(page)
     assert "reports={'x': 500, 'y': 300, 'z': 200}" in report_files.script(results)
     assert "names=['A', 'B', 'C']" in report_files.script(results)
@@ -209,32 +168,13 @@ def test_nothing_is_computed_of_a_table_or_a_number_that_nobody_stated():
     assert "Write the table, or choose a file" in page.info[0].value
     page = typed(page, table="0.9 0.2 0\n0.5 0.5 0\n0 0 1")
     assert not charts(page)
-    assert "stays in use" not in said(page)
     page = typed(page, table="0.9 0.1 0\n0.1 0.8 0.1\n0 0.1 0.9")
     assert len(charts(page)) == 1
-    page = typed(page, table="0.9 0.2 0\n0.5 0.5 0\n0 0 1")
-    assert "What was shown before stays in use." in said(page)
-    page = typed(page, table="")
-    assert "Write the table" in page.error[0].value
     page = entered(given(opened("unary"), "category,ones\na,640\nb,400\nc,300\n"), epsilon="1")
     assert one(page.number_input, "Reports N").value is None
     assert not page.error
     assert not charts(page)
     assert "Say how many reports there are" in page.info[0].value
-
-
-def test_all_people_may_have_sent_zeros_of_unary_encoding_but_no_collection_is_without_reports():
-    zeros = "category,ones\na,0\nb,0\nc,0\n"
-    page = typed(given(opened("unary"), zeros), epsilon="20")
-    assert "Understood: 3 rows, 3 names, 0 ones" in said(page)
-    page.segmented_control(key="design_encoding").set_value("oue")
-    page = chosen(page, "number_input", "Reports N", 5)
-    assert not page.error
-    assert "The most frequent by Inv, “a” (and 2 more alike)" in said(page)
-    assert len(charts(page)) == 1
-    for made in ("warner", "forced", "table"):
-        page = given(opened(made), "category,count\nyes,0\nno,0\n")
-        assert "All counts in the column “count” are zero" in page.error[0].value
 
 
 @pytest.mark.parametrize(
@@ -293,10 +233,8 @@ def test_rappor_with_both_coins():
     page = uploaded("unary", "rappor_fpq_ones.csv")
     assert "Understood: 6 rows, 6 names, 10,596 ones" in said(page)
     checked(one(page.number_input, "Reports N").set_value(3000).run())
-    for epsilon in ("0.1", "0.537", "2"):
-        page = typed(page, epsilon=epsilon)
-        assert "hardly come from what is stated" in page.error[0].value
-        assert not page.success or "finds nothing" not in page.success[-1].value
+    page = typed(page, epsilon="0.537")
+    assert "hardly come from what is stated" in page.error[0].value
     one(reopened(page).button_group, "Encoding").set_value("fpq")
     page = typed(checked(page.run()), f="0.5", p="0.5", q="0.75")
     assert not page.error
@@ -312,30 +250,6 @@ def test_a_total_is_no_category_of_the_ones_either(tmp_path):
     assert sorted(shown(page)["Ones"], reverse=True) == [12345, 8001, 6200, 5100, 4990]
     assert "“合計” (36,636) is a total and no category: it was left out." in said(page)
     same_files(held(page), tmp_path, case("total_ja.csv").decode(), "total_ja.csv")
-
-
-def test_the_same_answers_counted_in_a_file_or_row_by_row_are_in_one_order():
-    """A file of counts may come by frequency, which is nobody's order."""
-    rows, counts = "answer\n" + "2\n" * 500 + "1\n" * 300 + "3\n" * 200, "answer,n\n2,500\n1,300\n3,200\n"
-    tables = [
-        shown(typed(given(opened("table"), text), table="0.8 0.1 0.1\n0.1 0.8 0.1\n0.05 0.15 0.8"))
-        for text in (rows, counts)
-    ]
-    assert tables[0] == tables[1]
-
-
-def test_another_choice_among_the_odd_names_is_another_analysis():
-    page = given(opened("unary"), "category,ones\nbus,640\ncar,400\nNA,333\n-,210\n")
-    page = typed(page, epsilon="1")
-    chosen(page, "number_input", "Reports N", 1000)
-    for name in ("NA", "-"):
-        (box,) = reopened(page).multiselect
-        box.set_value([option for option in box.options if name in option])
-        analysed(checked(page.run()))
-        found = held(page)
-        protocol = UnaryEncoding(3, 1.0)
-        exact = (found.used.counts_by_category / 1000 - protocol.q) / (protocol.p - protocol.q)
-        np.testing.assert_allclose(found.analysis.estimates["inv"], exact, rtol=1e-9)
 
 
 def test_what_stays_in_use_is_told_of_those_it_was_worked_out_for():
@@ -358,19 +272,12 @@ def test_which_answer_means_yes_is_asked_where_it_is_not_known():
     assert one(page.selectbox, "Which answer means yes?").value == "y"
 
 
-def test_never_asked_for_may_be_written_in_any_way():
-    assert all(map(is_zero, ("0", "0.0", "0,00", "0 %", "0/6")))
-    assert not any(map(is_zero, ("", "0.1", "1/6", "none")))
-
-
 def test_where_everybody_reports_alike_the_interval_still_has_a_width():
     """19 of "a" and one of "b" would report like this in one collection of five: 95% has to be in it."""
     found = analyse([20, 0, 0], Channel.forced_response([0.2, 0.0, 0.0]))
     low, high = found.interval.low, found.interval.high
     assert low[0] < 0.95 < high[0]
     assert (high - low > 0.01).all()
-    sure = analyse([20, 0, 0], Channel(np.eye(3)))  # without noise there is nothing to be unsure of
-    np.testing.assert_allclose(sure.interval.high, sure.interval.low, atol=1e-9)
 
 
 def of_columns(header: str, *columns: Any) -> str:
@@ -390,11 +297,6 @@ def test_columns_of_0_and_1_about_the_person_can_be_left_out(tmp_path):
     wanted = analyse(BITS.sum(axis=0), PROTOCOL, n=500, bits=(BITS, np.ones(500)))
     np.testing.assert_allclose(found.analysis.estimates["mle"], wanted.estimates["mle"], atol=1e-8)
     same_files(found, tmp_path, text)
-    one(reopened(page).multiselect, "Leave out (about the person)").set_value(
-        ["female", "tall", "bus", "car"]
-    )
-    checked(page.run())
-    assert "Fewer than two columns of 0 and 1 are left" in page.error[0].value
 
 
 STRINGS = ["".join(map(str, row)) for row in BITS.tolist()]
@@ -411,18 +313,9 @@ def test_bit_strings_beside_columns_of_0_and_1_are_the_reports(tmp_path):
     same_files(held(page), tmp_path, text)
     page = entered(given(opened("unary"), text), epsilon="1.5")
     checked(one(page.selectbox, "The reports are in").set_value(True).run())
-    assert one(page.selectbox, "Each row counts").value is None
     one(page.selectbox, "Each row counts").set_value("week")
     analysed(checked(page.run()))
     assert sorted(shown(page)["Ones"]) == [750, 1125]
-    same_files(held(page), tmp_path)
-
-
-def test_bit_strings_beside_an_id_are_suggested_and_another_column_is_refused():
-    page = entered(given(opened("unary"), of_columns("id,bits", range(1, 501), STRINGS)), epsilon="1.5")
-    assert one(page.selectbox, "Report column").value == 1
-    one(page.selectbox, "Report column").set_value(0)
-    assert "The column “id” does not hold bit strings like 0110" in checked(page.run()).error[0].value
 
 
 def test_questions_lead_to_every_design_by_its_name():

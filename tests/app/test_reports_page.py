@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -12,7 +14,6 @@ from rr_core.io import Listed, Size
 from rr_core.io.report_results import ReportSettings
 from rr_core.reports.analysis import analyse
 from rr_core.reports.designs import DESIGNS, Unclear
-from rr_core.rounding import p_value
 from tests.app.hostile_reports import CASES, Hostile
 from tests.app.opening import ROOT, charts, checked
 from tests.app.reports import SEEN, answered, give, one, opened, press, said
@@ -48,10 +49,6 @@ def test_answer_table_and_verdict_are_those_of_the_core(finished):
     assert list(table["Category"]) == [LABELS[i] for i in order]
     np.testing.assert_array_equal(table["Reports"], COUNTS[order])
     np.testing.assert_allclose(table["MLE* %"], 100 * found.estimates["mle_star"][order], rtol=1e-15)
-    assert list(table["p (Holm)"]) == [p_value(chance) for chance in found.above.adjusted[order].tolist()]
-    assert len(charts(finished)) == 2
-    assert "speaks against ε = 2; too large an ε cannot be seen in them." in text
-    assert one(finished.button_group, "Intervals hold for").value == "Each category"
     wrong = said(answered(give(opened(), ("travel.csv", TABLE)), privacy="0.9"))
     assert "The test rejects ε = 0.9" in wrong
     assert "To fit, ε must be at least about" in wrong
@@ -65,24 +62,6 @@ def test_of_many_categories_intervals_hold_for_all_at_once():
     assert "take those that hold for all at once" not in said(page)
     one(page.button_group, "Intervals hold for").set_value("Each category")
     assert "take those that hold for all at once" in said(checked(page.run()))
-
-
-@pytest.mark.slow
-def test_neither_target_nor_level_drops_anything_that_was_computed():
-    page = answered(give(opened(), ("travel.csv", NEGATIVE)))
-    checked(one(page.button_group, "Estimator").set_value("inv_p").run())
-    before = said(page)
-    assert "finds nothing against ε = 2" in before
-    (simulated,) = page.session_state["_held"].get("your_reports_result")[1:]
-    for label, value in (("Whose shares", "population"), ("Confidence", 0.9), ("Whose shares", "users")):
-        one(page.button_group, label).set_value(value)
-        text = said(checked(page.run()))
-        assert "finds nothing against ε = 2" in text
-        assert "from 1,000 simulated collections" in text
-        assert "InvP gives it" in text
-        assert len(charts(page)) == 2
-        assert not [button for button in page.button if button.label.startswith("Simulate ")]
-        assert page.session_state["_held"].get("your_reports_result")[1] is simulated
 
 
 def test_reports_that_the_server_let_go_of_are_asked_for_again():
@@ -112,15 +91,12 @@ def test_raw_rows_in_two_files_and_a_list_of_categories():
     assert "other" in text
 
 
-@pytest.mark.slow
 def test_what_is_missing_or_impossible_gets_its_sentence_and_settings_change_without_the_file():
     page = give(opened(), ("travel.csv", TABLE))
     for privacy, domain, sentence in (
         ("2", None, "Say which categories people could choose from"),
         ("", "seen", "Say how private the reports are"),
         ("two", "seen", "is not a number above 0"),
-        ("9999", "seen", "too large"),
-        ("1e-100", "seen", "too small"),
     ):
         answered(page, privacy, domain)
         assert sentence in page.error[0].value.replace("\\", "")
@@ -164,9 +140,7 @@ def offer(page, case: Hostile) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", ["negative count", "gzip bomb", "two shapes", "list of something else", "one column of counts"]
-)
+@pytest.mark.parametrize("name", ["gzip bomb", "list of something else", "one column of counts"])
 def test_refused_file_says_why_and_what_was_there_stays(name, finished):
     """Each kind once; the sentences themselves are those of tests/io/test_reports_rejections.py."""
     press(finished, "Other reports or settings")
@@ -180,22 +154,6 @@ def test_refused_file_says_why_and_what_was_there_stays(name, finished):
     assert charts(finished)[0] == before
     press(finished, "Cancel")
     assert charts(finished)[0] == before
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", ["list in capitals", "mixed types", "markup", "emoji", "UTF-16", "very long names"]
-)
-def test_odd_but_good_file_is_read(name):
-    page, case = press(opened(), "Use simulated reports"), CASES[name]
-    assert "**2,000 reports, K = 12, ε = 1.**" in said(page)
-    press(page, "Other reports or settings")
-    offer(page, case)
-    counts = case.mended or case.counts
-    assert not page.error, page.error[0].value
-    assert f"{sum(counts.values()):,} reports, K = {len(counts):,}" in said(page)
-    shown = page.dataframe[0].value
-    assert dict(zip(shown["Category"], shown["Reports"], strict=True)) == counts
 
 
 def as_rows(counts):
@@ -235,21 +193,16 @@ def test_odd_names_are_named_before_anything_is_computed_and_epsilon_is_not_blam
     text = said(page)
     assert "8 names look odd" in text
     leave, twins = (
-        one(page.multiselect, "Leave out (not categories)"),
-        one(page.multiselect, "Count as another name"),
+        one(page.multiselect, label) for label in ("Leave out (not categories)", "Count as another name")
     )
-    assert len(leave.value) == 5
-    assert len(twins.value) == 3
+    assert (len(leave.value), len(twins.value)) == (5, 3)
     assert any("NA (41 reports): no answer" in option for option in leave.options)
-    assert any("differ in upper and lower case" in option for option in twins.options)
     left = "left out: “NA” (41), “-” (9), “NaN” (6), “null” (3), “typo” (1)"
     assert f"{sum(ILL_COUNTS.values()) + 12:,} reports over K = 8 categories ({left}), at ε = 1" in text
     assert not charts(page)
     press(page, "Analyse these reports")
     text = said(page)
     assert f"**{sum(ILL_COUNTS.values()) + 12:,} reports, K = 8, ε = 1.**" in text
-    assert "finds nothing against ε = 1" in text
-    assert "rejects" not in text
     assert "60 reports are left out, under names that are not counted as categories: NA" in text
     assert "12 reports of 3 names were counted under another name" in text
     press(page, "Other reports or settings")
@@ -263,34 +216,6 @@ def test_odd_names_are_named_before_anything_is_computed_and_epsilon_is_not_blam
     assert "K = 12, ε = 1.**" in said(page)
     assert "The test rejects ε = 1: “NA” (41)" in said(page)
     assert "leave such names out" in said(page)
-    press(page, "Other reports or settings")
-    assert len(one(page.multiselect, "Leave out (not categories)").value) == 4
-    assert one(page.multiselect, "Count as another name").value == []
-
-
-def test_odd_names_change_k_only_where_nobody_said_what_it_is():
-    page = prepared(as_rows(ILL_COUNTS | {"NA": 41}), "1")
-    assert "changes K" in said(page)
-    checked(one(page.radio, SEEN).set_value("size").run())
-    checked(one(page.number_input, "Categories K").set_value(12).run())
-    leave = one(page.multiselect, "Leave out (not categories)")
-    for chosen in ([0], []):
-        leave.set_value(chosen)
-        text = said(checked(page.run()))
-        assert "over K = 12 categories" in text
-        assert "changes K" not in text
-        assert "**1 name looks odd.** Choose below what is done with such names." in text
-
-
-def test_many_strays_are_one_choice():
-    strays = {f"stray {i}": 1 for i in range(80)}
-    page = prepared(as_rows({name: 30 * count for name, count in ILL_COUNTS.items()} | strays), "1")
-    leave = one(page.multiselect, "Leave out (not categories)")
-    assert len(leave.options) == len(leave.value) == 51
-    assert leave.options[-1] == "30 more, with 30 reports together"
-    assert "over K = 8 categories (left out: “stray 0” (1)" in said(page)
-    leave.set_value(leave.value[:-1])
-    assert "over K = 38 categories (left out: " in said(checked(page.run()))
 
 
 @holds(
@@ -306,8 +231,6 @@ def test_bits_are_not_offered_as_reports():
         in warning.value
     )
     assert DESIGNS["unary"].name == "Unary encoding (RAPPOR)"
-    assert not [button for button in page.button if button.label == "Analyse these reports"]
-    assert one(page.selectbox, "Report column").value is None
     assert not [button for button in page.button if button.label == "Analyse these reports"]
     one(page.selectbox, "Report column").set_value(2)
     assert "2 names, 40 reports" in said(checked(page.run()))
@@ -328,42 +251,21 @@ def test_p_below_one_half_is_that_of_warners_two_questions():
     assert shown["Inv %"].to_dict() == pytest.approx({"no": 80.0, "yes": 20.0})
 
 
-@pytest.mark.slow
-def test_the_chance_of_a_uniform_redraw_and_chances_that_are_none():
-    page = prepared(as_rows(ILL_COUNTS), "1", kind="r, uniform redraw")
-    for typed, words in (
-        ("1", "lies between 0 and 1"),
-        ("120%", "lies between 0 and 1"),
-        ("x", "not a number"),
-    ):
-        one(page.text_input, "Value of r").set_value(typed)
-        (box,) = press(page, "Analyse these reports").error
-        assert words in box.value
+def test_the_chance_of_a_uniform_redraw():
+    page = prepared(as_rows(ILL_COUNTS), "120%", kind="r, uniform redraw")
+    assert "lies between 0 and 1" in press(page, "Analyse these reports").error[0].value
     one(page.text_input, "Value of r").set_value("25%")
     mechanism = RandomizedResponse.from_redraw(8, 0.25)
-    assert (
-        f"at ε = {mechanism.epsilon:.4g}: a report is the truth with probability p = {mechanism.p:.4g}"
-        in said(checked(page.run()))
-    )
-    press(page, "Analyse these reports")
+    press(checked(page.run()), "Analyse these reports")
     assert f"K = 8, ε = {mechanism.epsilon:.4g}.**" in said(page)
     press(page, "Other reports or settings")
     assert one(page.text_input, "Value of r").value == "25%"
-    for p in ("0.5", "0", "1"):  # that say nothing or everything
-        page = press(
-            prepared("answer\n" + "yes\n" * 62 + "no\n" * 38, p, kind="p, true report"),
-            "Analyse these reports",
-        )
-        assert len(page.error) == 1
 
 
-@pytest.mark.parametrize("in_use", [False, True])
-def test_who_comes_back_to_a_session_that_ended_is_told_that_the_reports_are_gone(in_use):
+def test_who_comes_back_to_a_session_that_ended_is_told_that_the_reports_are_gone():
     page = opened()
     assert "reports" not in page.query_params
     give(page, ("survey.csv", TABLE))
-    if in_use:
-        answered(page)
     checked(page.run())
     assert page.query_params["reports"] == "here"
     assert session.LOST not in said(page)
@@ -377,29 +279,15 @@ def test_who_comes_back_to_a_session_that_ended_is_told_that_the_reports_are_gon
     assert after.query_params["reports"] == "here"
 
 
-@pytest.mark.parametrize(
-    ("kind", "typed", "k", "sentence"),
-    [
+def test_privacy_beyond_the_range_of_epsilon_is_told():
+    beyond = "is too close to an end of its range: ε would not lie between 1·10⁻⁶ and 700."
+    for kind, typed, k, sentence in (
         ("epsilon", "700.5", 3, "ε = 700.5 is too large: it can be up to 700."),
-        ("epsilon", "1e-7", 3, "ε = 1·10⁻⁷ is too small: it can be from 1·10⁻⁶ up."),
-        (
-            "p",
-            "0.2500001",
-            4,
-            "This p is too close to an end of its range: ε would not lie between 1·10⁻⁶ and 700.",
-        ),
-        (
-            "redraw",
-            "0.99999999",
-            4,
-            "This r is too close to an end of its range: ε would not lie between 1·10⁻⁶ and 700.",
-        ),
-    ],
-)
-def test_privacy_beyond_the_range_of_epsilon_is_told(kind, typed, k, sentence):
-    with pytest.raises(Unclear) as told:
-        k_rr.mechanism_of(ReportSettings(typed, privacy_kind=kind), k)
-    assert str(told.value) == sentence
+        ("p", "0.2500001", 4, f"This p {beyond}"),
+        ("redraw", "0.99999999", 4, f"This r {beyond}"),
+    ):
+        with pytest.raises(Unclear, match=re.escape(sentence)):
+            k_rr.mechanism_of(ReportSettings(typed, privacy_kind=kind), k)
 
 
 @recomputes(upload._pick_columns, of="^Several columns")
@@ -416,23 +304,9 @@ def test_another_file_starts_from_its_own_columns():
     assert "Several columns may hold the reports" in said(page)
     one(page.selectbox, "Report column").set_value(2)
     assert one(checked(page.run()).multiselect, "Compare groups (optional)").value == []
-    page = give(page, ("third.csv", "answer,n\nyes,70\nno,30\n"))
-    assert "100 reports, in the column “answer”, counted by “n”." in said(page)
     # Of two columns of names the first was taken, and its counts were those of the groups.
     page = give(page, ("crossed.csv", "sex,choice,n\nf,yes,70\nf,no,30\nm,yes,40\nm,no,60\n"))
     assert one(page.selectbox, "Category column").value is None
     assert "Several columns may hold the categories" in said(page)
     one(page.selectbox, "Category column").set_value(1)
     assert "200 reports, in the column “choice”, counted by “n”." in said(checked(page.run()))
-    # The first one again, under another name.
-    page = give(page, ("fourth.csv", first))
-    assert one(page.selectbox, "Report column").value is None
-
-
-def test_a_name_of_a_column_by_guess_is_told_on_the_page_until_it_is_stated():
-    """What the switch shows at first is the reader's guess, and no statement of the person."""
-    page = give(opened(), ("a.csv", "2-3 times\n" + "Never\nOnce\nWeekly\n" * 9))
-    note = "The first line, “2-3 times”, was taken for the name of the column"
-    assert note in said(page)
-    (switch,) = [one for one in page.toggle if one.label == "First row is a header"]
-    assert note not in said(checked(switch.set_value(False).run()))

@@ -96,22 +96,10 @@ def charts_of(page):
     return page.get("plotly_chart")
 
 
-def test_without_guesses_the_first_step_is_the_reports(rooms):
-    page, code, _ = opened_room()
-    report(rooms, code, 0, 1, 1)
-    press(checked(page.run()), "Reveal")
-    assert rooms.room(code).result().now.step == 2
-
-
 def test_the_page_without_the_key_shows_everybody_the_same_and_lets_nobody_act(rooms):
     _, code, key = opened_room()
     report(rooms, code, 0, 1)
-    for query in (
-        f"room={code}",
-        f"room={code.lower()}",
-        f"room={code}&key={key[:-1]}",
-        f"room={code}&key=x",
-    ):
+    for query in (f"room={code.lower()}", f"room={code}&key={key[:-1]}"):
         page = opened("room", query)
         assert not page.main.button
         assert bool(told(page)) == ("key" in query)
@@ -171,7 +159,7 @@ def test_a_room_that_there_is_not_is_named():
     assert str(store._unknown("CDFGHJ")).startswith("There is no room CDFGHJ: ")
 
 
-@pytest.mark.parametrize("code", ["CDFGHJ", "x", "%3Cscript%3E", "9" * 5000])
+@pytest.mark.parametrize("code", ["CDFGHJ", "%3Cscript%3E", "9" * 5000])
 def test_a_room_that_there_is_not_is_told_and_one_can_be_opened(code):
     page = opened("room", f"room={code}")
     assert "There is no room" in told(page)[0]
@@ -196,15 +184,6 @@ def test_a_question_that_cannot_be_asked_is_told_and_what_was_typed_stays():
     assert not page.error
     now = store.store().room(page.session_state["_room"][0].code).result().now
     assert (now.text, now.answers) == ("Why?", ("one", "two"))
-
-
-def test_raised_hands_are_the_truth_to_compare_with(rooms):
-    page, code, _ = opened_room()
-    report(rooms, code, 0, 1)
-    for place, number in enumerate((3, 1)):
-        checked(page.number_input[place].set_value(number).run())
-    press(page, "Use as the truth")
-    assert rooms.room(code).result().now.hands == (3, 1)
 
 
 def test_what_was_reported_can_be_taken_away_and_analysed(rooms):

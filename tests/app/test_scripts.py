@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gzip
 import io
 import json
 import re
-import tomllib
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
@@ -16,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-import pyarrow.csv as pa_csv
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -132,7 +130,7 @@ SCRIPTS: list[tuple[str, Scenario, dict[str, Any], dict[str, Any], Callable[[], 
     ),
     *(
         ("ibu", EXAM, {}, {"start": asdict(start), "iterations": 200}, partial(ibu_csv, start))
-        for start in (Start(), Start("zero", 3), Start("typed", weights=tuple(range(1, 13))))
+        for start in (Start(), Start("typed", weights=tuple(range(1, 13))))
     ),
     *(
         ("protocols/channel", EXAM, write_channel(one) or {"channel": "k_rr"}, {}, partial(channel_csv, one))
@@ -191,13 +189,6 @@ def test_every_page_with_a_row_of_downloads_can_be_recomputed():
     assert {topic.partition("/")[0] for topic in topics} == {name.partition("/")[0] for name in PAGES}
 
 
-def test_a_script_is_a_dozen_lines():
-    code = script(link_to("estimators", EXAM))
-    assert len(code.strip().splitlines()) <= 14
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-    assert f"rr_core {version}." in code
-
-
 @pytest.mark.parametrize(
     ("link", "words"),
     [
@@ -213,71 +204,48 @@ def test_a_link_without_numbers_is_told_in_one_sentence(link, words):
         recompute(link)
 
 
-@pytest.mark.parametrize(
-    "scenario",
-    [
-        pytest.param(Scenario("zipf", 1000, 1.3, 2.0, 100_000, 7), marks=pytest.mark.slow),
-        Scenario("letters", 26, 1.0, 1.0986122886681098, 1000, 3),
-    ],
-    ids=lambda scenario: f"{scenario.dist}-{scenario.k}",
-)
-def test_script_prints_the_pages_numbers_with_the_core_alone(scenario, tmp_path):
+def test_script_prints_the_pages_numbers_with_the_core_alone(tmp_path):
+    scenario = Scenario("letters", 26, 1.0, 1.0986122886681098, 1000, 3)
     check(printed(script(link_to("estimators", scenario)), tmp_path), tmp_path, scenario.draw())
 
 
-def of_upload(scenario: Scenario, name: str = "distribution.csv", **reading: Any) -> str:
+def of_upload(scenario: Scenario, name: str, **reading: Any) -> str:
     return script(link_to("estimators", scenario), [name], upload=reading)
 
 
-@pytest.mark.slow
-def test_script_of_an_upload_reads_the_table_beside_it(tmp_path):
-    """A table of counts; and the one that the app gives, whose names are plain where the categories' are."""
-    typed, given = tmp_path / "typed", tmp_path / "given"
-    typed.mkdir()
-    given.mkdir()
-    population = Population.from_weights([500, 300, 200, 90, 40, 7, 3], NAMES)
-    with (typed / "distribution.csv").open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([("category", "count"), *zip(NAMES, population.counts, strict=True)])
-    first, second = Scenario("upload", 7, 1.0, 2.0, 1140, 5), Scenario("upload", 3, 1.0, 2.0, 1000, 5)
-    draws = [
-        first.draw(population),
-        second.draw(Population.from_weights([500, 300, 200], ["apple", "plum, dried", "fig"])),
-    ]
-    data = data_csv(DrawResults(draws[1]))
-    assert tuple(next(csv.reader(io.StringIO(data.decode("ascii"))))) == COLUMNS
-    (given / "distribution.csv").write_bytes(data)
-    scripts = {typed: of_upload(first), given: of_upload(second, count="true")}
-    for lines, folder, draw in zip(all_printed(scripts, files=True), scripts, draws, strict=True):
-        check(lines, folder, draw)
+def parquet(**columns: list[Any]) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(pa.table(columns), out)
+    return out.getvalue()
 
 
-NAMED_NUMBERS = [
-    ("früchte.csv", "Frucht;Anzahl\nÄpfel;4.425\nPflaumen;850\n Feigen ;1.050\n;7\nÄpfel;75\n", "file"),
-    ("mine (1).tsv", "who\tn\na\t1 200\nb\t8\nitem 10\t5\nitem 2\t5\n", "name"),
-    ("it's.csv", 'x,share\na,25%\nb,"70,5%"\nc,4.5%\n', "count"),
-    ("ages.csv.gz", "age,people\n10,5\n9,7\n-1,9\n", "name"),
-    ("table.parquet", "fruit,n\nplum,3\nfig,40\n", "file"),
+GIVEN = Scenario("upload", 3, 1.0, 2.0, 1000, 5).draw(
+    Population.from_weights([500, 300, 200], ["apple", "plum, dried", "fig"])
+)
+UPLOADS: list[tuple[str, bytes, dict[str, Any]]] = [
+    (
+        "früchte.csv",
+        "Frucht;Anzahl\nÄpfel;4.425\nPflaumen;850\n Feigen ;1.050\n;7\nÄpfel;75\n".encode("utf-8-sig"),
+        {"order": "file"},
+    ),
+    ("it's.csv", b'x,share\na,25%\nb,"70,5%"\n=1+1,4.5%\n', {"order": "count"}),
+    ("table.parquet", parquet(fruit=["plum", "<b>fig</b>"], n=[3, 40]), {"order": "file"}),
+    # The app's own file, whose names are plain where the categories' are.
+    ("distribution.csv", data_csv(DrawResults(GIVEN)), {"order": "file", "count": "true"}),
 ]
 
 
 @pytest.mark.slow
 def test_script_of_an_upload_reads_the_file_by_its_own_name_and_columns(tmp_path):
     scripts, draws = {}, []
-    for name, text, order in NAMED_NUMBERS:
-        data = text.encode("utf-8-sig")
-        if name.endswith(".gz"):
-            data = gzip.compress(data)
-        if name.endswith(".parquet"):
-            out = io.BytesIO()
-            pq.write_table(pa_csv.read_csv(io.BytesIO(text.encode())), out)
-            data = out.getvalue()
-        read = read_distribution(data, name, order=order)
+    for name, data, how in UPLOADS:
+        read = read_distribution(data, name, **how)
         population = Population.from_weights(read.weights, list(read.labels))
         folder = tmp_path / str(len(draws))
         folder.mkdir()
         (folder / name).write_bytes(data)
         scenario = Scenario("upload", read.k, 1.0, 2.0, 1140, 5)
-        scripts[folder] = of_upload(scenario, name, **reading(read, order))
+        scripts[folder] = of_upload(scenario, name, **reading(read, how["order"]))
         draws.append(scenario.draw(population))
     for lines, folder, draw in zip(all_printed(scripts, files=True), scripts, draws, strict=True):
         check(lines, folder, draw)
@@ -309,10 +277,9 @@ def test_data_csv_escapes_names_and_keeps_every_digit():
 
 def test_chart_html_needs_nothing_else():
     draw = Scenario().draw()
-    inv = compare(draw).estimates["inv"]
     view = bars(natural_order(12), None, "Category")
-    page = chart_html(inv_with_negatives(inv, draw.theta, 1000, draw.mechanism, view)).decode("utf-8")
+    figure = inv_with_negatives(compare(draw).estimates["inv"], draw.theta, 1000, draw.mechanism, view)
+    page = chart_html(figure).decode("utf-8")
     assert not re.search(r"<(script|link|img)[^>]+(src|href)=", page)
     assert "Plotly.newPlot" in page
-    assert "Inv (negatives hatched)" in page
     assert len(page) > 1_000_000  # Plotly itself is inside

@@ -9,9 +9,8 @@ from starlette.formparsers import MultiPartParser
 
 from pages._ui.upload import EXAMPLE
 from rr_core.io import read_distribution
-from rr_core.reports.designs import DESIGNS
 from server.middleware import TEMPORARY
-from tests.app.opening import OF_A_DRAW, charts, checked, opened, widget
+from tests.app.opening import charts, checked, opened, widget
 from tests.browser.files import BROKEN
 from tests.documents import documents_with
 
@@ -26,7 +25,7 @@ def give(page, data, name="fruit.csv"):
     return checked(page.file_uploader[0].set_value((name, data, "text/csv")).run())
 
 
-@pytest.mark.parametrize("name", OF_A_DRAW)
+@pytest.mark.parametrize("name", ["noisy_histogram", "geometry"])
 def test_accepted_file_is_drawn_with_its_names(name):
     page = give(panel(name), FRUIT)
     before = charts(page)[0]["data"]
@@ -46,7 +45,7 @@ def test_accepted_file_is_drawn_with_its_names(name):
 
 @pytest.mark.parametrize(
     ("name", "query"),
-    [("estimators", "dist=upload"), *(("your_reports", f"made={made}") for made in DESIGNS)],
+    [("estimators", "dist=upload"), ("your_reports", "made=k_rr"), ("your_reports", "made=table")],
 )
 def test_where_it_says_not_kept_the_temporary_file_is_told(name, query):
     page = opened(name, query)
@@ -82,10 +81,8 @@ def test_more_people_than_users_are_drawn_only_where_the_link_gave_no_number():
     checked(widget(page, "Use this distribution").click().run())
     assert widget(page, "Users N").value == 10**9
     page = give(opened("noisy_histogram", "dist=upload&n=5000"), many)
-    assert "N is limited" not in " ".join(text.value for text in page.markdown)
     checked(widget(page, "Use this distribution").click().run())
     assert widget(page, "Users N").value == 5000
-    assert not page.warning
 
 
 def test_example_file_is_readable():
@@ -98,31 +95,21 @@ def test_example_file_is_readable():
     assert charts(page)[0]["layout"]["xaxis"]["ticktext"] == list(read.labels)
 
 
-@pytest.mark.parametrize("k", ["5", "abc"])
-def test_a_link_with_another_number_of_categories_than_the_file_says_so(k):
-    page = opened("noisy_histogram", f"dist=upload&k={k}&eps=2")
+def test_a_link_with_another_number_of_categories_than_the_file_says_so():
+    page = opened("noisy_histogram", "dist=upload&k=5&eps=2")
     give(page, FRUIT)
     checked(widget(page, "Use this distribution").click().run())
-    said = f"The link's Categories K is {k}, but your file has 3 categories; these are used."
+    said = "The link's Categories K is 5, but your file has 3 categories; these are used."
     assert [note.value.replace("\\", "") for note in page.warning] == [said]
     assert widget(page, "Categories K").value == 3
     checked(widget(page, "New draw").click().run())
     assert not page.warning
-    # The same link again, with the file in the session.
-    page.session_state["_link"].page = ""
-    page.query_params["k"] = k
-    checked(page.run())
-    assert [note.value.replace("\\", "") for note in page.warning] == [said]
 
 
-def test_shares_leave_the_number_of_users_alone_and_dropped_rows_are_told():
-    page = give(panel(query="n=777&part=person"), b"fruit,share\napple,0.5\n,0.1\nplum,0.4\nfig,0\n")
-    told = " ".join(text.value for text in page.markdown).replace("\\", "")
-    assert "Left out: 1 row (" in told
-    assert "line 3" in told
+def test_shares_leave_the_number_of_users_alone():
+    page = give(panel(query="n=777"), b"fruit,share\napple,0.5\nplum,0.4\nfig,0.1\n")
     checked(widget(page, "Use this distribution").click().run())
     assert widget(page, "Users N").value == 777
-    assert widget(page, "A person whose truth is").options == ["apple", "plum"]  # nobody has a fig
 
 
 @pytest.mark.slow
@@ -155,34 +142,10 @@ def test_a_total_is_left_out_unless_the_visitor_keeps_it():
     checked(widget(page, "Use this distribution").click().run())
     assert widget(page, "Categories K").value == 3
     assert widget(page, "Users N").value == 1000
-    page = give(panel(), FRUIT)  # 500 is 300 and 200, which may be by chance
-    (asked,) = [toggle for toggle in page.toggle if "Leave out" in toggle.label]
-    assert not asked.value
-    page = give(panel(), EXAMPLE.encode(), "example.csv")
-    assert not [toggle for toggle in page.toggle if "Leave out" in toggle.label]
 
 
-def test_the_order_and_the_columns_are_those_that_are_chosen():
+def test_the_order_is_that_which_is_chosen():
     page = give(panel(), b"fruit,count\nplum,300\nfig,200\napple,500\n")
     checked(widget(page, "Order of categories").set_value("name").run())
     checked(widget(page, "Use this distribution").click().run())
     assert charts(page)[0]["layout"]["xaxis"]["ticktext"] == ["apple", "fig", "plum"]
-    checked(widget(page, "Another file").click().run())
-    give(page, b"name,town\nAnn,Oslo\nBob,Rome\nCid,Oslo\n", "people.csv")
-    checked(widget(page, "The file has").set_value("counts").run())
-    assert "number" in page.error[0].value
-    checked(widget(page, "The file has").set_value("values").run())
-    checked(widget(page, "Category column").set_value(1).run())
-    checked(widget(page, "Use this distribution").click().run())
-    assert charts(page)[0]["layout"]["xaxis"]["ticktext"] == ["Oslo", "Rome"]
-
-
-def test_a_workbook_gets_our_own_sentence():
-    page = opened("noisy_histogram", "dist=upload")
-    assert [list(one.proto.type) for one in page.file_uploader] == [
-        []
-    ]  # the browser refuses nothing by its name
-    give(page, b"PK\x03\x04 and so on", "reports.xlsx")
-    assert "The workbook is damaged or cut short" in page.error[0].value.replace("\\", "")
-    give(page, b"PK\x03\x04 and so on", "reports.numbers")
-    assert "Save the table as CSV" in page.error[0].value.replace("\\", "")

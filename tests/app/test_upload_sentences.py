@@ -15,14 +15,12 @@ from pages._ui.reports import upload as panel
 from rr_core import RandomizedResponse, Scenario
 from rr_core.io import (
     AllSeen,
-    Dropped,
     Odd,
     Source,
     UnreadableFile,
     odd_names,
     read_list,
     read_reports,
-    rows_left_out,
 )
 from rr_core.io.distribution import inspect, read_distribution
 from rr_core.limits import K_MAX, N_MAX
@@ -44,20 +42,6 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     for module in (upload, panel, names):
         monkeypatch.setattr(module, "st", page)
     return texts
-
-
-def test_what_was_left_out_is_told_with_its_place(many):
-    rng = np.random.default_rng(5)
-    for i in range(many):
-        rows, line, merged = (int(10 ** rng.uniform(0, 7)) for _ in range(3))
-        file = (None, "a.csv")[i % 2]
-        sentences = rows_left_out((Dropped("blank line", rows, line, file),), merged * (i % 3 > 0))
-        tells(sentences[0], rows, line)
-        assert ("1 row (" in sentences[0]) == (rows == 1)
-        assert ("of a.csv" in sentences[0]) == (file is not None)
-        assert len(sentences) == 1 + (i % 3 > 0)
-        if i % 3:
-            tells(sentences[1], merged)
 
 
 @recomputes(upload._understood)
