@@ -288,9 +288,9 @@ def _said(results: Results, notes: Sequence[str]) -> list[str]:
 
     fit = sentences.fit(results)[:1]
     answer = f"{sentences.heading(results)} {sentences.answer(results)}"
-    whose = filter(None, [sentences.whose(results)])
-    said = [answer, *whose, sentences.advice(results)[0], *sentences.luck(results, simultaneous=False)]
-    said += [*sentences.few_reports(results), *sentences.groups(results)]
+    said = [answer, sentences.advice(results)[0], *filter(None, [sentences.whose(results)])]
+    said += [*sentences.luck(results, simultaneous=False), *sentences.few_reports(results)]
+    said += sentences.groups(results)
     analyses = [results.analysis] if results.survey is None else results.survey.analyses
     outside = sentences.outside(analyses, [one.leading for one in analyses])
     return [*(fit + said if results.rejects_epsilon else said + fit), *notes, *outside]

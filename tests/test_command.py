@@ -133,7 +133,7 @@ def test_rows_of_a_table_of_counts_are_categories_however_few_they_have(tmp_path
 def test_rappor_of_both_coins_and_a_table_with_numbers_as_names(capsys, tmp_path):
     coins = ("--f", "0.5", "--p", "0.5", "--q", "0.75", "--reports", 3000)
     rows, err, status = run(capsys, CASES / "rappor_fpq_ones.csv", "--design", "unary", *coins)
-    assert (status, err.count("\n")) == (0, 3)  # the result, the advice, the fit
+    assert (status, err.count("\n")) == (0, 4)  # the result, the advice, for whom it is, the fit
     assert list(shares(rows, "inv").values()) == [45.7, 32.9, 15.3, 9.2, 24.9, -2.5]
     # An interval where no share can be is said.
     rows, err, _ = run(capsys, CASES / "warner_30_of_35.csv", "--design", "warner", "--p", "0.7")
@@ -176,8 +176,9 @@ def test_it_says_first_what_the_page_says_and_its_json_is_that_of_the_page(count
     _, err, _ = run(capsys, *words, "--out", tmp_path / "a.json")
     fit, advice = report_sentences.fit(page)[0], report_sentences.advice(page)[0]
     answer = f"{report_sentences.heading(page)} {report_sentences.answer(page)}"
-    first = [fit, answer, advice] if page.rejects_epsilon else [answer, advice, fit]
-    assert err.splitlines()[:3] == first
+    whose = report_sentences.whose(page).replace("choose “Their population”", "say --users sampled")
+    said = [answer, advice, whose]
+    assert err.splitlines()[:4] == ([fit, *said] if page.rejects_epsilon else [*said, fit])
     assert page.rejects_epsilon == (not counts[2])
     told = json.loads((tmp_path / "a.json").read_text())
     wanted = json.loads(json_file(page, advice, told["analysed"]))
@@ -360,11 +361,32 @@ def test_a_name_in_other_characters_is_told_from_its_twin(tmp_path, capsys):
     assert "“Na\u0303o” is counted as “N\u00e3o”, the same in other characters." in err
 
 
-def test_no_command_and_no_design_end_with_status_2(capsys):
-    for words in ([], ["analyse", "a.csv"], ["analyse", "a.csv", "--design", "guess"]):
+@recomputes(command._Parser.error)
+def test_a_command_that_cannot_be_read_ends_with_status_2_and_one_sentence(capsys):
+    for words, about in (
+        ([], "rr: the following arguments are required: command"),
+        (["analyse", "a.csv"], "rr analyse: the following arguments are required: --design"),
+        (
+            ["plan", "--design", "guess", "--share", "0.1"],
+            "rr plan: --design: invalid choice: 'guess' (choose ",
+        ),
+    ):
         with pytest.raises(SystemExit) as ended:
             main(words)
         assert ended.value.code == 2
+        said, way_out = capsys.readouterr().err.split("; ")
+        assert said.startswith(about)
+        assert way_out == f"{about.partition(':')[0]} --help lists what can be said.\n"
+
+
+def test_a_design_may_be_written_as_people_write_it(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("yes\nno\n" * 9)
+    for name in ("k-RR", "K_RR"):
+        _, err, status = run(
+            capsys, tmp_path / "a.csv", "--design", name, "--epsilon", "1", "--users", "sampled"
+        )
+        assert status == 0
+        assert "the people who reported" not in err  # whose shares these are was said by the caller
 
 
 def test_every_design_is_in_the_document():
