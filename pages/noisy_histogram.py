@@ -34,7 +34,7 @@ st.markdown(
 )
 with figure_controls.row():
     view = figure_controls.pick_view(page.results)
-    zoom = figure_controls.zoom("noisy", "Zoom in on reports", on=draw.scenario.k > _MANY)
+    zoom = figure_controls.zoom("noisy", "Zoom to reports", on=draw.scenario.k > _MANY)
     guidance.words("Randomized response, Epsilon (ε), Noise, Expected value, Total variation")
 true_counts = truth.unless_hidden(draw.true_counts)
 figure = noisy_histogram(true_counts, draw.counts, draw.mechanism, view, zoom)
