@@ -70,9 +70,7 @@ def test_a_lecture_by_keyboard_alone(open_lab):
     assert lab.page.locator(".js-plotly-plot").count() == 1
     words = [text for text, _ in letters(lab)]
     assert QUESTIONS["Noisy histogram"] in words
-    assert not [
-        text for text in words if text in ("The path", "Home", "More", "Formulas", "Zoom to reports")
-    ]
+    assert not [text for text in words if text in ("The path", "Home", "More", "Formulas", "Zoom to reports")]
     assert stops(lab)[:8] == [
         "Privacy ε", "Exact N", "Users N", "New draw", "Hide", "QR", "Exit", "Next",
     ]  # fmt: skip

@@ -38,7 +38,7 @@ class Watched:
         return total
 
     def _look(self) -> None:
-        while not self.ended.wait(0.05):
+        while not self.ended.wait(0.2):  # what pages are shared takes the system long to say
             self.most = max(self.most, self.now())
 
 
