@@ -33,6 +33,7 @@ from rr_core.io import (
     inspect_reports,
     odd_names,
     read_distribution,
+    read_list,
     read_reports,
     within,
 )
@@ -223,10 +224,19 @@ def any_options(data: st.DataObject, pool: Pool) -> None:
     )
 
 
+def any_list(data: st.DataObject, pool: Pool) -> None:
+    pieces = st.lists(st.sampled_from(PIECES), max_size=20).map(b"".join)
+    text = data.draw(
+        st.one_of(st.text(max_size=200), pieces.map(lambda some: some.decode("utf-8", "replace")))
+    )
+    answered(pool, within=lambda: within(read_reports([Source("a.txt", b"bus\ncar\n")]), read_list(text)))
+
+
 @pytest.mark.parametrize(
     ("tried", "part"),
-    [(any_bytes, 4), (any_change, 4), (any_options, 4), pytest.param(any_change, 1, marks=pytest.mark.slow)],
-)
+    [*((one, 4) for one in (any_bytes, any_change, any_options, any_list)),
+     pytest.param(any_change, 1, marks=pytest.mark.slow)],
+)  # fmt: skip
 def test_every_reader_answers(tried: Callable[[st.DataObject, Pool], None], part: int, pool: Pool) -> None:
     given_data = given(data=st.data())(lambda data: tried(data, pool))
     settings(max_examples=EXAMPLES // part, deadline=None, derandomize=SAME_EXAMPLES)(given_data)()
