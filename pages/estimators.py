@@ -20,8 +20,8 @@ PARTS = Parts(
 page = open_page("estimators", PARTS.binding)
 draw, scenario = page.results.draw, page.results.draw.scenario
 st.markdown(
-    "**InvN** cuts off the negatives and scales the rest down: use it if no category stands out (few people, small ε)."
-    "  \n"
+    "**InvN** cuts off the negatives and scales the rest down: use it if no category stands out (few people, "
+    "small ε).  \n"
     "**InvP** lowers all alike: use it if a few stand out.  \n"
     "**MLE\\*** strikes out categories and does Inv again: the best fit.\n\n"
     "**Try:** **Zipf**, exponent 3: drag **Privacy ε** left. Which repair is far off first?"

@@ -323,9 +323,8 @@ _STAYS = {"Cache-Control": "public, max-age=31536000, immutable", "Vary": "Accep
 # Relative to the address of any page.
 PLOTLY_ADDRESS = f"{_PLOTLY_PATH}?v={version('plotly')}"
 
-if (
-    get_script_run_ctx(suppress_warning=True) is not None
-):  # outside a script Streamlit would only warn, and forget it
+# Outside a script Streamlit would only warn, and forget it.
+if get_script_run_ctx(suppress_warning=True) is not None:
     declare_component("plotly", path=str(_PLOTLY))
 
 

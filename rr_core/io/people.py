@@ -348,9 +348,10 @@ def _weights(array: Any, table: Table, index: int, before: int, inverse: bool) -
         distinct, codes = factorize(pa.chunked_array([combined]))
         parsed = numbers.parse(distinct)
         values = (parsed.values / (100 if parsed.percent else 1))[codes]
-        text = pc.fill_null(pc.utf8_trim_whitespace(pc.cast(combined, pa.large_string())), "")
-        missing = pc.match_substring_regex(text, "(?i)^([+-]?nan)?$")  # as where all numbers have points
-        wrong = np.isnan(values) & ~np.asarray(missing.to_numpy(zero_copy_only=False))
+        text = pc.utf8_trim_whitespace(pc.cast(distinct, pa.large_string()))
+        # As Arrow takes them where all numbers have points.
+        none = pc.match_substring_regex(text, "(?i)^([+-]?nan)?$")
+        wrong = np.isnan(values) & ~pc.fill_null(none, True).to_numpy(zero_copy_only=False)[codes]
         refuse(wrong, as_written, f"which is no number, as weights are: {mend}")
     broken = np.isfinite(values) & (values != np.rint(values))
     far = broken.any() and np.nanmax(values) > _FAR * values[broken].max()  # 950 beside 1.234

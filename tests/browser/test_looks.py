@@ -6,7 +6,7 @@ from __future__ import annotations
 from pages._ui.navigation import PATH
 from tests.browser.expected import LINK, QUERY, SIDEBAR
 from tests.browser.lab import CONTRASTS, PAGES, PHONE, PROJECTOR, QUESTIONS, SCENARIO_PAGES
-from tests.browser.test_dials import must_stand_on_the_first_screen
+from tests.browser.test_dials import SEEN, must_stand_on_the_first_screen
 from tests.browser.test_links import title
 from tests.browser.test_reports import give
 
@@ -150,11 +150,13 @@ RUN_INTO = """plot => { const boxes = [...plot.querySelectorAll('.heatmap-label 
 
 def test_names_choices_and_numbers_in_cells_can_be_read_on_a_phone(open_lab):
     lab = open_lab("/estimators?dist=schooling", viewport=PHONE)
+    assert lab.page.evaluate(SEEN) > 0.9  # of the figure, on the first screen
     below = lab.chart("estimators").evaluate(NAMES_BELOW)
     assert {angle for _, angle in below} == {-45}  # not upright
     assert 5 <= len([name for name, _ in below if name]) <= 16
     assert max(len(name) for name, _ in below) <= 10
     lab.turn_to("/noisy_histogram?k=12")
+    assert lab.page.evaluate(SEEN) > 0.9
     row = lab.page.locator(".st-key-figure_controls")
     assert row.evaluate("row => row.scrollWidth - row.clientWidth") <= 0
     lab.turn_to("/protocols?k=12")

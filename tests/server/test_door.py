@@ -64,7 +64,9 @@ def opens_first(server: Started, script: str = "app.py", page: str = "noisy_hist
             assert answer.headers.get_content_subtype() == "javascript"
             assert ("immutable" in answer.headers["Cache-Control"]) == (script == "app.py")
         assert b"plotly.js v" in (gzip.decompress(sent) if encoding == "gzip" else sent)[:100]
-    assert "Traceback" not in server.log.read_text("utf-8")
+    log = server.log.read_text("utf-8")
+    assert "Traceback" not in log
+    assert "missing ScriptRunContext" not in log
 
 
 def test_below_a_path_the_first_page_that_is_opened_is_there_and_so_is_home(lab) -> None:
